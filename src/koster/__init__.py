@@ -1,0 +1,65 @@
+"""koster: may this robot fetch this URL, and which line says so?
+
+>>> import koster
+>>> robots = koster.parse("User-agent: *\\nDisallow: /private")
+>>> robots.allowed("https://example.com/private/x", "FooBot")
+False
+>>> robots.decide("https://example.com/private/x", "FooBot").rule.line
+2
+"""
+
+from . import _pure
+
+_pure.settle()
+
+from .dialects import DIALECTS, GOOGLE, GYM2008, MK1994, MK1996, RFC9309, Dialect, dialect_named
+from .errors import KosterError, UnknownDialectError, UnreadableError
+from .model import (
+    CleanParam,
+    Decision,
+    Directive,
+    Group,
+    Line,
+    LineKind,
+    Preference,
+    Reason,
+    RequestRate,
+    Rule,
+    VisitTime,
+)
+from .robots import RobotsTxt, Rules, parse
+
+#: Whether the hot steps are the compiled ones.
+COMPILED: bool = _pure.is_compiled()
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "COMPILED",
+    "DIALECTS",
+    "GOOGLE",
+    "GYM2008",
+    "MK1994",
+    "MK1996",
+    "RFC9309",
+    "CleanParam",
+    "Decision",
+    "Dialect",
+    "Directive",
+    "Group",
+    "KosterError",
+    "Line",
+    "LineKind",
+    "Preference",
+    "Reason",
+    "RequestRate",
+    "RobotsTxt",
+    "Rule",
+    "Rules",
+    "UnknownDialectError",
+    "UnreadableError",
+    "VisitTime",
+    "__version__",
+    "dialect_named",
+    "parse",
+]

@@ -1,0 +1,59 @@
+cimport cython
+from koster cimport _lines
+from koster._rows cimport Rows
+
+cdef int _USER_AGENT, _PRODUCT_TOKEN, _LETTERS, _SUBSTRING
+cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _STAR, _SLASH, _SPACE, HEADER_OCTETS
+cdef bytes _LOWER_TABLE, _LETTER_TABLE
+cdef const unsigned char* _LOWER
+cdef const unsigned char* _LETTER
+
+@cython.locals(how=int, named=list, everybody=list)
+cdef tuple groups_of(bytes data, Rows rows, Rows groups, int names, tuple agents)
+@cython.locals(wanted=int, row=int)
+cdef int binding_row(bytes data, Rows rows, int first, int after, int how, bytes asked) except -1
+cdef object _product_token(bytes agent)
+@cython.locals(
+    octets="const unsigned char*", asked="const unsigned char*", size=Py_ssize_t, group=int,
+    answer=int, named=list,
+)
+cdef list _sort_out(
+    bytes data, Rows rows, Rows groups, int how, bytes agent, list everybody
+)
+@cython.locals(best=int, row=int, start=Py_ssize_t, end=Py_ssize_t, answer=int)
+cdef int _answer_of_group(
+    const unsigned char* data, Rows rows, int first, int after, int how,
+    const unsigned char* agent, Py_ssize_t size
+) noexcept nogil
+cdef bint _is_everybody(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t end
+) noexcept nogil
+@cython.locals(at=Py_ssize_t)
+cdef Py_ssize_t _name_end(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t end
+) noexcept nogil
+@cython.locals(at=Py_ssize_t)
+cdef bint _same_letters(
+    const unsigned char* data, Py_ssize_t start, const unsigned char* agent, Py_ssize_t size
+) noexcept nogil
+cdef int _answer_to_token(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
+    const unsigned char* token, Py_ssize_t size
+) noexcept nogil
+@cython.locals(at=Py_ssize_t, octet=int)
+cdef int _answer_to_name(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
+    const unsigned char* asked, Py_ssize_t size
+) noexcept nogil
+@cython.locals(at=Py_ssize_t)
+cdef int _answer_to_letters(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
+    const unsigned char* agent, Py_ssize_t size
+) noexcept nogil
+@cython.locals(length=Py_ssize_t, starts=Py_ssize_t, shift=Py_ssize_t, at=Py_ssize_t)
+cdef int _answer_to_part(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t end, int how,
+    const unsigned char* agent, Py_ssize_t size
+) noexcept nogil
+@cython.locals(group=int, row=int, start=Py_ssize_t, end=Py_ssize_t)
+cdef set _names(bytes data, Rows rows, Rows groups)

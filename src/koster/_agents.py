@@ -1,0 +1,275 @@
+"""Agents: the third step, from the agent that asks to the groups that are for it.
+
+Takes a robot's name as octets and gives the numbers of its groups in file order: those that
+name it, else those for everybody (``*``), else none.
+
+RFC 9309 §2.2.1: the name is a product token, compared without case, and all its groups hold
+together. What a product token is in practice (versions, several words, a whole User-Agent
+header) is decided here; the older standards take the first record instead.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _lines
+from .dialects import Names
+from .model import Directive
+
+if TYPE_CHECKING:
+    from ._octets import Octets
+    from ._rows import Rows
+
+_USER_AGENT = Directive.USER_AGENT.code
+_PRODUCT_TOKEN = int(Names.PRODUCT_TOKEN)
+_LETTERS = int(Names.LETTERS)
+_SUBSTRING = int(Names.SUBSTRING)
+
+#: How a User-agent line answers to the agent that asks.
+_OTHERS = 0
+_EVERYBODY = 1
+_NAMED = 2
+
+#: Besides the ways of `Names`: a name of a group, found in a User-Agent header, must be equal.
+_WHOLE_NAME = 100
+
+#: What is read of a User-Agent header: servers refuse longer ones (nginx, Apache: 8 KiB).
+HEADER_OCTETS = 8192
+
+_STAR = 42
+_SLASH = 47
+_SPACE = 32
+
+_LOWER_TABLE = bytes(range(256)).lower()
+_LOWER = _LOWER_TABLE
+_LETTER_TABLE = bytes(
+    octet in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-" for octet in range(256)
+)
+_LETTER = _LETTER_TABLE
+
+#: What may not stand right before or after a name in a User-Agent header.
+_TOKEN_OCTETS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+#: Nearly every browser and robot calls itself these; as names they would stand in all headers.
+_COMMON_WORDS = frozenset({b"mozilla", b"compatible"})
+
+
+def groups_of(
+    data: bytes, rows: Rows, groups: Rows, names: int, agents: tuple[bytes, ...]
+) -> tuple[list[int], int, bytes]:
+    """Return the numbers of the groups for the first of ``agents`` that any group names.
+
+    With them, for `binding_row`: how names were compared, and with what.
+    """
+    everybody: list[int] = []
+    for agent in agents:
+        how = names
+        asked = agent
+        if names == _PRODUCT_TOKEN:
+            token = _product_token(agent)
+            if token is None:
+                how = _WHOLE_NAME
+                asked = _name_in_header(_names(data, rows, groups), agent[:HEADER_OCTETS])
+            else:
+                asked = token
+        elif names == _LETTERS:
+            asked = agent.lower()
+        else:
+            asked = agent[:HEADER_OCTETS].lower()
+        everybody = []
+        named = _sort_out(data, rows, groups, how, asked, everybody)
+        if named and (names == _PRODUCT_TOKEN or names == _LETTERS):
+            return named, how, asked
+        if named:
+            return named[:1], how, asked
+    if names == _PRODUCT_TOKEN or names == _LETTERS:
+        return everybody, names, b"*"
+    return everybody[:1], names, b"*"
+
+
+def binding_row(data: bytes, rows: Rows, first: int, after: int, how: int, asked: bytes) -> int:
+    """Return the first row of a group that binds the agent that `groups_of` found it for."""
+    wanted = _EVERYBODY if asked == b"*" else _NAMED
+    for row in range(first, after):
+        if _answer_of_group(data, rows, row, row + 1, how, asked, len(asked)) == wanted:
+            return row
+    return after
+
+
+def _product_token(agent: bytes) -> bytes | None:
+    """Return the token in lower case and without its version, or None for a whole header."""
+    agent = agent.strip().lower()
+    token, _, version = agent.partition(b"/")
+    if b"(" in token or b")" in token or len(token.split()) > 1 or len(version.split()) > 1:
+        return None
+    return None if token != token.strip() or version != version.strip() else token
+
+
+def _sort_out(
+    data: bytes, rows: Rows, groups: Rows, how: int, agent: bytes, everybody: list[int]
+) -> list[int]:
+    """Return the groups that name ``agent``; add those for everybody to a list."""
+    octets: Octets = data
+    asked: Octets = agent
+    size = len(agent)
+    named: list[int] = []
+    for group in range(groups.count):
+        if groups.values[4 * group + 3] < 0:
+            continue
+        answer = _answer_of_group(
+            octets, rows, groups.values[4 * group], groups.values[4 * group + 1], how, asked, size
+        )
+        if answer == _NAMED:
+            named.append(group)
+        elif answer == _EVERYBODY:
+            everybody.append(group)
+    return named
+
+
+def _answer_of_group(
+    data: Octets, rows: Rows, first: int, after: int, how: int, agent: Octets, size: int
+) -> int:
+    """Return the best answer among the agent lines of a group."""
+    best = _OTHERS
+    for row in range(first, after):
+        if rows.values[4 * row] == _USER_AGENT and best != _NAMED:
+            start = rows.values[4 * row + 2]
+            end = rows.values[4 * row + 3]
+            if how == _PRODUCT_TOKEN:
+                answer = _answer_to_token(data, start, end, agent, size)
+            elif how == _LETTERS:
+                answer = _answer_to_letters(data, start, end, agent, size)
+            elif how == _WHOLE_NAME:
+                answer = _answer_to_name(data, start, end, agent, size)
+            else:
+                answer = _answer_to_part(data, start, end, how, agent, size)
+            best = max(best, answer)
+    return best
+
+
+def _is_everybody(data: Octets, start: int, end: int) -> bool:
+    """Tell whether a name is ``*``, alone or followed by a space or tab."""
+    if start == end or data[start] != _STAR:
+        return False
+    return start + 1 == end or data[start + 1] == 32 or data[start + 1] == 9
+
+
+def _name_end(data: Octets, start: int, end: int) -> int:
+    """Return where a name ends: before the first ``/`` and without trailing ``*``."""
+    at = start
+    while at < end and data[at] != _SLASH:
+        at += 1
+    while at > start and (data[at - 1] == _STAR or _lines.WHITE[data[at - 1]]):
+        at -= 1
+    return at
+
+
+def _same_letters(data: Octets, start: int, agent: Octets, size: int) -> bool:
+    """Tell whether ``size`` octets are those of ``agent`` (lower case), without case."""
+    for at in range(size):
+        if _LOWER[data[start + at]] != agent[at]:
+            return False
+    return True
+
+
+def _answer_to_token(data: Octets, start: int, end: int, token: Octets, size: int) -> int:
+    """Compare a name, or its first word, with a product token."""
+    if _is_everybody(data, start, end):
+        return _EVERYBODY
+    end = _name_end(data, start, end)
+    if size == 0 or end - start < size or not _same_letters(data, start, token, size):
+        return _OTHERS
+    return _NAMED if end - start == size or _lines.WHITE[data[start + size]] else _OTHERS
+
+
+def _answer_to_name(data: Octets, start: int, end: int, asked: Octets, size: int) -> int:
+    """Compare a name, its inner whitespace folded, with a whole name."""
+    if _is_everybody(data, start, end):
+        return _EVERYBODY
+    end = _name_end(data, start, end)
+    at = 0
+    while start < end and at < size:
+        octet = _LOWER[data[start]]
+        if _lines.WHITE[octet]:
+            octet = _SPACE
+            while start + 1 < end and _lines.WHITE[data[start + 1]]:
+                start += 1
+        if octet != asked[at]:
+            return _OTHERS
+        start += 1
+        at += 1
+    return _NAMED if size > 0 and start == end and at == size else _OTHERS
+
+
+def _answer_to_letters(data: Octets, start: int, end: int, agent: Octets, size: int) -> int:
+    """Compare a name, up to the first octet outside ``A-Za-z_-``, with the whole agent."""
+    if start < end and data[start] == _STAR and (start + 1 == end or _lines.WHITE[data[start + 1]]):
+        return _EVERYBODY
+    at = start
+    while at < end and _LETTER[data[at]]:
+        at += 1
+    return _NAMED if at - start == size and _same_letters(data, start, agent, size) else _OTHERS
+
+
+def _answer_to_part(
+    data: Octets, start: int, end: int, how: int, agent: Octets, size: int
+) -> int:
+    """Look for a whole name in the agent: anywhere, or where it begins."""
+    length = end - start
+    if length == 0 or length > size:
+        return _OTHERS
+    if length == 1 and data[start] == _STAR:
+        return _EVERYBODY
+    starts = size - length + 1 if how == _SUBSTRING else 1
+    for shift in range(starts):
+        at = 0
+        while at < length and _LOWER[data[start + at]] == agent[shift + at]:
+            at += 1
+        if at == length:
+            return _NAMED
+    return _OTHERS
+
+
+def _names(data: bytes, rows: Rows, groups: Rows) -> set[bytes]:
+    """Return every name that a group has, in its canonical form."""
+    names = set()
+    for group in range(groups.count):
+        if groups.values[4 * group + 3] < 0:
+            continue
+        for row in range(groups.values[4 * group], groups.values[4 * group + 1]):
+            start = rows.values[4 * row + 2]
+            end = rows.values[4 * row + 3]
+            if rows.values[4 * row] == _USER_AGENT and not _is_everybody(data, start, end):
+                value = data[start : _name_end(data, start, end)]
+                names.add(b" ".join(value.lower().split()))
+    return names
+
+
+def _name_in_header(names: set[bytes], header: bytes) -> bytes:
+    """Return the longest name that stands in a header, the first of several; else nothing.
+
+    Words with a URL or an address in them are not searched: they say who runs the robot. A
+    semicolon ends a word too: ``(compatible;PetalBot;+https://…)``.
+    """
+    words = header.lower().replace(b";", b" ; ").split()
+    text = b" ".join(
+        b"\n" if b"://" in word or b"@" in word or b"www." in word else word for word in words
+    )
+    best = (0, 0, b"")
+    for name in names - _COMMON_WORDS - {b""}:
+        at = _standing(text, name)
+        if at >= 0:
+            best = max(best, (len(name), -at, name))
+    return best[2]
+
+
+def _standing(text: bytes, name: bytes) -> int:
+    """Return where ``name`` stands in ``text`` as words of its own, or -1."""
+    at = text.find(name)
+    while at >= 0:
+        after = at + len(name)
+        if (at == 0 or text[at - 1] not in _TOKEN_OCTETS) and (
+            after == len(text) or text[after] not in _TOKEN_OCTETS
+        ):
+            return at
+        at = text.find(name, at + 1)
+    return -1

@@ -1,0 +1,204 @@
+"""Lines: the first step, from octets to a row for each line that says something.
+
+Takes the octets of a robots.txt and a dialect's choices for lines; gives rows of ``(code,
+line number, start of value, end of value)``, where code is a `Directive`'s, or `BLANK`.
+Any octets are lines: nothing raises, and the time is linear in their number.
+
+RFC 9309 §2.2: lines end at CRLF, LF or CR, ``#`` starts a comment, and a line is ``key :
+value``. Google's parser, and so every dialect here, also reads exactly two words without a
+colon as key and value, and some misspelt keys.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _octets
+from .dialects import BUFFER_OCTETS, Bom, Comments, Keys, LineEnd, Records
+from .model import Directive
+
+if TYPE_CHECKING:
+    from ._octets import Integers, Octets
+    from ._rows import Rows
+    from .dialects import Dialect
+
+#: Codes of lines that have no directive. Only `BLANK` is found in the rows of a parsed file,
+#: and only where it ends a record; the others are for whoever asks for every line.
+UNKNOWN = 0
+BLANK = 101
+COMMENT = 102
+MALFORMED = 103
+
+_LF = 10
+_CR = 13
+_SPACE = 32
+_TAB = 9
+_HASH = 35
+_COLON = 58
+
+#: 1 for ASCII whitespace.
+_WHITE_TABLE = bytes(octet in b" \t\n\r\v\f" for octet in range(256))
+WHITE = _WHITE_TABLE
+
+#: The column of an octet in the automaton that recognises keys; 0: in no key.
+_KEY_OCTETS = b"abcdefghijklmnopqrstuvwxyz- "
+_COLUMN_TABLE = bytes(_KEY_OCTETS.find(bytes([octet]).lower()) + 1 for octet in range(256))
+_COLUMN = _COLUMN_TABLE
+_WIDTH = len(_KEY_OCTETS) + 1
+
+
+def _automaton(spellings: dict[str, int]) -> list[list[int]]:
+    """Return a trie over spellings: a list of states, each the next state of each column.
+
+    Column 0 of a state is the code of the spelling that ends there, or 0. State 0 is dead,
+    state 1 the start.
+    """
+    states = [[0] * _WIDTH, [0] * _WIDTH]
+    for spelling, code in spellings.items():
+        state = 1
+        for octet in spelling.encode("ascii"):
+            column = _COLUMN_TABLE[octet]
+            if not states[state][column]:
+                states[state][column] = len(states)
+                states.append([0] * _WIDTH)
+            state = states[state][column]
+        states[state][0] = code
+    return states
+
+
+class Lexer:
+    """The lines of one dialect. Made once for a dialect, used for any number of files."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        spellings = {
+            spelling: directive.code
+            for directive in Directive
+            if directive in dialect.directives
+            for spelling in directive.spellings
+        }
+        table = [value for state in _automaton(spellings) for value in state]
+        self._table = _octets.integers(len(table))
+        for index, value in enumerate(table):
+            self._table[index] = value
+        self._prefix = dialect.keys == Keys.PREFIX
+        self._after_space = dialect.comments == Comments.AFTER_SPACE
+        self._buffer = BUFFER_OCTETS if dialect.line_end == LineEnd.BUFFER else 0
+        self._partial_bom = dialect.bom == Bom.PARTIAL
+        self._blanks = dialect.records == Records.BLANK_LINE_ENDS
+
+    def __dealloc__(self) -> None:
+        _octets.release(self._table)
+
+    def scan(self, data: Octets, size: int, rows: Rows, every: bool) -> None:
+        """Add a row for each line of ``data``: with ``every``, for those that say nothing too."""
+        start = self._after_bom(data, size)
+        number = 0
+        feed = carriage = mark = -1
+        while start < size:
+            number += 1
+            if feed < start:
+                feed = _octets.find(data, _LF, start, size)
+            if carriage < start:
+                carriage = _octets.find(data, _CR, start, size)
+            if mark < start:
+                mark = self._comment(data, start, size)
+            stop = feed if feed < carriage else carriage
+            end = mark if mark < stop else stop
+            if self._buffer:
+                end = _octets.find(data, 0, start, min(end, start + self._buffer))
+            self._line(data, start, end, stop, number, rows, every)
+            start = stop + 2 if carriage + 1 == feed else stop + 1
+
+    def _after_bom(self, data: Octets, size: int) -> int:
+        """Return where the first line begins."""
+        length = 0
+        if size > 0 and data[0] == 0xEF:
+            length = 1
+            if size > 1 and data[1] == 0xBB:
+                length = 2
+                if size > 2 and data[2] == 0xBF:
+                    length = 3
+        return length if length == 3 or self._partial_bom else 0
+
+    def _comment(self, data: Octets, start: int, size: int) -> int:
+        """Return where the next comment begins, at ``start``, the start of a line, or later."""
+        mark = _octets.find(data, _HASH, start, size)
+        if self._after_space:
+            while start < mark < size and not WHITE[data[mark - 1]]:
+                mark = _octets.find(data, _HASH, mark + 1, size)
+        return mark
+
+    def _line(
+        self, data: Octets, start: int, end: int, stop: int, number: int, rows: Rows, every: bool
+    ) -> None:
+        """Add the row of the line ``data[start:end]``, which with its comment ends at ``stop``."""
+        table = self._table
+        while start < end and WHITE[data[start]]:
+            start += 1
+        if start == end:
+            if every or (self._blanks and end == stop):
+                rows.add(BLANK if end == stop else COMMENT, number, end, end)
+            return
+        state = 1
+        at = start
+        while at < end and _COLUMN[data[at]]:
+            state = table[state * _WIDTH + _COLUMN[data[at]]]
+            at += 1
+        if at < end and data[at] == _COLON:
+            code = table[state * _WIDTH]
+        else:
+            code = 0
+        if code == 0:
+            at, code = self._odd_line(data, start, end)
+            if code == UNKNOWN or code == MALFORMED:
+                if not every:
+                    return
+        at += 1
+        while at < end and WHITE[data[at]]:
+            at += 1
+        while end > at and WHITE[data[end - 1]]:
+            end -= 1
+        rows.add(code, number, at, end)
+
+    def _odd_line(self, data: Octets, start: int, end: int) -> tuple[int, int]:
+        """Return where the separator of an unusual line stands, and the code of its key.
+
+        Unusual is everything but a known key with a colon right after it.
+        """
+        separator = _octets.find(data, _COLON, start, end)
+        if separator == end:
+            separator = self._gap_of_two_words(data, start, end)
+        key_end = separator
+        while key_end > start and WHITE[data[key_end - 1]]:
+            key_end -= 1
+        if key_end == start or separator == end:
+            return start - 1, MALFORMED
+        return separator, self._code_of_key(data, start, key_end)
+
+    def _gap_of_two_words(self, data: Octets, start: int, end: int) -> int:
+        """Return where the first of exactly two words ends, or ``end``."""
+        last = end
+        while last > start and WHITE[data[last - 1]]:
+            last -= 1
+        gap = self._word_end(data, start, last)
+        second = gap
+        while second < last and (data[second] == _SPACE or data[second] == _TAB):
+            second += 1
+        if gap < last and self._word_end(data, second, last) == last:
+            return gap
+        return end
+
+    def _word_end(self, data: Octets, start: int, end: int) -> int:
+        """Return where the word that begins at ``start`` ends."""
+        while start < end and data[start] != _SPACE and data[start] != _TAB:
+            start += 1
+        return start
+
+    def _code_of_key(self, data: Octets, start: int, end: int) -> int:
+        """Return the code of the directive that the key ``data[start:end]`` is, or `UNKNOWN`."""
+        state = 1
+        for at in range(start, end):
+            state = self._table[state * _WIDTH + _COLUMN[data[at]]] if _COLUMN[data[at]] else 0
+            if self._prefix and self._table[state * _WIDTH]:
+                return self._table[state * _WIDTH]
+        return self._table[state * _WIDTH]

@@ -1,0 +1,98 @@
+cimport cython
+from koster cimport _glob, _octets, _paths, _trie
+from koster._rows cimport Rows
+from koster._trie cimport Trie
+
+cdef int _ALLOW, _DISALLOW, _CANONICAL, _WILDCARDS, _SHELL, _FIRST, _LONGEST
+cdef int _STAR, _DOLLAR, _SLASH, _QUERY
+cdef int RULE, _START, _END, _LITERAL, _FLAGS, _RANK, _ROW
+cdef int ALLOWS, _ANCHORED, _WILD, _GLOB
+cdef int UNMATCHED, EXEMPT, NO_MEMORY, SCANNED, QUESTIONS_BEFORE_INDEX, _BAND
+cdef bytes _EXEMPT_TABLE, _INDEX_TABLE, _ROOT_TABLE
+cdef const unsigned char* _EXEMPT_PATH
+cdef const unsigned char* _INDEX_PAGE
+cdef const unsigned char* _ROOT_PATH
+cdef Py_ssize_t _EXEMPT_SIZE, _INDEX_SIZE
+
+
+@cython.final
+cdef class Form:
+    cdef int url_path, escapes, patterns, choice
+    cdef bint empty_rules, unless_allows, exempt, index_pages
+
+
+@cython.final
+@cython.freelist(16)
+cdef class Ruleset:
+    cdef Form form
+    cdef readonly int count
+    cdef bint unmatched_allowed, _linked
+    cdef int _used, _asked
+    cdef int* _rules
+    cdef int* _links
+    cdef unsigned char* _text
+    cdef Trie _trie
+
+    @cython.locals(
+        count=Py_ssize_t, size=Py_ssize_t, more=Py_ssize_t, group=int, row=int,
+    )
+    cdef int compile(self, bytes data, Rows rows, Rows groups, list chosen) except -1
+    @cython.locals(row=int, code=int, start=int, end=int)
+    cdef void _add_group(
+        self, const unsigned char* data, Rows rows, int first, int after
+    ) noexcept nogil
+    @cython.locals(at=int, stop=int)
+    cdef void _add(
+        self, const unsigned char* data, int start, int end, bint allow, int row
+    ) noexcept nogil
+    @cython.locals(slash=int, size=int)
+    cdef void _add_directory(self, int at, int stop, int row) noexcept nogil
+    @cython.locals(octets=int, flags=int, literal=int, rank=int)
+    cdef void _add_pattern(self, int at, int stop, bint allow, int row) noexcept nogil
+    @cython.locals(earlier=int)
+    cdef int _rank(self, int octets, int flags) noexcept nogil
+    @cython.locals(
+        allows=int, disallows=int, special_allows=int, longest=Py_ssize_t, rule=int, flags=int,
+    )
+    cdef int _finish(self) except -1
+    @cython.locals(rule=int)
+    cdef int _link_runs(self) except -1
+    cdef int row(self, int rule) noexcept nogil
+    cdef bint allows(self, int rule) noexcept nogil
+    cpdef Py_ssize_t octets(self)
+    cdef int ready(self) except -1
+    @cython.locals(trie=Trie)
+    cdef int index(self) except -1
+    @cython.locals(rule=int, at=int, node=int, best=int)
+    cdef void _fill(self, Trie trie) noexcept nogil
+    @cython.locals(
+        start=Py_ssize_t, end=Py_ssize_t, path="unsigned char*", best=int,
+    )
+    cdef int rule_for(self, const unsigned char* url, Py_ssize_t size) noexcept nogil
+    cdef int _best(
+        self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end
+    ) noexcept nogil
+    @cython.locals(rules="int*", best=int, best_rank=int, rule=int, at=int, size=Py_ssize_t)
+    cdef int best_by_scan(
+        self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end
+    ) noexcept nogil
+    @cython.locals(rules="int*", nodes="int*", best=int, best_rank=int, node=int, at=int, rule=int)
+    cdef int best_by_index(
+        self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end
+    ) noexcept nogil
+    @cython.locals(rules="int*", flags=int)
+    cdef bint _rest_matches(
+        self, int at, const unsigned char* path, Py_ssize_t position, Py_ssize_t end
+    ) noexcept nogil
+
+
+cdef void _set_rule(
+    int* rules, int at, int start, int end, int literal, int flags, int rank, int row
+) noexcept nogil
+cdef bint _is_exempt(
+    const unsigned char* url, Py_ssize_t start, Py_ssize_t end
+) noexcept nogil
+@cython.locals(rank=int)
+cdef bint _is_better(const int* rules, int rule, int best, int best_rank) noexcept nogil
+@cython.locals(out="unsigned char*", size=Py_ssize_t)
+cdef Py_ssize_t pattern_octets(bytes pattern) except -1

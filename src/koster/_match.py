@@ -1,0 +1,418 @@
+"""Matching: the fourth step, from groups to ranked rules, and from a URL to the rule that decides.
+
+`Ruleset` is the rules of one agent, brought to their canonical form and ranked: whatever the
+precedence of a dialect, the matching rule of the best rank decides, and the set has an answer
+for when none matches. RFC 9309 §2.2.2: the longest match, and Allow where two are equal.
+
+``rule_for`` and all that it calls need no Python object: octets in, the number of a rule out.
+Many URLs can be decided without the interpreter lock.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _glob, _octets, _paths, _trie
+from ._trie import Trie
+from .dialects import Choice, EmptyRules, Escapes, IndexPages, Patterns, RobotsTxtPath, Unmatched
+from .model import Directive
+
+if TYPE_CHECKING:
+    from ._octets import Integers, Octets
+    from ._rows import Rows
+    from .dialects import Reading
+
+_ALLOW = Directive.ALLOW.code
+_DISALLOW = Directive.DISALLOW.code
+_CANONICAL = int(Escapes.CANONICAL)
+_WILDCARDS = int(Patterns.WILDCARDS)
+_SHELL = int(Patterns.SHELL)
+_FIRST = int(Choice.FIRST)
+_LONGEST = int(Choice.LONGEST)
+
+_STAR = 42
+_DOLLAR = 36
+_SLASH = 47
+_QUERY = 63
+
+#: A rule is six integers: where its pattern begins and ends in the text, where the pattern's
+#: literal prefix ends, its flags, its rank, and its row among the lines of the file.
+RULE = 6
+_START = 0
+_END = 1
+_LITERAL = 2
+_FLAGS = 3
+_RANK = 4
+_ROW = 5
+
+ALLOWS = 1
+#: The pattern must match up to the end of the path.
+_ANCHORED = 2
+#: Stars follow the literal prefix.
+_WILD = 4
+#: A shell pattern follows it.
+_GLOB = 8
+
+#: No rule matched.
+UNMATCHED = -1
+#: The URL is that of /robots.txt itself.
+EXEMPT = -2
+#: There was no memory for the path.
+NO_MEMORY = -3
+
+#: A set of at most so many rules is not worth an index: trying them all is as fast.
+SCANNED = 24
+#: The index is made when a set is asked for the so-manieth time: most are asked but once.
+QUESTIONS_BEFORE_INDEX = 4
+
+#: Ranks of rules that are counted stay apart by as many.
+_BAND = 1 << 28
+
+_EXEMPT_TABLE = b"/robots.txt"
+_EXEMPT_PATH = _EXEMPT_TABLE
+_EXEMPT_SIZE = len(_EXEMPT_TABLE)
+_INDEX_TABLE = b"/index.htm"
+_INDEX_PAGE = _INDEX_TABLE
+_INDEX_SIZE = len(_INDEX_TABLE)
+_ROOT_TABLE = b"/"
+_ROOT_PATH = _ROOT_TABLE
+
+
+class Form:
+    """A `Reading` as the numbers that the loops compare. Made once for each reading."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.url_path = int(reading.url_path)
+        self.escapes = int(reading.escapes)
+        self.patterns = int(reading.patterns)
+        self.choice = int(reading.choice)
+        self.empty_rules = reading.empty_rules == EmptyRules.OPPOSITE
+        self.unless_allows = reading.unmatched == Unmatched.UNLESS_ALLOWS
+        self.exempt = reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED
+        self.index_pages = reading.index_pages == IndexPages.DIRECTORY_TOO
+
+
+class Ruleset:
+    """The rules of one agent, ranked."""
+
+    def __init__(self, form: Form) -> None:
+        self.form = form
+        self.count = 0
+        self.unmatched_allowed = True
+        self._used = 0
+        self._asked = 0
+        self._linked = False
+        self._rules = _octets.no_integers()
+        self._links = _octets.no_integers()
+        self._text = _octets.no_octets()
+        self._trie: Trie | None = None
+
+    def __dealloc__(self) -> None:
+        _octets.release(self._rules)
+        _octets.release(self._text)
+        _octets.release(self._links)
+
+    def compile(self, data: bytes, rows: Rows, groups: Rows, chosen: list[int]) -> None:
+        """Take in the rules of the chosen groups, in file order.
+
+        Raises:
+            MemoryError: there is no memory for them.
+        """
+        count = 0
+        size = 0
+        for group in chosen:
+            for row in range(groups.values[4 * group], groups.values[4 * group + 1]):
+                if rows.values[4 * row] == _ALLOW or rows.values[4 * row] == _DISALLOW:
+                    count += 1
+                    size += rows.values[4 * row + 3] - rows.values[4 * row + 2]
+        more = 2 if self.form.index_pages else 1
+        self._rules = _octets.integers(RULE * (more * count + 1))
+        self._text = _octets.octets(more * (3 * size + count) + 1)
+        if not self._rules or not self._text:
+            raise MemoryError("no memory for the rules of a robots.txt")
+        for group in chosen:
+            self._add_group(data, rows, groups.values[4 * group], groups.values[4 * group + 1])
+        self._finish()
+
+    def _add_group(self, data: Octets, rows: Rows, first: int, after: int) -> None:
+        """Add the rules of one group."""
+        for row in range(first, after):
+            code = rows.values[4 * row]
+            if code == _ALLOW or code == _DISALLOW:
+                start = rows.values[4 * row + 2]
+                end = rows.values[4 * row + 3]
+                if start < end:
+                    self._add(data, start, end, code == _ALLOW, row)
+                elif self.form.empty_rules:
+                    self._add_pattern(self._used, self._used, code == _DISALLOW, row)
+
+    def _add(self, data: Octets, start: int, end: int, allow: bool, row: int) -> None:
+        """Add the rule with the pattern ``data[start:end]``."""
+        at = self._used
+        stop = _paths.write(
+            data, start, end, self.form.escapes, self.form.patterns, self._text, at
+        )
+        self._add_pattern(at, stop, allow, row)
+        if allow and self.form.index_pages:
+            self._add_directory(at, stop, row)
+
+    def _add_directory(self, at: int, stop: int, row: int) -> None:
+        """After ``Allow: …/index.htm…``, written from ``at`` to ``stop``, add ``Allow: …/$``."""
+        slash = stop - 1
+        while slash >= at and self._text[slash] != _SLASH:
+            slash -= 1
+        if (
+            slash >= at
+            and stop - slash >= _INDEX_SIZE
+            and _octets.same(self._text, slash, _INDEX_PAGE, 0, _INDEX_SIZE)
+        ):
+            size = slash + 1 - at
+            _octets.copy(self._text, stop, self._text, at, size)
+            self._text[stop + size] = _DOLLAR
+            self._add_pattern(stop, stop + size + 1, True, row)
+
+    def _add_pattern(self, at: int, stop: int, allow: bool, row: int) -> None:
+        """Add a rule whose canonical pattern stands in the text from ``at`` to ``stop``."""
+        self._used = stop
+        octets = stop - at
+        flags = ALLOWS if allow else 0
+        literal = stop
+        if self.form.patterns == _WILDCARDS:
+            if stop > at and self._text[stop - 1] == _DOLLAR:
+                flags |= _ANCHORED
+                stop -= 1
+            literal = _octets.find(self._text, _STAR, at, stop)
+            while stop > literal and self._text[stop - 1] == _STAR:
+                # After a closing star anything may follow: neither it nor "$" says more.
+                flags &= ~_ANCHORED
+                stop -= 1
+            if literal < stop:
+                flags |= _WILD
+        elif self.form.patterns == _SHELL:
+            flags |= _ANCHORED
+            literal = at
+            while literal < stop and not _glob.is_special(self._text[literal]):
+                literal += 1
+            if literal < stop:
+                flags |= _GLOB
+        rank = self._rank(octets, flags)
+        _set_rule(self._rules, RULE * self.count, at, stop, literal, flags, rank, row)
+        self.count += 1
+
+    def _rank(self, octets: int, flags: int) -> int:
+        """Return the rank of the next rule: of two that match, the higher one decides."""
+        if self.form.choice == _LONGEST:
+            return 2 * octets + (flags & ALLOWS)
+        earlier = _BAND - 1 - self.count
+        if self.form.choice == _FIRST:
+            return earlier
+        if not flags & ALLOWS:
+            return earlier + _BAND
+        return earlier if flags & (_WILD | _GLOB) else earlier + 2 * _BAND
+
+    def _finish(self) -> None:
+        """Settle what depends on all the rules together."""
+        allows = 0
+        disallows = 0
+        special_allows = 0
+        longest = 0
+        for rule in range(0, RULE * self.count, RULE):
+            flags = self._rules[rule + _FLAGS]
+            if not flags & ALLOWS:
+                disallows += 1
+            else:
+                allows += 1
+                if flags & (_WILD | _GLOB):
+                    special_allows += 1
+            if flags & _WILD:
+                longest = max(
+                    longest,
+                    _glob.longest_run(
+                        self._text, self._rules[rule + _LITERAL], self._rules[rule + _END]
+                    ),
+                )
+        if self.form.unless_allows:
+            self.unmatched_allowed = not (special_allows or (allows and not disallows))
+        if longest > _glob.SHORT:
+            self._link_runs()
+
+    def _link_runs(self) -> None:
+        """Prepare the search for long runs between stars."""
+        self._links = _octets.integers(self._used + 1)
+        if not self._links:
+            raise MemoryError("no memory for the rules of a robots.txt")
+        self._linked = True
+        for rule in range(0, RULE * self.count, RULE):
+            if self._rules[rule + _FLAGS] & _WILD:
+                _glob.link(
+                    self._text, self._rules[rule + _LITERAL], self._rules[rule + _END], self._links
+                )
+
+    def row(self, rule: int) -> int:
+        """Return the row of a rule among the lines of the file."""
+        return self._rules[RULE * rule + _ROW]
+
+    def allows(self, rule: int) -> bool:
+        """Tell what `rule_for` means: whether the URL may be fetched."""
+        if rule >= 0:
+            return self._rules[RULE * rule + _FLAGS] & ALLOWS != 0
+        return self.unmatched_allowed or rule == EXEMPT
+
+    def octets(self) -> int:
+        """Return the octets of memory that the rules and their index take."""
+        total = 4 * RULE * self.count + self._used
+        if self._linked:
+            total += 4 * self._used
+        if self._trie is not None:
+            total += 4 * (_trie.NODE * self._trie.used + self.count)
+        return total
+
+    def ready(self) -> None:
+        """Be told that a question comes: make the index when it is time for it."""
+        if self._asked < QUESTIONS_BEFORE_INDEX:
+            self._asked += 1
+            if self._asked == QUESTIONS_BEFORE_INDEX and self.count > SCANNED:
+                self.index()
+
+    def index(self) -> None:
+        """Make the index. Where there is no memory for it, all rules are tried as before."""
+        trie = Trie(self.count)
+        if trie.nodes and trie.chain:
+            self._fill(trie)
+            if trie.arrange(self._text):
+                self._trie = trie
+
+    def _fill(self, trie: Trie) -> None:
+        """Put the rules into a trie."""
+        for rule in range(self.count):
+            at = RULE * rule
+            node = trie.insert(self._text, self._rules[at + _START], self._rules[at + _LITERAL])
+            node *= _trie.NODE
+            best = trie.nodes[node + _trie.PLAIN] - 1
+            if self._rules[at + _FLAGS] & ~ALLOWS:
+                trie.chain[rule + 1] = trie.nodes[node + _trie.CHAIN]
+                trie.nodes[node + _trie.CHAIN] = rule + 1
+            elif best < 0 or self._rules[at + _RANK] > self._rules[RULE * best + _RANK]:
+                trie.nodes[node + _trie.PLAIN] = rule + 1
+
+    def rule_for(self, url: Octets, size: int) -> int:
+        """Return the number of the rule that decides about a URL.
+
+        Or one of `UNMATCHED`, `EXEMPT` and `NO_MEMORY`.
+        """
+        start, end = _paths.span(url, size, self.form.url_path)
+        if self.form.exempt and _is_exempt(url, start, end):
+            return EXEMPT
+        if self.count == 0:
+            return UNMATCHED
+        if _paths.is_plain(url, start, end, self.form.escapes):
+            return self._best(url, start, end)
+        if start == end:
+            return self._best(_ROOT_PATH, 0, 1)
+        path = _octets.octets(3 * (end - start) + 1)
+        if not path:
+            return NO_MEMORY
+        end = _paths.write(url, start, end, self.form.escapes, _paths.URL, path, 0)
+        best = self._best(path, 0, end)
+        _octets.release(path)
+        return best
+
+    def _best(self, path: Octets, start: int, end: int) -> int:
+        """Return the best rule that matches a canonical path, or `UNMATCHED`."""
+        if self._trie is not None:
+            return self.best_by_index(path, start, end)
+        return self.best_by_scan(path, start, end)
+
+    def best_by_scan(self, path: Octets, start: int, end: int) -> int:
+        """Try every rule that would be better than the best so far."""
+        rules = self._rules
+        best = UNMATCHED
+        best_rank = -1
+        for rule in range(self.count):
+            at = RULE * rule
+            if rules[at + _RANK] <= best_rank:
+                continue
+            size = rules[at + _LITERAL] - rules[at + _START]
+            if size > end - start:
+                continue
+            if not _octets.same(self._text, rules[at + _START], path, start, size):
+                continue
+            if rules[at + _FLAGS] <= ALLOWS or self._rest_matches(at, path, start + size, end):
+                best = rule
+                best_rank = rules[at + _RANK]
+        return best
+
+    def best_by_index(self, path: Octets, start: int, end: int) -> int:
+        """Walk down the trie, and try only the rules that it meets."""
+        rules = self._rules
+        nodes = self._trie.nodes
+        best = UNMATCHED
+        best_rank = -1
+        node = 0
+        while True:
+            at = _trie.NODE * node
+            rule = nodes[at + _trie.PLAIN] - 1
+            if rule >= 0 and _is_better(rules, rule, best, best_rank):
+                best = rule
+                best_rank = rules[RULE * rule + _RANK]
+            rule = nodes[at + _trie.CHAIN] - 1
+            while rule >= 0:
+                if _is_better(rules, rule, best, best_rank) and self._rest_matches(
+                    RULE * rule, path, start, end
+                ):
+                    best = rule
+                    best_rank = rules[RULE * rule + _RANK]
+                rule = self._trie.chain[rule + 1] - 1
+            node = _trie.step(nodes, node, self._text, path, start, end) if start < end else 0
+            if node == 0:
+                return best
+            start += nodes[_trie.NODE * node + _trie.SIZE]
+
+    def _rest_matches(self, at: int, path: Octets, position: int, end: int) -> bool:
+        """Tell whether what follows the literal prefix of a rule matches, too."""
+        rules = self._rules
+        flags = rules[at + _FLAGS]
+        if flags & _WILD:
+            return _glob.matches(
+                self._text, rules[at + _LITERAL], rules[at + _END], flags & _ANCHORED != 0,
+                self._links, path, position, end,
+            )  # fmt: skip
+        if flags & _GLOB:
+            return _glob.shell_matches(
+                self._text, rules[at + _LITERAL], rules[at + _END], path, position, end
+            )
+        return position == end or not flags & _ANCHORED
+
+
+def _set_rule(
+    rules: Integers, at: int, start: int, end: int, literal: int, flags: int, rank: int, row: int
+) -> None:
+    rules[at + _START] = start
+    rules[at + _END] = end
+    rules[at + _LITERAL] = literal
+    rules[at + _FLAGS] = flags
+    rules[at + _RANK] = rank
+    rules[at + _ROW] = row
+
+
+def _is_exempt(url: Octets, start: int, end: int) -> bool:
+    """Tell whether a raw path is exactly /robots.txt, with or without a query."""
+    return (
+        end - start >= _EXEMPT_SIZE
+        and _octets.same(url, start, _EXEMPT_PATH, 0, _EXEMPT_SIZE)
+        and (end - start == _EXEMPT_SIZE or url[start + _EXEMPT_SIZE] == _QUERY)
+    )
+
+
+def _is_better(rules: Integers, rule: int, best: int, best_rank: int) -> bool:
+    """Tell whether a rule decides rather than the best one so far, if it matches."""
+    rank = rules[RULE * rule + _RANK]
+    return rank > best_rank or (rank == best_rank and rule < best)
+
+
+def pattern_octets(pattern: bytes) -> int:
+    """Return how long the canonical form of a pattern is: what the longest match counts."""
+    out = _octets.octets(3 * len(pattern) + 1)
+    size = _paths.write(pattern, 0, len(pattern), _CANONICAL, _WILDCARDS, out, 0)
+    _octets.release(out)
+    return size

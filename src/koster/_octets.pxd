@@ -1,0 +1,73 @@
+# The C side of _octets.py: the same functions, for the compiled steps. Where there is no
+# memory they return NULL, as malloc does; who calls them checks.
+
+from libc.string cimport memchr, memcmp, memcpy
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
+from cpython.unicode cimport PyUnicode_DATA, PyUnicode_GET_LENGTH
+
+cdef extern from "Python.h":
+    bint PyUnicode_IS_ASCII(object text)
+
+ctypedef const unsigned char* octets_t
+
+
+cdef inline Py_ssize_t find(
+    const unsigned char* data, int octet, Py_ssize_t start, Py_ssize_t end
+) noexcept nogil:
+    cdef const void* found
+    if start >= end:
+        return end
+    found = memchr(data + start, octet, <size_t> (end - start))
+    return end if found is NULL else <const unsigned char*> found - data
+
+
+cdef inline bint same(
+    const unsigned char* data, Py_ssize_t start,
+    const unsigned char* other, Py_ssize_t other_start, Py_ssize_t size
+) noexcept nogil:
+    return memcmp(data + start, other + other_start, <size_t> size) == 0
+
+
+cdef inline void copy(
+    unsigned char* target, Py_ssize_t at,
+    const unsigned char* source, Py_ssize_t start, Py_ssize_t size
+) noexcept nogil:
+    memcpy(target + at, source + start, <size_t> size)
+
+
+cdef inline int* integers(Py_ssize_t count) noexcept nogil:
+    return <int*> PyMem_RawCalloc(<size_t> count, sizeof(int))
+
+
+cdef inline int* resized(int* values, Py_ssize_t count) noexcept nogil:
+    return <int*> PyMem_RawRealloc(values, <size_t> count * sizeof(int))
+
+
+cdef inline unsigned char* octets(Py_ssize_t count) noexcept nogil:
+    return <unsigned char*> PyMem_RawMalloc(<size_t> count)
+
+
+cdef inline int* no_integers() noexcept nogil:
+    return NULL
+
+
+cdef inline unsigned char* no_octets() noexcept nogil:
+    return NULL
+
+
+cdef inline void release(void* values) noexcept nogil:
+    PyMem_RawFree(values)
+
+
+# An ASCII string is its own UTF-8, so that nothing is copied.
+cdef inline object utf8(str text):
+    if PyUnicode_IS_ASCII(text):
+        return text
+    return text.encode("utf-8", "surrogatepass")
+
+
+cdef inline (octets_t, Py_ssize_t) view(object held) noexcept:
+    if PyBytes_CheckExact(held):
+        return (<octets_t> PyBytes_AS_STRING(held), PyBytes_GET_SIZE(held))
+    return (<octets_t> PyUnicode_DATA(held), PyUnicode_GET_LENGTH(held))

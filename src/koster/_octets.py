@@ -1,0 +1,77 @@
+"""The few things that C has and Python lacks, or the other way round: in this one place.
+
+Every step works on octets and offsets. What they need below that stands here twice: as
+Python in this file, and as C in ``_octets.pxd``, which the compiled steps use instead. Both
+give the same answers; nothing else in koster is written twice.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TypeAlias
+
+#: What holds octets: a ``const unsigned char *`` where compiled.
+Octets: TypeAlias = "bytes | bytearray"
+#: What holds integers: an ``int *`` where compiled.
+Integers: TypeAlias = "array[int]"
+
+
+def find(data: Octets, octet: int, start: int, end: int) -> int:
+    """Return where ``octet`` first stands in ``data[start:end]``, or ``end``."""
+    position = data.find(octet, start, end)
+    return end if position < 0 else position
+
+
+def same(data: Octets, start: int, other: Octets, other_start: int, size: int) -> bool:
+    """Tell whether ``size`` octets from either start are the same."""
+    return data[start : start + size] == other[other_start : other_start + size]
+
+
+def copy(target: bytearray, at: int, source: Octets, start: int, size: int) -> None:
+    """Copy ``size`` octets; target and source do not overlap."""
+    target[at : at + size] = source[start : start + size]
+
+
+def integers(count: int) -> Integers:
+    """Return room for ``count`` integers of 32 bits, all 0."""
+    return array("i", bytes(4 * count))
+
+
+def resized(values: Integers, count: int) -> Integers:
+    """Return the same integers with room for ``count``; ``values`` is no longer to be used."""
+    room = array("i", bytes(4 * count))
+    kept = min(count, len(values))
+    room[:kept] = values[:kept]
+    return room
+
+
+def octets(count: int) -> bytearray:
+    """Return room for ``count`` octets."""
+    return bytearray(count)
+
+
+def no_integers() -> Integers:
+    """Return room for none."""
+    return array("i")
+
+
+def no_octets() -> bytearray:
+    """Return room for none."""
+    return bytearray()
+
+
+def release(values: Integers | bytearray) -> None:
+    """Give back what `integers` or `octets` gave: Python does that by itself."""
+
+
+def utf8(text: str) -> bytes:
+    """Return a string as UTF-8, lone surrogates as three octets; see `view`."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def view(held: bytes) -> tuple[Octets, int]:
+    """Return the octets of what `utf8` gave, and how many they are.
+
+    They can be read for as long as ``held`` is kept.
+    """
+    return held, len(held)

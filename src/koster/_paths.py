@@ -1,0 +1,264 @@
+"""Paths: what is compared. One canonical form for the path of a URL and for a pattern.
+
+Takes octets, gives octets: `span` tells where in a URL its path and query stand, `write`
+writes the canonical form of a path or a pattern. Any octets are a URL; nothing raises.
+
+RFC 9309 §2.2.2 wants octets compared after percent-encoding is made equal, and leaves open
+how. Here: an escape of an unreserved octet (RFC 3986 §2.3) is decoded, and every octet that
+could mean two things (reserved, ``%``, not ASCII) is escaped, so that ``/a%2Fb`` is not
+``/a/b`` and ``%2A`` in a pattern is a literal star.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _octets
+from .dialects import Escapes, Patterns, UrlPath
+
+if TYPE_CHECKING:
+    from ._octets import Octets
+
+_CANONICAL = int(Escapes.CANONICAL)
+_PATTERN_ONLY = int(Escapes.PATTERN_ONLY)
+_AS_WRITTEN = int(Escapes.AS_WRITTEN)
+_DECODED = int(Escapes.DECODED)
+_GOOGLE = int(UrlPath.GOOGLE)
+_WILDCARDS = int(Patterns.WILDCARDS)
+_SHELL = int(Patterns.SHELL)
+
+#: Says that what is written is a URL's path, in which no octet is special.
+URL = -1
+
+_SLASH = 47
+_COLON = 58
+_QUERY = 63
+_HASH = 35
+_PERCENT = 37
+_STAR = 42
+_DOLLAR = 36
+_BACKSLASH = 92
+_LOWER_BIT = 32
+
+_HEX_TABLE = b"0123456789ABCDEF"
+_HEX = _HEX_TABLE
+#: The value of a hex digit, or 255.
+_NIBBLE_TABLE = bytes(
+    int(chr(octet), 16) if chr(octet) in "0123456789abcdefABCDEF" else 255 for octet in range(256)
+)
+_NIBBLE = _NIBBLE_TABLE
+
+_ALPHA = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_UNRESERVED = _ALPHA + b"0123456789-._~"
+_SCHEME_TABLE = bytes(octet in _ALPHA + b"0123456789+-." for octet in range(256))
+_SCHEME = _SCHEME_TABLE
+
+#: What the canonical form does with a raw octet: 0 escapes it, 1 keeps it, 2 looks closer.
+_ESCAPED = 0
+_KEPT = 1
+_SPECIAL = 2
+
+
+def _actions(kept: bytes, special: bytes) -> bytes:
+    return bytes(
+        _SPECIAL if octet in special else _KEPT if octet in kept else _ESCAPED
+        for octet in range(256)
+    )
+
+
+#: RFC 3986 §2.3 and the separators that patterns are about.
+_CANONICAL_TABLE = _actions(_UNRESERVED + b"/?&=", b"%*$")
+_CANONICAL_ACTIONS = _CANONICAL_TABLE
+#: MK1996 §3.2.2: octets as they are; those that may be special in a pattern are told apart.
+_DECODED_TABLE = _actions(bytes(range(256)), b"%*$")
+_DECODED_ACTIONS = _DECODED_TABLE
+_PLAIN_TABLE = _actions(bytes(range(256)), b"%")
+_PLAIN_ACTIONS = _PLAIN_TABLE
+_SHELL_OCTETS = b"*?[]!-\\"
+_SHELL_TABLE = bytes(octet in _SHELL_OCTETS for octet in range(256))
+_SHELL_SPECIAL = _SHELL_TABLE
+
+
+def _actions_of(escapes: int) -> Octets:
+    """Return what a form does with each octet."""
+    if escapes == _CANONICAL:
+        return _CANONICAL_ACTIONS
+    return _DECODED_ACTIONS if escapes == _DECODED else _PLAIN_ACTIONS
+
+
+def span(url: Octets, size: int, url_path: int) -> tuple[int, int]:
+    """Return where the path of a URL begins and where its query ends.
+
+    A path that is not empty and does not begin with ``/`` is to get one in front.
+    """
+    if url_path == _GOOGLE:
+        return _google_span(url, size)
+    end = _octets.find(url, _HASH, 0, size)
+    start = 0
+    if end >= 2 and url[0] == _SLASH and url[1] == _SLASH:
+        start = 2
+    else:
+        while start < end and _SCHEME[url[start]]:
+            start += 1
+        if (
+            start == 0
+            or end - start < 3
+            or url[start] != _COLON
+            or url[start + 1] != _SLASH
+            or url[start + 2] != _SLASH
+            or (url[0] | _LOWER_BIT) < 97
+        ):
+            return 0, end
+        start += 3
+    while start < end and url[start] != _SLASH and url[start] != _QUERY:
+        start += 1
+    return start, end
+
+
+def _google_span(url: Octets, size: int) -> tuple[int, int]:
+    """Do what GetPathParamsQuery of google/robotstxt does, and end at a NUL as C strings do.
+
+    Returns ``(size, size)`` for a URL that has no path.
+    """
+    start = 2 if size >= 2 and url[0] == _SLASH and url[1] == _SLASH else 0
+    mark = _octets.find(url, _HASH, start, size)
+    colon = _google_separator(url, start, size)
+    path = _google_path(url, start, size)
+    if colon < path:
+        path = _google_path(url, colon + 3, size)
+    if path >= size or mark < path:
+        return size, size
+    return path, _octets.find(url, 0, path, mark)
+
+
+def _google_path(url: Octets, start: int, size: int) -> int:
+    """Return where the first ``/``, ``?`` or ``;`` stands."""
+    while start < size and url[start] != _SLASH and url[start] != _QUERY and url[start] != 59:
+        start += 1
+    return start
+
+
+def _google_separator(url: Octets, start: int, size: int) -> int:
+    """Return where the first ``://`` stands, or ``size``."""
+    colon = _octets.find(url, _COLON, start, size)
+    while colon < size:
+        if size - colon > 2 and url[colon + 1] == _SLASH and url[colon + 2] == _SLASH:
+            return colon
+        colon = _octets.find(url, _COLON, colon + 1, size)
+    return size
+
+
+def is_plain(data: Octets, start: int, end: int, escapes: int) -> bool:
+    """Tell whether a URL's path is in its canonical form as it stands."""
+    if start == end or data[start] != _SLASH:
+        return False
+    if escapes == _PATTERN_ONLY or escapes == _AS_WRITTEN:
+        return True
+    actions = _actions_of(escapes)
+    while start < end and actions[data[start]] == _KEPT:
+        start += 1
+    return start == end
+
+
+def write(
+    data: Octets, start: int, end: int, escapes: int, patterns: int, out: bytearray, at: int
+) -> int:
+    """Write the canonical form of ``data[start:end]`` from ``out[at]`` on; return where it ends.
+
+    ``patterns`` is what is special in a pattern, or `URL`. There must be room for three
+    octets for each one, and one more.
+    """
+    if patterns == URL and (start == end or data[start] != _SLASH):
+        out[at] = _SLASH
+        at += 1
+    if escapes == _AS_WRITTEN or (escapes == _PATTERN_ONLY and patterns == URL):
+        _octets.copy(out, at, data, start, end - start)
+        return at + end - start
+    if escapes == _PATTERN_ONLY:
+        return _write_google(data, start, end, out, at)
+    return _write_form(data, start, end, escapes, patterns, out, at)
+
+
+def _write_form(
+    data: Octets, start: int, end: int, escapes: int, patterns: int, out: bytearray, at: int
+) -> int:
+    """Write the canonical or the decoded form."""
+    actions = _actions_of(escapes)
+    query = False
+    position = start
+    while position < end:
+        octet = data[position]
+        action = actions[octet]
+        position += 1
+        if action == _KEPT:
+            out[at] = octet
+            at += 1
+            query = query or octet == _QUERY
+        elif octet == _PERCENT and _is_escape(data, position, end):
+            value = 16 * _NIBBLE[data[position]] + _NIBBLE[data[position + 1]]
+            at = _write_escape(value, escapes, patterns, query, out, at)
+            position += 2
+        elif _is_special(octet, position == end, patterns):
+            out[at] = octet
+            at += 1
+        else:
+            at = _escape(octet, out, at)
+    return at
+
+
+def _is_escape(data: Octets, position: int, end: int) -> bool:
+    """Tell whether two hex digits stand there."""
+    return (
+        end - position >= 2 and _NIBBLE[data[position]] < 16 and _NIBBLE[data[position + 1]] < 16
+    )
+
+
+def _is_special(octet: int, last: bool, patterns: int) -> bool:
+    """Tell whether a raw octet means something in a pattern."""
+    if octet == _STAR:
+        return patterns == _WILDCARDS or patterns == _SHELL
+    return octet == _DOLLAR and last and patterns == _WILDCARDS
+
+
+def _write_escape(
+    value: int, escapes: int, patterns: int, query: bool, out: bytearray, at: int
+) -> int:
+    """Write the octet that was escaped: plain where that means the same, else ``%XX``."""
+    if escapes == _CANONICAL:
+        separator = value == _SLASH or value == _QUERY
+        plain = _CANONICAL_ACTIONS[value] == _KEPT and (
+            query if separator else value != 38 and value != 61
+        )
+    else:
+        plain = _actions_of(escapes)[value] == _KEPT and value != _SLASH
+        if plain and patterns == _SHELL and _SHELL_SPECIAL[value]:
+            out[at] = _BACKSLASH
+            at += 1
+    if not plain:
+        return _escape(value, out, at)
+    out[at] = value
+    return at + 1
+
+
+def _escape(octet: int, out: bytearray, at: int) -> int:
+    """Write ``%XX``."""
+    out[at] = _PERCENT
+    out[at + 1] = _HEX[octet >> 4]
+    out[at + 2] = _HEX[octet & 15]
+    return at + 3
+
+
+def _write_google(data: Octets, start: int, end: int, out: bytearray, at: int) -> int:
+    """Do what MaybeEscapePattern of google/robotstxt does: escapes in upper case, no 8-bit."""
+    while start < end:
+        octet = data[start]
+        start += 1
+        if octet == _PERCENT and _is_escape(data, start, end):
+            at = _escape(16 * _NIBBLE[data[start]] + _NIBBLE[data[start + 1]], out, at)
+            start += 2
+        elif octet > 127:
+            at = _escape(octet, out, at)
+        else:
+            out[at] = octet
+            at += 1
+    return at

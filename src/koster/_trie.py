@@ -1,0 +1,173 @@
+"""The index of a large rule set: a trie over the literal prefixes of its patterns.
+
+A decision walks down along the path and meets only the rules whose literal prefix the path
+begins with, so that it costs the length of the path and not the number of rules. Patterns
+without anything special end at a node, of several the best; of the others the node has a
+chain, each to be matched from there on.
+
+A node is six integers: where its label begins in the text of the patterns, the octets in it,
+its first child, how many children stand there in a row (in the order of their first octets),
+the best plain rule that ends there, and the first rule of its chain. Rules are counted from 1,
+with 0 for none; ``chain`` gives for each the next one of its chain.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _octets
+
+if TYPE_CHECKING:
+    from ._octets import Integers, Octets
+
+#: Integers in a node.
+NODE = 6
+LABEL = 0
+SIZE = 1
+CHILD = 2
+CHILDREN = 3
+PLAIN = 4
+CHAIN = 5
+
+#: While the trie grows, children are linked: the first in CHILD, the next one here.
+_SIBLING = CHILDREN
+
+
+class Trie:
+    """Grows by `insert`; `arrange` closes it, after which `step` walks in it."""
+
+    def __init__(self, rules: int) -> None:
+        """Make room for so many rules: each can make two nodes."""
+        self.used = 1
+        self.nodes = _octets.integers(NODE * (2 * rules + 1))
+        self.chain = _octets.integers(rules + 1)
+
+    def __dealloc__(self) -> None:
+        _octets.release(self.nodes)
+        _octets.release(self.chain)
+
+    def insert(self, text: Octets, start: int, end: int) -> int:
+        """Return the node for ``text[start:end]``, which is made if there is none."""
+        nodes = self.nodes
+        node = 0
+        while start < end:
+            child = _child_linked(nodes, node, text, text[start])
+            if child == 0:
+                return self._append(node, start, end)
+            size = nodes[NODE * child + SIZE]
+            common = _common(text, nodes[NODE * child + LABEL], size, start, end)
+            start += common
+            if common < size:
+                self._split(child, common)
+            node = child
+        return node
+
+    def _append(self, parent: int, start: int, end: int) -> int:
+        """Make a new child of ``parent``, with the label ``text[start:end]``."""
+        nodes = self.nodes
+        new = self.used
+        self.used += 1
+        nodes[NODE * new + LABEL] = start
+        nodes[NODE * new + SIZE] = end - start
+        nodes[NODE * new + _SIBLING] = nodes[NODE * parent + CHILD]
+        nodes[NODE * parent + CHILD] = new
+        return new
+
+    def _split(self, node: int, common: int) -> None:
+        """Move what follows the first ``common`` octets of a node's label to a new child."""
+        nodes = self.nodes
+        new = self.used
+        self.used += 1
+        nodes[NODE * new + LABEL] = nodes[NODE * node + LABEL] + common
+        nodes[NODE * new + SIZE] = nodes[NODE * node + SIZE] - common
+        nodes[NODE * new + CHILD] = nodes[NODE * node + CHILD]
+        nodes[NODE * new + PLAIN] = nodes[NODE * node + PLAIN]
+        nodes[NODE * new + CHAIN] = nodes[NODE * node + CHAIN]
+        nodes[NODE * node + SIZE] = common
+        nodes[NODE * node + CHILD] = new
+        nodes[NODE * node + PLAIN] = 0
+        nodes[NODE * node + CHAIN] = 0
+
+    def arrange(self, text: Octets) -> bool:
+        """Put the nodes level by level, the children of each in a row and in order.
+
+        Tells whether there was memory for that.
+        """
+        order = _octets.integers(self.used)
+        out = _octets.integers(NODE * self.used)
+        if order and out:
+            _arrange(self.nodes, self.used, order, text, out)
+            _octets.release(order)
+            _octets.release(self.nodes)
+            self.nodes = out
+            return True
+        _octets.release(order)
+        _octets.release(out)
+        return False
+
+
+def _child_linked(nodes: Integers, node: int, text: Octets, octet: int) -> int:
+    """Return the child whose label begins with an octet, or 0."""
+    child = nodes[NODE * node + CHILD]
+    while child > 0 and text[nodes[NODE * child + LABEL]] != octet:
+        child = nodes[NODE * child + _SIBLING]
+    return child
+
+
+def _common(text: Octets, label: int, size: int, start: int, end: int) -> int:
+    """Return how many octets a label and ``text[start:end]`` begin with together."""
+    limit = min(size, end - start)
+    common = 0
+    while common < limit and text[label + common] == text[start + common]:
+        common += 1
+    return common
+
+
+def _arrange(nodes: Integers, count: int, order: Integers, text: Octets, out: Integers) -> None:
+    """Write the nodes to ``out``; ``order`` is room for ``count`` integers."""
+    order[0] = 0
+    filled = 1
+    for at in range(count):
+        node = order[at]
+        first = filled
+        child = nodes[NODE * node + CHILD]
+        while child > 0:
+            _place(nodes, child, order, first, filled, text)
+            filled += 1
+            child = nodes[NODE * child + _SIBLING]
+        for part in range(NODE):
+            out[NODE * at + part] = nodes[NODE * node + part]
+        out[NODE * at + CHILD] = first
+        out[NODE * at + CHILDREN] = filled - first
+
+
+def _place(
+    nodes: Integers, child: int, order: Integers, first: int, at: int, text: Octets
+) -> None:
+    """Put a child among its sisters, which stand in order from ``first`` to ``at``."""
+    octet = text[nodes[NODE * child + LABEL]]
+    while at > first and text[nodes[NODE * order[at - 1] + LABEL]] > octet:
+        order[at] = order[at - 1]
+        at -= 1
+    order[at] = child
+
+
+def step(
+    nodes: Integers, node: int, text: Octets, path: Octets, position: int, stop: int
+) -> int:
+    """Return the child whose whole label stands in the path at ``position``, or 0."""
+    low = nodes[NODE * node + CHILD]
+    high = low + nodes[NODE * node + CHILDREN]
+    octet = path[position]
+    while low < high:
+        middle = (low + high) >> 1
+        label = nodes[NODE * middle + LABEL]
+        if text[label] < octet:
+            low = middle + 1
+        elif text[label] > octet:
+            high = middle
+        else:
+            size = nodes[NODE * middle + SIZE]
+            fits = size <= stop - position and _octets.same(text, label, path, position, size)
+            return middle if fits else 0
+    return 0

@@ -1,0 +1,200 @@
+"""Values of groups: delays, rates, windows and preferences, from the text of their lines.
+
+Pure functions from the octets of a value and its line number. A value that is not what its
+directive wants gives None, or nothing: it is ignored, never an error.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import datetime, time, timedelta, timezone
+from typing import TYPE_CHECKING
+
+from .model import CleanParam, Directive, Preference, RequestRate, VisitTime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_UNIT_SECONDS = {b"": 1, b"s": 1, b"m": 60, b"h": 3600, b"d": 86400}
+
+_TIME = rb"(\d\d):?(\d\d)"
+#: ``0600-0845``, ``06:00 08:45`` (Conner's Extended Standard, both of its wordings).
+_WINDOW = re.compile(_TIME + rb"(?:[ \t]*-[ \t]*|[ \t]+)" + _TIME)
+_RATE = re.compile(rb"(\d{1,9})[ \t]*/[ \t]*(\d{1,9})[ \t]*([smhdSMHD]?)(?:[ \t]+(.*))?", re.DOTALL)
+_DELAY = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+
+#: RFC 9651 §3.2 and §3.3: a member of a dictionary, its value an item or absent (true), and
+#: parameters, which no preference has a use for.
+_ITEM = (
+    rb'(?:-?\d+(?:\.\d+)?|"(?:[ !#-\[\]-~]|\\["\\])*"|[A-Za-z*][!#$%&\'*+.^_`|~0-9A-Za-z:/-]*'
+    rb"|:[A-Za-z0-9+/=]*:|\?[01]|@-?\d+)"
+)
+_KEY = rb"[a-z*][a-z0-9_.*-]*"
+_PARAMETERS = rb"(?:;[ ]*" + _KEY + rb"(?:=" + _ITEM + rb")?)*"
+_MEMBER = re.compile(rb"(" + _KEY + rb")(?:=(" + _ITEM + rb"))?" + _PARAMETERS)
+_COMMA = re.compile(rb"[ \t]*,[ \t]*")
+
+#: Yandex: "a rule can contain up to 500 characters".
+_CLEAN_PARAM_OCTETS = 500
+
+
+def text_of(octets: bytes) -> str:
+    """Return octets as text; those that are not UTF-8 become lone surrogates (PEP 383)."""
+    return octets.decode("utf-8", "surrogateescape")
+
+
+def delay(value: bytes) -> float | None:
+    """Return a Crawl-delay in seconds, if it is a finite number that is not negative."""
+    if not _DELAY.fullmatch(value):
+        return None
+    seconds = float(value)
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def _window(value: bytes) -> tuple[time, time] | None:
+    """Return start and end of a window; 24:00 is the midnight at the end of the day."""
+    match = _WINDOW.fullmatch(value.strip())
+    if match is None:
+        return None
+    hour, minute, end_hour, end_minute = map(int, match.groups())
+    if (end_hour, end_minute) == (24, 0):
+        end_hour = 0
+    if max(hour, end_hour) > 23 or max(minute, end_minute) > 59:
+        return None
+    return time(hour, minute), time(end_hour, end_minute)
+
+
+def request_rate(value: bytes, line: int, through_end: bool) -> RequestRate | None:
+    """Return a rate such as ``1/10s 1800-1900``; a unit is s, m, h or d, else seconds."""
+    match = _RATE.fullmatch(value)
+    if match is None:
+        return None
+    requests, number, unit, rest = match.groups()
+    seconds = int(number) * _UNIT_SECONDS[unit.lower()]
+    window = _window(rest) if rest else (None, None)
+    if int(requests) == 0 or seconds == 0 or window is None:
+        return None
+    return RequestRate(int(requests), seconds, *window, line, through_end)
+
+
+def visit_time(value: bytes, line: int, through_end: bool) -> VisitTime | None:
+    """Return a window such as ``0600-0845``."""
+    window = _window(value)
+    return VisitTime(*window, line, through_end) if window else None
+
+
+def utc(now: datetime) -> datetime:
+    """Return a moment in UTC.
+
+    Raises:
+        TypeError: it is not a datetime.
+        ValueError: it does not say in which time zone it is.
+    """
+    if not isinstance(now, datetime):
+        raise TypeError(f"now must be a datetime, not {type(now).__name__}")
+    if now.utcoffset() is None:
+        raise ValueError("now must have a time zone: windows in a robots.txt are in UTC")
+    return now.astimezone(timezone.utc)
+
+
+def holds(window: RequestRate | VisitTime, moment: datetime) -> bool:
+    """Tell whether a moment in UTC is in the window; without a window it always is."""
+    if window.start is None or window.end is None:
+        return True
+    day = timedelta(days=1)
+    start = _since_midnight(window.start)
+    end = _since_midnight(window.end) + timedelta(minutes=1 if window.through_end else 0)
+    length = (end - start) % day or day
+    return (_since_midnight(moment.time()) - start) % day < length
+
+
+def next_start(windows: Iterable[VisitTime], moment: datetime) -> datetime:
+    """Return when the first of the windows opens after a moment in UTC."""
+    day = timedelta(days=1)
+    now = _since_midnight(moment.time())
+    return moment + min((_since_midnight(window.start) - now) % day for window in windows)
+
+
+def _since_midnight(at: time) -> timedelta:
+    return timedelta(
+        hours=at.hour, minutes=at.minute, seconds=at.second, microseconds=at.microsecond
+    )
+
+
+def content_signal(value: bytes, line: int) -> list[Preference]:
+    """Return what ``search=yes, ai-train=no`` says. Keys and values compare without case."""
+    found = []
+    for part in value.split(b","):
+        key, equals, said = part.partition(b"=")
+        key, said = key.strip().lower(), said.strip().lower()
+        if equals and key and said:
+            found.append(
+                Preference(Directive.CONTENT_SIGNAL, text_of(key), text_of(said), line)
+            )
+    return found
+
+
+def usage_path(value: bytes) -> int:
+    """Return how many octets of a Content-Usage are its path: 0 if it has none.
+
+    draft-ietf-aipref-attach: a path begins with ``/`` and ends before the first space or tab.
+    """
+    if not value.startswith(b"/"):
+        return 0
+    return len(re.split(rb"[ \t]", value, maxsplit=1)[0])
+
+
+def content_usage(value: bytes, line: int) -> list[Preference]:
+    """Return what ``/path train-ai=n, search=y`` says: an RFC 9651 dictionary after a path.
+
+    Of a key that stands twice the last counts; a dictionary that is malformed says nothing.
+    """
+    size = usage_path(value)
+    pattern = text_of(value[:size]) if size else None
+    said: dict[str, str] = {}
+    members = value[size:].strip(b" \t")
+    for part in _COMMA.split(members) if members else ():
+        member = _MEMBER.fullmatch(part)
+        if member is None:
+            return []
+        said.pop(text_of(member[1]), None)
+        said[text_of(member[1])] = "?1" if member[2] is None else text_of(member[2])
+    return [
+        Preference(Directive.CONTENT_USAGE, key, each, line, pattern)
+        for key, each in said.items()
+    ]
+
+
+#: Of two values of one key, which restricts more. Others are unknown (Content-Usage) or
+#: cannot be compared (Content-Signal, where the later one counts).
+_RESTRICTS: Mapping[Directive, tuple[str, ...]] = {
+    Directive.CONTENT_SIGNAL: ("no",),
+    Directive.CONTENT_USAGE: ("n",),
+}
+#: draft-ietf-aipref-vocab: every other value of a Content-Usage leaves the preference unknown.
+_USAGE_VALUES = ("y", "n")
+
+
+def strictest(preferences: Iterable[Preference]) -> tuple[Preference, ...]:
+    """Return one preference for each directive and key: the most restrictive, else the last."""
+    chosen: dict[tuple[Directive, str], Preference] = {}
+    for preference in preferences:
+        if preference.directive is Directive.CONTENT_USAGE:
+            if preference.value not in _USAGE_VALUES:
+                continue
+        name = preference.directive, preference.key
+        before = chosen.get(name)
+        if before is None or before.value not in _RESTRICTS[preference.directive]:
+            chosen[name] = preference
+    return tuple(chosen.values())
+
+
+def clean_param(value: bytes, line: int) -> CleanParam | None:
+    """Return what ``p0&p1 /path`` says (Yandex)."""
+    words = value.split()
+    if not 1 <= len(words) <= 2 or len(value) > _CLEAN_PARAM_OCTETS:
+        return None
+    names = tuple(text_of(name) for name in words[0].split(b"&") if name)
+    path = text_of(words[1]) if len(words) == 2 else "/"
+    return CleanParam(names, path, line) if names else None

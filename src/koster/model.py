@@ -1,0 +1,242 @@
+"""The values that koster hands out: frozen, each with the line it comes from.
+
+Lines and columns count from 1; columns count octets. Text that stood in the file is decoded
+as UTF-8 with octets that are not UTF-8 kept as lone surrogates (PEP 383), so that
+``value.encode("utf-8", "surrogateescape")`` gives back what was there.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import time
+
+    from .dialects import Dialect
+
+class Scope(enum.Enum):
+    """To what a directive's value belongs."""
+
+    GROUP = "group"
+    FILE = "file"
+
+
+class Directive(enum.Enum):
+    """The keys that koster knows: the one table of them.
+
+    Each entry gives the key as it is usually written, what its value belongs to, and other
+    spellings that are read as the same key. The misspellings are those that
+    google/robotstxt accepts; keys compare without case.
+    """
+
+    USER_AGENT = "User-agent", Scope.GROUP, "useragent", "user agent"
+    ALLOW = "Allow", Scope.GROUP
+    DISALLOW = (
+        *("Disallow", Scope.GROUP),
+        *("dissallow", "dissalow", "disalow", "diasllow", "disallaw"),
+    )
+    SITEMAP = "Sitemap", Scope.FILE, "sitemaps", "site-map"
+    CRAWL_DELAY = "Crawl-delay", Scope.GROUP
+    REQUEST_RATE = "Request-rate", Scope.GROUP
+    VISIT_TIME = "Visit-time", Scope.GROUP
+    COMMENT = "Comment", Scope.GROUP
+    ROBOT_VERSION = "Robot-version", Scope.GROUP
+    CONTENT_SIGNAL = "Content-Signal", Scope.GROUP
+    CONTENT_USAGE = "Content-Usage", Scope.GROUP
+    HOST = "Host", Scope.FILE
+    CLEAN_PARAM = "Clean-param", Scope.FILE
+    NOINDEX = "Noindex", Scope.GROUP
+    LICENSE = "License", Scope.FILE
+
+    code: int
+    scope: Scope
+    spellings: tuple[str, ...]
+
+    def __new__(cls, name: str, scope: Scope, *others: str) -> Directive:
+        member = object.__new__(cls)
+        member._value_ = name
+        member.code = len(cls.__members__) + 1
+        member.scope = scope
+        member.spellings = (name.lower(), *others)
+        return member
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+#: The directive that has a code in the tables of the engine.
+DIRECTIVE_OF: dict[int, Directive] = {directive.code: directive for directive in Directive}
+
+
+class LineKind(enum.Enum):
+    """What a line of a robots.txt is."""
+
+    BLANK = "blank"
+    COMMENT = "comment"
+    DIRECTIVE = "directive"
+    UNKNOWN = "unknown"
+    """A key and a value, but no key that the dialect reads."""
+    MALFORMED = "malformed"
+    """Neither a key and a value nor two words."""
+
+
+class Reason(enum.Enum):
+    """Why a decision came out as it did."""
+
+    RULE = "rule"
+    """A rule matched; the decision names it."""
+    NO_RULE = "no rule"
+    """A group is for this robot, and none of its rules matches."""
+    NO_GROUP = "no group"
+    """No group is for this robot, and there is none for everybody."""
+    ROBOTS_TXT = "robots.txt"
+    """/robots.txt itself may always be fetched."""
+    UNAVAILABLE = "unavailable"
+    """The site has no robots.txt to be read (4xx)."""
+    UNREACHABLE = "unreachable"
+    """The site's robots.txt could not be had (5xx, network)."""
+    FORBIDDEN = "forbidden"
+    """The site forbids its robots.txt, and the dialect takes that for all (401, 403)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the file.
+
+    ``key`` and ``value`` are as written and empty where the line has none; ``comment`` is
+    what follows ``#``, or None. ``column`` is where the value begins, or the key if there
+    is no value.
+    """
+
+    number: int
+    kind: LineKind
+    text: str
+    key: str = ""
+    value: str = ""
+    comment: str | None = None
+    column: int = 1
+    directive: Directive | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An Allow or Disallow line: ``pattern`` is its value as written."""
+
+    directive: Directive
+    pattern: str
+    line: int
+    allow: bool
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.directive}: {self.pattern}"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group: the agents it names and its rules, in file order.
+
+    ``line`` is its first User-agent line. ``version`` is its Robot-version as written, where
+    one stands directly after its agents.
+    """
+
+    agents: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    line: int
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRate:
+    """``requests`` documents in ``seconds`` seconds, at most; from ``start`` to ``end`` (UTC).
+
+    Without a window both are None. A window may run over midnight; where start and end are
+    equal it is the whole day. ``through_end``: the window runs to the end of its last minute.
+    """
+
+    requests: int
+    seconds: int
+    start: time | None
+    end: time | None
+    line: int
+    through_end: bool = False
+
+    @property
+    def interval(self) -> float:
+        """Seconds between two requests."""
+        return self.seconds / self.requests
+
+
+@dataclass(frozen=True, slots=True)
+class VisitTime:
+    """A window of the day in which robots are welcome (UTC); see `RequestRate` for its ends."""
+
+    start: time
+    end: time
+    line: int
+    through_end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """What the site says about a use of its content: ``ai-train`` ``no``.
+
+    ``directive`` is Content-Signal or Content-Usage, which have vocabularies of their own.
+    ``pattern`` is the path that a Content-Usage line is limited to, or None.
+    """
+
+    directive: Directive
+    key: str
+    value: str
+    line: int
+    pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CleanParam:
+    """Query parameters that do not change the page (Yandex), on paths that begin with ``path``."""
+
+    names: tuple[str, ...]
+    path: str
+    line: int
+
+
+_SENTENCES = {
+    Reason.RULE: "{verdict}: line {line}, {rule}",
+    Reason.NO_RULE: "{verdict}: no rule for this robot matches",
+    Reason.NO_GROUP: "{verdict}: no group is for this robot",
+    Reason.ROBOTS_TXT: "{verdict}: /robots.txt itself may always be fetched",
+    Reason.UNAVAILABLE: "{verdict}: the site has no robots.txt to be read",
+    Reason.UNREACHABLE: "{verdict}: the site's robots.txt could not be had",
+    Reason.FORBIDDEN: "{verdict}: the site forbids its robots.txt",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """May this robot fetch this URL, and which line says so.
+
+    ``bool(decision)`` is ``decision.allowed``; ``str(decision)`` is one sentence. ``rule`` is
+    the rule that decided and ``group`` the group it stands in; where no rule decided, ``group``
+    is the first of the groups that are for this robot, if there is one.
+    """
+
+    allowed: bool
+    reason: Reason
+    rule: Rule | None
+    group: Group | None
+    agent: str | tuple[str, ...]
+    url: str
+    dialect: Dialect
+
+    def __bool__(self) -> bool:
+        return self.allowed
+
+    def __str__(self) -> str:
+        agent = self.agent if isinstance(self.agent, str) else ", ".join(self.agent)
+        verdict = f"{agent} may{'' if self.allowed else ' not'} fetch {self.url}"
+        line = self.rule.line if self.rule else 0
+        sentence = _SENTENCES[self.reason].format(verdict=verdict, line=line, rule=self.rule)
+        return sentence.encode("utf-8", "backslashreplace").decode("utf-8")
