@@ -13,6 +13,8 @@ cdef tuple groups_of(bytes data, Rows rows, Rows groups, int names, tuple agents
 @cython.locals(wanted=int, row=int)
 cdef int binding_row(bytes data, Rows rows, int first, int after, int how, bytes asked) except -1
 cdef object _product_token(bytes agent)
+@cython.locals(at=Py_ssize_t)
+cdef bint _is_lone_token(const unsigned char* agent, Py_ssize_t size) noexcept nogil
 @cython.locals(
     octets="const unsigned char*", asked="const unsigned char*", size=Py_ssize_t, group=int,
     answer=int, named=list,

@@ -97,11 +97,21 @@ def binding_row(data: bytes, rows: Rows, first: int, after: int, how: int, asked
 
 def _product_token(agent: bytes) -> bytes | None:
     """Return the token in lower case and without its version, or None for a whole header."""
+    if _is_lone_token(agent, len(agent)):
+        return agent.lower()
     agent = agent.strip().lower()
     token, _, version = agent.partition(b"/")
     if b"(" in token or b")" in token or len(token.split()) > 1 or len(version.split()) > 1:
         return None
     return None if token != token.strip() or version != version.strip() else token
+
+
+def _is_lone_token(agent: Octets, size: int) -> bool:
+    """Tell whether an agent is nothing but letters, ``_`` and ``-``: the usual case."""
+    for at in range(size):
+        if not _LETTER[agent[at]]:
+            return False
+    return True
 
 
 def _sort_out(

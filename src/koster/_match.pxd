@@ -5,10 +5,11 @@ from koster._trie cimport Trie
 
 cdef int _ALLOW, _DISALLOW, _CANONICAL, _WILDCARDS, _SHELL, _FIRST, _LONGEST
 cdef int _STAR, _DOLLAR, _SLASH, _QUERY
-cdef int RULE, _START, _END, _LITERAL, _FLAGS, _RANK, _ROW
+cdef int RULE, _START, _END, _LITERAL, _FLAGS, _RANK, _ROW, _KINDS
 cdef int ALLOWS, _ANCHORED, _WILD, _GLOB
-cdef int UNMATCHED, EXEMPT, NO_MEMORY, SCANNED, QUESTIONS_BEFORE_INDEX, _BAND
-cdef bytes _EXEMPT_TABLE, _INDEX_TABLE, _ROOT_TABLE
+cdef int UNMATCHED, EXEMPT, NO_MEMORY, SCANNED, TRIED, FEW_QUESTIONS, _BAND, _ALL_KINDS
+cdef bytes _KIND_TABLE, _EXEMPT_TABLE, _INDEX_TABLE, _ROOT_TABLE
+cdef const unsigned char* _KIND
 cdef const unsigned char* _EXEMPT_PATH
 cdef const unsigned char* _INDEX_PAGE
 cdef const unsigned char* _ROOT_PATH
@@ -21,7 +22,9 @@ cdef class Form:
     cdef bint empty_rules, unless_allows, exempt, index_pages
 
 
+# Nothing that a ruleset holds can lead back to it: it needs no garbage collector.
 @cython.final
+@cython.no_gc
 @cython.freelist(16)
 cdef class Ruleset:
     cdef Form form
@@ -52,15 +55,18 @@ cdef class Ruleset:
     @cython.locals(earlier=int)
     cdef int _rank(self, int octets, int flags) noexcept nogil
     @cython.locals(
-        allows=int, disallows=int, special_allows=int, longest=Py_ssize_t, rule=int, flags=int,
+        allows=int, disallows=int, special_allows=int, longest=Py_ssize_t, number=int, rule=int,
+        flags=int,
     )
     cdef int _finish(self) except -1
-    @cython.locals(rule=int)
+    @cython.locals(number=int, rule=int)
     cdef int _link_runs(self) except -1
     cdef int row(self, int rule) noexcept nogil
     cdef bint allows(self, int rule) noexcept nogil
     cpdef Py_ssize_t octets(self)
     cdef int ready(self) except -1
+    @cython.locals(rule=int, at=int, kinds=int)
+    cdef void _note_kinds(self) noexcept nogil
     @cython.locals(trie=Trie)
     cdef int index(self) except -1
     @cython.locals(rule=int, at=int, node=int, best=int)
@@ -69,16 +75,19 @@ cdef class Ruleset:
         start=Py_ssize_t, end=Py_ssize_t, path="unsigned char*", best=int,
     )
     cdef int rule_for(self, const unsigned char* url, Py_ssize_t size) noexcept nogil
+    @cython.locals(kinds=int)
     cdef int _best(
         self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
     @cython.locals(rules="int*", best=int, best_rank=int, rule=int, at=int, size=Py_ssize_t)
     cdef int best_by_scan(
-        self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end
+        self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds
     ) noexcept nogil
-    @cython.locals(rules="int*", nodes="int*", best=int, best_rank=int, node=int, at=int, rule=int)
+    @cython.locals(
+        rules="int*", nodes="int*", best=int, best_rank=int, node=int, at=int, rule=int, rank=int,
+    )
     cdef int best_by_index(
-        self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end
+        self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds
     ) noexcept nogil
     @cython.locals(rules="int*", flags=int)
     cdef bint _rest_matches(
@@ -89,6 +98,8 @@ cdef class Ruleset:
 cdef void _set_rule(
     int* rules, int at, int start, int end, int literal, int flags, int rank, int row
 ) noexcept nogil
+@cython.locals(kinds=int)
+cdef int _kinds_in(const unsigned char* text, Py_ssize_t start, Py_ssize_t end) noexcept nogil
 cdef bint _is_exempt(
     const unsigned char* url, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil

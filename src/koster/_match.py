@@ -35,15 +35,17 @@ _DOLLAR = 36
 _SLASH = 47
 _QUERY = 63
 
-#: A rule is six integers: where its pattern begins and ends in the text, where the pattern's
-#: literal prefix ends, its flags, its rank, and its row among the lines of the file.
-RULE = 6
+#: A rule is eight integers: where its pattern begins and ends in the text, where the pattern's
+#: literal prefix ends, its flags, its rank, its row among the lines of the file, and the kinds
+#: of octets in it (0 until the set is prepared for many questions). The last one fills up.
+RULE = 8
 _START = 0
 _END = 1
 _LITERAL = 2
 _FLAGS = 3
 _RANK = 4
 _ROW = 5
+_KINDS = 6
 
 ALLOWS = 1
 #: The pattern must match up to the end of the path.
@@ -61,9 +63,26 @@ EXEMPT = -2
 NO_MEMORY = -3
 
 #: A set of at most so many rules is not worth an index: trying them all is as fast.
-SCANNED = 24
-#: The index is made when a set is asked for the so-manieth time: most are asked but once.
-QUESTIONS_BEFORE_INDEX = 4
+SCANNED = 48
+#: A set of at most so many is not worth looking for the kinds of octets in the path.
+TRIED = 4
+#: A set is prepared for many questions when it is asked the so-manieth: most are asked but one.
+FEW_QUESTIONS = 4
+
+#: Octets fall into 31 kinds, a bit for each: what a pattern has and the path has not, cannot
+#: match. Letters, digits, and the separators of paths and queries are told apart.
+_KIND_TABLE = bytes(
+    "abcdefghijklmnopqrstuvwxyz".find(chr(octet).lower())
+    if chr(octet).isascii() and chr(octet).isalpha()
+    else 26 if chr(octet) in "0123456789"
+    else 27 if octet == 47
+    else 28 if chr(octet) in "-._~"
+    else 29 if chr(octet) in "?&="
+    else 30
+    for octet in range(256)
+)  # fmt: skip
+_KIND = _KIND_TABLE
+_ALL_KINDS = (1 << 31) - 1
 
 #: Ranks of rules that are counted stay apart by as many.
 _BAND = 1 << 28
@@ -216,7 +235,8 @@ class Ruleset:
         disallows = 0
         special_allows = 0
         longest = 0
-        for rule in range(0, RULE * self.count, RULE):
+        for number in range(self.count):
+            rule = RULE * number
             flags = self._rules[rule + _FLAGS]
             if not flags & ALLOWS:
                 disallows += 1
@@ -242,7 +262,8 @@ class Ruleset:
         if not self._links:
             raise MemoryError("no memory for the rules of a robots.txt")
         self._linked = True
-        for rule in range(0, RULE * self.count, RULE):
+        for number in range(self.count):
+            rule = RULE * number
             if self._rules[rule + _FLAGS] & _WILD:
                 _glob.link(
                     self._text, self._rules[rule + _LITERAL], self._rules[rule + _END], self._links
@@ -268,18 +289,28 @@ class Ruleset:
         return total
 
     def ready(self) -> None:
-        """Be told that a question comes: make the index when it is time for it."""
-        if self._asked < QUESTIONS_BEFORE_INDEX:
+        """Be told that a question comes: prepare for many when it is time for that."""
+        if self._asked < FEW_QUESTIONS:
             self._asked += 1
-            if self._asked == QUESTIONS_BEFORE_INDEX and self.count > SCANNED:
-                self.index()
+            if self._asked == FEW_QUESTIONS and self.count > TRIED:
+                self._note_kinds()
+                if self.count > SCANNED:
+                    self.index()
+
+    def _note_kinds(self) -> None:
+        """Note for each rule the kinds of octets that a path must have to match it."""
+        for rule in range(self.count):
+            at = RULE * rule
+            if not self._rules[at + _FLAGS] & _GLOB:
+                kinds = _kinds_in(self._text, self._rules[at + _START], self._rules[at + _END])
+                self._rules[at + _KINDS] = kinds & ~(1 << 30)
 
     def index(self) -> None:
         """Make the index. Where there is no memory for it, all rules are tried as before."""
         trie = Trie(self.count)
         if trie.nodes and trie.chain:
             self._fill(trie)
-            if trie.arrange(self._text):
+            if trie.arrange():
                 self._trie = trie
 
     def _fill(self, trie: Trie) -> None:
@@ -294,6 +325,7 @@ class Ruleset:
                 trie.nodes[node + _trie.CHAIN] = rule + 1
             elif best < 0 or self._rules[at + _RANK] > self._rules[RULE * best + _RANK]:
                 trie.nodes[node + _trie.PLAIN] = rule + 1
+                trie.nodes[node + _trie.RANK] = self._rules[at + _RANK]
 
     def rule_for(self, url: Octets, size: int) -> int:
         """Return the number of the rule that decides about a URL.
@@ -319,18 +351,21 @@ class Ruleset:
 
     def _best(self, path: Octets, start: int, end: int) -> int:
         """Return the best rule that matches a canonical path, or `UNMATCHED`."""
+        kinds = _ALL_KINDS
+        if self.count > TRIED and self._asked == FEW_QUESTIONS:
+            kinds = _kinds_in(path, start, end)
         if self._trie is not None:
-            return self.best_by_index(path, start, end)
-        return self.best_by_scan(path, start, end)
+            return self.best_by_index(path, start, end, kinds)
+        return self.best_by_scan(path, start, end, kinds)
 
-    def best_by_scan(self, path: Octets, start: int, end: int) -> int:
+    def best_by_scan(self, path: Octets, start: int, end: int, kinds: int) -> int:
         """Try every rule that would be better than the best so far."""
         rules = self._rules
         best = UNMATCHED
         best_rank = -1
         for rule in range(self.count):
             at = RULE * rule
-            if rules[at + _RANK] <= best_rank:
+            if rules[at + _RANK] <= best_rank or rules[at + _KINDS] & ~kinds:
                 continue
             size = rules[at + _LITERAL] - rules[at + _START]
             if size > end - start:
@@ -342,7 +377,7 @@ class Ruleset:
                 best_rank = rules[at + _RANK]
         return best
 
-    def best_by_index(self, path: Octets, start: int, end: int) -> int:
+    def best_by_index(self, path: Octets, start: int, end: int, kinds: int) -> int:
         """Walk down the trie, and try only the rules that it meets."""
         rules = self._rules
         nodes = self._trie.nodes
@@ -352,13 +387,16 @@ class Ruleset:
         while True:
             at = _trie.NODE * node
             rule = nodes[at + _trie.PLAIN] - 1
-            if rule >= 0 and _is_better(rules, rule, best, best_rank):
+            rank = nodes[at + _trie.RANK]
+            if rule >= 0 and (rank > best_rank or (rank == best_rank and rule < best)):
                 best = rule
-                best_rank = rules[RULE * rule + _RANK]
+                best_rank = rank
             rule = nodes[at + _trie.CHAIN] - 1
             while rule >= 0:
-                if _is_better(rules, rule, best, best_rank) and self._rest_matches(
-                    RULE * rule, path, start, end
+                if (
+                    rules[RULE * rule + _KINDS] & ~kinds == 0
+                    and _is_better(rules, rule, best, best_rank)
+                    and self._rest_matches(RULE * rule, path, start, end)
                 ):
                     best = rule
                     best_rank = rules[RULE * rule + _RANK]
@@ -393,6 +431,15 @@ def _set_rule(
     rules[at + _FLAGS] = flags
     rules[at + _RANK] = rank
     rules[at + _ROW] = row
+
+
+def _kinds_in(text: Octets, start: int, end: int) -> int:
+    """Return the kinds of octets that stand there, as bits."""
+    kinds = 0
+    while start < end:
+        kinds |= 1 << _KIND[text[start]]
+        start += 1
+    return kinds
 
 
 def _is_exempt(url: Octets, start: int, end: int) -> bool:

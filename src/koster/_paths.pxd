@@ -40,8 +40,7 @@ cdef Py_ssize_t write(
     unsigned char* out, Py_ssize_t at
 ) noexcept nogil
 @cython.locals(
-    actions="const unsigned char*", query=bint, position=Py_ssize_t, octet=int, action=int,
-    value=int,
+    actions="const unsigned char*", query=Py_ssize_t, position=Py_ssize_t, octet=int, value=int,
 )
 cdef Py_ssize_t _write_form(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end, int escapes, int patterns,

@@ -184,19 +184,22 @@ def _write_form(
 ) -> int:
     """Write the canonical or the decoded form."""
     actions = _actions_of(escapes)
-    query = False
+    query = -1
     position = start
     while position < end:
-        octet = data[position]
-        action = actions[octet]
-        position += 1
-        if action == _KEPT:
-            out[at] = octet
+        while position < end and actions[data[position]] == _KEPT:
+            out[at] = data[position]
             at += 1
-            query = query or octet == _QUERY
-        elif octet == _PERCENT and _is_escape(data, position, end):
+            position += 1
+        if position == end:
+            break
+        octet = data[position]
+        position += 1
+        if octet == _PERCENT and _is_escape(data, position, end):
+            if query < 0:
+                query = _octets.find(data, _QUERY, start, end)
             value = 16 * _NIBBLE[data[position]] + _NIBBLE[data[position + 1]]
-            at = _write_escape(value, escapes, patterns, query, out, at)
+            at = _write_escape(value, escapes, patterns, query < position, out, at)
             position += 2
         elif _is_special(octet, position == end, patterns):
             out[at] = octet

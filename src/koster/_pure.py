@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 #: The modules that the build compiles.
-HOT = ("_rows", "_lines", "_groups", "_agents", "_paths", "_glob", "_trie", "_match", "robots")
+HOT = (
+    *("_rows", "_lines", "_groups", "_agents", "_paths"),
+    *("_glob", "_trie", "_match", "_file", "robots"),
+)
 
 
 class _SourceFinder:

@@ -5,10 +5,12 @@ begins with, so that it costs the length of the path and not the number of rules
 without anything special end at a node, of several the best; of the others the node has a
 chain, each to be matched from there on.
 
-A node is six integers: where its label begins in the text of the patterns, the octets in it,
+A node is eight integers: where its label begins in the text of the patterns, the octets in it,
 its first child, how many children stand there in a row (in the order of their first octets),
-the best plain rule that ends there, and the first rule of its chain. Rules are counted from 1,
-with 0 for none; ``chain`` gives for each the next one of its chain.
+the best plain rule that ends there, the first rule of its chain, the first octet of its label,
+and the rank of its plain rule. Rules are counted from 1, with 0 for none; ``chain`` gives for
+each the next one of its chain. The last two could be looked up elsewhere: they spare a large
+trie a cache miss each (``make bench``, growth).
 """
 
 from __future__ import annotations
@@ -21,13 +23,15 @@ if TYPE_CHECKING:
     from ._octets import Integers, Octets
 
 #: Integers in a node.
-NODE = 6
+NODE = 8
 LABEL = 0
 SIZE = 1
 CHILD = 2
 CHILDREN = 3
 PLAIN = 4
 CHAIN = 5
+OCTET = 6
+RANK = 7
 
 #: While the trie grows, children are linked: the first in CHILD, the next one here.
 _SIBLING = CHILDREN
@@ -51,29 +55,30 @@ class Trie:
         nodes = self.nodes
         node = 0
         while start < end:
-            child = _child_linked(nodes, node, text, text[start])
+            child = _child_linked(nodes, node, text[start])
             if child == 0:
-                return self._append(node, start, end)
+                return self._append(node, start, end, text[start])
             size = nodes[NODE * child + SIZE]
             common = _common(text, nodes[NODE * child + LABEL], size, start, end)
             start += common
             if common < size:
-                self._split(child, common)
+                self._split(child, common, text)
             node = child
         return node
 
-    def _append(self, parent: int, start: int, end: int) -> int:
-        """Make a new child of ``parent``, with the label ``text[start:end]``."""
+    def _append(self, parent: int, start: int, end: int, octet: int) -> int:
+        """Make a new child of ``parent``, with the label from ``start`` to ``end``."""
         nodes = self.nodes
         new = self.used
         self.used += 1
         nodes[NODE * new + LABEL] = start
         nodes[NODE * new + SIZE] = end - start
+        nodes[NODE * new + OCTET] = octet
         nodes[NODE * new + _SIBLING] = nodes[NODE * parent + CHILD]
         nodes[NODE * parent + CHILD] = new
         return new
 
-    def _split(self, node: int, common: int) -> None:
+    def _split(self, node: int, common: int, text: Octets) -> None:
         """Move what follows the first ``common`` octets of a node's label to a new child."""
         nodes = self.nodes
         new = self.used
@@ -82,13 +87,15 @@ class Trie:
         nodes[NODE * new + SIZE] = nodes[NODE * node + SIZE] - common
         nodes[NODE * new + CHILD] = nodes[NODE * node + CHILD]
         nodes[NODE * new + PLAIN] = nodes[NODE * node + PLAIN]
+        nodes[NODE * new + RANK] = nodes[NODE * node + RANK]
+        nodes[NODE * new + OCTET] = text[nodes[NODE * new + LABEL]]
         nodes[NODE * new + CHAIN] = nodes[NODE * node + CHAIN]
         nodes[NODE * node + SIZE] = common
         nodes[NODE * node + CHILD] = new
         nodes[NODE * node + PLAIN] = 0
         nodes[NODE * node + CHAIN] = 0
 
-    def arrange(self, text: Octets) -> bool:
+    def arrange(self) -> bool:
         """Put the nodes level by level, the children of each in a row and in order.
 
         Tells whether there was memory for that.
@@ -96,7 +103,7 @@ class Trie:
         order = _octets.integers(self.used)
         out = _octets.integers(NODE * self.used)
         if order and out:
-            _arrange(self.nodes, self.used, order, text, out)
+            _arrange(self.nodes, self.used, order, out)
             _octets.release(order)
             _octets.release(self.nodes)
             self.nodes = out
@@ -106,10 +113,10 @@ class Trie:
         return False
 
 
-def _child_linked(nodes: Integers, node: int, text: Octets, octet: int) -> int:
+def _child_linked(nodes: Integers, node: int, octet: int) -> int:
     """Return the child whose label begins with an octet, or 0."""
     child = nodes[NODE * node + CHILD]
-    while child > 0 and text[nodes[NODE * child + LABEL]] != octet:
+    while child > 0 and nodes[NODE * child + OCTET] != octet:
         child = nodes[NODE * child + _SIBLING]
     return child
 
@@ -123,7 +130,7 @@ def _common(text: Octets, label: int, size: int, start: int, end: int) -> int:
     return common
 
 
-def _arrange(nodes: Integers, count: int, order: Integers, text: Octets, out: Integers) -> None:
+def _arrange(nodes: Integers, count: int, order: Integers, out: Integers) -> None:
     """Write the nodes to ``out``; ``order`` is room for ``count`` integers."""
     order[0] = 0
     filled = 1
@@ -132,7 +139,7 @@ def _arrange(nodes: Integers, count: int, order: Integers, text: Octets, out: In
         first = filled
         child = nodes[NODE * node + CHILD]
         while child > 0:
-            _place(nodes, child, order, first, filled, text)
+            _place(nodes, child, order, first, filled)
             filled += 1
             child = nodes[NODE * child + _SIBLING]
         for part in range(NODE):
@@ -141,12 +148,10 @@ def _arrange(nodes: Integers, count: int, order: Integers, text: Octets, out: In
         out[NODE * at + CHILDREN] = filled - first
 
 
-def _place(
-    nodes: Integers, child: int, order: Integers, first: int, at: int, text: Octets
-) -> None:
+def _place(nodes: Integers, child: int, order: Integers, first: int, at: int) -> None:
     """Put a child among its sisters, which stand in order from ``first`` to ``at``."""
-    octet = text[nodes[NODE * child + LABEL]]
-    while at > first and text[nodes[NODE * order[at - 1] + LABEL]] > octet:
+    octet = nodes[NODE * child + OCTET]
+    while at > first and nodes[NODE * order[at - 1] + OCTET] > octet:
         order[at] = order[at - 1]
         at -= 1
     order[at] = child
@@ -161,13 +166,15 @@ def step(
     octet = path[position]
     while low < high:
         middle = (low + high) >> 1
-        label = nodes[NODE * middle + LABEL]
-        if text[label] < octet:
+        if nodes[NODE * middle + OCTET] < octet:
             low = middle + 1
-        elif text[label] > octet:
+        elif nodes[NODE * middle + OCTET] > octet:
             high = middle
         else:
+            label = nodes[NODE * middle + LABEL]
             size = nodes[NODE * middle + SIZE]
+            if size == 1:
+                return middle
             fits = size <= stop - position and _octets.same(text, label, path, position, size)
             return middle if fits else 0
     return 0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from .model import CleanParam, Directive, Preference, RequestRate, VisitTime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 _UNIT_SECONDS = {b"": 1, b"s": 1, b"m": 60, b"h": 3600, b"d": 86400}
 
@@ -198,3 +198,15 @@ def clean_param(value: bytes, line: int) -> CleanParam | None:
     names = tuple(text_of(name) for name in words[0].split(b"&") if name)
     path = text_of(words[1]) if len(words) == 2 else "/"
     return CleanParam(names, path, line) if names else None
+
+
+#: By directive, how its value is read: ``(value, line, through_end)``.
+TIMED: Mapping[Directive, Callable[[bytes, int, bool], RequestRate | VisitTime | None]] = {
+    Directive.REQUEST_RATE: request_rate,
+    Directive.VISIT_TIME: visit_time,
+}
+#: By the code of a directive, how its value is read: ``(value, line)``.
+PREFERENCES: Mapping[int, Callable[[bytes, int], list[Preference]]] = {
+    Directive.CONTENT_SIGNAL.code: content_signal,
+    Directive.CONTENT_USAGE.code: content_usage,
+}
