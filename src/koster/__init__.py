@@ -12,6 +12,7 @@ from . import _pure
 
 _pure.settle()
 
+from ._version import VERSION
 from .dialects import DIALECTS, GOOGLE, GYM2008, MK1994, MK1996, RFC9309, Dialect, dialect_named
 from .errors import KosterError, UnknownDialectError, UnreadableError
 from .model import (
@@ -32,7 +33,7 @@ from .robots import RobotsTxt, Rules, parse
 #: Whether the hot steps are the compiled ones.
 COMPILED: bool = _pure.is_compiled()
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "COMPILED",

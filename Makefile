@@ -1,0 +1,56 @@
+# make run    show the main job on a robots.txt
+# make test   everything that must hold: style, types, layers, tests compiled and not
+# make bench  how fast, how large, and against whom
+#
+# Everything is set up in .venv on the first call, and found there on the next ones.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+HOT := $(wildcard src/koster/*.py src/koster/*.pxd) setup.py
+PYTEST := $(BIN)/python -m pytest -q -n 2
+
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+export PYTHONDONTWRITEBYTECODE = 1
+
+.PHONY: run test lint bench clean
+
+run: $(VENV)/compiled
+	@$(BIN)/python examples/run.py
+
+test: lint $(VENV)/compiled
+	KOSTER_PURE=0 $(PYTEST)
+	KOSTER_PURE=1 $(PYTEST)
+
+lint: $(VENV)/compiled
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/peers
+	@KOSTER_PURE=0 $(BIN)/python -m benchmarks
+
+# Beside the tools, the wheels that a clean environment is filled with in the tests.
+$(VENV)/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "koster needs Python 3.11 or later; name one: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade pip
+	$(BIN)/python -m pip install -q --group dev
+	$(BIN)/python -m pip install -q --no-build-isolation --editable '.[cli]'
+	$(BIN)/python -m pip download -q --dest $(VENV)/wheelhouse 'click>=8.2' 'rich>=13.9' 'rich-click>=1.8'
+	@touch $@
+
+$(VENV)/compiled: $(VENV)/installed $(HOT)
+	@rm -f src/koster/*.so
+	@$(BIN)/python setup.py -q build_ext --inplace --parallel 2 > $(VENV)/build.log 2>&1 \
+	  || { cat $(VENV)/build.log; exit 1; }
+	@touch $@
+
+$(VENV)/peers: $(VENV)/compiled
+	$(BIN)/python -m pip install -q --group peers
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info src/koster/*.so src/koster/*.c

@@ -1,0 +1,58 @@
+cimport cython
+from koster cimport _groups, _lines
+from koster._lines cimport Lexer
+from koster._match cimport Form
+from koster._rows cimport Rows
+
+cdef int _USER_AGENT, _ALLOW, _DISALLOW
+cdef Plan _default_plan
+
+
+@cython.final
+cdef class Plan:
+    cdef object dialect
+    cdef Lexer lexer
+    cdef int records, names
+    cdef list forms
+    cdef bint versioned
+
+
+cdef Plan plan_for(object dialect)
+cdef bytes octets_of(object body)
+@cython.locals(file=File)
+cdef File read(bytes data, Plan plan)
+
+
+# Nothing that a file holds can lead back to it: it needs no garbage collector.
+@cython.final
+@cython.no_gc
+@cython.freelist(16)
+cdef class File:
+    cdef Plan plan
+    cdef bytes data
+    cdef Rows rows
+    cdef Rows groups
+
+    cdef Py_ssize_t octets(self) except -1
+    cdef bytes value(self, int row)
+    cdef object text(self, int row)
+    cdef int line(self, int row) except -1
+    @cython.locals(first=int, after=int, version=int)
+    cdef object group(self, int number)
+    @cython.locals(row=int)
+    cdef list rows_with(self, int first, int after, int code)
+    @cython.locals(row=int, code=int)
+    cdef tuple rules_between(self, int first, int after)
+    @cython.locals(start=int)
+    cdef object rule(self, int row)
+    cdef object first_rows(self)
+    @cython.locals(code=int, row=int)
+    cdef list said(self, object rows, object directive)
+    cdef list timed(self, object rows, object directive)
+    @cython.locals(row=int)
+    cdef list preferences(self, object rows)
+    @cython.locals(data=bytes, rows=Rows, row=int)
+    cdef tuple lines(self)
+
+
+cdef tuple _rules_between(File file, int first, int after)

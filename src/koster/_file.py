@@ -1,0 +1,272 @@
+# cython: nonecheck=True
+"""A parsed file: its octets, its rows and its groups, and the objects made from them.
+
+The steps before this one give integers; here they become the values of `model` when someone
+asks for them. A `File` never changes, and knows nothing of who asks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _groups, _lines, _values
+from ._lines import Lexer
+from ._match import Form
+from ._rows import Rows
+from .dialects import RFC9309, Dialect, WindowEnd
+from .model import DIRECTIVE_OF, Directive, Group, Line, LineKind, Preference, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+#: What is read of a file, up to a whole line: offsets are 32 bits wide and a canonical
+#: pattern takes up to three octets for each one. Crawlers read 500 KiB (RFC 9309 §2.5).
+MAX_OCTETS = 1 << 28
+
+_USER_AGENT = Directive.USER_AGENT.code
+_ALLOW = Directive.ALLOW.code
+_DISALLOW = Directive.DISALLOW.code
+
+_KINDS = {
+    _lines.BLANK: LineKind.BLANK,
+    _lines.COMMENT: LineKind.COMMENT,
+    _lines.MALFORMED: LineKind.MALFORMED,
+    _lines.UNKNOWN: LineKind.UNKNOWN,
+}
+_LINE_ENDS = re.compile(rb"\r\n|\n|\r")
+_BOM = b"\xef\xbb\xbf"
+
+
+class Plan:
+    """What the steps need to know of a dialect, as numbers. Made once for each dialect."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.lexer = Lexer(dialect)
+        self.records = int(dialect.records)
+        self.names = int(dialect.names)
+        self.forms = [Form(reading) for reading in (dialect.reading, *dialect.versions.values())]
+        self.versioned = len(self.forms) > 1
+
+
+_plans: dict[Dialect, Plan] = {}
+_default_plan = Plan(RFC9309)
+
+
+def plan_for(dialect: Dialect) -> Plan:
+    """Return the plan of a dialect.
+
+    Raises:
+        TypeError: it is not a dialect.
+    """
+    if dialect is RFC9309:
+        return _default_plan
+    if not isinstance(dialect, Dialect):
+        raise TypeError(f"dialect must be a koster.Dialect, not {type(dialect).__name__}")
+    plan = _plans.get(dialect)
+    if plan is None:
+        plan = _plans[dialect] = Plan(dialect)
+    return plan
+
+
+def octets_of(body: Any) -> bytes:
+    """Return the octets of what was given to be parsed.
+
+    Raises:
+        TypeError: it is neither octets nor a string.
+    """
+    if isinstance(body, str):
+        return body.encode("utf-8", "surrogatepass")
+    if isinstance(body, (bytes, bytearray, memoryview)):
+        return bytes(body)
+    raise TypeError(f"body must be bytes or str, not {type(body).__name__}")
+
+
+def read(data: bytes, plan: Plan) -> File:
+    """Parse octets: lines, then groups."""
+    if len(data) > MAX_OCTETS:
+        last = max(data.rfind(b"\n", 0, MAX_OCTETS), data.rfind(b"\r", 0, MAX_OCTETS))
+        data = data[: last + 1]
+    file = File()
+    file.plan = plan
+    file.data = data
+    file.rows = Rows(8 + len(data) // 48)
+    file.groups = Rows(8)
+    plan.lexer.scan(data, len(data), file.rows, False)
+    file.rows.close()
+    _groups.delimit(file.rows, plan.records, file.groups)
+    file.groups.close()
+    if plan.versioned:
+        _groups.choose_readings(data, file.rows, file.groups, plan.dialect)
+    return file
+
+
+class File:
+    """What `read` makes of octets."""
+
+    def octets(self) -> int:
+        """Return the octets of memory that it takes, without the file's own."""
+        return (
+            object.__sizeof__(self) + self.rows.__sizeof__() + self.groups.__sizeof__()
+        )
+
+    def value(self, row: int) -> bytes:
+        """Return the value of a row."""
+        return self.data[self.rows.values[4 * row + 2] : self.rows.values[4 * row + 3]]
+
+    def text(self, row: int) -> str:
+        """Return the value of a row as text."""
+        return _values.text_of(self.value(row))
+
+    def line(self, row: int) -> int:
+        """Return the number of the line that a row is of."""
+        return self.rows.values[4 * row + 1]
+
+    def group(self, number: int) -> Group:
+        """Make the object of a group."""
+        first = self.groups.values[4 * number]
+        after = self.groups.values[4 * number + 1]
+        version = self.groups.values[4 * number + 2]
+        return Group(
+            agents=tuple([self.text(row) for row in self.rows_with(first, after, _USER_AGENT)]),
+            rules=RuleView(self, first, after),
+            line=self.line(first),
+            version=self.text(version) if version >= 0 else None,
+        )
+
+    def rows_with(self, first: int, after: int, code: int) -> list[int]:
+        """Return the rows that have a directive."""
+        return [row for row in range(first, after) if self.rows.values[4 * row] == code]
+
+    def rules_between(self, first: int, after: int) -> tuple[Rule, ...]:
+        """Make the objects of the rules in some rows."""
+        rules = []
+        for row in range(first, after):
+            code = self.rows.values[4 * row]
+            if code == _ALLOW or code == _DISALLOW:
+                rules.append(self.rule(row))
+        return tuple(rules)
+
+    def rule(self, row: int) -> Rule:
+        """Make the object of a rule."""
+        directive = DIRECTIVE_OF[self.rows.values[4 * row]]
+        start = self.rows.values[4 * row + 2]
+        pattern = self.text(row)
+        allow = directive is Directive.ALLOW
+        if not pattern and self.plan.dialect.reading.empty_rules:
+            allow = not allow
+        line_start = max(self.data.rfind(b"\n", 0, start), self.data.rfind(b"\r", 0, start)) + 1
+        return Rule(directive, pattern, self.line(row), allow, start - line_start + 1)
+
+    def first_rows(self) -> range:
+        """Return the rows before any group: what they say is for the whole file."""
+        return range(self.groups.values[0] if self.groups.count else self.rows.count)
+
+    def said(self, rows: Iterable[int], directive: Directive) -> list[tuple[bytes, int]]:
+        """Return values and line numbers of a directive in some rows."""
+        code = directive.code
+        found = []
+        for row in rows:
+            if self.rows.values[4 * row] == code:
+                found.append((self.value(row), self.line(row)))
+        return found
+
+    def timed(self, rows: Iterable[int], directive: Directive) -> list[Any]:
+        """Return the rates or the windows of the day that some rows give."""
+        value_of: Any = _values.TIMED[directive]
+        through_end = self.plan.dialect.window_end is WindowEnd.THROUGH_MINUTE
+        found = [value_of(value, line, through_end) for value, line in self.said(rows, directive)]
+        return [each for each in found if each is not None]
+
+    def preferences(self, rows: Iterable[int]) -> list[Preference]:
+        """Return the preferences in some rows, in file order."""
+        found: list[Preference] = []
+        for row in rows:
+            value_of = _values.PREFERENCES.get(self.rows.values[4 * row])
+            if value_of is not None:
+                found.extend(value_of(self.value(row), self.line(row)))
+        return found
+
+    def lines(self) -> tuple[Line, ...]:
+        """Make the objects of all lines."""
+        data = self.data
+        rows = Rows(8 + len(data) // 16)
+        self.plan.lexer.scan(data, len(data), rows, True)
+        rows.close()
+        ends = list(_LINE_ENDS.finditer(data))
+        starts = [0, *[match.end() for match in ends]]
+        stops = [*[match.start() for match in ends], len(data)]
+        return tuple([
+            _line(
+                data[starts[row] : stops[row]],
+                rows.values[4 * row],
+                row + 1,
+                rows.values[4 * row + 2] - starts[row],
+                rows.values[4 * row + 3] - starts[row],
+            )
+            for row in range(rows.count)
+        ])  # fmt: skip
+
+
+def _line(text: bytes, code: int, number: int, start: int, end: int) -> Line:
+    """Make the object of a line; its value stands from ``start`` to ``end``."""
+    kind = _KINDS.get(code, LineKind.DIRECTIVE)
+    key = value = b""
+    if kind is LineKind.DIRECTIVE or kind is LineKind.UNKNOWN:
+        value = text[start:end]
+        key = text[:start].removeprefix(_BOM).strip().removesuffix(b":").strip()
+    else:
+        start = len(text) - len(text.lstrip())
+    mark = text.find(b"#", end)
+    comment = _values.text_of(text[mark + 1 :].strip()) if mark >= 0 else None
+    return Line(
+        number, kind, _values.text_of(text), _values.text_of(key), _values.text_of(value),
+        comment, start + 1, DIRECTIVE_OF.get(code),
+    )  # fmt: skip
+
+
+class RuleView(Sequence[Rule]):
+    """The rules of a group: a sequence that makes each `Rule` when it is asked for.
+
+    A decision names its group; the rules of a large one would cost more than the decision.
+    """
+
+    __slots__ = ("_after", "_file", "_first")
+
+    def __init__(self, file: File, first: int, after: int) -> None:
+        self._file = file
+        self._first = first
+        self._after = after
+
+    def _all(self) -> tuple[Rule, ...]:
+        return _rules_between(self._file, self._first, self._after)
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._all()[index]
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self._all())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (tuple, RuleView)):
+            return self._all() == tuple(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (self._all(),)
+
+
+def _rules_between(file: File, first: int, after: int) -> tuple[Rule, ...]:
+    """Make the objects of the rules in some rows of a file."""
+    return file.rules_between(first, after)

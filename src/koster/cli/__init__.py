@@ -1,0 +1,31 @@
+"""The command ``koster``: one module for each of its commands.
+
+`main` is what the console script calls. The commands are made with click and rich, which the
+extra ``cli`` brings; without it `main` says so.
+
+Exit codes of all commands: 0 nothing to complain about, 1 something is, 2 wrong usage, 3
+something could not be read.
+"""
+
+from __future__ import annotations
+
+import sys
+
+#: What the extra ``cli`` brings.
+_EXTRA = {"click", "rich", "rich_click"}
+
+
+def main() -> None:
+    """Run the command, and exit with its code."""
+    try:
+        from ._root import koster
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        print("koster: its commands need more: pip install 'koster[cli]'", file=sys.stderr)
+        sys.exit(2)
+    for stream in (sys.stdout, sys.stderr):
+        # What stands in a robots.txt or a URL may be no text that the terminal can show.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    koster()

@@ -1,0 +1,62 @@
+"""Files that commands are given: read whole or by lines, ``-`` for standard input."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+from .._file import MAX_OCTETS
+from ..errors import UnreadableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: How standard input is named, as an argument and in what is printed.
+STDIN = "-"
+_STDIN_NAME = "<stdin>"
+
+
+def shown_name(path: str) -> str:
+    """Return the name of a file as it is printed."""
+    return _STDIN_NAME if path == STDIN else path
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[IO[bytes]]:
+    """Open a file.
+
+    Raises:
+        UnreadableError: with one line that says which file and why.
+    """
+    try:
+        if path == STDIN:
+            yield sys.stdin.buffer
+        else:
+            with open(path, "rb") as file:
+                yield file
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise UnreadableError(f"{shown_name(path)}: {why}") from error
+
+
+def read_octets(path: str) -> bytes:
+    """Return what stands in a file, as much of it as would be parsed.
+
+    Raises:
+        UnreadableError: it cannot be read.
+    """
+    with _opened(path) as file:
+        return file.read(MAX_OCTETS + 1)
+
+
+def read_lines(path: str) -> list[str]:
+    """Return the lines of a text file that are not blank, without the space around them.
+
+    Raises:
+        UnreadableError: it cannot be read.
+    """
+    with _opened(path) as file:
+        text = file.read().decode("utf-8-sig", "surrogateescape")
+    lines = (line.strip() for line in text.split("\n"))
+    return [line for line in lines if line]

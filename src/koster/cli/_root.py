@@ -1,0 +1,27 @@
+"""The command line's root: what all commands hang on."""
+
+from __future__ import annotations
+
+import rich_click as click
+
+from .. import COMPILED, __version__
+from .check import check
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(
+    __version__,
+    "-V",
+    "--version",
+    prog_name="koster",
+    message=f"%(prog)s %(version)s ({'compiled' if COMPILED else 'pure Python'})",
+)
+def koster() -> None:
+    """May this robot fetch this URL, and which line says so?
+
+    Exit codes: 0 nothing to complain about, 1 something is, 2 wrong usage, 3 something could
+    not be read.
+    """
+
+
+koster.add_command(check)
