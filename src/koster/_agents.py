@@ -10,6 +10,7 @@ header) is decided here; the older standards take the first record instead.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from . import _lines
@@ -29,6 +30,8 @@ _SUBSTRING = int(Names.SUBSTRING)
 _OTHERS = 0
 _EVERYBODY = 1
 _NAMED = 2
+
+_WORD = re.compile(rb"[^ ();,]+")
 
 #: Besides the ways of `Names`: a name of a group, found in a User-Agent header, must be equal.
 _WHOLE_NAME = 100
@@ -257,19 +260,22 @@ def _names(data: bytes, rows: Rows, groups: Rows) -> set[bytes]:
 def _name_in_header(names: set[bytes], header: bytes) -> bytes:
     """Return the longest name that stands in a header, the first of several; else nothing.
 
-    Words with a URL or an address in them are not searched: they say who runs the robot. A
-    semicolon ends a word too: ``(compatible;PetalBot;+https://…)``.
+    Words with a URL or an address in them are not searched: they say who runs the robot. Words
+    also end where comments and their parts do (RFC 9110 §5.6.5): ``(compatible;PetalBot;+https:…``.
     """
-    words = header.lower().replace(b";", b" ; ").split()
-    text = b" ".join(
-        b"\n" if b"://" in word or b"@" in word or b"www." in word else word for word in words
-    )
+    text = _WORD.sub(_unless_address, b" ".join(header.lower().split()))
     best = (0, 0, b"")
     for name in names - _COMMON_WORDS - {b""}:
         at = _standing(text, name)
         if at >= 0:
             best = max(best, (len(name), -at, name))
     return best[2]
+
+
+def _unless_address(word: re.Match[bytes]) -> bytes:
+    """Return a word, or nothing that could be a name."""
+    text = word[0]
+    return b"\n" if b"://" in text or b"@" in text or b"www." in text else text
 
 
 def _standing(text: bytes, name: bytes) -> int:

@@ -1,0 +1,99 @@
+"""What tests share: the cases in files, and where the conformance data is."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import tomllib
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import koster
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+
+
+@dataclass(frozen=True)
+class Case:
+    """A robots.txt, who asks, and what comes out."""
+
+    name: str
+    source: str
+    dialect: koster.Dialect
+    body: bytes
+    agent: str | tuple[str, ...]
+    allowed: tuple[str, ...] = ()
+    disallowed: tuple[str, ...] = ()
+    lines: dict[str, int] = field(default_factory=dict)
+    reason: str | None = None
+    varies: bool = True
+
+    @property
+    def expected(self) -> dict[str, bool]:
+        return dict.fromkeys(self.allowed, True) | dict.fromkeys(self.disallowed, False)
+
+    def __str__(self) -> str:
+        return f"{self.dialect.name}: {self.name}"
+
+
+def _case(entry: dict[str, Any], default: str | None) -> Case:
+    known = {
+        *("name", "source", "dialect", "robots", "robots_latin1", "agent", "allowed"),
+        *("disallowed", "lines", "reason", "variants"),
+    }
+    assert entry.keys() <= known, entry.keys() - known
+    agent = entry.get("agent", "FooBot")
+    if "robots" in entry:
+        body = entry["robots"].encode()
+    else:
+        body = entry["robots_latin1"].encode("latin-1")
+    return Case(
+        name=entry["name"],
+        source=entry["source"],
+        dialect=koster.DIALECTS[entry.get("dialect", default)],
+        body=body,
+        agent=agent if isinstance(agent, str) else tuple(agent),
+        allowed=tuple(entry.get("allowed", ())),
+        disallowed=tuple(entry.get("disallowed", ())),
+        lines=entry.get("lines", {}),
+        reason=entry.get("reason"),
+        varies=entry.get("variants", "all") == "all",
+    )
+
+
+def all_cases() -> list[Case]:
+    cases = []
+    for path in sorted((HERE / "cases").glob("*.toml")):
+        content = tomllib.loads(path.read_text("utf-8"))
+        cases += [_case(entry, content.get("dialect")) for entry in content["case"]]
+    return cases
+
+
+def conformance() -> Path | None:
+    """Return the folder with real files and the verdicts of other parsers, if it is there."""
+    named = os.environ.get("KOSTER_CONFORMANCE")
+    path = Path(named) if named else ROOT.parent / "shared" / "conformance"
+    return path if path.is_dir() else None
+
+
+def verdicts(name: str) -> list[dict[str, str]]:
+    """Return the rows of a table of verdicts."""
+    folder = conformance()
+    assert folder is not None
+    with gzip.open(folder / name, "rt", encoding="utf-8", newline="\n") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def bodies(name: str) -> dict[str, bytes]:
+    """Return the files that a table of verdicts is about, by site."""
+    folder = conformance()
+    assert folder is not None
+    if name == "verdicts.tsv.gz":
+        with zipfile.ZipFile(io.BytesIO((folder / "robots-top-sites.zip").read_bytes())) as archive:
+            return {each.removesuffix(".txt"): archive.read(each) for each in archive.namelist()}
+    return {path.stem: path.read_bytes() for path in (folder / "modern").glob("*.txt")}

@@ -1,0 +1,94 @@
+"""Work is counted, not timed: the lines of Python that run, and the octets that are searched.
+
+Only where the steps run as plain Python; compiled they do the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+import koster
+import pytest
+from koster import _octets
+
+pytestmark = pytest.mark.skipif(koster.COMPILED, reason="counted in pure Python only")
+
+HOSTILE: dict[str, Callable[[int], bytes]] = {
+    "one long line": lambda size: b"a" * size,
+    "line feeds": lambda size: b"\n" * size,
+    "carriage returns": lambda size: b"\r" * size,
+    "both": lambda size: b"\r\n" * (size // 2),
+    "hashes": lambda size: b"#" * size,
+    "hashes on lines": lambda size: b"a#\r" * (size // 3),
+    "colons": lambda size: b":" * size,
+    "spaces": lambda size: b" " * size,
+    "spaces before a colon": lambda size: b"a" + b" " * size + b":",
+    "NULs": lambda size: b"\0" * size,
+    "agents": lambda size: b"User-agent: x\n" * (size // 14),
+    "groups": lambda size: b"User-agent: x\nAllow: /\n" * (size // 23),
+    "blank groups": lambda size: b"User-agent: x\nAllow: /\n\n" * (size // 24),
+    "known key, no end": lambda size: b"User-agent: *\nDisallow: /" + b"%" * size,
+    "stars": lambda size: b"User-agent: *\nDisallow: " + b"*" * size,
+    "stars and letters": lambda size: b"User-agent: *\nDisallow: /" + b"*a" * (size // 2),
+    "escapes": lambda size: b"User-agent: *\nDisallow: /" + b"%2F" * (size // 3),
+    "long runs": lambda size: b"User-agent: *\nDisallow: /*" + (b"a" * 40 + b"b*") * (size // 42),
+}
+
+
+def work(action: Callable[[], object]) -> int:
+    """Return how many lines of Python run in an action, and octets that it searches."""
+    count = 0
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    def find(data: bytes, octet: int, start: int, end: int) -> int:
+        nonlocal count
+        position = data.find(bytes([octet]), start, end)
+        count += (end if position < 0 else position) - min(start, end)
+        return end if position < 0 else position
+
+    before = sys.gettrace()
+    with mock.patch.object(_octets, "find", find):
+        sys.settrace(trace)
+        try:
+            action()
+        finally:
+            sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("dialect", koster.DIALECTS.values(), ids=str)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_parsing_is_linear(name: str, dialect: koster.Dialect) -> None:
+    """Twice the octets are at most a little more than twice the work."""
+    small, large = HOSTILE[name](3000), HOSTILE[name](6000)
+
+    def ask(body: bytes) -> None:
+        koster.parse(body, dialect).allowed("/x", "FooBot")
+
+    ask(b"")
+    assert work(lambda: ask(large)) <= 2.2 * work(lambda: ask(small)) + 500
+
+
+PATTERNS = {
+    "many stars": "/" + "*a" * 60 + "*b",
+    "one long run": "/*" + "a" * 120 + "b",
+    "short runs": "/*" + ("a" * 20 + "*") * 6 + "b",
+    "long runs": "/*" + ("a" * 39 + "b*") * 3 + "c",
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_matching_is_linear_in_the_path(name: str) -> None:
+    """Twice the path is at most a little more than twice the work, whatever the pattern."""
+    rules = koster.parse(f"User-agent: *\nDisallow: {PATTERNS[name]}").rules_for("x")
+    for path in ("/" + "a" * 1500, "/" + "ab" * 750, "/" + ("a" * 38 + "b") * 40):
+        twice = path + path[1:]
+        small, large = work(lambda: rules.allowed(path)), work(lambda: rules.allowed(twice))
+        assert large <= 2.2 * small + 500

@@ -1,0 +1,156 @@
+"""What holds whatever the file, the agent and the URL are."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import sys
+from functools import cache
+from types import ModuleType
+from unittest import mock
+
+import koster
+import pytest
+import reference
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+from support import ROOT
+
+DIALECTS = st.sampled_from(list(koster.DIALECTS.values()))
+
+
+@given(strategies.bodies, strategies.urls, strategies.agents, DIALECTS)
+def test_nothing_raises(body: bytes, url: str, agent: str, dialect: koster.Dialect) -> None:
+    """Any octets parse, and any URL and agent get an answer, however it is asked."""
+    robots = koster.parse(body, dialect)
+    rules = robots.rules_for(agent)
+    decision = robots.decide(url, agent)
+    assert decision.allowed == robots.allowed(url, agent) == rules.allowed(url)
+    assert rules.allowed_many([url, url]) == [decision.allowed] * 2
+    assert str(decision).encode()
+    assert (decision.reason is koster.Reason.RULE) == (decision.rule is not None)
+    if decision.rule is not None:
+        assert decision.group is not None
+        assert decision.rule in decision.group.rules
+        assert decision.rule.allow == decision.allowed
+    _look_at_everything(robots, rules, url)
+
+
+def _look_at_everything(robots: koster.RobotsTxt, rules: koster.Rules, url: str) -> None:
+    assert repr(robots)
+    assert repr(rules)
+    assert repr(robots.groups)
+    assert robots.sitemaps + robots.hosts + robots.licenses is not None
+    assert robots.clean_params is not None
+    assert robots.preferences is not None
+    assert rules.crawl_delay is None or rules.crawl_delay >= 0
+    assert rules.request_rates is not None
+    assert rules.visit_times is not None
+    assert rules.comments is not None
+    assert rules.preferences is not None
+    assert rules.preferences_for(url) is not None
+    lines = robots.lines
+    assert [line.number for line in lines] == list(range(1, len(lines) + 1))
+
+
+@given(strategies.bodies, strategies.urls, strategies.agents)
+def test_the_reference_agrees(body: bytes, url: str, agent: str) -> None:
+    """The engine reads the default dialect as its sentences say."""
+    decision = koster.parse(body).decide(url, agent)
+    line = decision.rule.line if decision.rule else None
+    assert (decision.allowed, line) == reference.decide(body, url, agent)
+
+
+@given(st.lists(st.tuples(st.booleans(), strategies.patterns), max_size=6), strategies.paths)
+def test_the_reference_agrees_on_rules(rules: list[tuple[bool, str]], path: str) -> None:
+    """The same, where nearly every example has rules that match."""
+    lines = [f"{'Allow' if allow else 'Disallow'}: {pattern}" for allow, pattern in rules]
+    body = "\n".join(["User-agent: *", *lines]).encode()
+    decision = koster.parse(body).decide(path, "FooBot")
+    line = decision.rule.line if decision.rule else None
+    assert (decision.allowed, line) == reference.decide(body, path, "FooBot")
+
+
+@given(
+    strategies.files, strategies.urls, strategies.agents,
+    st.lists(st.tuples(st.integers(0, 20), strategies.junk), max_size=4),
+)  # fmt: skip
+def test_junk_changes_no_decision(
+    body: bytes, url: str, agent: str, junk: list[tuple[int, bytes]]
+) -> None:
+    """Lines that are no rules never change a decision, wherever they stand."""
+    lines = re.split(rb"\r\n|\r|\n", body)
+    for at, line in junk:
+        lines.insert(max(1, at % (len(lines) + 1)), line)
+    before = koster.parse(body).decide(url, agent)
+    after = koster.parse(b"\n".join(lines)).decide(url, agent)
+    assert (before.allowed, before.reason) == (after.allowed, after.reason)
+    assert (before.rule and str(before.rule)) == (after.rule and str(after.rule))
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), strategies.patterns), min_size=1, max_size=8),
+    st.lists(strategies.paths, min_size=1, max_size=4), DIALECTS,
+)  # fmt: skip
+def test_index_and_scan_agree(
+    rules: list[tuple[bool, str]], paths: list[str], dialect: koster.Dialect
+) -> None:
+    """A large rule set, asked often enough to get its index, answers as when first asked."""
+    lines = [f"{'Allow' if allow else 'Disallow'}: {pattern}" for allow, pattern in rules]
+    filler = [f"Disallow: /{'ab'[number % 2]}/{number}/*x" for number in range(60)]
+    body = "\n".join(["User-agent: *", *lines[::2], *filler, *lines[1::2]])
+    often = koster.parse(body, dialect).rules_for("FooBot")
+    often.allowed_many(["/"] * 20)
+    for path in paths:
+        assert often.decide(path) == koster.parse(body, dialect).rules_for("FooBot").decide(path)
+
+
+@cache
+def pure() -> ModuleType:
+    """Return koster a second time, as plain Python, beside the compiled one."""
+    init = ROOT / "src" / "koster" / "__init__.py"
+    spec = importlib.util.spec_from_file_location(
+        "pure_koster", init, submodule_search_locations=[str(init.parent)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["pure_koster"] = module
+    with mock.patch.dict(os.environ, KOSTER_PURE="1"):
+        spec.loader.exec_module(module)
+    assert not module.COMPILED
+    return module
+
+
+needs_both = pytest.mark.skipif(not koster.COMPILED, reason="not compiled: nothing to compare")
+
+
+@needs_both
+@given(strategies.bodies, strategies.urls, strategies.agents, DIALECTS)
+def test_compiled_and_pure_agree(
+    body: bytes, url: str, agent: str, dialect: koster.Dialect
+) -> None:
+    """Both read the same, down to the objects they make."""
+    one = koster.parse(body, dialect)
+    other = pure().parse(body, pure().DIALECTS[dialect.name])
+    first, second = one.decide(url, agent), other.decide(url, agent)
+    assert str(first) == str(second)
+    assert str(first.reason) == str(second.reason)
+    assert repr(first.group) == repr(second.group)
+    assert repr(one.lines) == repr(other.lines)
+    assert repr(one.groups) == repr(other.groups)
+    rules, others = one.rules_for(agent), other.rules_for(agent)
+    assert repr(rules.preferences_for(url)) == repr(others.preferences_for(url))
+    assert repr(rules.request_rates) == repr(others.request_rates)
+    assert rules.crawl_delay == others.crawl_delay
+
+
+@needs_both
+def test_compiled_and_pure_have_the_same_names() -> None:
+    for name in koster.__all__:
+        one, other = getattr(koster, name), getattr(pure(), name)
+        if isinstance(one, type):
+            public = {each for each in dir(one) if not each.startswith("_")}
+            assert public == {each for each in dir(other) if not each.startswith("_")}
