@@ -11,12 +11,12 @@ header) is decided here; the older standards take the first record instead.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from . import _lines
 from .dialects import Names
 from .model import Directive
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._octets import Octets
     from ._rows import Rows
@@ -61,7 +61,8 @@ def groups_of(
 ) -> tuple[list[int], int, bytes]:
     """Return the numbers of the groups for the first of ``agents`` that any group names.
 
-    With them, for `binding_row`: how names were compared, and with what.
+    With them, for `binding_row`: how names were compared, and with what. Rows of groups that
+    are to be passed over are empty.
     """
     everybody: list[int] = []
     for agent in agents:
@@ -126,10 +127,8 @@ def _sort_out(
     size = len(agent)
     named: list[int] = []
     for group in range(groups.count):
-        if groups.values[4 * group + 3] < 0:
-            continue
         answer = _answer_of_group(
-            octets, rows, groups.values[4 * group], groups.values[4 * group + 1], how, asked, size
+            octets, rows, groups.values[2 * group], groups.values[2 * group + 1], how, asked, size
         )
         if answer == _NAMED:
             named.append(group)
@@ -144,9 +143,9 @@ def _answer_of_group(
     """Return the best answer among the agent lines of a group."""
     best = _OTHERS
     for row in range(first, after):
-        if rows.values[4 * row] == _USER_AGENT and best != _NAMED:
-            start = rows.values[4 * row + 2]
-            end = rows.values[4 * row + 3]
+        if rows.code(row) == _USER_AGENT and best != _NAMED:
+            start = rows.start(row)
+            end = rows.end(row)
             if how == _PRODUCT_TOKEN:
                 answer = _answer_to_token(data, start, end, agent, size)
             elif how == _LETTERS:
@@ -246,12 +245,10 @@ def _names(data: bytes, rows: Rows, groups: Rows) -> set[bytes]:
     """Return every name that a group has, in its canonical form."""
     names = set()
     for group in range(groups.count):
-        if groups.values[4 * group + 3] < 0:
-            continue
-        for row in range(groups.values[4 * group], groups.values[4 * group + 1]):
-            start = rows.values[4 * row + 2]
-            end = rows.values[4 * row + 3]
-            if rows.values[4 * row] == _USER_AGENT and not _is_everybody(data, start, end):
+        for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
+            start = rows.start(row)
+            end = rows.end(row)
+            if rows.code(row) == _USER_AGENT and not _is_everybody(data, start, end):
                 value = data[start : _name_end(data, start, end)]
                 names.add(b" ".join(value.lower().split()))
     return names

@@ -14,7 +14,7 @@ cdef class Plan:
     cdef Lexer lexer
     cdef int records, names
     cdef list forms
-    cdef bint versioned
+    cdef list majors
 
 
 cdef Plan plan_for(object dialect)
@@ -32,8 +32,13 @@ cdef class File:
     cdef bytes data
     cdef Rows rows
     cdef Rows groups
+    cdef Rows heeded
 
     cdef Py_ssize_t octets(self) except -1
+    @cython.locals(heeded=Rows, number=int, first=int, after=int)
+    cdef Rows groups_to_heed(self)
+    @cython.locals(first=int, row=int)
+    cdef int reading(self, int number) except -2
     cdef bytes value(self, int row)
     cdef object text(self, int row)
     cdef int line(self, int row) except -1
@@ -45,12 +50,13 @@ cdef class File:
     cdef tuple rules_between(self, int first, int after)
     @cython.locals(start=int)
     cdef object rule(self, int row)
+    @cython.locals(number=int, found=int)
+    cdef Form form_of(self, int row)
+    @cython.locals(form=Form)
+    cdef Form form(self, int number)
     cdef object first_rows(self)
     @cython.locals(code=int, row=int)
-    cdef list said(self, object rows, object directive)
-    cdef list timed(self, object rows, object directive)
-    @cython.locals(row=int)
-    cdef list preferences(self, object rows)
+    cdef list entries(self, object rows)
     @cython.locals(data=bytes, rows=Rows, row=int)
     cdef tuple lines(self)
 

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
-from . import _groups, _lines, _values
+from . import _groups, _lines
 from ._lines import Lexer
 from ._match import Form
 from ._rows import Rows
-from .dialects import RFC9309, Dialect, WindowEnd
-from .model import DIRECTIVE_OF, Directive, Group, Line, LineKind, Preference, Rule
+from .dialects import RFC9309, Dialect
+from .model import DIRECTIVE_OF, Directive, Group, Line, LineKind, Rule, text_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from collections.abc import Iterable, Iterator
 
-#: What is read of a file, up to a whole line: offsets are 32 bits wide and a canonical
-#: pattern takes up to three octets for each one. Crawlers read 500 KiB (RFC 9309 §2.5).
-MAX_OCTETS = 1 << 28
+#: What is read of a file, up to a whole line: 32 times what crawlers are to read (RFC 9309
+#: §2.5). The tables have 32 bits for the number of a line with its code (`_rows`), and for
+#: offsets into patterns, which can take three octets for one.
+MAX_OCTETS = 1 << 24
 
 _USER_AGENT = Directive.USER_AGENT.code
 _ALLOW = Directive.ALLOW.code
@@ -48,7 +51,7 @@ class Plan:
         self.records = int(dialect.records)
         self.names = int(dialect.names)
         self.forms = [Form(reading) for reading in (dialect.reading, *dialect.versions.values())]
-        self.versioned = len(self.forms) > 1
+        self.majors = list(dialect.versions)
 
 
 _plans: dict[Dialect, Plan] = {}
@@ -92,14 +95,13 @@ def read(data: bytes, plan: Plan) -> File:
     file = File()
     file.plan = plan
     file.data = data
-    file.rows = Rows(8 + len(data) // 48)
-    file.groups = Rows(8)
+    file.rows = Rows(3, 8 + len(data) // 48)
+    file.groups = Rows(2, 8)
     plan.lexer.scan(data, len(data), file.rows, False)
     file.rows.close()
     _groups.delimit(file.rows, plan.records, file.groups)
     file.groups.close()
-    if plan.versioned:
-        _groups.choose_readings(data, file.rows, file.groups, plan.dialect)
+    file.heeded = file.groups_to_heed() if plan.majors else file.groups
     return file
 
 
@@ -108,27 +110,43 @@ class File:
 
     def octets(self) -> int:
         """Return the octets of memory that it takes, without the file's own."""
-        return (
-            object.__sizeof__(self) + self.rows.__sizeof__() + self.groups.__sizeof__()
-        )
+        return object.__sizeof__(self) + self.rows.octets() + self.groups.octets()
+
+    def groups_to_heed(self) -> Rows:
+        """Return the groups, those empty whose version says that they are to be passed over."""
+        heeded = Rows(2, self.groups.count + 1)
+        for number in range(self.groups.count):
+            first = self.groups.values[2 * number]
+            after = self.groups.values[2 * number + 1]
+            heeded.add_pair(first, after if self.reading(number) >= 0 else first)
+        heeded.close()
+        return heeded
+
+    def reading(self, number: int) -> int:
+        """Return the number of a group's reading, or -1 if it is to be passed over."""
+        if not self.plan.majors:
+            return 0
+        first = self.groups.values[2 * number]
+        row = _groups.version_row(self.rows, first, self.groups.values[2 * number + 1])
+        return _groups.reading_of(self.value(row), self.plan.majors) if row >= 0 else 0
 
     def value(self, row: int) -> bytes:
         """Return the value of a row."""
-        return self.data[self.rows.values[4 * row + 2] : self.rows.values[4 * row + 3]]
+        return self.data[self.rows.start(row) : self.rows.end(row)]
 
     def text(self, row: int) -> str:
         """Return the value of a row as text."""
-        return _values.text_of(self.value(row))
+        return text_of(self.value(row))
 
     def line(self, row: int) -> int:
         """Return the number of the line that a row is of."""
-        return self.rows.values[4 * row + 1]
+        return self.rows.number(row)
 
     def group(self, number: int) -> Group:
         """Make the object of a group."""
-        first = self.groups.values[4 * number]
-        after = self.groups.values[4 * number + 1]
-        version = self.groups.values[4 * number + 2]
+        first = self.groups.values[2 * number]
+        after = self.groups.values[2 * number + 1]
+        version = _groups.version_row(self.rows, first, after)
         return Group(
             agents=tuple([self.text(row) for row in self.rows_with(first, after, _USER_AGENT)]),
             rules=RuleView(self, first, after),
@@ -138,61 +156,58 @@ class File:
 
     def rows_with(self, first: int, after: int, code: int) -> list[int]:
         """Return the rows that have a directive."""
-        return [row for row in range(first, after) if self.rows.values[4 * row] == code]
+        return [row for row in range(first, after) if self.rows.code(row) == code]
 
     def rules_between(self, first: int, after: int) -> tuple[Rule, ...]:
         """Make the objects of the rules in some rows."""
         rules = []
         for row in range(first, after):
-            code = self.rows.values[4 * row]
+            code = self.rows.code(row)
             if code == _ALLOW or code == _DISALLOW:
                 rules.append(self.rule(row))
         return tuple(rules)
 
     def rule(self, row: int) -> Rule:
         """Make the object of a rule."""
-        directive = DIRECTIVE_OF[self.rows.values[4 * row]]
-        start = self.rows.values[4 * row + 2]
+        directive = DIRECTIVE_OF[self.rows.code(row)]
+        start = self.rows.start(row)
         pattern = self.text(row)
         allow = directive is Directive.ALLOW
-        if not pattern and self.plan.dialect.reading.empty_rules:
+        if not pattern and self.form_of(row).empty_rules:
             allow = not allow
         line_start = max(self.data.rfind(b"\n", 0, start), self.data.rfind(b"\r", 0, start)) + 1
         return Rule(directive, pattern, self.line(row), allow, start - line_start + 1)
+
+    def form_of(self, row: int) -> Form:
+        """Return how the group that a row stands in is read."""
+        found = 0
+        for number in range(self.groups.count):
+            if self.groups.values[2 * number] <= row:
+                found = number
+        return self.form(found)
+
+    def form(self, number: int) -> Form:
+        """Return how a group is read."""
+        form: Form = self.plan.forms[max(self.reading(number), 0)]
+        return form
 
     def first_rows(self) -> range:
         """Return the rows before any group: what they say is for the whole file."""
         return range(self.groups.values[0] if self.groups.count else self.rows.count)
 
-    def said(self, rows: Iterable[int], directive: Directive) -> list[tuple[bytes, int]]:
-        """Return values and line numbers of a directive in some rows."""
-        code = directive.code
+    def entries(self, rows: Iterable[int]) -> list[tuple[int, bytes, int]]:
+        """Return the codes, values and line numbers of the rows that are no agents and no rules."""
         found = []
         for row in rows:
-            if self.rows.values[4 * row] == code:
-                found.append((self.value(row), self.line(row)))
-        return found
-
-    def timed(self, rows: Iterable[int], directive: Directive) -> list[Any]:
-        """Return the rates or the windows of the day that some rows give."""
-        value_of: Any = _values.TIMED[directive]
-        through_end = self.plan.dialect.window_end is WindowEnd.THROUGH_MINUTE
-        found = [value_of(value, line, through_end) for value, line in self.said(rows, directive)]
-        return [each for each in found if each is not None]
-
-    def preferences(self, rows: Iterable[int]) -> list[Preference]:
-        """Return the preferences in some rows, in file order."""
-        found: list[Preference] = []
-        for row in rows:
-            value_of = _values.PREFERENCES.get(self.rows.values[4 * row])
-            if value_of is not None:
-                found.extend(value_of(self.value(row), self.line(row)))
+            code = self.rows.code(row)
+            if code != _USER_AGENT and code != _ALLOW and code != _DISALLOW:
+                found.append((code, self.value(row), self.line(row)))
         return found
 
     def lines(self) -> tuple[Line, ...]:
         """Make the objects of all lines."""
         data = self.data
-        rows = Rows(8 + len(data) // 16)
+        rows = Rows(3, 8 + len(data) // 16)
         self.plan.lexer.scan(data, len(data), rows, True)
         rows.close()
         ends = list(_LINE_ENDS.finditer(data))
@@ -201,10 +216,10 @@ class File:
         return tuple([
             _line(
                 data[starts[row] : stops[row]],
-                rows.values[4 * row],
+                rows.code(row),
                 row + 1,
-                rows.values[4 * row + 2] - starts[row],
-                rows.values[4 * row + 3] - starts[row],
+                rows.start(row) - starts[row],
+                rows.end(row) - starts[row],
             )
             for row in range(rows.count)
         ])  # fmt: skip
@@ -220,9 +235,9 @@ def _line(text: bytes, code: int, number: int, start: int, end: int) -> Line:
     else:
         start = len(text) - len(text.lstrip())
     mark = text.find(b"#", end)
-    comment = _values.text_of(text[mark + 1 :].strip()) if mark >= 0 else None
+    comment = text_of(text[mark + 1 :].strip()) if mark >= 0 else None
     return Line(
-        number, kind, _values.text_of(text), _values.text_of(key), _values.text_of(value),
+        number, kind, text_of(text), text_of(key), text_of(value),
         comment, start + 1, DIRECTIVE_OF.get(code),
     )  # fmt: skip
 

@@ -8,10 +8,10 @@ there is no backtracking and the time is at most O(octets of the path × number 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 
 from . import _octets
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._octets import Integers, Octets
 

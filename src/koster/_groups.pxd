@@ -6,9 +6,8 @@ cdef int _USER_AGENT, _ALLOW, _DISALLOW, _ROBOT_VERSION, _BLANK_LINE_ENDS
 
 @cython.locals(first=int, closed=bint, row=int, code=int)
 cdef void delimit(Rows rows, int records, Rows groups) noexcept nogil
-@cython.locals(row=int, has_version=bint)
 cdef void _end(Rows rows, int records, int first, int after, Rows groups) noexcept nogil
 @cython.locals(named=bint, ruled=bint, row=int, code=int)
 cdef bint _is_record(Rows rows, int first, int after) noexcept nogil
-@cython.locals(group=int, row=int)
-cdef int choose_readings(bytes data, Rows rows, Rows groups, object dialect) except -1
+cdef int version_row(Rows rows, int first, int after) noexcept nogil
+cdef int reading_of(bytes value, list majors) except -2

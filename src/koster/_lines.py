@@ -11,13 +11,15 @@ colon as key and value, and some misspelt keys.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 
 from . import _octets
 from .dialects import BUFFER_OCTETS, Bom, Comments, Keys, LineEnd, Records
 from .model import Directive
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._octets import Integers, Octets
     from ._rows import Rows
     from .dialects import Dialect
@@ -137,7 +139,7 @@ class Lexer:
             start += 1
         if start == end:
             if every or (self._blanks and end == stop):
-                rows.add(BLANK if end == stop else COMMENT, number, end, end)
+                rows.add_line(BLANK if end == stop else COMMENT, number, end, end)
             return
         state = 1
         at = start
@@ -158,7 +160,7 @@ class Lexer:
             at += 1
         while end > at and WHITE[data[end - 1]]:
             end -= 1
-        rows.add(code, number, at, end)
+        rows.add_line(code, number, at, end)
 
     def _odd_line(self, data: Octets, start: int, end: int) -> tuple[int, int]:
         """Return where the separator of an unusual line stands, and the code of its key.

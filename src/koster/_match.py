@@ -10,13 +10,13 @@ Many URLs can be decided without the interpreter lock.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 
 from . import _glob, _octets, _paths, _trie
 from ._trie import Trie
 from .dialects import Choice, EmptyRules, Escapes, IndexPages, Patterns, RobotsTxtPath, Unmatched
 from .model import Directive
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._octets import Integers, Octets
     from ._rows import Rows
@@ -140,26 +140,26 @@ class Ruleset:
         count = 0
         size = 0
         for group in chosen:
-            for row in range(groups.values[4 * group], groups.values[4 * group + 1]):
-                if rows.values[4 * row] == _ALLOW or rows.values[4 * row] == _DISALLOW:
+            for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
+                if rows.code(row) == _ALLOW or rows.code(row) == _DISALLOW:
                     count += 1
-                    size += rows.values[4 * row + 3] - rows.values[4 * row + 2]
+                    size += rows.end(row) - rows.start(row)
         more = 2 if self.form.index_pages else 1
         self._rules = _octets.integers(RULE * (more * count + 1))
         self._text = _octets.octets(more * (3 * size + count) + 1)
         if not self._rules or not self._text:
             raise MemoryError("no memory for the rules of a robots.txt")
         for group in chosen:
-            self._add_group(data, rows, groups.values[4 * group], groups.values[4 * group + 1])
+            self._add_group(data, rows, groups.values[2 * group], groups.values[2 * group + 1])
         self._finish()
 
     def _add_group(self, data: Octets, rows: Rows, first: int, after: int) -> None:
         """Add the rules of one group."""
         for row in range(first, after):
-            code = rows.values[4 * row]
+            code = rows.code(row)
             if code == _ALLOW or code == _DISALLOW:
-                start = rows.values[4 * row + 2]
-                end = rows.values[4 * row + 3]
+                start = rows.start(row)
+                end = rows.end(row)
                 if start < end:
                     self._add(data, start, end, code == _ALLOW, row)
                 elif self.form.empty_rules:

@@ -8,12 +8,15 @@ give the same answers; nothing else in koster is written twice.
 from __future__ import annotations
 
 from array import array
-from typing import TypeAlias
 
-#: What holds octets: a ``const unsigned char *`` where compiled.
-Octets: TypeAlias = "bytes | bytearray"
-#: What holds integers: an ``int *`` where compiled.
-Integers: TypeAlias = "array[int]"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    #: What holds octets: a ``const unsigned char *`` where compiled.
+    Octets: TypeAlias = bytes | bytearray
+    #: What holds integers: an ``int *`` where compiled.
+    Integers: TypeAlias = array[int]
 
 
 def find(data: Octets, octet: int, start: int, end: int) -> int:

@@ -11,12 +11,14 @@ could mean two things (reserved, ``%``, not ASCII) is escaped, so that ``/a%2Fb`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 
 from . import _octets
 from .dialects import Escapes, Patterns, UrlPath
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._octets import Octets
 
 _CANONICAL = int(Escapes.CANONICAL)

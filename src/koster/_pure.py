@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-import importlib.machinery
-import importlib.util
 import os
 import sys
-from typing import TYPE_CHECKING
+from importlib.machinery import EXTENSION_SUFFIXES
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
     from types import ModuleType
 
 #: The modules that the build compiles.
@@ -28,11 +28,13 @@ class _SourceFinder:
     @staticmethod
     def find_spec(
         name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
+    ) -> ModuleSpec | None:
+        from importlib.util import spec_from_file_location
+
         package, _, module = name.rpartition(".")
         if package != __package__ or module not in HOT or not path:
             return None
-        return importlib.util.spec_from_file_location(name, os.path.join(path[0], module + ".py"))
+        return spec_from_file_location(name, os.path.join(path[0], module + ".py"))
 
 
 def settle() -> None:
@@ -43,7 +45,7 @@ def settle() -> None:
 
 def is_compiled() -> bool:
     """Tell whether the hot modules that are in use are extensions."""
-    suffixes = tuple(importlib.machinery.EXTENSION_SUFFIXES)
+    suffixes = tuple(EXTENSION_SUFFIXES)
     return all(
         (getattr(sys.modules.get(f"{__package__}.{name}"), "__file__", "") or "").endswith(suffixes)
         for name in HOT

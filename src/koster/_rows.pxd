@@ -1,17 +1,26 @@
 cimport cython
 from koster cimport _octets
 
+cdef int CODES
+
 
 @cython.final
 @cython.freelist(32)
 cdef class Rows:
     cdef int* values
     cdef readonly Py_ssize_t count
-    cdef Py_ssize_t room
+    cdef Py_ssize_t width, room
     cdef bint lost
 
+    cdef Py_ssize_t octets(self) except -1
+
     @cython.locals(at=Py_ssize_t, values="int*")
-    cdef void add(self, int first, int second, int third, int fourth) noexcept nogil
+    cdef void add_line(self, int code, int number, int start, int end) noexcept nogil
+    cdef int code(self, int row) noexcept nogil
+    cdef int number(self, int row) noexcept nogil
+    cdef int start(self, int row) noexcept nogil
+    cdef int end(self, int row) noexcept nogil
+    cdef void add_pair(self, int first, int second) noexcept nogil
     @cython.locals(values="int*")
     cdef bint resize(self, Py_ssize_t room) noexcept nogil
     cdef int close(self) except -1

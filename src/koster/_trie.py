@@ -15,10 +15,10 @@ trie a cache miss each (``make bench``, growth).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 
 from . import _octets
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._octets import Integers, Octets
 

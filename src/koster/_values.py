@@ -1,7 +1,11 @@
-"""Values of groups: delays, rates, windows and preferences, from the text of their lines.
+"""Values: delays, rates, windows and preferences, from the text of their lines.
 
-Pure functions from the octets of a value and its line number. A value that is not what its
-directive wants gives None, or nothing: it is ignored, never an error.
+Pure functions from the octets of a value and its line number, and `Values`, which is what some
+lines say together. A value that is not what its directive wants gives None, or nothing: it is
+ignored, never an error.
+
+Loaded when someone first asks for a value: deciding needs none of it, and importing it takes
+as long as a fifth of koster.
 """
 
 from __future__ import annotations
@@ -9,10 +13,10 @@ from __future__ import annotations
 import math
 import re
 from datetime import datetime, time, timedelta, timezone
-from typing import TYPE_CHECKING
 
-from .model import CleanParam, Directive, Preference, RequestRate, VisitTime
+from .model import CleanParam, Directive, Preference, RequestRate, VisitTime, text_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -37,11 +41,6 @@ _COMMA = re.compile(rb"[ \t]*,[ \t]*")
 
 #: Yandex: "a rule can contain up to 500 characters".
 _CLEAN_PARAM_OCTETS = 500
-
-
-def text_of(octets: bytes) -> str:
-    """Return octets as text; those that are not UTF-8 become lone surrogates (PEP 383)."""
-    return octets.decode("utf-8", "surrogateescape")
 
 
 def delay(value: bytes) -> float | None:
@@ -176,7 +175,7 @@ _RESTRICTS: Mapping[Directive, tuple[str, ...]] = {
 _USAGE_VALUES = ("y", "n")
 
 
-def strictest(preferences: Iterable[Preference]) -> tuple[Preference, ...]:
+def _strictest(preferences: Iterable[Preference]) -> tuple[Preference, ...]:
     """Return one preference for each directive and key: the most restrictive, else the last."""
     chosen: dict[tuple[Directive, str], Preference] = {}
     for preference in preferences:
@@ -200,13 +199,103 @@ def clean_param(value: bytes, line: int) -> CleanParam | None:
     return CleanParam(names, path, line) if names else None
 
 
-#: By directive, how its value is read: ``(value, line, through_end)``.
-TIMED: Mapping[Directive, Callable[[bytes, int, bool], RequestRate | VisitTime | None]] = {
-    Directive.REQUEST_RATE: request_rate,
-    Directive.VISIT_TIME: visit_time,
-}
-#: By the code of a directive, how its value is read: ``(value, line)``.
-PREFERENCES: Mapping[int, Callable[[bytes, int], list[Preference]]] = {
+_PREFERENCES: Mapping[int, Callable[[bytes, int], list[Preference]]] = {
     Directive.CONTENT_SIGNAL.code: content_signal,
     Directive.CONTENT_USAGE.code: content_usage,
 }
+
+
+class Values:
+    """What some lines say together.
+
+    ``entries`` are their codes, values and numbers, in file order; ``through_end`` tells
+    whether windows run through their end minute.
+    """
+
+    def __init__(self, entries: list[tuple[int, bytes, int]], through_end: bool) -> None:
+        self._entries = entries
+        self._through_end = through_end
+
+    def _said(self, directive: Directive) -> list[tuple[bytes, int]]:
+        """Return the values and line numbers of a directive."""
+        return [(value, line) for code, value, line in self._entries if code == directive.code]
+
+    @property
+    def crawl_delay(self) -> float | None:
+        """The largest delay."""
+        delays = (delay(value) for value, _ in self._said(Directive.CRAWL_DELAY))
+        return max((each for each in delays if each is not None), default=None)
+
+    @property
+    def request_rates(self) -> tuple[RequestRate, ...]:
+        """All rates."""
+        said = self._said(Directive.REQUEST_RATE)
+        rates = (request_rate(value, line, self._through_end) for value, line in said)
+        return tuple(each for each in rates if each is not None)
+
+    @property
+    def visit_times(self) -> tuple[VisitTime, ...]:
+        """All windows."""
+        said = self._said(Directive.VISIT_TIME)
+        windows = (visit_time(value, line, self._through_end) for value, line in said)
+        return tuple(each for each in windows if each is not None)
+
+    @property
+    def comments(self) -> tuple[str, ...]:
+        """All comments that are not empty."""
+        return tuple(text_of(value) for value, _ in self._said(Directive.COMMENT) if value)
+
+    @property
+    def clean_params(self) -> tuple[CleanParam, ...]:
+        """All Clean-param lines."""
+        found = (clean_param(value, line) for value, line in self._said(Directive.CLEAN_PARAM))
+        return tuple(each for each in found if each is not None)
+
+    @property
+    def preferences(self) -> tuple[Preference, ...]:
+        """All preferences."""
+        return tuple(
+            preference
+            for code, value, line in self._entries
+            if code in _PREFERENCES
+            for preference in _PREFERENCES[code](value, line)
+        )
+
+    def preferences_for(
+        self, crawlable: bool, octets_matched: Callable[[str], int]
+    ) -> tuple[Preference, ...]:
+        """Return the preferences that hold for a URL, one for each directive and key.
+
+        ``octets_matched`` gives the octets of a pattern that matches the URL, else -1.
+        """
+        said = self.preferences
+        signals = [each for each in said if each.directive is Directive.CONTENT_SIGNAL]
+        usages = [each for each in said if each.directive is Directive.CONTENT_USAGE]
+        return _strictest(signals + (_longest(usages, octets_matched) if crawlable else []))
+
+    def interval(self, now: datetime) -> float | None:
+        """Return the seconds between requests at a moment: the slowest that applies."""
+        moment = utc(now)
+        intervals = [rate.interval for rate in self.request_rates if holds(rate, moment)]
+        delay = self.crawl_delay
+        return max(intervals if delay is None else [*intervals, delay], default=None)
+
+    def open_at(self, now: datetime) -> bool:
+        """Tell whether a moment is in one of the windows, if there are any."""
+        moment = utc(now)
+        windows = self.visit_times
+        return not windows or any(holds(window, moment) for window in windows)
+
+    def next_open(self, now: datetime) -> datetime:
+        """Return the first moment from ``now`` on that is in one of the windows, in UTC."""
+        moment = utc(now)
+        return moment if self.open_at(moment) else next_start(self.visit_times, moment)
+
+
+def _longest(usages: list[Preference], octets_matched: Callable[[str], int]) -> list[Preference]:
+    """Return the Content-Usage preferences with the longest path that matches."""
+    lengths = [octets_matched(usage.pattern) if usage.pattern else 0 for usage in usages]
+    longest = max(lengths, default=-1)
+    return [
+        usage for usage, octets in zip(usages, lengths, strict=True) if 0 <= octets == longest
+    ]

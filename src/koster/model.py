@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import time
 
     from .dialects import Dialect
+
+def text_of(octets: bytes) -> str:
+    """Return octets of a file as text; those that are not UTF-8 become lone surrogates."""
+    return octets.decode("utf-8", "surrogateescape")
+
 
 class Scope(enum.Enum):
     """To what a directive's value belongs."""

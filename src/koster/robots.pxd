@@ -15,13 +15,13 @@ cdef class RobotsTxt:
 
     @cython.locals(last=Rules, rules=Rules)
     cdef Rules _rules_for(self, object agent)
-    cdef list _said(self, object directive)
 
 
+cdef object _values_in(File file, object rows)
 cdef bytes _encoded(str text)
 @cython.locals(rules=Rules, other=Rules, names=tuple)
 cdef Rules _prepare(File file, object agent, dict prepared)
-@cython.locals(reading=int, ruleset=Ruleset)
+@cython.locals(ruleset=Ruleset)
 cdef Ruleset _compiled(File file, list chosen)
 
 

@@ -9,18 +9,22 @@ agent.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
 
-from . import _agents, _file, _match, _octets, _values
+from . import _agents, _file, _match, _octets
 from ._file import File
 from ._match import Ruleset
-from .dialects import RFC9309
-from .model import Decision, Directive, Reason
+from .dialects import RFC9309, WindowEnd
+from .model import Decision, Directive, Reason, text_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from collections.abc import Iterable
     from datetime import datetime
 
+    from ._values import Values
     from .dialects import Dialect
     from .model import CleanParam, Group, Line, Preference, RequestRate, VisitTime
 
@@ -138,13 +142,11 @@ class RobotsTxt:
         """The groups, in file order."""
         return tuple([self._file.group(number) for number in range(self._file.groups.count)])
 
-    def _said(self, directive: Directive) -> list[tuple[bytes, int]]:
-        """Return values and line numbers of a directive, wherever in the file it stands."""
-        return self._file.said(range(self._file.rows.count), directive)
-
     def _texts(self, directive: Directive) -> tuple[str, ...]:
-        """Return the values of a directive that are not empty."""
-        return tuple(_values.text_of(value) for value, _ in self._said(directive) if value)
+        """Return the values of a directive that are not empty, wherever in the file they stand."""
+        entries = self._file.entries(range(self._file.rows.count))
+        wanted = directive.code
+        return tuple([text_of(value) for code, value, _ in entries if code == wanted and value])
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
@@ -164,18 +166,25 @@ class RobotsTxt:
     @property
     def clean_params(self) -> tuple[CleanParam, ...]:
         """What the Clean-param lines say (Yandex)."""
-        found = (_values.clean_param(*said) for said in self._said(Directive.CLEAN_PARAM))
-        return tuple(each for each in found if each is not None)
+        return _values_in(self._file, range(self._file.rows.count)).clean_params
 
     @property
     def preferences(self) -> tuple[Preference, ...]:
         """What Content-Signal and Content-Usage lines before any group say for the whole file."""
-        return tuple(self._file.preferences(self._file.first_rows()))
+        return _values_in(self._file, self._file.first_rows()).preferences
 
     @property
     def lines(self) -> tuple[Line, ...]:
         """Every line of the file, also those that say nothing."""
         return self._file.lines()
+
+
+def _values_in(file: File, rows: Iterable[int]) -> Values:
+    """Return what some rows of a file say."""
+    from ._values import Values  # noqa: PLC0415 - see there
+
+    through_end = file.plan.dialect.window_end == WindowEnd.THROUGH_MINUTE
+    return Values(file.entries(rows), through_end)
 
 
 def _agent_key(agent: Any) -> str | tuple[str, ...]:
@@ -206,7 +215,7 @@ def _prepare(file: File, agent: str | tuple[str, ...], prepared: dict[Any, Rules
     rules._file = file
     rules._agent = agent
     rules._chosen, rules._how, rules._asked = _agents.groups_of(
-        file.data, file.rows, file.groups, file.plan.names, names
+        file.data, file.rows, file.heeded, file.plan.names, names
     )
     if prepared:
         for other in list(prepared.values()):
@@ -219,8 +228,7 @@ def _prepare(file: File, agent: str | tuple[str, ...], prepared: dict[Any, Rules
 
 def _compiled(file: File, chosen: list[int]) -> Ruleset:
     """Return the ruleset of some groups."""
-    reading = file.groups.values[4 * chosen[0] + 3] if chosen else 0
-    ruleset = Ruleset(file.plan.forms[reading])
+    ruleset = Ruleset(file.form(chosen[0]) if chosen else file.plan.forms[0])
     ruleset.compile(file.data, file.rows, file.groups, chosen)
     return ruleset
 
@@ -310,7 +318,7 @@ class Rules:
         groups = self._file.groups
         found = -1
         for number in self._chosen:
-            if groups.values[4 * number] <= row:
+            if groups.values[2 * number] <= row:
                 found = number
         return found
 
@@ -319,42 +327,41 @@ class Rules:
         file = self._file
         found: list[int] = []
         for number in self._chosen:
-            first = file.groups.values[4 * number]
-            after = file.groups.values[4 * number + 1]
+            first = file.groups.values[2 * number]
+            after = file.groups.values[2 * number + 1]
             first = _agents.binding_row(file.data, file.rows, first, after, self._how, self._asked)
             found.extend(range(first, after))
         return found
 
+    def _values(self) -> Values:
+        """Return what the rows below a line that names the robot say."""
+        return _values_in(self._file, self._bound_rows())
+
     @property
     def crawl_delay(self) -> float | None:
         """Seconds between two requests: the largest Crawl-delay that is a number, or None."""
-        said = self._file.said(self._bound_rows(), Directive.CRAWL_DELAY)
-        delays = [_values.delay(value) for value, _ in said]
-        return max([each for each in delays if each is not None], default=None)
+        return self._values().crawl_delay
 
     @property
     def request_rates(self) -> tuple[RequestRate, ...]:
         """How many documents in how much time, each perhaps only in a window of the day."""
-        return tuple(self._file.timed(self._bound_rows(), Directive.REQUEST_RATE))
+        return self._values().request_rates
 
     @property
     def visit_times(self) -> tuple[VisitTime, ...]:
         """The windows of the day in which the robot is welcome; without any, it always is."""
-        return tuple(self._file.timed(self._bound_rows(), Directive.VISIT_TIME))
+        return self._values().visit_times
 
     @property
     def comments(self) -> tuple[str, ...]:
         """What Comment lines say to the robot's author."""
-        said = self._file.said(self._bound_rows(), Directive.COMMENT)
-        return tuple([_values.text_of(value) for value, _ in said if value])
+        return self._values().comments
 
     @property
     def preferences(self) -> tuple[Preference, ...]:
         """What the site says about uses of its content: for the whole file, then in the groups."""
-        file = self._file
-        return tuple(
-            file.preferences(file.first_rows()) + file.preferences(self._bound_rows())
-        )
+        whole_file = _values_in(self._file, self._file.first_rows())
+        return whole_file.preferences + self._values().preferences
 
     def preferences_for(self, url: str) -> tuple[Preference, ...]:
         """Return the preferences that hold for a URL, one for each directive and key.
@@ -366,12 +373,8 @@ class Rules:
         """
         crawlable = self._verdict(url)
         chosen: dict[tuple[Directive, str], Preference] = {}
-        for rows in (self._file.first_rows(), self._bound_rows()):
-            said = self._file.preferences(rows)
-            usages = [each for each in said if each.directive is Directive.CONTENT_USAGE]
-            signals = [each for each in said if each.directive is Directive.CONTENT_SIGNAL]
-            longest = _longest(url, usages) if crawlable else []
-            for preference in _values.strictest(signals + longest):
+        for values in (_values_in(self._file, self._file.first_rows()), self._values()):
+            for preference in values.preferences_for(crawlable, partial(_octets_matched, url)):
                 chosen[preference.directive, preference.key] = preference
         return tuple(chosen.values())
 
@@ -381,10 +384,7 @@ class Rules:
         Raises:
             ValueError: ``now`` has no time zone.
         """
-        moment = _values.utc(now)
-        intervals = [rate.interval for rate in self.request_rates if _values.holds(rate, moment)]
-        delay = self.crawl_delay
-        return max(intervals if delay is None else [*intervals, delay], default=None)
+        return self._values().interval(now)
 
     def open_at(self, now: datetime) -> bool:
         """Tell whether the robot is welcome at a moment.
@@ -392,9 +392,7 @@ class Rules:
         Raises:
             ValueError: ``now`` has no time zone.
         """
-        moment = _values.utc(now)
-        windows = self.visit_times
-        return not windows or any([_values.holds(window, moment) for window in windows])
+        return self._values().open_at(now)
 
     def next_open(self, now: datetime) -> datetime:
         """Return ``now`` if the robot is welcome then, else when it next will be, in UTC.
@@ -402,8 +400,7 @@ class Rules:
         Raises:
             ValueError: ``now`` has no time zone.
         """
-        moment = _values.utc(now)
-        return moment if self.open_at(moment) else _values.next_start(self.visit_times, moment)
+        return self._values().next_open(now)
 
 
 def _take_over(rules: Rules, other: Rules) -> None:
@@ -414,20 +411,6 @@ def _take_over(rules: Rules, other: Rules) -> None:
     rules._how = other._how
     rules._asked = other._asked
     rules._ruleset = other._ruleset
-
-
-def _longest(url: str, usages: list[Preference]) -> list[Preference]:
-    """Return the Content-Usage preferences with the longest path that matches a URL."""
-    best = 0
-    found: list[Preference] = []
-    for usage in usages:
-        octets = _octets_matched(url, usage.pattern) if usage.pattern else 0
-        if octets > best:
-            found = []
-            best = octets
-        if octets == best:
-            found.append(usage)
-    return found
 
 
 def _octets_matched(url: str, pattern: str) -> int:

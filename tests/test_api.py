@@ -1,0 +1,340 @@
+"""What people rely on: types, errors, pickles, threads, the table of prepared agents."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import koster
+import pytest
+from koster.dialects import Choice, Escapes, Names, Patterns, Reading, Records, Unmatched
+from support import ROOT, all_cases, bodies
+
+BODY = "User-agent: *\nDisallow: /private\nAllow: /private/press\n\nUser-agent: FooBot\nDisallow:"
+
+
+def test_three_lines() -> None:
+    robots = koster.parse(BODY)
+    assert not robots.allowed("https://example.com/private/x", "BarBot")
+    assert robots.decide("https://example.com/private/x", "BarBot").rule == koster.Rule(
+        koster.Directive.DISALLOW, "/private", line=2, allow=False, column=11
+    )
+
+
+def test_a_decision_is_a_bool_and_a_sentence() -> None:
+    robots = koster.parse(BODY)
+    decision = robots.decide("/private", "BarBot")
+    assert not decision
+    assert robots.decide("/private/press", "BarBot")
+    assert str(decision) == "BarBot may not fetch /private: line 2, Disallow: /private"
+    assert str(robots.decide("/", ("A", "FooBot"))) == (
+        "A, FooBot may fetch /: no rule for this robot matches"
+    )
+    assert str(koster.parse("").decide("/", "A")) == "A may fetch /: no group is for this robot"
+    assert decision.dialect is koster.RFC9309
+    assert (decision.agent, decision.url) == ("BarBot", "/private")
+
+
+def test_values_are_frozen() -> None:
+    decision = koster.parse(BODY).decide("/private", "BarBot")
+    for value in (decision, decision.rule, decision.group, koster.RFC9309):
+        with pytest.raises((AttributeError, TypeError)):
+            value.line = 5  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: koster.parse(5), "body must be bytes or str, not int"),  # type: ignore[arg-type]
+        (lambda: koster.parse(None), "body must be bytes or str, not NoneType"),  # type: ignore[arg-type]
+        (lambda: koster.parse("", "RFC9309"), "dialect must be a koster.Dialect, not str"),  # type: ignore[arg-type]
+        (lambda: koster.parse("").allowed(b"/", "x"), "url must be a str, not bytes"),  # type: ignore[arg-type]
+        (lambda: koster.parse("").allowed(None, "x"), "url must be a str, not NoneType"),  # type: ignore[arg-type]
+        (lambda: koster.parse("").decide(5, "x"), "url must be a str, not int"),  # type: ignore[arg-type]
+        (lambda: koster.parse("").allowed("/", None), "agent must be a str or a sequence of str, not NoneType"),  # type: ignore[arg-type]
+        (lambda: koster.parse("").allowed("/", b"x"), "agent must be a str or a sequence of str, not bytes"),  # type: ignore[arg-type]
+        (lambda: koster.parse("").rules_for(("x", 5)), "agent must be made of str, not int"),  # type: ignore[arg-type]
+        (lambda: koster.parse("").rules_for("x").allowed_many("/"), "urls must be an iterable of str, not one str"),
+        (lambda: koster.parse("").rules_for("x").allowed_many([b"/"]), "url must be a str, not bytes"),  # type: ignore[list-item]
+        (lambda: koster.parse("").rules_for("x").open_at("now"), "now must be a datetime, not str"),  # type: ignore[arg-type]
+    ],
+)  # fmt: skip
+def test_wrong_types(ask: Any, message: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        ask()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("type_", [bytearray, memoryview])
+def test_other_octets(type_: Any) -> None:
+    assert not koster.parse(type_(b"User-agent: *\nDisallow: /")).allowed("/", "x")
+
+
+def test_objects_made_without_a_file_do_not_crash() -> None:
+    robots = koster.RobotsTxt.__new__(koster.RobotsTxt)
+    rules = koster.Rules.__new__(koster.Rules)
+    for ask in (
+        lambda: robots.allowed("/", "x"), lambda: robots.groups, lambda: robots.lines,
+        lambda: robots.sitemaps, lambda: repr(robots), lambda: rules.allowed("/"),
+        lambda: rules.decide("/"), lambda: rules.crawl_delay, lambda: repr(rules),
+        lambda: pickle.dumps(rules), lambda: robots.body, lambda: robots.__sizeof__(),
+        lambda: koster.Rules(robots, "x"), lambda: rules.groups, lambda: rules.agent.x,  # type: ignore[union-attr]
+    ):  # fmt: skip
+        with pytest.raises((AttributeError, TypeError)):
+            ask()
+
+
+def test_constructors() -> None:
+    robots = koster.RobotsTxt(BODY)
+    assert not robots.allowed("/private", "BarBot")
+    assert not koster.Rules(robots, "BarBot").allowed("/private")
+    with pytest.raises(TypeError):
+        koster.RobotsTxt(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text", ["\ud800", "\0", "http://[x/", "a" * 1_000_000, "/" + "%" * 1_000_000, "\U0010ffff" * 9]
+)
+def test_strange_strings_get_answers(text: str) -> None:
+    body = "User-agent: *\nDisallow: /%25*b\n" * 50
+    for dialect in koster.DIALECTS.values():
+        robots = koster.parse(body, dialect)
+        assert robots.allowed(text, "FooBot") == robots.decide(text, "FooBot").allowed
+        assert robots.allowed("/x", text)
+        assert robots.rules_for((text, text)).allowed("/x")
+        assert koster.parse(text, dialect).allowed(text, text)
+
+
+def test_lone_surrogates_are_three_octets() -> None:
+    robots = koster.parse("User-agent: *\nDisallow: /%ED%A0%80\n")
+    assert not robots.allowed("/\ud800", "x")
+    robots = koster.parse("User-agent: *\nDisallow: /\ud800\n")
+    assert not robots.allowed("/%ED%A0%80", "x")
+
+
+def test_a_long_agent_is_fast_enough_to_answer() -> None:
+    body = "".join(f"User-agent: bot{number}\nDisallow: /\n" for number in range(20_000))
+    for dialect in koster.DIALECTS.values():
+        robots = koster.parse(body, dialect)
+        assert robots.allowed("/", "x (" + "bo" * 500_000)
+
+
+def test_all_lines() -> None:
+    robots = koster.parse(b"\xef\xbb\xbfUser-agent : Foo # bar\r\n\r# note\nnonsense\nx: y\nDisallow /a")
+    kinds = koster.LineKind
+    assert [
+        (line.number, line.kind, line.key, line.value, line.comment, line.column, line.directive)
+        for line in robots.lines
+    ] == [
+        (1, kinds.DIRECTIVE, "User-agent", "Foo", "bar", 17, koster.Directive.USER_AGENT),
+        (2, kinds.BLANK, "", "", None, 1, None),
+        (3, kinds.COMMENT, "", "", "note", 1, None),
+        (4, kinds.MALFORMED, "", "", None, 1, None),
+        (5, kinds.UNKNOWN, "x", "y", None, 4, None),
+        (6, kinds.DIRECTIVE, "Disallow", "/a", None, 10, koster.Directive.DISALLOW),
+    ]
+    assert robots.lines[0].text == "\ufeffUser-agent : Foo # bar"
+
+
+def test_groups() -> None:
+    robots = koster.parse(BODY)
+    assert [(group.agents, group.line, len(group.rules)) for group in robots.groups] == [
+        (("*",), 1, 2),
+        (("FooBot",), 5, 1),
+    ]
+    rules = robots.groups[0].rules
+    assert rules == tuple(rules)
+    assert hash(rules) == hash(tuple(rules))
+    assert rules[-1] == rules[1]
+    assert rules != [1]
+    assert [str(rule) for rule in rules] == ["Disallow: /private", "Allow: /private/press"]
+    assert robots.rules_for("FooBot").groups == (robots.groups[1],)
+
+
+def test_what_is_for_the_whole_file() -> None:
+    robots = koster.parse(
+        "Content-Signal: ai-train=no\nUser-agent: *\nDisallow: /\n"
+        "Sitemap: https://e.com/s.xml\nSitemaps: /t.xml\nSite-map:\nHost: e.com\n"
+        "Clean-param: s&t /forum\nClean-param: u\nClean-param: a b c\n"
+        "License: https://e.com/l.xml\nLicense: https://e.com/m.xml\n"
+    )
+    assert robots.sitemaps == ("https://e.com/s.xml", "/t.xml")
+    assert robots.hosts == ("e.com",)
+    assert robots.licenses == ("https://e.com/l.xml", "https://e.com/m.xml")
+    assert robots.clean_params == (
+        koster.CleanParam(("s", "t"), "/forum", 8),
+        koster.CleanParam(("u",), "/", 9),
+    )
+    assert [(each.key, each.value) for each in robots.preferences] == [("ai-train", "no")]
+
+
+def test_octets_that_are_not_utf8_come_back() -> None:
+    robots = koster.parse(b"User-agent: *\nDisallow: /caf\xe9\nSitemap: \xff")
+    rule = robots.decide("/caf%E9", "x").rule
+    assert rule is not None
+    assert rule.pattern.encode("utf-8", "surrogateescape") == b"/caf\xe9"
+    assert robots.sitemaps[0].encode("utf-8", "surrogateescape") == b"\xff"
+    assert str(robots.decide("/caf%E9", "x")).encode()
+
+
+def test_pickles() -> None:
+    for case in all_cases():
+        robots = koster.parse(case.body, case.dialect)
+        again = pickle.loads(pickle.dumps(robots))
+        rules = pickle.loads(pickle.dumps(robots.rules_for(case.agent)))
+        assert again.dialect == case.dialect
+        assert again.body == robots.body
+        for url in case.expected:
+            assert again.decide(url, case.agent) == robots.decide(url, case.agent)
+            assert rules.decide(url) == robots.decide(url, case.agent)
+            decision = robots.decide(url, case.agent)
+            assert pickle.loads(pickle.dumps(decision)) == decision
+
+
+def test_pickles_from_compiled_to_uncompiled() -> None:
+    robots = koster.parse(BODY, koster.GYM2008)
+    for value in (robots, robots.rules_for("BarBot")):
+        ask = "value.allowed('/private/x', 'BarBot')" if value is robots else "value.allowed('/private/x')"
+        for pure in ("0", "1"):
+            code = f"import pickle, sys, koster; value = pickle.load(sys.stdin.buffer); print({ask})"
+            done = subprocess.run(
+                [sys.executable, "-c", code], input=pickle.dumps(value), capture_output=True,
+                env={"KOSTER_PURE": pure, "PYTHONPATH": str(ROOT / "src")}, check=True,
+            )  # fmt: skip
+            assert done.stdout.strip() == b"False"
+
+
+def test_one_file_shared_by_eight_threads(conformance_data: None) -> None:
+    """More agents than are kept prepared, and enough questions that indexes are made meanwhile."""
+    largest = sorted(bodies("verdicts.tsv.gz").values(), key=len)[-3:]
+    agents = [f"Bot{number}" for number in range(100)] + ["Googlebot", "*", "GPTBot (x)"]
+    urls = ["/", "/a/b?c=d", "/%7Euser/x.pdf", "/search?q=1"] * 3
+    for body in largest:
+        shared = koster.parse(body)
+        expected = {
+            agent: koster.parse(body).rules_for(agent).allowed_many(urls) for agent in agents
+        }
+
+        def ask(start: int, shared: koster.RobotsTxt = shared, expected: Any = expected) -> bool:
+            order = agents[start:] + agents[:start]
+            return all(
+                [shared.allowed(url, agent) for url in urls] == expected[agent] for agent in order
+            )
+
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(ask, range(0, 96, 4)))
+
+
+def test_prepared_agents_are_bounded() -> None:
+    robots = koster.parse(BODY)
+    first = robots.rules_for("Bot0")
+    for number in range(1, 64):
+        robots.rules_for(f"Bot{number}")
+        assert robots.rules_for("Bot0") is first
+    for number in range(64, 200):
+        robots.rules_for(f"Bot{number}")
+    assert robots.rules_for("Bot0") is not first
+    assert robots.rules_for("Bot199") is robots.rules_for("Bot199")
+
+
+def test_memory_of_a_parsed_file(conformance_data: None) -> None:
+    if not koster.COMPILED:
+        pytest.skip("pure Python keeps objects of its own: not counted")
+    for site, body in bodies("verdicts.tsv.gz").items():
+        robots = koster.parse(body)
+        assert sys.getsizeof(robots) + sys.getsizeof(body) <= 2 * len(body) + 2048, site
+
+
+def test_import_is_light() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import koster;"
+        "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        env={"PYTHONPATH": str(ROOT / "src")},
+    )  # fmt: skip
+    loaded = set(done.stdout.split())
+    assert "koster" in loaded
+    assert loaded - {"koster"} <= sys.stdlib_module_names | {"_cython_3_3_1"}, loaded
+
+
+def test_dialects_by_name() -> None:
+    assert koster.dialect_named("google") is koster.GOOGLE
+    with pytest.raises(koster.UnknownDialectError) as caught:
+        koster.dialect_named("bing")
+    assert "RFC9309, GOOGLE, MK1994, MK1996, GYM2008" in str(caught.value)
+    assert isinstance(caught.value, koster.KosterError)
+
+
+# The mechanism that the Extended Standard needs: versions by group, shell patterns, and an
+# order of precedence in which explicit allows go first.
+_CONNER = Reading(
+    escapes=Escapes.PLAIN,
+    patterns=Patterns.SHELL,
+    choice=Choice.EXPLICIT_FIRST,
+    unmatched=Unmatched.UNLESS_ALLOWS,
+)
+VERSIONED = koster.Dialect(
+    name="VERSIONED",
+    source="test",
+    records=Records.BLANK_LINE_ENDS,
+    names=Names.PREFIX,
+    reading=koster.MK1996.reading,
+    versions={2: _CONNER},
+)
+VERSIONED_FILE = """\
+User-agent: one
+Disallow: /a*
+
+User-agent: two
+Robot-version: 2.0
+Allow: *index.html
+Allow: /blackhole/info*
+Allow: /images/index.html
+Disallow: /images*
+Disallow: *.[gj][ip][fg]
+Disallow: /x?y
+Disallow: /[!a-y]z
+Disallow: /q\\*
+Disallow: /exact
+
+User-agent: three
+Robot-version: 2.1
+Disallow: /
+
+User-agent: four
+Robot-version: 2.4.0
+Disallow: /x?y
+
+User-agent: *
+Disallow: /all
+"""
+
+
+@pytest.mark.parametrize(
+    ("agent", "url", "allowed", "line"),
+    [
+        ("one", "/axx", True, None), ("one", "/a*x", False, 2),
+        ("two", "/images/index.html", True, 8), ("two", "/images/x", False, 9),
+        ("two", "/index.html", True, 6), ("two", "/a.gif", False, 10), ("two", "/a.jpg", False, 10),
+        ("two", "/xay", False, 11), ("two", "/x?y", False, 11), ("two", "/zz", False, 12),
+        ("two", "/az", False, None), ("two", "/q*", False, 13), ("two", "/qa", False, None),
+        ("two", "/exact", False, 14), ("two", "/exact/not", False, None),
+        ("two", "/blackhole/info8", True, 7), ("twofold/1.0", "/images/x", False, 9),
+        ("atwo", "/images/x", True, None),
+        ("three", "/x", True, None), ("three", "/all", False, 25),
+        ("four", "/xay", False, 22), ("four", "/z", True, None),
+    ],
+)  # fmt: skip
+def test_versions_choose_a_reading_for_each_group(
+    agent: str, url: str, allowed: bool, line: int | None
+) -> None:
+    robots = koster.parse(VERSIONED_FILE, VERSIONED)
+    decision = robots.decide(url, agent)
+    assert (decision.allowed, decision.rule and decision.rule.line) == (allowed, line)
+    assert robots.groups[1].version == "2.0"
+    assert pickle.loads(pickle.dumps(robots)).decide(url, agent) == decision
