@@ -1,0 +1,43 @@
+"""What ``make run`` shows: several robots, several URLs, and for each the line that decided."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import koster
+
+HERE = Path(__file__).parent
+SITE = "https://shop.example"
+URLS = [
+    *("/", "/search?q=tea", "/search?category=tea", "/account/register", "/press/a.pdf"),
+    *("/media/tea.jpg", "/licensing/"),
+]
+ROBOTS = ["FooBot", "GPTBot", "Googlebot-Image"]
+
+
+def main() -> None:
+    """Ask by the library; then show the command that a person would type."""
+    robots = koster.parse((HERE / "robots.txt").read_bytes())
+    print(f"koster {koster.__version__}, {'compiled' if koster.COMPILED else 'pure Python'}\n")
+    print('>>> robots = koster.parse(Path("robots.txt").read_bytes())')
+    print(f'>>> print(robots.decide("{SITE}/account/register", "FooBot"))')
+    print(robots.decide(f"{SITE}/account/register", "FooBot"))
+    agents = [part for name in ROBOTS for part in ("--agent", name)]
+    _show("check", "--robots", "robots.txt", *agents, *URLS)
+    _show(
+        *("check", "--robots", "robots.txt", "--agent", "archive.org_bot", "--dialect", "all"),
+        *("--at", "2026-11-21T03:00", "/cart", "/tea.pdf"),
+    )
+
+
+def _show(*arguments: str) -> None:
+    """Print a command and run it."""
+    quoted = [f'"{each}"' if " " in each else each for each in arguments]
+    print(f"\n$ koster {' '.join(quoted)}\n", flush=True)
+    command = [sys.executable, "-m", "koster", *arguments]
+    subprocess.run(command, check=False, cwd=HERE, env=os.environ)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
-import koster
 import pytest
 from hypothesis import HealthCheck, settings
 from support import conformance
+
+import koster
 
 settings.register_profile("usual", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("long", parent=settings.get_profile("usual"), max_examples=5000)

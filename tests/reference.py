@@ -71,9 +71,7 @@ def name_in_header(names: set[bytes], header: bytes) -> bytes | None:
     header = b" ".join(header.lower().split())
     for word in re.findall(rb"[^ ();,]+", header):
         if b"://" in word or b"@" in word or b"www." in word:
-            header = re.sub(
-                rb"(?<![^ ();,])" + re.escape(word) + rb"(?![^ ();,])", b"\n", header
-            )
+            header = re.sub(rb"(?<![^ ();,])" + re.escape(word) + rb"(?![^ ();,])", b"\n", header)
     found = []
     for name in names - {b"", b"mozilla", b"compatible"}:
         match = re.search(rb"(?<![a-z0-9_-])" + re.escape(name) + rb"(?![a-z0-9_-])", header)

@@ -8,10 +8,11 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import koster
 import pytest
-from koster.dialects import Choice, Escapes, Names, Patterns, Reading, Records, Unmatched
 from support import ROOT, all_cases, bodies
+
+import koster
+from koster.dialects import Choice, Escapes, Names, Patterns, Reading, Records, Unmatched
 
 BODY = "User-agent: *\nDisallow: /private\nAllow: /private/press\n\nUser-agent: FooBot\nDisallow:"
 
@@ -123,7 +124,9 @@ def test_a_long_agent_is_fast_enough_to_answer() -> None:
 
 
 def test_all_lines() -> None:
-    robots = koster.parse(b"\xef\xbb\xbfUser-agent : Foo # bar\r\n\r# note\nnonsense\nx: y\nDisallow /a")
+    robots = koster.parse(
+        b"\xef\xbb\xbfUser-agent : Foo # bar\r\n\r# note\nnonsense\nx: y\nDisallow /a"
+    )
     kinds = koster.LineKind
     assert [
         (line.number, line.kind, line.key, line.value, line.comment, line.column, line.directive)
@@ -197,9 +200,15 @@ def test_pickles() -> None:
 def test_pickles_from_compiled_to_uncompiled() -> None:
     robots = koster.parse(BODY, koster.GYM2008)
     for value in (robots, robots.rules_for("BarBot")):
-        ask = "value.allowed('/private/x', 'BarBot')" if value is robots else "value.allowed('/private/x')"
+        ask = (
+            "value.allowed('/private/x', 'BarBot')"
+            if value is robots
+            else "value.allowed('/private/x')"
+        )
         for pure in ("0", "1"):
-            code = f"import pickle, sys, koster; value = pickle.load(sys.stdin.buffer); print({ask})"
+            code = (
+                f"import pickle, sys, koster; value = pickle.load(sys.stdin.buffer); print({ask})"
+            )
             done = subprocess.run(
                 [sys.executable, "-c", code], input=pickle.dumps(value), capture_output=True,
                 env={"KOSTER_PURE": pure, "PYTHONPATH": str(ROOT / "src")}, check=True,

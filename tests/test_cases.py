@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import koster
 import pytest
 from support import Case, all_cases
+
+import koster
 
 CASES = all_cases()
 BOM = b"\xef\xbb\xbf"

@@ -9,17 +9,20 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-import koster
 import pytest
-from koster.dialects import RobotsTxtPath
 from support import ROOT, bodies, conformance, verdicts
+
+import koster
+from koster.dialects import RobotsTxtPath
 
 pytestmark = pytest.mark.usefixtures("conformance_data")
 
 TABLES = ("verdicts.tsv.gz", "modern-verdicts.tsv.gz")
 
 
-def differing(table: str, dialect: koster.Dialect, column: str) -> list[tuple[dict[str, str], koster.RobotsTxt]]:
+def differing(
+    table: str, dialect: koster.Dialect, column: str
+) -> list[tuple[dict[str, str], koster.RobotsTxt]]:
     """Return the rows that koster answers otherwise than a column says."""
     parsed = {site: koster.parse(body, dialect) for site, body in bodies(table).items()}
     found = []

@@ -10,13 +10,14 @@ from functools import cache
 from types import ModuleType
 from unittest import mock
 
-import koster
 import pytest
 import reference
 import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 from support import ROOT
+
+import koster
 
 DIALECTS = st.sampled_from(list(koster.DIALECTS.values()))
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime, time, timedelta, timezone
+from datetime import UTC, datetime, time, timedelta, timezone
 from typing import Any
 
-import koster
 import pytest
 
-UTC = timezone.utc
+import koster
 
 
-def rules(*lines: str, agent: str = "FooBot", dialect: koster.Dialect = koster.RFC9309) -> koster.Rules:
+def rules(
+    *lines: str, agent: str = "FooBot", dialect: koster.Dialect = koster.RFC9309
+) -> koster.Rules:
     return koster.parse("\n".join(["User-agent: *", *lines]), dialect).rules_for(agent)
 
 
@@ -181,7 +182,9 @@ def said(preferences: tuple[koster.Preference, ...]) -> list[tuple[str, str, str
 
 
 def test_content_signal() -> None:
-    asked = rules("Content-Signal: search=yes, AI-Input = No ,ai-train=no,use=full,x,=y,z=", "Allow: /")
+    asked = rules(
+        "Content-Signal: search=yes, AI-Input = No ,ai-train=no,use=full,x,=y,z=", "Allow: /"
+    )
     assert said(asked.preferences) == [
         ("search", "yes", None), ("ai-input", "no", None), ("ai-train", "no", None),
         ("use", "full", None),
@@ -204,7 +207,9 @@ def test_signals_before_any_group_are_for_the_whole_file() -> None:
 
 def test_of_two_signals_no_restricts_more() -> None:
     for first, second in (("no", "yes"), ("yes", "no")):
-        asked = rules(f"Content-Signal: search={first}", f"Content-Signal: search={second}", "Allow: /")
+        asked = rules(
+            f"Content-Signal: search={first}", f"Content-Signal: search={second}", "Allow: /"
+        )
         assert said(asked.preferences_for("/")) == [("search", "no", None)]
 
 

@@ -222,9 +222,7 @@ def _answer_to_letters(data: Octets, start: int, end: int, agent: Octets, size: 
     return _NAMED if at - start == size and _same_letters(data, start, agent, size) else _OTHERS
 
 
-def _answer_to_part(
-    data: Octets, start: int, end: int, how: int, agent: Octets, size: int
-) -> int:
+def _answer_to_part(data: Octets, start: int, end: int, how: int, agent: Octets, size: int) -> int:
     """Look for a whole name in the agent: anywhere, or where it begins."""
     length = end - start
     if length == 0 or length > size:

@@ -34,6 +34,7 @@ cdef class File:
     cdef Rows groups
     cdef Rows heeded
 
+    cdef int fill(self, bytes data, Plan plan) except -1
     cdef Py_ssize_t octets(self) except -1
     @cython.locals(heeded=Rows, number=int, first=int, after=int)
     cdef Rows groups_to_heed(self)

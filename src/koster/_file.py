@@ -19,9 +19,8 @@ from .model import DIRECTIVE_OF, Directive, Group, Line, LineKind, Rule, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
 #: What is read of a file, up to a whole line: 32 times what crawlers are to read (RFC 9309
 #: §2.5). The tables have 32 bits for the number of a line with its code (`_rows`), and for
@@ -93,20 +92,24 @@ def read(data: bytes, plan: Plan) -> File:
         last = max(data.rfind(b"\n", 0, MAX_OCTETS), data.rfind(b"\r", 0, MAX_OCTETS))
         data = data[: last + 1]
     file = File()
-    file.plan = plan
-    file.data = data
-    file.rows = Rows(3, 8 + len(data) // 48)
-    file.groups = Rows(2, 8)
-    plan.lexer.scan(data, len(data), file.rows, False)
-    file.rows.close()
-    _groups.delimit(file.rows, plan.records, file.groups)
-    file.groups.close()
-    file.heeded = file.groups_to_heed() if plan.majors else file.groups
+    file.fill(data, plan)
     return file
 
 
 class File:
     """What `read` makes of octets."""
+
+    def fill(self, data: bytes, plan: Plan) -> None:
+        """Take in the octets of a file."""
+        self.plan = plan
+        self.data = data
+        self.rows = Rows(3, 8 + len(data) // 48)
+        self.groups = Rows(2, 8)
+        plan.lexer.scan(data, len(data), self.rows, False)
+        self.rows.close()
+        _groups.delimit(self.rows, plan.records, self.groups)
+        self.groups.close()
+        self.heeded = self.groups_to_heed() if plan.majors else self.groups
 
     def octets(self) -> int:
         """Return the octets of memory that it takes, without the file's own."""

@@ -8,7 +8,6 @@ there is no backtracking and the time is at most O(octets of the path × number 
 
 from __future__ import annotations
 
-
 from . import _octets
 
 TYPE_CHECKING = False
@@ -114,9 +113,7 @@ def is_special(octet: int) -> bool:
     return octet == _STAR or octet == _QUESTION or octet == _BRACKET or octet == _BACKSLASH
 
 
-def shell_matches(
-    text: Octets, at: int, end: int, path: Octets, position: int, stop: int
-) -> bool:
+def shell_matches(text: Octets, at: int, end: int, path: Octets, position: int, stop: int) -> bool:
     """Tell whether the shell pattern ``text[at:end]`` matches all of ``path[position:stop]``."""
     star = -1
     mark = position

@@ -28,10 +28,14 @@ cdef class Lexer:
     cdef Py_ssize_t _comment(
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t size
     ) noexcept nogil
-    @cython.locals(table="int*", state=int, at=Py_ssize_t, code=int)
+    @cython.locals(at=Py_ssize_t, code=int)
     cdef void _line(
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end, Py_ssize_t stop,
         int number, Rows rows, bint every
+    ) noexcept nogil
+    @cython.locals(table="int*", state=int, at=Py_ssize_t)
+    cdef (Py_ssize_t, int) _key(
+        self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
     @cython.locals(separator=Py_ssize_t, key_end=Py_ssize_t)
     cdef (Py_ssize_t, int) _odd_line(

@@ -11,16 +11,14 @@ colon as key and value, and some misspelt keys.
 
 from __future__ import annotations
 
-
 from . import _octets
 from .dialects import BUFFER_OCTETS, Bom, Comments, Keys, LineEnd, Records
 from .model import Directive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
 
-    from ._octets import Integers, Octets
+    from ._octets import Octets
     from ._rows import Rows
     from .dialects import Dialect
 
@@ -104,8 +102,8 @@ class Lexer:
                 carriage = _octets.find(data, _CR, start, size)
             if mark < start:
                 mark = self._comment(data, start, size)
-            stop = feed if feed < carriage else carriage
-            end = mark if mark < stop else stop
+            stop = min(carriage, feed)
+            end = min(stop, mark)
             if self._buffer:
                 end = _octets.find(data, 0, start, min(end, start + self._buffer))
             self._line(data, start, end, stop, number, rows, every)
@@ -134,33 +132,33 @@ class Lexer:
         self, data: Octets, start: int, end: int, stop: int, number: int, rows: Rows, every: bool
     ) -> None:
         """Add the row of the line ``data[start:end]``, which with its comment ends at ``stop``."""
-        table = self._table
         while start < end and WHITE[data[start]]:
             start += 1
         if start == end:
             if every or (self._blanks and end == stop):
                 rows.add_line(BLANK if end == stop else COMMENT, number, end, end)
             return
-        state = 1
-        at = start
-        while at < end and _COLUMN[data[at]]:
-            state = table[state * _WIDTH + _COLUMN[data[at]]]
-            at += 1
-        if at < end and data[at] == _COLON:
-            code = table[state * _WIDTH]
-        else:
-            code = 0
-        if code == 0:
-            at, code = self._odd_line(data, start, end)
-            if code == UNKNOWN or code == MALFORMED:
-                if not every:
-                    return
+        at, code = self._key(data, start, end)
+        if (code == UNKNOWN or code == MALFORMED) and not every:
+            return
         at += 1
         while at < end and WHITE[data[at]]:
             at += 1
         while end > at and WHITE[data[end - 1]]:
             end -= 1
         rows.add_line(code, number, at, end)
+
+    def _key(self, data: Octets, start: int, end: int) -> tuple[int, int]:
+        """Return where the separator of a line stands, and the code of its key."""
+        table = self._table
+        state = 1
+        at = start
+        while at < end and _COLUMN[data[at]]:
+            state = table[state * _WIDTH + _COLUMN[data[at]]]
+            at += 1
+        if at < end and data[at] == _COLON and table[state * _WIDTH]:
+            return at, table[state * _WIDTH]
+        return self._odd_line(data, start, end)
 
     def _odd_line(self, data: Octets, start: int, end: int) -> tuple[int, int]:
         """Return where the separator of an unusual line stands, and the code of its key.

@@ -87,7 +87,7 @@ cdef class Ruleset:
         rules="int*", nodes="int*", best=int, best_rank=int, node=int, at=int, rule=int, rank=int,
     )
     cdef int best_by_index(
-        self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds
+        self, Trie trie, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds
     ) noexcept nogil
     @cython.locals(rules="int*", flags=int)
     cdef bint _rest_matches(

@@ -10,7 +10,6 @@ Many URLs can be decided without the interpreter lock.
 
 from __future__ import annotations
 
-
 from . import _glob, _octets, _paths, _trie
 from ._trie import Trie
 from .dialects import Choice, EmptyRules, Escapes, IndexPages, Patterns, RobotsTxtPath, Unmatched
@@ -168,9 +167,7 @@ class Ruleset:
     def _add(self, data: Octets, start: int, end: int, allow: bool, row: int) -> None:
         """Add the rule with the pattern ``data[start:end]``."""
         at = self._used
-        stop = _paths.write(
-            data, start, end, self.form.escapes, self.form.patterns, self._text, at
-        )
+        stop = _paths.write(data, start, end, self.form.escapes, self.form.patterns, self._text, at)
         self._add_pattern(at, stop, allow, row)
         if allow and self.form.index_pages:
             self._add_directory(at, stop, row)
@@ -355,7 +352,7 @@ class Ruleset:
         if self.count > TRIED and self._asked == FEW_QUESTIONS:
             kinds = _kinds_in(path, start, end)
         if self._trie is not None:
-            return self.best_by_index(path, start, end, kinds)
+            return self.best_by_index(self._trie, path, start, end, kinds)
         return self.best_by_scan(path, start, end, kinds)
 
     def best_by_scan(self, path: Octets, start: int, end: int, kinds: int) -> int:
@@ -377,10 +374,10 @@ class Ruleset:
                 best_rank = rules[at + _RANK]
         return best
 
-    def best_by_index(self, path: Octets, start: int, end: int, kinds: int) -> int:
+    def best_by_index(self, trie: Trie, path: Octets, start: int, end: int, kinds: int) -> int:
         """Walk down the trie, and try only the rules that it meets."""
         rules = self._rules
-        nodes = self._trie.nodes
+        nodes = trie.nodes
         best = UNMATCHED
         best_rank = -1
         node = 0
@@ -400,7 +397,7 @@ class Ruleset:
                 ):
                     best = rule
                     best_rank = rules[RULE * rule + _RANK]
-                rule = self._trie.chain[rule + 1] - 1
+                rule = trie.chain[rule + 1] - 1
             node = _trie.step(nodes, node, self._text, path, start, end) if start < end else 0
             if node == 0:
                 return best

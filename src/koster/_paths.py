@@ -11,13 +11,11 @@ could mean two things (reserved, ``%``, not ASCII) is escaped, so that ``/a%2Fb`
 
 from __future__ import annotations
 
-
 from . import _octets
 from .dialects import Escapes, Patterns, UrlPath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
 
     from ._octets import Octets
 
@@ -213,9 +211,7 @@ def _write_form(
 
 def _is_escape(data: Octets, position: int, end: int) -> bool:
     """Tell whether two hex digits stand there."""
-    return (
-        end - position >= 2 and _NIBBLE[data[position]] < 16 and _NIBBLE[data[position + 1]] < 16
-    )
+    return end - position >= 2 and _NIBBLE[data[position]] < 16 and _NIBBLE[data[position + 1]] < 16
 
 
 def _is_special(octet: int, last: bool, patterns: int) -> bool:

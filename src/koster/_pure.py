@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -27,19 +28,18 @@ class _SourceFinder:
 
     @staticmethod
     def find_spec(
-        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+        name: str, path: Sequence[str] | None = None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        from importlib.util import spec_from_file_location
-
         package, _, module = name.rpartition(".")
         if package != __package__ or module not in HOT or not path:
             return None
-        return spec_from_file_location(name, os.path.join(path[0], module + ".py"))
+        return importlib.util.spec_from_file_location(name, os.path.join(path[0], module + ".py"))
 
 
 def settle() -> None:
     """Leave the extensions aside if the environment says so."""
     if os.environ.get("KOSTER_PURE", "") not in ("", "0"):
+
         sys.meta_path.insert(0, _SourceFinder)
 
 

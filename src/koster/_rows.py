@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from . import _octets
 
-
 #: ``values[3 * row] % CODES`` is the code of a line's row, ``// CODES`` the line's number.
 CODES = 128
 

@@ -15,7 +15,6 @@ trie a cache miss each (``make bench``, growth).
 
 from __future__ import annotations
 
-
 from . import _octets
 
 TYPE_CHECKING = False
@@ -157,9 +156,7 @@ def _place(nodes: Integers, child: int, order: Integers, first: int, at: int) ->
     order[at] = child
 
 
-def step(
-    nodes: Integers, node: int, text: Octets, path: Octets, position: int, stop: int
-) -> int:
+def step(nodes: Integers, node: int, text: Octets, path: Octets, position: int, stop: int) -> int:
     """Return the child whose whole label stands in the path at ``position``, or 0."""
     low = nodes[NODE * node + CHILD]
     high = low + nodes[NODE * node + CHILDREN]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import datetime, time, timedelta, timezone
+from datetime import UTC, datetime, time, timedelta
 
 from .model import CleanParam, Directive, Preference, RequestRate, VisitTime, text_of
 
@@ -71,10 +71,11 @@ def request_rate(value: bytes, line: int, through_end: bool) -> RequestRate | No
         return None
     requests, number, unit, rest = match.groups()
     seconds = int(number) * _UNIT_SECONDS[unit.lower()]
-    window = _window(rest) if rest else (None, None)
-    if int(requests) == 0 or seconds == 0 or window is None:
+    window = _window(rest) if rest else None
+    if int(requests) == 0 or seconds == 0 or (rest and window is None):
         return None
-    return RequestRate(int(requests), seconds, *window, line, through_end)
+    start, end = window or (None, None)
+    return RequestRate(int(requests), seconds, start, end, line, through_end)
 
 
 def visit_time(value: bytes, line: int, through_end: bool) -> VisitTime | None:
@@ -94,7 +95,7 @@ def utc(now: datetime) -> datetime:
         raise TypeError(f"now must be a datetime, not {type(now).__name__}")
     if now.utcoffset() is None:
         raise ValueError("now must have a time zone: windows in a robots.txt are in UTC")
-    return now.astimezone(timezone.utc)
+    return now.astimezone(UTC)
 
 
 def holds(window: RequestRate | VisitTime, moment: datetime) -> bool:
@@ -128,9 +129,7 @@ def content_signal(value: bytes, line: int) -> list[Preference]:
         key, equals, said = part.partition(b"=")
         key, said = key.strip().lower(), said.strip().lower()
         if equals and key and said:
-            found.append(
-                Preference(Directive.CONTENT_SIGNAL, text_of(key), text_of(said), line)
-            )
+            found.append(Preference(Directive.CONTENT_SIGNAL, text_of(key), text_of(said), line))
     return found
 
 
@@ -160,28 +159,26 @@ def content_usage(value: bytes, line: int) -> list[Preference]:
         said.pop(text_of(member[1]), None)
         said[text_of(member[1])] = "?1" if member[2] is None else text_of(member[2])
     return [
-        Preference(Directive.CONTENT_USAGE, key, each, line, pattern)
-        for key, each in said.items()
+        Preference(Directive.CONTENT_USAGE, key, each, line, pattern) for key, each in said.items()
     ]
 
 
-#: Of two values of one key, which restricts more. Others are unknown (Content-Usage) or
-#: cannot be compared (Content-Signal, where the later one counts).
+#: Of two values of one key, which restricts more; of two others the later one counts.
 _RESTRICTS: Mapping[Directive, tuple[str, ...]] = {
     Directive.CONTENT_SIGNAL: ("no",),
     Directive.CONTENT_USAGE: ("n",),
 }
-#: draft-ietf-aipref-vocab: every other value of a Content-Usage leaves the preference unknown.
-_USAGE_VALUES = ("y", "n")
+#: draft-ietf-aipref-vocab: every other value leaves the preference unknown.
+_VOCABULARY: Mapping[Directive, tuple[str, ...]] = {Directive.CONTENT_USAGE: ("y", "n")}
 
 
 def _strictest(preferences: Iterable[Preference]) -> tuple[Preference, ...]:
     """Return one preference for each directive and key: the most restrictive, else the last."""
     chosen: dict[tuple[Directive, str], Preference] = {}
     for preference in preferences:
-        if preference.directive is Directive.CONTENT_USAGE:
-            if preference.value not in _USAGE_VALUES:
-                continue
+        known = _VOCABULARY.get(preference.directive)
+        if known is not None and preference.value not in known:
+            continue
         name = preference.directive, preference.key
         before = chosen.get(name)
         if before is None or before.value not in _RESTRICTS[preference.directive]:
@@ -296,6 +293,4 @@ def _longest(usages: list[Preference], octets_matched: Callable[[str], int]) -> 
     """Return the Content-Usage preferences with the longest path that matches."""
     lengths = [octets_matched(usage.pattern) if usage.pattern else 0 for usage in usages]
     longest = max(lengths, default=-1)
-    return [
-        usage for usage, octets in zip(usages, lengths, strict=True) if 0 <= octets == longest
-    ]
+    return [usage for usage, octets in zip(usages, lengths, strict=True) if 0 <= octets == longest]

@@ -91,7 +91,8 @@ class Escapes(enum.IntEnum):
     """Patterns: upper-case hex, octets above 127 escaped. The URL as given."""
     AS_WRITTEN = 2
     DECODED = 3
-    """Every escape decoded but ``%2F``, ``%25``, ``%2A`` and ``%24``; raw ``*`` and ``$`` so too."""
+    """Every escape decoded but ``%2F``, ``%25``, ``%2A`` and ``%24``; of raw ``*`` and ``$``, the
+    literal ones escaped."""
     PLAIN = 4
     """Every escape decoded but ``%2F`` and ``%25``; in a shell pattern, to a literal octet."""
 

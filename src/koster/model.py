@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import time
 
     from .dialects import Dialect
+
 
 def text_of(octets: bytes) -> str:
     """Return octets of a file as text; those that are not UTF-8 become lone surrogates."""
@@ -59,7 +61,8 @@ class Directive(enum.Enum):
     scope: Scope
     spellings: tuple[str, ...]
 
-    def __new__(cls, name: str, scope: Scope, *others: str) -> Directive:
+    def __new__(cls, name: str, scope: Scope, *others: str) -> Directive:  # noqa: PYI034
+        """Take an entry of the table; its code is its place in it."""
         member = object.__new__(cls)
         member._value_ = name
         member.code = len(cls.__members__) + 1
@@ -148,7 +151,7 @@ class Group:
     """
 
     agents: tuple[str, ...]
-    rules: tuple[Rule, ...]
+    rules: Sequence[Rule]
     line: int
     version: str | None = None
 

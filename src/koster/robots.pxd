@@ -33,6 +33,7 @@ cdef class Rules:
     cdef bytes _asked
     cdef Ruleset _ruleset
 
+    cdef int _find(self, File file, object agent, tuple names) except -1
     cdef bint _verdict(self, object url) except -1
     @cython.locals(octets="const unsigned char*", size=Py_ssize_t, number=int)
     cdef int _number(self, object url) except -100
@@ -41,5 +42,3 @@ cdef class Rules:
     @cython.locals(file=File, number=int, first=int, after=int)
     cdef list _bound_rows(self)
 
-
-cdef int _take_over(Rules rules, Rules other) except -1

@@ -12,18 +12,17 @@ from collections.abc import Sequence
 from functools import partial
 
 from . import _agents, _file, _match, _octets
-from ._file import File
 from ._match import Ruleset
 from .dialects import RFC9309, WindowEnd
 from .model import Decision, Directive, Reason, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from collections.abc import Iterable
     from datetime import datetime
+    from typing import Any
 
+    from ._file import File
     from ._values import Values
     from .dialects import Dialect
     from .model import CleanParam, Group, Line, Preference, RequestRate, VisitTime
@@ -212,11 +211,7 @@ def _prepare(file: File, agent: str | tuple[str, ...], prepared: dict[Any, Rules
     else:
         names = tuple([_encoded(name) for name in agent or ("",)])
     rules = Rules.__new__(Rules)
-    rules._file = file
-    rules._agent = agent
-    rules._chosen, rules._how, rules._asked = _agents.groups_of(
-        file.data, file.rows, file.heeded, file.plan.names, names
-    )
+    rules._find(file, agent, names)
     if prepared:
         for other in list(prepared.values()):
             if other._chosen == rules._chosen:
@@ -243,8 +238,21 @@ class Rules:
 
     def __init__(self, robots: RobotsTxt, agent: str | Sequence[str]) -> None:
         """Take the rules of an agent, as `RobotsTxt.rules_for` does."""
-        other = robots.rules_for(agent)
-        _take_over(self, other)
+        other = robots._rules_for(agent)
+        self._file: File = other._file
+        self._agent: str | tuple[str, ...] = other._agent
+        self._chosen: list[int] = other._chosen
+        self._how: int = other._how
+        self._asked: bytes = other._asked
+        self._ruleset: Ruleset = other._ruleset
+
+    def _find(self, file: File, agent: str | tuple[str, ...], names: tuple[bytes, ...]) -> None:
+        """Find the groups of an agent."""
+        self._file = file
+        self._agent = agent
+        self._chosen, self._how, self._asked = _agents.groups_of(
+            file.data, file.rows, file.heeded, file.plan.names, names
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rules_of, (self._file.data, self._file.plan.dialect, self._agent)
@@ -401,16 +409,6 @@ class Rules:
             ValueError: ``now`` has no time zone.
         """
         return self._values().next_open(now)
-
-
-def _take_over(rules: Rules, other: Rules) -> None:
-    """Make rules the same as others."""
-    rules._file = other._file
-    rules._agent = other._agent
-    rules._chosen = other._chosen
-    rules._how = other._how
-    rules._asked = other._asked
-    rules._ruleset = other._ruleset
 
 
 def _octets_matched(url: str, pattern: str) -> int:

@@ -28,4 +28,4 @@ def main() -> None:
         # What stands in a robots.txt or a URL may be no text that the terminal can show.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    koster()
+    koster(prog_name="koster")

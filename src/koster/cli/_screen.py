@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
-#: Octets of a line that are shown; the rest of a longer one is an ellipsis.
-_SHOWN_CHARACTERS = 200
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: Characters that are shown of a longer text.
+_SHOWN = 200
+
+#: Columns that take several lines where a terminal is too narrow.
+_FOLDED = {"Robot", "URL", "Decided by"}
+
+#: Where nobody looks a table is as wide as it wants to be.
+_UNLIMITED = 100_000
 
 
 def printable(text: str) -> str:
     """Return text in which control characters, and what a terminal may obey, are spelt out."""
+    if text.isprintable():
+        return text
     return "".join(
-        character
-        if character.isprintable()
-        else character.encode("unicode_escape").decode("ascii")
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
         for character in text
     )
 
 
 def shortened(text: str) -> str:
     """Return a printable text, cut if it is very long."""
-    if len(text) > _SHOWN_CHARACTERS:
-        text = text[: _SHOWN_CHARACTERS - 1] + "…"
-    return printable(text)
+    return printable(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
 def complain(message: str) -> None:
@@ -33,11 +42,37 @@ def complain(message: str) -> None:
     print(f"koster: {printable(message)}", file=sys.stderr)
 
 
-def console() -> Console:
-    """Return standard output: with colours and a width on a terminal, plain elsewhere."""
-    return Console(highlight=False, soft_wrap=False, emoji=False, markup=False)
+def _console() -> Console:
+    """Return standard output: colours and a width on a terminal, neither elsewhere."""
+    terminal = sys.stdout.isatty()
+    return Console(
+        highlight=False, emoji=False, markup=False, width=None if terminal else _UNLIMITED
+    )
 
 
-def verdict(allowed: bool) -> Text:
-    """Return a verdict in its colour."""
-    return Text("allowed", "green") if allowed else Text("disallowed", "bold red")
+def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
+    """Print a table: in colour and folded on a terminal, as wide as it wants to be elsewhere.
+
+    Of a row the cells that have a heading are shown.
+    """
+    console = _console()
+    table = Table(box=None, header_style="bold underline", pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in headings:
+        folds = console.is_terminal and heading in _FOLDED
+        table.add_column(heading, overflow="fold" if folds else "ellipsis", no_wrap=not folds)
+    for row in rows:
+        table.add_row(*row[: len(headings)])
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as capture:
+        console.print(table)
+    for line in capture.get().splitlines():
+        print(line.rstrip())
+
+
+def print_note(text: str) -> None:
+    """Print a remark that only a person wants."""
+    console = _console()
+    if console.is_terminal:
+        console.print(Text(text, "dim"))

@@ -1,0 +1,124 @@
+"""The answers that ``koster check`` gives, before any screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..model import Reason
+from . import _files, _screen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from ..model import Decision
+    from ..robots import RobotsTxt, Rules
+
+#: What is shown where no line decided.
+_WITHOUT_A_RULE = {
+    Reason.NO_RULE: "no rule matches",
+    Reason.NO_GROUP: "no group for this robot",
+    Reason.ROBOTS_TXT: "robots.txt itself is always allowed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A file in some dialects, and the robots that ask about it."""
+
+    path: str
+    readings: tuple[RobotsTxt, ...]
+    agents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A decision, with its file and the text of the line that decided."""
+
+    path: str
+    decision: Decision
+    text: str
+    rules: Rules
+
+    @property
+    def verdict(self) -> str:
+        """The decision in a word."""
+        return "allowed" if self.decision.allowed else "disallowed"
+
+    @property
+    def agent(self) -> str:
+        """Who asks, to be shown."""
+        return _screen.printable(str(self.decision.agent))
+
+    @property
+    def url(self) -> str:
+        """What is asked for, to be shown."""
+        return _screen.shortened(self.decision.url)
+
+    @property
+    def place(self) -> str:
+        """``robots.txt:12: Disallow: /private``, or why no line decided."""
+        rule = self.decision.rule
+        if rule is None:
+            return _WITHOUT_A_RULE[self.decision.reason]
+        return f"{_files.shown_name(self.path)}:{rule.line}: {_screen.shortened(self.text)}"
+
+    def record(self, moment: datetime | None) -> dict[str, Any]:
+        """Return the fields of JSON and CSV; ``moment`` adds what holds then."""
+        rule = self.decision.rule
+        fields = {
+            "allowed": self.decision.allowed,
+            "agent": self.decision.agent,
+            "url": self.decision.url,
+            "reason": self.decision.reason.value,
+            "file": _files.shown_name(self.path),
+            "line": rule.line if rule else None,
+            "rule": str(rule) if rule else None,
+            "text": self.text if rule else None,
+            "dialect": self.decision.dialect.name,
+        }
+        return fields | times(self.rules, moment) if moment else fields
+
+
+class Tally:
+    """Answers that are counted as they pass by."""
+
+    def __init__(self, answers: Iterator[Answer]) -> None:
+        self._answers = answers
+        self.allowed = 0
+        self.disallowed = 0
+
+    def __iter__(self) -> Iterator[Answer]:
+        for answer in self._answers:
+            if answer.decision.allowed:
+                self.allowed += 1
+            else:
+                self.disallowed += 1
+            yield answer
+
+    def __str__(self) -> str:
+        return f"{self.allowed:,} allowed, {self.disallowed:,} disallowed"
+
+
+def answers(questions: list[Question], urls: tuple[str, ...]) -> Iterator[Answer]:
+    """Go through all answers: by file, robot and URL, then by dialect."""
+    for question in questions:
+        texts = [line.text.strip() for line in question.readings[0].lines]
+        for agent in question.agents:
+            ruled = [robots.rules_for(agent) for robots in question.readings]
+            for url in urls:
+                for rules in ruled:
+                    decision = rules.decide(url)
+                    text = texts[decision.rule.line - 1] if decision.rule else ""
+                    yield Answer(question.path, decision, text, rules)
+
+
+def times(rules: Rules, moment: datetime) -> dict[str, Any]:
+    """Return what the file says about a moment: whether it is open, and the pace."""
+    return {
+        "at": moment.isoformat(),
+        "open": rules.open_at(moment),
+        "next_open": rules.next_open(moment).isoformat(),
+        "interval": rules.interval(moment),
+    }

@@ -1,0 +1,124 @@
+"""How ``koster check`` prints its answers: as text, JSON or CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from . import _files, _screen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    from ..robots import Rules
+    from ._answers import Answer, Question, Tally
+
+#: Answers in one table: the memory that a long list takes is bounded.
+_ROWS = 1000
+
+
+def print_text(tally: Tally, questions: list[Question], moment: datetime | None) -> None:
+    """Print tables; several dialects side by side."""
+    dialects = [robots.dialect.name for robots in questions[0].readings]
+    file = ["File"] if len(questions) > 1 else []
+    if len(dialects) == 1:
+        _print_tables(tally, ["Verdict", "Robot", "URL", "Decided by"], _row, 1)
+    else:
+        _print_tables(tally, ["Robot", "URL", *dialects, *file], _side_by_side, len(dialects))
+    if moment is not None:
+        print()
+        headings = ["Robot", "Dialect", f"At {moment:%Y-%m-%d %H:%M} UTC", "Pace", *file]
+        _screen.print_table(headings, _paces(questions, moment))
+    _screen.print_note(str(tally))
+
+
+def _print_tables(
+    tally: Tally, headings: list[str], row_of: Callable[[list[Answer]], list[Text]], width: int
+) -> None:
+    """Print a row for each ``width`` answers."""
+    rows = map(row_of, _batches(iter(tally), width))
+    while batch := list(islice(rows, _ROWS)):
+        _screen.print_table(headings, batch)
+
+
+def _batches(answers: Iterator[Answer], size: int) -> Iterator[list[Answer]]:
+    while batch := list(islice(answers, size)):
+        yield batch
+
+
+def _verdict(answer: Answer) -> Text:
+    return Text(answer.verdict, "green" if answer.decision.allowed else "bold red")
+
+
+def _row(answers: list[Answer]) -> list[Text]:
+    """Return verdict, robot, URL and the line that decided."""
+    (answer,) = answers
+    style = "" if answer.decision.rule else "dim"
+    return [_verdict(answer), Text(answer.agent), Text(answer.url), Text(answer.place, style)]
+
+
+def _side_by_side(answers: list[Answer]) -> list[Text]:
+    """Return robot, URL, and each dialect's verdict with the number of its line."""
+    differ = len({answer.decision.allowed for answer in answers}) > 1
+    first = answers[0]
+    return [
+        Text(first.agent),
+        Text(first.url, "yellow" if differ else ""),
+        *map(_cell, answers),
+        Text(_files.shown_name(first.path)),
+    ]
+
+
+def _cell(answer: Answer) -> Text:
+    allowed = answer.decision.allowed
+    text = Text("yes" if allowed else "no", "green" if allowed else "bold red")
+    if answer.decision.rule is not None:
+        text.append(f" :{answer.decision.rule.line}", "dim")
+    return text
+
+
+def _paces(questions: list[Question], moment: datetime) -> Iterator[list[Text]]:
+    """Go through what all robots are told about a moment."""
+    for question in questions:
+        for agent in question.agents:
+            for robots in question.readings:
+                cells = _pace(robots.rules_for(agent), moment, robots.dialect.name)
+                yield [*cells, Text(_files.shown_name(question.path))]
+
+
+def _pace(rules: Rules, moment: datetime, dialect: str) -> list[Text]:
+    """Return whether a robot is welcome at a moment, and how often it may ask."""
+    if rules.open_at(moment):
+        welcome = Text("open", "green")
+    else:
+        welcome = Text(f"closed until {rules.next_open(moment):%Y-%m-%d %H:%M}", "bold red")
+    seconds = rules.interval(moment)
+    pace = "none asked for" if seconds is None else f"one request in {seconds:g} s"
+    agent = _screen.printable(str(rules.agent))
+    return [Text(agent), Text(dialect), welcome, Text(pace)]
+
+
+def print_json(tally: Tally, questions: list[Question], moment: datetime | None) -> None:
+    """Print an array with an object for each answer, a line each."""
+    before = "["
+    for answer in tally:
+        print(before + "\n  " + json.dumps(answer.record(moment)), end="")
+        before = ","
+    print("[]" if before == "[" else "\n]")
+
+
+def print_csv(tally: Tally, questions: list[Question], moment: datetime | None) -> None:
+    """Print a heading and a line for each answer."""
+    writer: csv.DictWriter[str] | None = None
+    for answer in tally:
+        record = answer.record(moment)
+        if writer is None:
+            writer = csv.DictWriter(sys.stdout, list(record), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow(record | {"allowed": str(record["allowed"]).lower()})

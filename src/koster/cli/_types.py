@@ -1,0 +1,67 @@
+"""What options are given: dialects and moments."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+from click.shell_completion import CompletionItem
+
+from ..dialects import DIALECTS, Dialect, dialect_named
+from ..errors import UnknownDialectError
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType
+
+ALL = "all"
+
+
+class DialectType(_ParamType):
+    """Dialects by name: one, or ``all``."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[Dialect, ...]:
+        """Return the dialects that are meant."""
+        if isinstance(value, tuple):
+            return value
+        if value.lower() == ALL:
+            return tuple(DIALECTS.values())
+        try:
+            return (dialect_named(value),)
+        except UnknownDialectError as error:
+            self.fail(f"{error}, and {ALL}", param, ctx)
+
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        """Return the names that begin so."""
+        names = (name for name in (*DIALECTS, ALL) if name.lower().startswith(incomplete.lower()))
+        return [CompletionItem(name) for name in names]
+
+
+class MomentType(_ParamType):
+    """A moment: ISO 8601, a time of today, or ``now``; without a time zone in UTC."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
+        """Return the moment that is meant, with a time zone."""
+        if isinstance(value, datetime):
+            return value
+        now = datetime.now(UTC)
+        try:
+            moment = now if value.lower() == "now" else _moment(value, now)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return moment.astimezone(UTC)
+        except (ValueError, OverflowError):
+            self.fail(f"{value!r} is no time such as 2026-11-21T07:30, 07:30 or now", param, ctx)
+
+
+def _moment(value: str, now: datetime) -> datetime:
+    """Read a date and time, or a time of the day that it is."""
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        return datetime.combine(now.date(), time.fromisoformat(value))

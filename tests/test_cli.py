@@ -1,0 +1,308 @@
+"""The command line, as a person or a script meets it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from support import ROOT, Case, all_cases
+
+from koster.cli._root import koster
+
+FILE = b"""\
+User-agent: *
+Disallow: /private   # keep out
+Allow: /private/press
+
+User-agent: GPTBot
+Disallow: /
+Visit-time: 0600-0845
+Request-rate: 1/10m
+"""
+
+
+@pytest.fixture
+def robots(tmp_path: Path) -> str:
+    path = tmp_path / "robots.txt"
+    path.write_bytes(FILE)
+    return str(path)
+
+
+def run(*arguments: str, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(koster, ["check", *arguments], input=stdin)
+
+
+def test_text_names_verdict_robot_url_and_line(robots: str) -> None:
+    result = run("--robots", robots, "-a", "FooBot", "-a", "GPTBot", "/private/x", "/private/press")
+    assert result.exit_code == 1
+    assert [re.split("  +", line) for line in result.stdout.splitlines()] == [
+        ["Verdict", "Robot", "URL", "Decided by"],
+        ["disallowed", "FooBot", "/private/x", f"{robots}:2: Disallow: /private", "# keep out"],
+        ["allowed", "FooBot", "/private/press", f"{robots}:3: Allow: /private/press"],
+        ["disallowed", "GPTBot", "/private/x", f"{robots}:6: Disallow: /"],
+        ["disallowed", "GPTBot", "/private/press", f"{robots}:6: Disallow: /"],
+    ]
+    assert "\x1b" not in result.stdout
+
+
+@pytest.mark.parametrize("case", all_cases(), ids=str)
+def test_cases(case: Case, tmp_path: Path) -> None:
+    """Every case gives the same through the command line."""
+    urls = [url for url in case.expected if "\x00" not in url]
+    if not isinstance(case.agent, str) or not urls:
+        pytest.skip("the command line takes one name for each robot, and no NUL")
+    path = tmp_path / "robots.txt"
+    path.write_bytes(case.body)
+    result = run(
+        *("--robots", str(path), "--agent", case.agent, "--dialect", case.dialect.name),
+        *("--format", "json", "--", *urls),
+    )
+    records = json.loads(result.stdout)
+    assert {record["url"]: record["allowed"] for record in records} == {
+        url: case.expected[url] for url in urls
+    }
+    for record in records:
+        if record["url"] in case.lines:
+            assert record["line"] == case.lines[record["url"]]
+    assert result.exit_code == (0 if all(record["allowed"] for record in records) else 1)
+
+
+def test_without_an_agent_it_asks_for_everybody(robots: str) -> None:
+    (record,) = json.loads(run("--robots", robots, "-f", "json", "/private").stdout)
+    assert (record["agent"], record["allowed"]) == ("*", False)
+
+
+def test_json(robots: str) -> None:
+    result = run("--robots", robots, "--format", "json", "--agent", "FooBot", "/private/x", "/")
+    assert json.loads(result.stdout) == [
+        {
+            "allowed": False, "agent": "FooBot", "url": "/private/x", "reason": "rule",
+            "file": robots, "line": 2, "rule": "Disallow: /private",
+            "text": "Disallow: /private   # keep out", "dialect": "RFC9309",
+        },
+        {
+            "allowed": True, "agent": "FooBot", "url": "/", "reason": "no rule",
+            "file": robots, "line": None, "rule": None, "text": None, "dialect": "RFC9309",
+        },
+    ]  # fmt: skip
+
+
+def test_csv(robots: str) -> None:
+    result = run("--robots", robots, "--format", "csv", "--agent", "FooBot", "/private/x", "/a,b")
+    first, second = csv.DictReader(io.StringIO(result.stdout))
+    assert (first["allowed"], first["line"], first["rule"]) == ("false", "2", "Disallow: /private")
+    assert (second["allowed"], second["url"], second["line"]) == ("true", "/a,b", "")
+
+
+def test_no_urls_give_an_empty_array(robots: str, tmp_path: Path) -> None:
+    (tmp_path / "urls").write_text("\n")
+    result = run("--robots", robots, "--format", "json", "--urls", str(tmp_path / "urls"))
+    assert (result.exit_code, json.loads(result.stdout)) == (0, [])
+
+
+def test_dialects_side_by_side(robots: str) -> None:
+    result = run("--robots", robots, "--agent", "FooBot", "--dialect", "all", "/private/press")
+    headings, row = result.stdout.splitlines()
+    assert headings.split() == ["Robot", "URL", "RFC9309", "GOOGLE", "MK1994", "MK1996", "GYM2008"]
+    assert row.split("  ")[0] == "FooBot"
+    assert re.findall(r"(yes|no) :(\d+)", row) == [
+        ("yes", "3"), ("yes", "3"), ("no", "2"), ("no", "2"), ("no", "2")
+    ]  # fmt: skip
+    assert result.exit_code == 1
+
+
+def test_dialects_repeat(robots: str) -> None:
+    result = run("--robots", robots, "-d", "google", "-d", "MK1994", "-d", "GOOGLE", "-f", "json", "/")
+    assert [record["dialect"] for record in json.loads(result.stdout)] == ["GOOGLE", "MK1994"]
+
+
+def test_at_a_time(robots: str) -> None:
+    arguments = ("--robots", robots, "--agent", "GPTBot", "/x", "--at", "2026-11-21T09:00")
+    (record,) = json.loads(run(*arguments, "-f", "json").stdout)
+    assert record["open"] is False
+    assert record["next_open"] == "2026-11-22T06:00:00+00:00"
+    assert record["interval"] == 600.0
+    assert record["at"] == "2026-11-21T09:00:00+00:00"
+    text = run(*arguments).stdout
+    assert "closed until 2026-11-22 06:00" in text
+    assert "one request in 600 s" in text
+    assert "no" not in run(*arguments, "-f", "csv").stdout.partition("open")[0]
+
+
+@pytest.mark.parametrize("time", ["07:00", "2026-11-21T07:00+00:00", "2026-11-21 09:00+02:00"])
+def test_ways_to_write_a_time(robots: str, time: str) -> None:
+    result = run("--robots", robots, "--agent", "GPTBot", "/x", "--at", time, "-f", "json")
+    assert json.loads(result.stdout)[0]["open"] is True
+
+
+def test_now_is_a_time(robots: str) -> None:
+    assert run("--robots", robots, "/x", "--at", "now").exit_code == 0
+
+
+def test_a_visit_time_does_not_change_the_exit_code(tmp_path: Path) -> None:
+    path = tmp_path / "r.txt"
+    path.write_text("User-agent: *\nVisit-time: 0600-0845\nDisallow: /x")
+    assert run("--robots", str(path), "/y", "--at", "12:00").exit_code == 0
+
+
+def test_standard_input() -> None:
+    result = run("--robots", "-", "/private", stdin=FILE)
+    assert "<stdin>:2: Disallow: /private" in result.stdout
+    assert result.exit_code == 1
+
+
+def test_urls_from_a_file_and_from_standard_input(robots: str, tmp_path: Path) -> None:
+    (tmp_path / "urls").write_bytes(b"\xef\xbb\xbf/a\r\n\r\n  /private/b  \n/caf\xe9")
+    result = run("--robots", robots, "--urls", str(tmp_path / "urls"), "-f", "json", "/c")
+    urls = [record["url"] for record in json.loads(result.stdout)]
+    assert urls == ["/c", "/a", "/private/b", "/caf\udce9"]
+    result = run("--robots", robots, "--urls", "-", "-f", "json", stdin=b"/x\n/y")
+    assert [record["url"] for record in json.loads(result.stdout)] == ["/x", "/y"]
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_is_done(robots: str, tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing.txt")
+    result = run(
+        *("--robots", missing, "--robots", str(tmp_path), "--robots", robots, "--urls", missing),
+        "/private",
+    )
+    assert result.exit_code == 3
+    assert result.stderr.splitlines() == [
+        f"koster: {missing}: No such file or directory",
+        f"koster: {missing}: No such file or directory",
+        f"koster: {tmp_path}: Is a directory",
+    ]
+    assert f"{robots}:2: Disallow: /private" in result.stdout
+
+
+def test_nothing_could_be_read(tmp_path: Path) -> None:
+    result = run("--robots", str(tmp_path / "missing.txt"), "/x", "-f", "json")
+    assert (result.exit_code, result.stdout) == (3, "")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_is_not_ours(robots: str) -> None:
+    Path(robots).chmod(0)
+    result = run("--robots", robots, "/x")
+    assert (result.exit_code, result.stderr) == (3, f"koster: {robots}: Permission denied\n")
+
+
+def test_a_path_that_is_none() -> None:
+    result = run("--robots", "a\0b", "/x")
+    assert result.exit_code == 3
+    assert result.stderr == "koster: a\\x00b: embedded null byte\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["/x"], "cannot fetch a site's robots.txt yet: give the file with --robots FILE"),
+        (["--robots", "r.txt"], "nothing to ask"),
+        (["--robots", "-", "--urls", "-"], "standard input (-) can be read only once"),
+        (["--robots", "r.txt", "/x", "--dialect", "bing"], "no dialect is named 'bing'"),
+        (["--robots", "r.txt", "/x", "--at", "noon"], "'noon' is no time such as"),
+        (["--robots", "r.txt", "/x", "--format", "xml"], "'xml' is not one of"),
+        (["--robots", "r.txt", "/x", "--nonsense"], "No such option"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    said = " ".join(re.sub(r"[│╭╮╰╯─]", " ", result.stderr).split())
+    assert message in said
+    assert result.stdout == ""
+
+
+def test_what_a_terminal_may_obey_is_spelt_out(tmp_path: Path) -> None:
+    path = tmp_path / "r.txt"
+    path.write_bytes(b"User-agent: *\nDisallow: /\x1b[31m\xe2\x80\xae\xff\n")
+    result = run("--robots", str(path), "-a", "x\x1by", "/%1B[31m%E2%80%AE%FF", "/\x1b]0;x\x07")
+    assert "\x1b" not in result.stdout
+    assert r"Disallow: /\x1b[31m\u202e\udcff" in result.stdout
+    assert r"x\x1by" in result.stdout
+    assert r"/\x1b]0;x\x07" in result.stdout
+
+
+def test_long_texts_are_cut(tmp_path: Path) -> None:
+    path = tmp_path / "r.txt"
+    path.write_text("User-agent: *\nDisallow: /" + "a" * 5000)
+    result = run("--robots", str(path), "/" + "a" * 6000)
+    assert max(map(len, result.stdout.splitlines())) < 1000
+    assert "a…" in result.stdout
+
+
+def subprocess_run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "koster", *arguments]
+    return subprocess.run(command, capture_output=True, check=False, **options)
+
+
+def test_python_m_koster(robots: str) -> None:
+    done = subprocess_run("check", "--robots", robots, "/private")
+    assert done.returncode == 1
+    assert b"Disallow: /private" in done.stdout
+    version = subprocess_run("--version")
+    assert version.stdout.startswith(b"koster 0.1.0 (")
+
+
+def test_undecodable_arguments(robots: str) -> None:
+    done = subprocess_run("check", "--robots", robots, b"/caf\xe9")  # type: ignore[arg-type]
+    assert done.returncode == 0
+    assert rb"/caf\udce9" in done.stdout
+
+
+def test_a_closed_pipe_is_no_error(robots: str, tmp_path: Path) -> None:
+    (tmp_path / "urls").write_text("/x\n" * 20_000)
+    command = f"{sys.executable} -m koster check --robots {robots} --urls {tmp_path / 'urls'}"
+    for form in ("text", "json", "csv"):
+        done = subprocess.run(
+            f"{command} --format {form} | head -1", shell=True, capture_output=True, check=True
+        )
+        assert b"Traceback" not in done.stderr
+
+
+def test_colours_only_on_a_terminal(robots: str) -> None:
+    import pty
+
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "koster", "check", "--robots", robots, "/private"],
+        stdout=child,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"},
+    )
+    os.close(child)
+    shown = b""
+    try:
+        while block := os.read(parent, 4096):
+            shown += block
+    except OSError:
+        pass
+    assert process.wait() == 1
+    assert b"\x1b[1;31mdisallowed" in shown
+    assert b"0 allowed, 1 disallowed" in shown
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    code = (
+        "import sys\n"
+        "class Block:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] in ('click', 'rich', 'rich_click'):\n"
+        "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
+        "sys.meta_path.insert(0, Block())\n"
+        "from koster.cli import main; main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == b"koster: its commands need more: pip install 'koster[cli]'\n"
