@@ -1,6 +1,5 @@
 """What ``make run`` shows: several robots, several URLs, and for each the line that decided."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -36,7 +35,7 @@ def _show(*arguments: str) -> None:
     quoted = [f'"{each}"' if " " in each else each for each in arguments]
     print(f"\n$ koster {' '.join(quoted)}\n", flush=True)
     command = [sys.executable, "-m", "koster", *arguments]
-    subprocess.run(command, check=False, cwd=HERE, env=os.environ)
+    subprocess.run(command, check=False, cwd=HERE)
 
 
 if __name__ == "__main__":

@@ -121,7 +121,9 @@ def test_dialects_side_by_side(robots: str) -> None:
 
 
 def test_dialects_repeat(robots: str) -> None:
-    result = run("--robots", robots, "-d", "google", "-d", "MK1994", "-d", "GOOGLE", "-f", "json", "/")
+    result = run(
+        "--robots", robots, "-d", "google", "-d", "MK1994", "-d", "GOOGLE", "-f", "json", "/"
+    )
     assert [record["dialect"] for record in json.loads(result.stdout)] == ["GOOGLE", "MK1994"]
 
 

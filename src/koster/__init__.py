@@ -16,19 +16,19 @@ from ._version import VERSION
 from .dialects import DIALECTS, GOOGLE, GYM2008, MK1994, MK1996, RFC9309, Dialect, dialect_named
 from .errors import KosterError, UnknownDialectError, UnreadableError
 from .model import (
-    CleanParam,
     Decision,
     Directive,
     Group,
     Line,
     LineKind,
-    Preference,
     Reason,
-    RequestRate,
     Rule,
-    VisitTime,
 )
 from .robots import RobotsTxt, Rules, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._values import CleanParam, Preference, RequestRate, VisitTime
 
 #: Whether the hot steps are the compiled ones.
 COMPILED: bool = _pure.is_compiled()
@@ -64,3 +64,18 @@ __all__ = [
     "dialect_named",
     "parse",
 ]
+
+_LATE = ("CleanParam", "Preference", "RequestRate", "VisitTime")
+
+
+def __getattr__(name: str) -> object:
+    """Load the values that only pacing and preferences need when they are asked for."""
+    if name in _LATE:
+        from . import _values  # noqa: PLC0415 - see there
+
+        return getattr(_values, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATE})

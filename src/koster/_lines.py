@@ -17,7 +17,6 @@ from .model import Directive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-
     from ._octets import Octets
     from ._rows import Rows
     from .dialects import Dialect

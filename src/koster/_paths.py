@@ -16,7 +16,6 @@ from .dialects import Escapes, Patterns, UrlPath
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-
     from ._octets import Octets
 
 _CANONICAL = int(Escapes.CANONICAL)

@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
-from importlib.machinery import EXTENSION_SUFFIXES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,20 +31,20 @@ class _SourceFinder:
         package, _, module = name.rpartition(".")
         if package != __package__ or module not in HOT or not path:
             return None
-        return importlib.util.spec_from_file_location(name, os.path.join(path[0], module + ".py"))
+        util = sys.modules["importlib.util"]
+        spec: ModuleSpec = util.spec_from_file_location(name, os.path.join(path[0], f"{module}.py"))
+        return spec
 
 
 def settle() -> None:
     """Leave the extensions aside if the environment says so."""
     if os.environ.get("KOSTER_PURE", "") not in ("", "0"):
+        import importlib.util  # noqa: F401, PLC0415 - a millisecond, where it is not needed
 
         sys.meta_path.insert(0, _SourceFinder)
 
 
 def is_compiled() -> bool:
     """Tell whether the hot modules that are in use are extensions."""
-    suffixes = tuple(EXTENSION_SUFFIXES)
-    return all(
-        (getattr(sys.modules.get(f"{__package__}.{name}"), "__file__", "") or "").endswith(suffixes)
-        for name in HOT
-    )
+    files = (getattr(sys.modules[f"{__package__}.{name}"], "__file__", None) for name in HOT)
+    return not any((file or "").endswith(".py") for file in files)

@@ -12,13 +12,70 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
-from .model import CleanParam, Directive, Preference, RequestRate, VisitTime, text_of
+from .model import Directive, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRate:
+    """``requests`` documents in ``seconds`` seconds, at most; from ``start`` to ``end`` (UTC).
+
+    Without a window both are None. A window may run over midnight; where start and end are
+    equal it is the whole day. ``through_end``: the window runs to the end of its last minute.
+    """
+
+    requests: int
+    seconds: int
+    start: time | None
+    end: time | None
+    line: int
+    through_end: bool = False
+
+    @property
+    def interval(self) -> float:
+        """Seconds between two requests."""
+        return self.seconds / self.requests
+
+
+@dataclass(frozen=True, slots=True)
+class VisitTime:
+    """A window of the day in which robots are welcome (UTC); see `RequestRate` for its ends."""
+
+    start: time
+    end: time
+    line: int
+    through_end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """What the site says about a use of its content: ``ai-train`` ``no``.
+
+    ``directive`` is Content-Signal or Content-Usage, which have vocabularies of their own.
+    ``pattern`` is the path that a Content-Usage line is limited to, or None.
+    """
+
+    directive: Directive
+    key: str
+    value: str
+    line: int
+    pattern: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CleanParam:
+    """Query parameters that do not change the page (Yandex), on paths that begin with ``path``."""
+
+    names: tuple[str, ...]
+    path: str
+    line: int
+
 
 _UNIT_SECONDS = {b"": 1, b"s": 1, b"m": 60, b"h": 3600, b"d": 86400}
 

@@ -12,6 +12,7 @@ cdef class RobotsTxt:
     cdef File _file
     cdef dict _prepared
     cdef Rules _last
+    cdef Py_ssize_t _clock
 
     @cython.locals(last=Rules, rules=Rules)
     cdef Rules _rules_for(self, object agent)
@@ -21,6 +22,8 @@ cdef object _values_in(File file, object rows)
 cdef bytes _encoded(str text)
 @cython.locals(rules=Rules, other=Rules, names=tuple)
 cdef Rules _prepare(File file, object agent, dict prepared)
+@cython.locals(rules=Rules, least=Rules)
+cdef int _drop_least_recent(dict prepared) except -1
 @cython.locals(ruleset=Ruleset)
 cdef Ruleset _compiled(File file, list chosen)
 
@@ -32,7 +35,9 @@ cdef class Rules:
     cdef int _how
     cdef bytes _asked
     cdef Ruleset _ruleset
+    cdef Py_ssize_t _used
 
+    cdef int _take(self, Rules other) except -1
     cdef int _find(self, File file, object agent, tuple names) except -1
     cdef bint _verdict(self, object url) except -1
     @cython.locals(octets="const unsigned char*", size=Py_ssize_t, number=int)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._file import File
-    from ._values import Values
+    from ._values import CleanParam, Preference, RequestRate, Values, VisitTime
     from .dialects import Dialect
-    from .model import CleanParam, Group, Line, Preference, RequestRate, VisitTime
+    from .model import Group, Line
 
 #: Agents whose rules are kept prepared, for each file; the least recently used one goes first.
 PREPARED_AGENTS = 64
@@ -58,6 +58,7 @@ def _parsed(body: Any, dialect: Dialect) -> RobotsTxt:
     robots._file = _file.read(body if type(body) is bytes else _file.octets_of(body), plan)
     robots._prepared = None
     robots._last = None
+    robots._clock = 0
     return robots
 
 
@@ -73,6 +74,7 @@ class RobotsTxt:
         self._file: File = _parsed(body, dialect)._file
         self._prepared: dict[str | tuple[str, ...], Rules] | None = None
         self._last: Rules | None = None
+        self._clock = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return parse, (self._file.data, self._file.plan.dialect)
@@ -127,12 +129,14 @@ class RobotsTxt:
         if self._prepared is None:
             self._prepared = {}
         key = agent if type(agent) is str else _agent_key(agent)
-        rules = self._prepared.pop(key, None)
+        rules = self._prepared.get(key)
         if rules is None:
             rules = _prepare(self._file, key, self._prepared)
             if len(self._prepared) >= PREPARED_AGENTS:
-                self._prepared.pop(next(iter(self._prepared)), None)
-        self._prepared[key] = rules
+                _drop_least_recent(self._prepared)
+            self._prepared[key] = rules
+        self._clock += 1
+        rules._used = self._clock
         self._last = rules
         return rules
 
@@ -221,6 +225,16 @@ def _prepare(file: File, agent: str | tuple[str, ...], prepared: dict[Any, Rules
     return rules
 
 
+def _drop_least_recent(prepared: dict[Any, Rules]) -> None:
+    """Drop the rules that were asked for the longest time ago."""
+    entries = list(prepared.items())
+    oldest, least = entries[0]
+    for key, rules in entries:
+        if rules._used < least._used:
+            oldest, least = key, rules
+    prepared.pop(oldest, None)
+
+
 def _compiled(file: File, chosen: list[int]) -> Ruleset:
     """Return the ruleset of some groups."""
     ruleset = Ruleset(file.form(chosen[0]) if chosen else file.plan.forms[0])
@@ -238,18 +252,22 @@ class Rules:
 
     def __init__(self, robots: RobotsTxt, agent: str | Sequence[str]) -> None:
         """Take the rules of an agent, as `RobotsTxt.rules_for` does."""
-        other = robots._rules_for(agent)
-        self._file: File = other._file
-        self._agent: str | tuple[str, ...] = other._agent
-        self._chosen: list[int] = other._chosen
-        self._how: int = other._how
-        self._asked: bytes = other._asked
-        self._ruleset: Ruleset = other._ruleset
+        self._take(robots.rules_for(agent))
+
+    def _take(self, other: Rules) -> None:
+        """Become the same as others."""
+        self._file = other._file
+        self._agent = other._agent
+        self._chosen = other._chosen
+        self._how = other._how
+        self._asked = other._asked
+        self._ruleset = other._ruleset
 
     def _find(self, file: File, agent: str | tuple[str, ...], names: tuple[bytes, ...]) -> None:
         """Find the groups of an agent."""
         self._file = file
         self._agent = agent
+        self._used = 0
         self._chosen, self._how, self._asked = _agents.groups_of(
             file.data, file.rows, file.heeded, file.plan.names, names
         )

@@ -1,0 +1,75 @@
+"""What runs in a process of its own: what may hang, and what is measured from the start."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+
+from . import data
+from .peers import peer
+
+
+def growth(name: str, count: str) -> float:
+    """Return the seconds of one decision on so many plain rules; where it can, prepared."""
+    rules = int(count)
+    one = peer(name)
+    body = data.handed(data.plain_rules(rules), one.text)
+    urls = data.urls_about(rules)
+    decide = one.prepare(one.parse(body) if one.parse else body, data.AGENT)
+    for url in urls[:10]:
+        decide(url)
+    start = time.perf_counter()
+    decide(urls[0])
+    few = max(3, min(len(urls), int(0.5 / max(time.perf_counter() - start, 1e-9))))
+    return _median(decide, urls[:few])
+
+
+def _median(decide: object, urls: list[str]) -> float:
+    taken = []
+    for _ in range(7):
+        start = time.perf_counter()
+        for url in urls:
+            decide(url)  # type: ignore[operator]
+        taken.append((time.perf_counter() - start) / len(urls))
+    return statistics.median(taken)
+
+
+def hostile(name: str, pattern: str, path: str) -> float:
+    """Return the seconds of one decision on one pattern."""
+    one = peer(name)
+    body = data.handed(f"User-agent: *\nDisallow: {pattern}\n".encode(), one.text)
+    decide = one.prepare(one.parse(body) if one.parse else body, data.AGENT)
+    taken = []
+    for _ in range(5):
+        start = time.perf_counter()
+        decide(path)
+        taken.append(time.perf_counter() - start)
+        if sum(taken) > 5:
+            break
+    return statistics.median(taken)
+
+
+def memory(name: str) -> float:
+    """Return the octets that the process grows by, for each octet parsed and kept."""
+    one = peer(name)
+    assert one.parse is not None
+    bodies = [data.handed(body, one.text) for body in data.corpus().values()]
+    for body in bodies[:20]:
+        one.parse(body)
+    before = _resident()
+    kept = [one.parse(body) for _ in range(4) for body in bodies]
+    grown = _resident() - before
+    return grown / (len(kept) / len(bodies)) / sum(map(len, bodies))
+
+
+def _resident() -> int:
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS"))
+
+
+TASKS = {task.__name__: task for task in (growth, hostile, memory)}
+
+if __name__ == "__main__":
+    print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))

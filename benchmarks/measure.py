@@ -1,0 +1,67 @@
+"""Measuring: rounds taken in turns, medians, and children that are killed when they hang."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+#: What a child may take, in seconds. Some peers would take hours on some patterns.
+LIMIT = 10
+
+
+def in_turns(
+    actions: dict[str, Callable[[], object]], rounds: int, warm: bool = False
+) -> dict[str, float]:
+    """Return the median seconds of each action; each round runs all of them once.
+
+    ``warm``: each time once more, before, outside the clock.
+    """
+    taken: dict[str, list[float]] = {name: [] for name in actions}
+    for _ in range(rounds):
+        for name, action in actions.items():
+            if warm:
+                action()
+            start = time.perf_counter()
+            action()
+            taken[name].append(time.perf_counter() - start)
+    return {name: statistics.median(times) for name, times in taken.items()}
+
+
+def child(task: str, *arguments: str) -> Any:
+    """Return what a task of `benchmarks.children` prints, or None if it takes too long."""
+    command = [sys.executable, "-m", "benchmarks.children", task, *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, check=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return None
+    return json.loads(done.stdout)
+
+
+def shown(seconds: float | None) -> str:
+    """Return a time as people read it."""
+    if seconds is None:
+        return f"> {LIMIT} s"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.0f} ns"
+
+
+def table(headings: list[str], rows: Iterable[Iterable[object]]) -> None:
+    """Print a table in Markdown, its columns aligned."""
+    cells = [headings, *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
+    for number, row in enumerate(cells):
+        print(
+            "| "
+            + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            + " |"
+        )
+        if number == 0:
+            print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    print(flush=True)

@@ -1,0 +1,112 @@
+"""What is there is in the docs, and what the docs show is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from support import ROOT
+
+import koster
+from koster.cli._root import koster as command
+
+DOCS = {path.name: path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md")}
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_every_public_name_is_documented() -> None:
+    missing = [name for name in koster.__all__ if not re.search(rf"\b{name}\b", DOCS["library.md"])]
+    assert missing == []
+
+
+@pytest.mark.parametrize("type_", [koster.RobotsTxt, koster.Rules])
+def test_every_method_is_documented(type_: type) -> None:
+    names = [name for name in dir(type_) if not name.startswith("_")]
+    assert [
+        name for name in names if f"`{name}" not in DOCS["library.md"].replace(", `", "`")
+    ] == []
+
+
+def test_every_dialect_is_documented() -> None:
+    for name in koster.DIALECTS:
+        assert re.search(rf"^##+ {name}$", DOCS["dialects.md"], re.MULTILINE)
+        assert name in DOCS["cli.md"]
+        assert name in DOCS["library.md"]
+
+
+def test_every_directive_and_spelling_is_documented() -> None:
+    for directive in koster.Directive:
+        others = ", ".join(directive.spellings[1:])
+        row = f"| {directive.value} | {others + ' ' if others else ''}|"
+        assert row in DOCS["dialects.md"], row
+
+
+def test_every_reason_and_kind_is_documented() -> None:
+    for member in (*koster.Reason, *koster.LineKind):
+        assert f"`{member.name}`" in DOCS["library.md"]
+
+
+def _commands() -> list[tuple[str, click.Command]]:
+    return [(name, each) for name, each in command.commands.items()]
+
+
+@pytest.mark.parametrize(("name", "each"), _commands())
+def test_every_command_and_option_is_documented(name: str, each: click.Command) -> None:
+    assert f"## koster {name}" in DOCS["cli.md"]
+    for parameter in each.params:
+        if isinstance(parameter, click.Option):
+            for option in parameter.opts:
+                assert f"`{option}" in DOCS["cli.md"], option
+            assert parameter.help
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["check", "-h"], []])
+def test_help_works(arguments: list[str]) -> None:
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code in (0, 2)
+    assert "Usage" in result.output
+
+
+def test_help_names_the_exit_codes() -> None:
+    said = CliRunner().invoke(command, ["check", "--help"], env={"COLUMNS": "200"}).output
+    for code in re.findall(r"^\| (\d) \|", DOCS["cli.md"], re.MULTILINE):
+        assert re.search(rf"\b{code} ", said)
+
+
+def test_consoles_in_the_docs_show_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT / "examples")
+    shown = 0
+    for text in (README, *DOCS.values()):
+        for typed, printed in re.findall(r"^\$ koster (.*)\n([^`]*)^```", text, re.MULTILINE):
+            result = CliRunner().invoke(command, typed.split())
+            today = re.compile(r"\d{4}-\d\d-\d\d")
+            assert today.sub("DATE", result.stdout) == today.sub("DATE", printed)
+            shown += 1
+    assert shown >= 3
+
+
+def test_links_lead_somewhere() -> None:
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+        for link in re.findall(r"\]\(([^)#]+)\)", path.read_text("utf-8")):
+            assert (path.parent / link).exists(), (path.name, link)
+
+
+def test_version_is_in_the_changelog() -> None:
+    assert f"## {koster.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+#: What no file that is committed may name.
+_FORBIDDEN = re.compile(rb"/work/|\.library|/root/|pypi-more|/opt/pypi")
+
+
+def test_no_machine_paths() -> None:
+    folders = ("src", "tests", "docs", "benchmarks", "examples", ".ci")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
+    files += [path for path in ROOT.iterdir() if path.is_file()]
+    for path in files:
+        usual = path.suffix not in (".so", ".pyc", ".c") and path != Path(__file__)
+        if usual and "egg-info" not in str(path):
+            assert not _FORBIDDEN.search(path.read_bytes()), path
