@@ -15,16 +15,16 @@ LIMIT = 10
 
 
 def in_turns(
-    actions: dict[str, Callable[[], object]], rounds: int, warm: bool = False
+    actions: dict[str, Callable[[], object]], rounds: int, before: int = 0
 ) -> dict[str, float]:
     """Return the median seconds of each action; each round runs all of them once.
 
-    ``warm``: each time once more, before, outside the clock.
+    ``before``: so many times it runs before, outside the clock.
     """
     taken: dict[str, list[float]] = {name: [] for name in actions}
     for _ in range(rounds):
         for name, action in actions.items():
-            if warm:
+            for _ in range(before):
                 action()
             start = time.perf_counter()
             action()

@@ -89,6 +89,45 @@ def test_objects_made_without_a_file_do_not_crash() -> None:
             ask()
 
 
+def test_strings_of_other_classes() -> None:
+    class Name(str):
+        __slots__ = ()
+
+        def __str__(self) -> str:
+            return "other"
+
+    robots = koster.parse(Name(BODY))
+    assert robots.allowed(Name("/private"), Name("FooBot"))
+    assert not robots.allowed(Name("/private"), (Name("x"), Name("BarBot")))
+    assert not robots.decide(Name("/private"), Name("BarBot"))
+    assert pickle.loads(pickle.dumps(robots.rules_for(Name("FooBot")))).allowed("/private")
+
+
+def test_a_large_file_gives_its_objects_in_linear_time() -> None:
+    count = 200_000 if koster.COMPILED else 5_000
+    for end, dialect in (("\n", koster.RFC9309), ("\r", koster.MK1996), ("\n", VERSIONED)):
+        body = f"User-agent: a{end}Disallow:{end}Disallow: /x{end}{end}" * (count // 4)
+        robots = koster.parse(body, dialect)
+        rules = [rule for group in robots.groups for rule in group.rules]
+        assert len(rules) == count // 2
+        assert rules[-1].line == count - 1
+        assert rules[0].allow == (dialect is not koster.RFC9309)
+
+
+def test_comments_only_after_space() -> None:
+    from dataclasses import replace
+
+    from koster.dialects import Comments
+
+    dialect = replace(koster.RFC9309, name="AFTER_SPACE", comments=Comments.AFTER_SPACE)
+    body = "#c\nUser-agent: *\t# all\nDisallow: /a#b # c\r # d\nDisallow: /e\n#Disallow: /"
+    robots = koster.parse(body, dialect)
+    assert robots.allowed("/a", "x")
+    assert not robots.allowed("/a%23b", "x")
+    assert not robots.allowed("/e", "x")
+    assert [line.comment for line in robots.lines] == ["c", "all", "c", "d", None, "Disallow: /"]
+
+
 def test_constructors() -> None:
     robots = koster.RobotsTxt(BODY)
     assert not robots.allowed("/private", "BarBot")

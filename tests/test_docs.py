@@ -40,7 +40,7 @@ def test_every_dialect_is_documented() -> None:
 def test_every_directive_and_spelling_is_documented() -> None:
     for directive in koster.Directive:
         others = ", ".join(directive.spellings[1:])
-        row = f"| {directive.value} | {others + ' ' if others else ''}|"
+        row = f"| {directive.value} | {others + ' ' if others else ''}| {directive.scope.value}"
         assert row in DOCS["dialects.md"], row
 
 

@@ -51,7 +51,7 @@ cdef class File:
     cdef tuple rules_between(self, int first, int after)
     @cython.locals(start=int)
     cdef object rule(self, int row)
-    @cython.locals(number=int, found=int)
+    @cython.locals(low=int, high=int, middle=int)
     cdef Form form_of(self, int row)
     @cython.locals(form=Form)
     cdef Form form(self, int number)

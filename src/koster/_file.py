@@ -178,16 +178,20 @@ class File:
         allow = directive is Directive.ALLOW
         if not pattern and self.form_of(row).empty_rules:
             allow = not allow
-        line_start = max(self.data.rfind(b"\n", 0, start), self.data.rfind(b"\r", 0, start)) + 1
-        return Rule(directive, pattern, self.line(row), allow, start - line_start + 1)
+        column = start - _lines.line_start(self.data, start) + 1
+        return Rule(directive, pattern, self.line(row), allow, column)
 
     def form_of(self, row: int) -> Form:
         """Return how the group that a row stands in is read."""
-        found = 0
-        for number in range(self.groups.count):
-            if self.groups.values[2 * number] <= row:
-                found = number
-        return self.form(found)
+        low = 0
+        high = self.groups.count
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.groups.values[2 * middle] <= row:
+                low = middle
+            else:
+                high = middle
+        return self.form(low)
 
     def form(self, number: int) -> Form:
         """Return how a group is read."""

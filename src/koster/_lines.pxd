@@ -52,3 +52,6 @@ cdef class Lexer:
     cdef int _code_of_key(
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
+
+
+cdef Py_ssize_t line_start(const unsigned char* data, Py_ssize_t at) noexcept nogil

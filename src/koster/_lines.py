@@ -201,3 +201,10 @@ class Lexer:
             if self._prefix and self._table[state * _WIDTH]:
                 return self._table[state * _WIDTH]
         return self._table[state * _WIDTH]
+
+
+def line_start(data: Octets, at: int) -> int:
+    """Return where the line begins that ``data[at]`` stands in or ends."""
+    while at > 0 and data[at - 1] != _LF and data[at - 1] != _CR:
+        at -= 1
+    return at

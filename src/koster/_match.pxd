@@ -5,7 +5,7 @@ from koster._trie cimport Trie
 
 cdef int _ALLOW, _DISALLOW, _CANONICAL, _WILDCARDS, _SHELL, _FIRST, _LONGEST
 cdef int _STAR, _DOLLAR, _SLASH, _QUERY
-cdef int RULE, _START, _END, _LITERAL, _FLAGS, _RANK, _ROW, _KINDS
+cdef int RULE, _START, _END, _LITERAL, _FLAGS, _RANK, _ROW
 cdef int ALLOWS, _ANCHORED, _WILD, _GLOB
 cdef int UNMATCHED, EXEMPT, NO_MEMORY, SCANNED, TRIED, FEW_QUESTIONS, _BAND, _ALL_KINDS
 cdef bytes _KIND_TABLE, _EXEMPT_TABLE, _INDEX_TABLE, _ROOT_TABLE
@@ -27,14 +27,17 @@ cdef class Form:
 @cython.no_gc
 @cython.freelist(16)
 cdef class Ruleset:
-    cdef Form form
     cdef readonly int count
-    cdef bint unmatched_allowed, _linked
-    cdef int _used, _asked
+    cdef int _asked
+    cdef int* _kinds
+    cdef Form form
     cdef int* _rules
-    cdef int* _links
     cdef unsigned char* _text
     cdef Trie _trie
+    cdef bint unmatched_allowed, _noted
+    cdef int* _links
+    cdef int _used
+    cdef bint _linked
 
     @cython.locals(
         count=Py_ssize_t, size=Py_ssize_t, more=Py_ssize_t, group=int, row=int,
@@ -65,7 +68,7 @@ cdef class Ruleset:
     cdef bint allows(self, int rule) noexcept nogil
     cpdef Py_ssize_t octets(self)
     cdef int ready(self) except -1
-    @cython.locals(rule=int, at=int, kinds=int)
+    @cython.locals(rule=int, at=int, kinds=int, kinds_of="int*")
     cdef void _note_kinds(self) noexcept nogil
     @cython.locals(trie=Trie)
     cdef int index(self) except -1
@@ -79,7 +82,10 @@ cdef class Ruleset:
     cdef int _best(
         self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
-    @cython.locals(rules="int*", best=int, best_rank=int, rule=int, at=int, size=Py_ssize_t)
+    @cython.locals(
+        rules="int*", kinds_of="int*", noted=bint, best=int, best_rank=int, rule=int, at=int,
+        size=Py_ssize_t,
+    )
     cdef int best_by_scan(
         self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds
     ) noexcept nogil

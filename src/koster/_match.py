@@ -34,17 +34,15 @@ _DOLLAR = 36
 _SLASH = 47
 _QUERY = 63
 
-#: A rule is eight integers: where its pattern begins and ends in the text, where the pattern's
-#: literal prefix ends, its flags, its rank, its row among the lines of the file, and the kinds
-#: of octets in it (0 until the set is prepared for many questions). The last one fills up.
-RULE = 8
+#: A rule is six integers: where its pattern begins and ends in the text, where the pattern's
+#: literal prefix ends, its flags, its rank, and its row among the lines of the file.
+RULE = 6
 _START = 0
 _END = 1
 _LITERAL = 2
 _FLAGS = 3
 _RANK = 4
 _ROW = 5
-_KINDS = 6
 
 ALLOWS = 1
 #: The pattern must match up to the end of the path.
@@ -120,6 +118,8 @@ class Ruleset:
         self._used = 0
         self._asked = 0
         self._linked = False
+        self._noted = False
+        self._kinds = _octets.no_integers()
         self._rules = _octets.no_integers()
         self._links = _octets.no_integers()
         self._text = _octets.no_octets()
@@ -127,6 +127,7 @@ class Ruleset:
 
     def __dealloc__(self) -> None:
         _octets.release(self._rules)
+        _octets.release(self._kinds)
         _octets.release(self._text)
         _octets.release(self._links)
 
@@ -279,6 +280,8 @@ class Ruleset:
     def octets(self) -> int:
         """Return the octets of memory that the rules and their index take."""
         total = 4 * RULE * self.count + self._used
+        if self._noted:
+            total += 4 * self.count
         if self._linked:
             total += 4 * self._used
         if self._trie is not None:
@@ -295,12 +298,20 @@ class Ruleset:
                     self.index()
 
     def _note_kinds(self) -> None:
-        """Note for each rule the kinds of octets that a path must have to match it."""
-        for rule in range(self.count):
-            at = RULE * rule
-            if not self._rules[at + _FLAGS] & _GLOB:
-                kinds = _kinds_in(self._text, self._rules[at + _START], self._rules[at + _END])
-                self._rules[at + _KINDS] = kinds & ~(1 << 30)
+        """Note for each rule the kinds of octets that a path must have to match it.
+
+        They stand apart from the rules: most rules are passed over by them, and so many fit
+        into a cache line (``make bench``, prepared decisions).
+        """
+        kinds_of = _octets.integers(self.count)
+        if kinds_of:
+            for rule in range(self.count):
+                at = RULE * rule
+                if not self._rules[at + _FLAGS] & _GLOB:
+                    kinds = _kinds_in(self._text, self._rules[at + _START], self._rules[at + _END])
+                    kinds_of[rule] = kinds & ~(1 << 30)
+            self._kinds = kinds_of
+            self._noted = True
 
     def index(self) -> None:
         """Make the index. Where there is no memory for it, all rules are tried as before."""
@@ -349,7 +360,7 @@ class Ruleset:
     def _best(self, path: Octets, start: int, end: int) -> int:
         """Return the best rule that matches a canonical path, or `UNMATCHED`."""
         kinds = _ALL_KINDS
-        if self.count > TRIED and self._asked == FEW_QUESTIONS:
+        if self._noted:
             kinds = _kinds_in(path, start, end)
         if self._trie is not None:
             return self.best_by_index(self._trie, path, start, end, kinds)
@@ -358,11 +369,15 @@ class Ruleset:
     def best_by_scan(self, path: Octets, start: int, end: int, kinds: int) -> int:
         """Try every rule that would be better than the best so far."""
         rules = self._rules
+        kinds_of = self._kinds
+        noted = self._noted
         best = UNMATCHED
         best_rank = -1
         for rule in range(self.count):
+            if noted and kinds_of[rule] & ~kinds:
+                continue
             at = RULE * rule
-            if rules[at + _RANK] <= best_rank or rules[at + _KINDS] & ~kinds:
+            if rules[at + _RANK] <= best_rank:
                 continue
             size = rules[at + _LITERAL] - rules[at + _START]
             if size > end - start:
@@ -391,7 +406,7 @@ class Ruleset:
             rule = nodes[at + _trie.CHAIN] - 1
             while rule >= 0:
                 if (
-                    rules[RULE * rule + _KINDS] & ~kinds == 0
+                    (not self._noted or self._kinds[rule] & ~kinds == 0)
                     and _is_better(rules, rule, best, best_rank)
                     and self._rest_matches(RULE * rule, path, start, end)
                 ):

@@ -193,13 +193,12 @@ def _values_in(file: File, rows: Iterable[int]) -> Values:
 def _agent_key(agent: Any) -> str | tuple[str, ...]:
     """Return an agent as a key of the table of prepared ones."""
     if isinstance(agent, str):
-        return str(agent)
+        return str.__str__(agent)
     if isinstance(agent, Sequence) and not isinstance(agent, (bytes, bytearray, memoryview)):
-        names = tuple(agent)
-        for name in names:
+        for name in agent:
             if not isinstance(name, str):
                 raise TypeError(f"agent must be made of str, not {type(name).__name__}")
-        return names
+        return tuple([str.__str__(name) for name in agent])
     raise TypeError(f"agent must be a str or a sequence of str, not {type(agent).__name__}")
 
 
@@ -314,7 +313,7 @@ class Rules:
         """Return the number of the rule that decides, or why there is none."""
         if not isinstance(url, str):
             raise TypeError(f"url must be a str, not {type(url).__name__}")
-        held = _octets.utf8(url)
+        held = _octets.utf8(url if type(url) is str else str.__str__(url))
         octets, size = _octets.view(held)
         self._ruleset.ready()
         number = self._ruleset.rule_for(octets, size)
@@ -326,7 +325,7 @@ class Rules:
         """Decide whether the robot may fetch a URL, with the reason and the rule."""
         number = self._number(url)
         rule = None
-        group = self._file.group(self._chosen[0]) if self._chosen else None
+        group = None
         if number >= 0:
             reason = Reason.RULE
             row = self._ruleset.row(number)
@@ -336,6 +335,8 @@ class Rules:
             reason = Reason.ROBOTS_TXT
         else:
             reason = Reason.NO_RULE if self._chosen else Reason.NO_GROUP
+        if group is None and self._chosen:
+            group = self._file.group(self._chosen[0])
         allowed = self._ruleset.allows(number)
         return Decision(allowed, reason, rule, group, self._agent, url, self._file.plan.dialect)
 
