@@ -7,13 +7,16 @@ cdef int _ALLOW, _DISALLOW, _CANONICAL, _WILDCARDS, _SHELL, _FIRST, _LONGEST
 cdef int _STAR, _DOLLAR, _SLASH, _QUERY
 cdef int RULE, _START, _END, _LITERAL, _FLAGS, _RANK, _ROW
 cdef int ALLOWS, _ANCHORED, _WILD, _GLOB
-cdef int UNMATCHED, EXEMPT, NO_MEMORY, SCANNED, TRIED, FEW_QUESTIONS, _BAND, _ALL_KINDS
-cdef bytes _KIND_TABLE, _EXEMPT_TABLE, _INDEX_TABLE, _ROOT_TABLE
-cdef const unsigned char* _KIND
+cdef int UNMATCHED, EXEMPT, NO_MEMORY, SCANNED, TRIED, FEW_QUESTIONS, _BAND
+cdef bytes _EXEMPT_TABLE, _INDEX_TABLE
+cdef int* _BITS
+cdef int _OTHERS
 cdef const unsigned char* _EXEMPT_PATH
 cdef const unsigned char* _INDEX_PAGE
-cdef const unsigned char* _ROOT_PATH
 cdef Py_ssize_t _EXEMPT_SIZE, _INDEX_SIZE
+
+@cython.locals(bits="int*", octet=int, kind=int)
+cdef int* _kind_bits()
 
 
 @cython.final
@@ -75,12 +78,11 @@ cdef class Ruleset:
     @cython.locals(rule=int, at=int, node=int, best=int)
     cdef void _fill(self, Trie trie) noexcept nogil
     @cython.locals(
-        start=Py_ssize_t, end=Py_ssize_t, path="unsigned char*", best=int,
+        start=Py_ssize_t, end=Py_ssize_t, path="unsigned char*", best=int, kinds=int, plain=bint,
     )
     cdef int rule_for(self, const unsigned char* url, Py_ssize_t size) noexcept nogil
-    @cython.locals(kinds=int)
     cdef int _best(
-        self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end
+        self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds
     ) noexcept nogil
     @cython.locals(
         rules="int*", kinds_of="int*", noted=bint, best=int, best_rank=int, rule=int, at=int,

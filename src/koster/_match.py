@@ -67,19 +67,27 @@ TRIED = 4
 FEW_QUESTIONS = 4
 
 #: Octets fall into 31 kinds, a bit for each: what a pattern has and the path has not, cannot
-#: match. Letters, digits, and the separators of paths and queries are told apart.
-_KIND_TABLE = bytes(
-    "abcdefghijklmnopqrstuvwxyz".find(chr(octet).lower())
-    if chr(octet).isascii() and chr(octet).isalpha()
-    else 26 if chr(octet) in "0123456789"
-    else 27 if octet == 47
-    else 28 if chr(octet) in "-._~"
-    else 29 if chr(octet) in "?&="
-    else 30
-    for octet in range(256)
-)  # fmt: skip
-_KIND = _KIND_TABLE
-_ALL_KINDS = (1 << 31) - 1
+#: match. Letters, digits, and the separators of paths and queries are told apart. The last
+#: kind is every octet that is not plain in a canonical path (`_paths`).
+_KINDS_OF_LETTERS = {letter: number for number, letter in enumerate("abcdefghijklmnopqrstuvwxyz")}
+_KIND_OF = {"0123456789": 26, "/": 27, "-._~": 28, "?&=": 29}
+_OTHERS = 1 << 30
+
+
+def _kind_bits() -> Integers:
+    """Return the bit of each octet's kind."""
+    bits = _octets.integers(256)
+    for octet in range(256):
+        bits[octet] = _OTHERS
+    for letter, kind in _KINDS_OF_LETTERS.items():
+        bits[ord(letter)] = bits[ord(letter.upper())] = 1 << kind
+    for letters, kind in _KIND_OF.items():
+        for letter in letters:
+            bits[ord(letter)] = 1 << kind
+    return bits
+
+
+_BITS = _kind_bits()
 
 #: Ranks of rules that are counted stay apart by as many.
 _BAND = 1 << 28
@@ -90,8 +98,6 @@ _EXEMPT_SIZE = len(_EXEMPT_TABLE)
 _INDEX_TABLE = b"/index.htm"
 _INDEX_PAGE = _INDEX_TABLE
 _INDEX_SIZE = len(_INDEX_TABLE)
-_ROOT_TABLE = b"/"
-_ROOT_PATH = _ROOT_TABLE
 
 
 class Form:
@@ -309,7 +315,7 @@ class Ruleset:
                 at = RULE * rule
                 if not self._rules[at + _FLAGS] & _GLOB:
                     kinds = _kinds_in(self._text, self._rules[at + _START], self._rules[at + _END])
-                    kinds_of[rule] = kinds & ~(1 << 30)
+                    kinds_of[rule] = kinds & ~_OTHERS
             self._kinds = kinds_of
             self._noted = True
 
@@ -345,23 +351,23 @@ class Ruleset:
             return EXEMPT
         if self.count == 0:
             return UNMATCHED
-        if _paths.is_plain(url, start, end, self.form.escapes):
-            return self._best(url, start, end)
-        if start == end:
-            return self._best(_ROOT_PATH, 0, 1)
+        kinds = _kinds_in(url, start, end)
+        if self.form.escapes == _CANONICAL:
+            plain = start < end and url[start] == _SLASH and kinds < _OTHERS
+        else:
+            plain = _paths.is_plain(url, start, end, self.form.escapes)
+        if plain:
+            return self._best(url, start, end, kinds)
         path = _octets.octets(3 * (end - start) + 1)
         if not path:
             return NO_MEMORY
         end = _paths.write(url, start, end, self.form.escapes, _paths.URL, path, 0)
-        best = self._best(path, 0, end)
+        best = self._best(path, 0, end, _kinds_in(path, 0, end))
         _octets.release(path)
         return best
 
-    def _best(self, path: Octets, start: int, end: int) -> int:
+    def _best(self, path: Octets, start: int, end: int, kinds: int) -> int:
         """Return the best rule that matches a canonical path, or `UNMATCHED`."""
-        kinds = _ALL_KINDS
-        if self._noted:
-            kinds = _kinds_in(path, start, end)
         if self._trie is not None:
             return self.best_by_index(self._trie, path, start, end, kinds)
         return self.best_by_scan(path, start, end, kinds)
@@ -449,7 +455,7 @@ def _kinds_in(text: Octets, start: int, end: int) -> int:
     """Return the kinds of octets that stand there, as bits."""
     kinds = 0
     while start < end:
-        kinds |= 1 << _KIND[text[start]]
+        kinds |= _BITS[text[start]]
         start += 1
     return kinds
 

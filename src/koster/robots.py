@@ -255,12 +255,12 @@ class Rules:
 
     def _take(self, other: Rules) -> None:
         """Become the same as others."""
-        self._file = other._file
-        self._agent = other._agent
-        self._chosen = other._chosen
-        self._how = other._how
-        self._asked = other._asked
-        self._ruleset = other._ruleset
+        self._file: File = other._file
+        self._agent: str | tuple[str, ...] = other._agent
+        self._chosen: list[int] = other._chosen
+        self._how: int = other._how
+        self._asked: bytes = other._asked
+        self._ruleset: Ruleset = other._ruleset
 
     def _find(self, file: File, agent: str | tuple[str, ...], names: tuple[bytes, ...]) -> None:
         """Find the groups of an agent."""
