@@ -52,7 +52,7 @@ def test_values_are_frozen() -> None:
     [
         (lambda: koster.parse(5), "body must be bytes or str, not int"),  # type: ignore[arg-type]
         (lambda: koster.parse(None), "body must be bytes or str, not NoneType"),  # type: ignore[arg-type]
-        (lambda: koster.parse("", "RFC9309"), "dialect must be a koster.Dialect, not str"),  # type: ignore[arg-type]
+        (lambda: koster.parse("", "RFC9309"), "dialect must be a koster.Dialect, not str; see koster.dialect_named"),  # type: ignore[arg-type]
         (lambda: koster.parse("").allowed(b"/", "x"), "url must be a str, not bytes"),  # type: ignore[arg-type]
         (lambda: koster.parse("").allowed(None, "x"), "url must be a str, not NoneType"),  # type: ignore[arg-type]
         (lambda: koster.parse("").decide(5, "x"), "url must be a str, not int"),  # type: ignore[arg-type]

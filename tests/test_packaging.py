@@ -46,12 +46,11 @@ def source(folder: Path) -> Path:
     return copy
 
 
-def build(folder: Path, *, compiler: bool) -> tuple[Path, Path]:
+def build(folder: Path, *, compiler: bool, **environment: str) -> tuple[Path, Path]:
     """Build an sdist, and a wheel from it; return both."""
-    environment = {}
     if not compiler:
         (folder / "bin").mkdir()
-        environment = {"PATH": str(folder / "bin"), "CC": "", "CXX": ""}
+        environment |= {"PATH": str(folder / "bin"), "CC": "", "CXX": ""}
     run(
         *(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist"),
         source(folder),
@@ -101,3 +100,8 @@ def test_without_a_compiler(tmp_path: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert not [name for name in names if name.endswith((".so", ".pyd"))]
     check_programs(installed(tmp_path, wheel), tmp_path, compiled=False)
+
+
+def test_koster_pure_leaves_the_compiling_out(tmp_path: Path) -> None:
+    _, wheel = build(tmp_path, compiler=True, KOSTER_PURE="1")
+    assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]

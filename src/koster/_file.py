@@ -66,7 +66,10 @@ def plan_for(dialect: Dialect) -> Plan:
     if dialect is RFC9309:
         return _default_plan
     if not isinstance(dialect, Dialect):
-        raise TypeError(f"dialect must be a koster.Dialect, not {type(dialect).__name__}")
+        raise TypeError(
+            f"dialect must be a koster.Dialect, not {type(dialect).__name__}; "
+            "see koster.dialect_named"
+        )
     plan = _plans.get(dialect)
     if plan is None:
         plan = _plans[dialect] = Plan(dialect)

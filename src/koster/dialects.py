@@ -176,7 +176,7 @@ class Reading:
     index_pages: IndexPages = IndexPages.NOTHING_MORE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Dialect:
     """One way to read a robots.txt.
 
@@ -201,6 +201,9 @@ class Dialect:
 
     def __str__(self) -> str:
         return self.name
+
+    def __repr__(self) -> str:
+        return f"<Dialect {self.name}>"
 
 
 # RFC 9309 (2022), with the choices that it leaves open taken as the documentation says.

@@ -138,7 +138,7 @@ class Rule:
     column: int = 1
 
     def __str__(self) -> str:
-        return f"{self.directive}: {self.pattern}"
+        return f"{self.directive}: {self.pattern}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +188,7 @@ class Decision:
 
     def __str__(self) -> str:
         agent = self.agent if isinstance(self.agent, str) else ", ".join(self.agent)
+        agent = agent or "A robot without a name"
         verdict = f"{agent} may{'' if self.allowed else ' not'} fetch {self.url}"
         line = self.rule.line if self.rule else 0
         sentence = _SENTENCES[self.reason].format(verdict=verdict, line=line, rule=self.rule)

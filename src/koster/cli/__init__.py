@@ -3,12 +3,13 @@
 `main` is what the console script calls. The commands are made with click and rich, which the
 extra ``cli`` brings; without it `main` says so.
 
-Exit codes of all commands: 0 nothing to complain about, 1 something is, 2 wrong usage, 3
-something could not be read.
+Exit codes of all commands: 0 all is well, 1 something is not, 2 wrong usage, 3 something could
+not be read.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 
 #: What the extra ``cli`` brings.
@@ -24,6 +25,9 @@ def main() -> None:
             raise
         print("koster: its commands need more: pip install 'koster[cli]'", file=sys.stderr)
         sys.exit(2)
+    if hasattr(signal, "SIGPIPE"):
+        # Who stops reading what is printed has seen enough: that is no exit code of ours.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     for stream in (sys.stdout, sys.stderr):
         # What stands in a robots.txt or a URL may be no text that the terminal can show.
         if hasattr(stream, "reconfigure"):

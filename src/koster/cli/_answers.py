@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WITHOUT_A_RULE = {
     Reason.NO_RULE: "no rule matches",
     Reason.NO_GROUP: "no group for this robot",
-    Reason.ROBOTS_TXT: "robots.txt itself is always allowed",
+    Reason.ROBOTS_TXT: "/robots.txt itself is always allowed",
 }
 
 
@@ -40,6 +40,7 @@ class Answer:
     decision: Decision
     text: str
     rules: Rules
+    one_of_several: bool
 
     @property
     def verdict(self) -> str:
@@ -61,7 +62,8 @@ class Answer:
         """``robots.txt:12: Disallow: /private``, or why no line decided."""
         rule = self.decision.rule
         if rule is None:
-            return _WITHOUT_A_RULE[self.decision.reason]
+            file = f"{_files.shown_name(self.path)}: " if self.one_of_several else ""
+            return file + _WITHOUT_A_RULE[self.decision.reason]
         return f"{_files.shown_name(self.path)}:{rule.line}: {_screen.shortened(self.text)}"
 
     def record(self, moment: datetime | None) -> dict[str, Any]:
@@ -111,7 +113,14 @@ def answers(questions: list[Question], urls: tuple[str, ...]) -> Iterator[Answer
                 for rules in ruled:
                     decision = rules.decide(url)
                     text = texts[decision.rule.line - 1] if decision.rule else ""
-                    yield Answer(question.path, decision, text, rules)
+                    yield Answer(question.path, decision, text, rules, len(questions) > 1)
+
+
+#: The fields of an answer's record, in their order; the last four only with a moment.
+FIELDS = (
+    *("allowed", "agent", "url", "reason", "file", "line", "rule", "text", "dialect"),
+    *("at", "open", "next_open", "interval"),
+)
 
 
 def times(rules: Rules, moment: datetime) -> dict[str, Any]:

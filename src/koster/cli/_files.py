@@ -29,6 +29,8 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
     Raises:
         UnreadableError: with one line that says which file and why.
     """
+    if path.startswith(("https://", "http://")):
+        raise UnreadableError(f"{path}: koster cannot fetch yet; save it, and name the file")
     try:
         if path == STDIN:
             yield sys.stdin.buffer
@@ -50,8 +52,21 @@ def read_octets(path: str) -> bytes:
         return file.read(MAX_OCTETS + 1)
 
 
+def octets_escaped(text: str) -> str:
+    """Return text in which octets that were no UTF-8, kept as surrogates, are ``%XX``."""
+    if text.isascii():
+        return text
+    octets = text.encode("utf-8", "surrogateescape")
+    return "".join(
+        f"%{ord(each) - 0xDC00:02X}" if "\udc80" <= each <= "\udcff" else each
+        for each in octets.decode("utf-8", "surrogateescape")
+    )
+
+
 def read_lines(path: str) -> list[str]:
     """Return the lines of a text file that are not blank, without the space around them.
+
+    Octets that are not UTF-8 become ``%XX``.
 
     Raises:
         UnreadableError: it cannot be read.
@@ -59,4 +74,4 @@ def read_lines(path: str) -> list[str]:
     with _opened(path) as file:
         text = file.read().decode("utf-8-sig", "surrogateescape")
     lines = (line.strip() for line in text.split("\n"))
-    return [line for line in lines if line]
+    return [octets_escaped(line) for line in lines if line]

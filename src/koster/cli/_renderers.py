@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from . import _files, _screen
+from ._answers import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -115,10 +116,14 @@ def print_json(tally: Tally, questions: list[Question], moment: datetime | None)
 
 def print_csv(tally: Tally, questions: list[Question], moment: datetime | None) -> None:
     """Print a heading and a line for each answer."""
-    writer: csv.DictWriter[str] | None = None
+    fields = FIELDS if moment else FIELDS[:-4]
+    writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
+    writer.writeheader()
     for answer in tally:
         record = answer.record(moment)
-        if writer is None:
-            writer = csv.DictWriter(sys.stdout, list(record), lineterminator="\n")
-            writer.writeheader()
-        writer.writerow(record | {"allowed": str(record["allowed"]).lower()})
+        writer.writerow({name: _cell_of_csv(each) for name, each in record.items()})
+
+
+def _cell_of_csv(value: object) -> object:
+    """Return a value as CSV has it: true and false as JSON writes them."""
+    return str(value).lower() if isinstance(value, bool) else value

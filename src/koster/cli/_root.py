@@ -19,8 +19,7 @@ from .check import check
 def koster() -> None:
     """May this robot fetch this URL, and which line says so?
 
-    Exit codes: 0 nothing to complain about, 1 something is, 2 wrong usage, 3 something could
-    not be read.
+    Exit codes: 0 all is well, 1 something is not, 2 wrong usage, 3 something could not be read.
     """
 
 

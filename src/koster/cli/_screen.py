@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 #: Characters that are shown of a longer text.
 _SHOWN = 200
 
-#: Columns that take several lines where a terminal is too narrow.
-_FOLDED = {"Robot", "URL", "Decided by"}
-
 #: Where nobody looks a table is as wide as it wants to be.
 _UNLIMITED = 100_000
 
@@ -58,8 +55,7 @@ def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
     console = _console()
     table = Table(box=None, header_style="bold underline", pad_edge=False, padding=(0, 2, 0, 0))
     for heading in headings:
-        folds = console.is_terminal and heading in _FOLDED
-        table.add_column(heading, overflow="fold" if folds else "ellipsis", no_wrap=not folds)
+        table.add_column(heading, overflow="fold", no_wrap=not console.is_terminal)
     for row in rows:
         table.add_row(*row[: len(headings)])
     if console.is_terminal:

@@ -50,7 +50,7 @@ class MomentType(_ParamType):
         """Return the moment that is meant, with a time zone."""
         if isinstance(value, datetime):
             return value
-        now = datetime.now(UTC)
+        now = datetime.now(UTC).replace(microsecond=0)
         try:
             moment = now if value.lower() == "now" else _moment(value, now)
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -27,14 +27,14 @@ _RENDERERS = {
 }
 
 
-@click.command()
+@click.command(options_metavar="--robots FILE [OPTIONS]")
 @click.argument("urls", nargs=-1, metavar="URL...")
 @click.option(
     "--robots",
     "paths",
     multiple=True,
     metavar="FILE",
-    help="The robots.txt to ask; - for standard input. Repeatable.",
+    help="The robots.txt to ask; - for standard input. Needed; repeatable.",
 )
 @click.option(
     "--agent",
@@ -42,8 +42,8 @@ _RENDERERS = {
     "agents",
     multiple=True,
     metavar="NAME",
-    help="The robot: a product token or a whole User-Agent header. Repeatable; without it, "
-    "everybody (*).",
+    help="The robot: a product token or a whole User-Agent header (GOOGLE: the token alone). "
+    "Repeatable; without it, everybody (*).",
 )
 @click.option(
     "--urls",
@@ -89,7 +89,9 @@ def check(
 ) -> None:
     """May these robots fetch these URLs, and which line says so?
 
-    Example: koster check --robots robots.txt --agent FooBot https://example.com/private
+    A URL may be a whole one, or a path such as /private?x=1.
+
+    Example: koster check --robots robots.txt --agent FooBot /private
 
     Exit codes: 0 all allowed, 1 something disallowed, 2 wrong usage, 3 something could not be
     read; the rest is done all the same.
@@ -102,7 +104,9 @@ def check(
         Question(path, tuple(parse(body, each) for each in chosen), agents or (_EVERYBODY,))
         for path, body in found
     ]
-    tally = Tally(answers(questions, (*urls, *(url for _, lines in more for url in lines))))
+    asked = (*map(_files.octets_escaped, urls), *(url for _, lines in more for url in lines))
+    _warn_about(urls, asked)
+    tally = Tally(answers(questions, asked))
     if questions:
         _RENDERERS[form](tally, questions, moment)
     if not (all_lists_read and all_files_read):
@@ -124,6 +128,15 @@ def _check_usage(urls: tuple[str, ...], paths: tuple[str, ...], lists: tuple[str
         raise click.UsageError("nothing to ask: give URLs, or a file of them with --urls FILE")
     if (*paths, *lists).count(_files.STDIN) > 1:
         raise click.UsageError("standard input (-) can be read only once")
+
+
+def _warn_about(urls: tuple[str, ...], asked: tuple[str, ...]) -> None:
+    """Say what was hardly meant: a host without a scheme, and nothing to ask."""
+    for url in urls:
+        if not url.startswith(("/", "*", "?")) and "://" not in url:
+            _screen.complain(f"{url}: has no scheme, and is read as the path /{url}")
+    if not asked:
+        _screen.complain("there are no URLs to ask about")
 
 
 def _gather(read: Callable[[str], Any], paths: Iterable[str]) -> tuple[list[tuple[str, Any]], bool]:
