@@ -114,6 +114,38 @@ def test_a_large_file_gives_its_objects_in_linear_time() -> None:
         assert rules[0].allow == (dialect is not koster.RFC9309)
 
 
+def test_names_as_long_as_a_header_are_found_in_linear_time() -> None:
+    count = 400 if koster.COMPILED else 40
+    body = b"".join(b"User-agent: " + b"a" * (3800 + each) + b"\n" for each in range(count))
+    assert koster.parse(body + b"Disallow: /\n").allowed("/", "a" * 8190 + " x")
+    records = (b"User-agent: " + b"a" * 3999 + b"b\nDisallow: /\n") * count
+    assert koster.parse(records, koster.MK1994).allowed("/", "a" * 8192)
+    assert not koster.parse("User-agent: b c\nDisallow: /").allowed("/", "ab c b c; x")
+
+
+def test_a_group_s_rules_are_a_sequence() -> None:
+    body = b"User-agent: *\n" + b"".join(b"Disallow: /%d\n" % each for each in range(20_000))
+    rules = koster.parse(body).groups[0].rules
+    assert next(reversed(rules)) == rules[-1]
+    assert rules.index(rules[-1]) == 19_999
+    assert [rules[each].line for each in range(20_000)] == list(range(2, 20_002))
+
+
+def test_as_many_lines_as_are_read() -> None:
+    size = (1 << 24) + 10 if koster.COMPILED else 1 << 12
+    robots = koster.parse(b"User-agent: *\nDisallow: /" + b"\n" * size, koster.MK1994)
+    assert not robots.allowed("/", "x")
+    assert len(robots.body) <= (1 << 24) - 1
+
+
+def test_keys_and_columns_of_odd_lines() -> None:
+    line = koster.parse("a: b\n\ufeffDisallow: /\n").lines[1]
+    assert (line.key, line.kind) == ("\ufeffDisallow", koster.LineKind.UNKNOWN)
+    assert koster.parse(b"\xef\xbbUser-agent: x", koster.GOOGLE).lines[0].key == "User-agent"
+    lines = koster.parse("\ufeff foo\nDisallow:\n  Disallow:  # c").lines
+    assert [line.column for line in lines] == [5, 1, 3]
+
+
 def test_comments_only_after_space() -> None:
     from dataclasses import replace
 

@@ -191,8 +191,58 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_done(robots: str, tmp_path:
 
 
 def test_nothing_could_be_read(tmp_path: Path) -> None:
-    result = run("--robots", str(tmp_path / "missing.txt"), "/x", "-f", "json")
-    assert (result.exit_code, result.stdout) == (3, "")
+    missing = str(tmp_path / "missing.txt")
+    result = run("--robots", missing, "/x", "-f", "json")
+    assert (result.exit_code, result.stdout) == (3, "[]\n")
+    assert run("--robots", missing, "/x").stdout == ""
+    assert run("--robots", missing, "/x", "-f", "csv").stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("redirection", "code", "message"),
+    [
+        ("--robots - /x <&-", 3, "koster: <stdin>: is closed\n"),
+        ("--robots FILE /private >&-", 1, ""),
+        ("--robots FILE /x >&-", 0, ""),
+        (
+            "--robots FILE /x >/dev/full",
+            3,
+            "koster: the answers could not be written: No space left",
+        ),
+        ("--robots FILE /x -f json >/dev/full", 3, "koster: the answers could not be written"),
+        ("--robots FILE --urls /dev/zero", 3, "koster: /dev/zero: has more than 256 MiB\n"),
+    ],
+)
+def test_streams_that_fail(robots: str, redirection: str, code: int, message: str) -> None:
+    command = f"{sys.executable} -m koster check {redirection.replace('FILE', robots)}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert done.stderr.startswith(message)
+    assert "Traceback" not in done.stderr
+
+
+def test_csv_with_a_carriage_return(robots: str) -> None:
+    out = run("--robots", robots, "-f", "csv", "/x\ry", "/z").stdout
+    first, second = csv.DictReader(io.StringIO(out, newline=""))
+    assert (first["url"], second["url"]) == ("/x\ry", "/z")
+
+
+@pytest.mark.parametrize("time", ["9999-12-31T23:00", "0001-01-01T00:00+05:00", "10000-01-01"])
+def test_times_out_of_range(robots: str, time: str) -> None:
+    assert run("--robots", robots, "/x", "--at", time).exit_code == 2
+
+
+def test_a_file_with_a_name_that_a_terminal_may_obey(tmp_path: Path) -> None:
+    path = tmp_path / "x\x1b[31m\n.txt"
+    path.write_bytes(FILE)
+    result = run("--robots", str(path), "/private", "--dialect", "all", "--dialect", "google")
+    assert "\x1b" not in result.stdout
+    assert r"x\x1b[31m\n.txt:2:" in run("--robots", str(path), "/private").stdout
+
+
+def test_a_file_of_many_lines(tmp_path: Path) -> None:
+    (tmp_path / "r.txt").write_bytes(b"\n" * 1_000_000 + b"User-agent: *\nDisallow: /")
+    assert "r.txt:1000002: Disallow: /" in run("--robots", str(tmp_path / "r.txt"), "/x").stdout
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

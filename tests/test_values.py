@@ -135,6 +135,7 @@ def test_a_window_may_run_through_its_end_minute() -> None:
     asked = rules("Visit-time: 0600-0845", "Disallow:", dialect=dialect)
     assert asked.open_at(at("08:45:59"))
     assert not asked.open_at(at("08:46"))
+    assert rules("Visit-time: 0000-2400", "Disallow:", dialect=dialect).open_at(at("12:00"))
     whole = rules("Visit-time: 0000-2359", "Disallow:", dialect=dialect)
     assert whole.open_at(at("23:59:59"))
     assert whole.open_at(at("00:00"))
@@ -224,6 +225,8 @@ def test_of_two_signals_no_restricts_more() -> None:
         ("train-ai=n, train-ai=y", [("train-ai", "y", None)]),
         ("train-ai", [("train-ai", "?1", None)]),
         ("train-ai=?0", [("train-ai", "?0", None)]),
+        ('a="x,y", train-ai=n', [("a", '"x,y"', None), ("train-ai", "n", None)]),
+        ("train-ai=n ,\tsearch=y", [("train-ai", "n", None), ("search", "y", None)]),
         ("Train-AI=n", []), ("train-ai=n,", []), ("train-ai=n search=y", []), ("=n", []),
         ("/ok/", []), ("", []),
     ],
@@ -246,6 +249,32 @@ def test_content_usage_has_paths() -> None:
     example = robots.rules_for("ExampleBot")
     for url in ("/test", "/never/test", "/ai-ok/test"):
         assert said(example.preferences_for(url)) == [("train-ai", "y", None)]
+
+
+def test_content_usage_of_robots_txt_itself() -> None:
+    asked = rules("Content-Usage: / train-ai=n", "Content-Usage: search=y", "Allow: /")
+    assert said(asked.preferences_for("/robots.txt")) == [("train-ai", "n", "/")]
+
+
+def test_long_values_take_linear_time() -> None:
+    for value in ("a" + " " * 500_000 + "b", "a" + ";a" * 200_000 + " b", "a," * 200_000):
+        assert rules(f"Content-Usage: {value}", "Allow: /").preferences == ()
+    assert rules("Crawl-delay: " + "1" * 500_000).crawl_delay is None
+    assert rules("Request-rate: 1/1" + " " * 500_000 + "x").request_rates == ()
+    assert rules("Visit-time: 0600" + " " * 500_000 + "x").visit_times == ()
+
+
+@pytest.mark.parametrize("name", ["open_at", "next_open", "interval"])
+def test_moments_that_are_none_in_utc(name: str) -> None:
+    east = timezone(timedelta(hours=5))
+    with pytest.raises(ValueError, match="1 to 9999"):
+        getattr(rules("Disallow:"), name)(datetime(1, 1, 1, tzinfo=east))
+
+
+def test_the_next_visit_time_is_after_the_last_year() -> None:
+    asked = rules("Visit-time: 0600-0700", "Disallow:")
+    with pytest.raises(ValueError, match="after the year 9999"):
+        asked.next_open(datetime(9999, 12, 31, 23, tzinfo=UTC))
 
 
 def test_content_usage_ties_and_unknown_values() -> None:

@@ -15,18 +15,17 @@ cdef int binding_row(bytes data, Rows rows, int first, int after, int how, bytes
 cdef object _product_token(bytes agent)
 @cython.locals(at=Py_ssize_t)
 cdef bint _is_lone_token(const unsigned char* agent, Py_ssize_t size) noexcept nogil
-@cython.locals(
-    octets="const unsigned char*", asked="const unsigned char*", size=Py_ssize_t, group=int,
-    answer=int, named=list,
-)
+@cython.locals(group=int, answer=int, named=list)
 cdef list _sort_out(
     bytes data, Rows rows, Rows groups, int how, bytes agent, list everybody
 )
-@cython.locals(best=int, row=int, start=Py_ssize_t, end=Py_ssize_t, answer=int)
+@cython.locals(
+    data="const unsigned char*", agent="const unsigned char*", size=Py_ssize_t, best=int, row=int,
+    start=Py_ssize_t, end=Py_ssize_t, answer=int,
+)
 cdef int _answer_of_group(
-    const unsigned char* data, Rows rows, int first, int after, int how,
-    const unsigned char* agent, Py_ssize_t size
-) noexcept nogil
+    bytes octets, Rows rows, int first, int after, int how, bytes asked
+) except -1
 cdef bint _is_everybody(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
@@ -52,10 +51,9 @@ cdef int _answer_to_letters(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
     const unsigned char* agent, Py_ssize_t size
 ) noexcept nogil
-@cython.locals(length=Py_ssize_t, starts=Py_ssize_t, shift=Py_ssize_t, at=Py_ssize_t)
+@cython.locals(name=bytes)
 cdef int _answer_to_part(
-    const unsigned char* data, Py_ssize_t start, Py_ssize_t end, int how,
-    const unsigned char* agent, Py_ssize_t size
-) noexcept nogil
+    bytes data, Py_ssize_t start, Py_ssize_t end, int how, bytes agent
+) except -1
 @cython.locals(group=int, row=int, start=Py_ssize_t, end=Py_ssize_t)
 cdef set _names(bytes data, Rows rows, Rows groups)

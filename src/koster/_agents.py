@@ -94,7 +94,7 @@ def binding_row(data: bytes, rows: Rows, first: int, after: int, how: int, asked
     """Return the first row of a group that binds the agent that `groups_of` found it for."""
     wanted = _EVERYBODY if asked == b"*" else _NAMED
     for row in range(first, after):
-        if _answer_of_group(data, rows, row, row + 1, how, asked, len(asked)) == wanted:
+        if _answer_of_group(data, rows, row, row + 1, how, asked) == wanted:
             return row
     return after
 
@@ -122,13 +122,10 @@ def _sort_out(
     data: bytes, rows: Rows, groups: Rows, how: int, agent: bytes, everybody: list[int]
 ) -> list[int]:
     """Return the groups that name ``agent``; add those for everybody to a list."""
-    octets: Octets = data
-    asked: Octets = agent
-    size = len(agent)
     named: list[int] = []
     for group in range(groups.count):
         answer = _answer_of_group(
-            octets, rows, groups.values[2 * group], groups.values[2 * group + 1], how, asked, size
+            data, rows, groups.values[2 * group], groups.values[2 * group + 1], how, agent
         )
         if answer == _NAMED:
             named.append(group)
@@ -138,9 +135,12 @@ def _sort_out(
 
 
 def _answer_of_group(
-    data: Octets, rows: Rows, first: int, after: int, how: int, agent: Octets, size: int
+    octets: bytes, rows: Rows, first: int, after: int, how: int, asked: bytes
 ) -> int:
     """Return the best answer among the agent lines of a group."""
+    data: Octets = octets
+    agent: Octets = asked
+    size = len(asked)
     best = _OTHERS
     for row in range(first, after):
         if rows.code(row) == _USER_AGENT and best != _NAMED:
@@ -153,7 +153,7 @@ def _answer_of_group(
             elif how == _WHOLE_NAME:
                 answer = _answer_to_name(data, start, end, agent, size)
             else:
-                answer = _answer_to_part(data, start, end, how, agent, size)
+                answer = _answer_to_part(octets, start, end, how, asked)
             best = max(best, answer)
     return best
 
@@ -222,21 +222,15 @@ def _answer_to_letters(data: Octets, start: int, end: int, agent: Octets, size: 
     return _NAMED if at - start == size and _same_letters(data, start, agent, size) else _OTHERS
 
 
-def _answer_to_part(data: Octets, start: int, end: int, how: int, agent: Octets, size: int) -> int:
+def _answer_to_part(data: bytes, start: int, end: int, how: int, agent: bytes) -> int:
     """Look for a whole name in the agent: anywhere, or where it begins."""
-    length = end - start
-    if length == 0 or length > size:
-        return _OTHERS
-    if length == 1 and data[start] == _STAR:
+    name = data[start:end].lower()
+    if name == b"*":
         return _EVERYBODY
-    starts = size - length + 1 if how == _SUBSTRING else 1
-    for shift in range(starts):
-        at = 0
-        while at < length and _LOWER[data[start + at]] == agent[shift + at]:
-            at += 1
-        if at == length:
-            return _NAMED
-    return _OTHERS
+    if not name:
+        return _OTHERS
+    found = name in agent if how == _SUBSTRING else agent.startswith(name)
+    return _NAMED if found else _OTHERS
 
 
 def _names(data: bytes, rows: Rows, groups: Rows) -> set[bytes]:
@@ -282,5 +276,9 @@ def _standing(text: bytes, name: bytes) -> int:
             after == len(text) or text[after] not in _TOKEN_OCTETS
         ):
             return at
-        at = text.find(name, at + 1)
+        # It can only stand where a word begins: not again in this one.
+        at += 1
+        while at < len(text) and text[at - 1] in _TOKEN_OCTETS:
+            at += 1
+        at = text.find(name, at)
     return -1

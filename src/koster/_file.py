@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-#: What is read of a file, up to a whole line: 32 times what crawlers are to read (RFC 9309
-#: §2.5). The tables have 32 bits for the number of a line with its code (`_rows`), and for
-#: offsets into patterns, which can take three octets for one.
-MAX_OCTETS = 1 << 24
+#: What is read of a file, up to a whole line: 16 MiB less one octet, 32 times what crawlers are to
+#: read (RFC 9309 §2.5). The tables have 32 bits for the number of a line with its code (`_rows`),
+#: and for offsets into patterns, which can take three octets for one.
+MAX_OCTETS = (1 << 24) - 1
 
 _USER_AGENT = Directive.USER_AGENT.code
 _ALLOW = Directive.ALLOW.code
@@ -38,7 +38,6 @@ _KINDS = {
     _lines.UNKNOWN: LineKind.UNKNOWN,
 }
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
-_BOM = b"\xef\xbb\xbf"
 
 
 class Plan:
@@ -166,20 +165,25 @@ class File:
 
     def rules_between(self, first: int, after: int) -> tuple[Rule, ...]:
         """Make the objects of the rules in some rows."""
+        form = self.form_of(first)
         rules = []
         for row in range(first, after):
             code = self.rows.code(row)
             if code == _ALLOW or code == _DISALLOW:
-                rules.append(self.rule(row))
+                rules.append(self.rule_in(row, form))
         return tuple(rules)
 
     def rule(self, row: int) -> Rule:
         """Make the object of a rule."""
+        return self.rule_in(row, self.form_of(row))
+
+    def rule_in(self, row: int, form: Form) -> Rule:
+        """Make the object of a rule in a group that is read so."""
         directive = DIRECTIVE_OF[self.rows.code(row)]
         start = self.rows.start(row)
         pattern = self.text(row)
         allow = directive is Directive.ALLOW
-        if not pattern and self.form_of(row).empty_rules:
+        if not pattern and form.empty_rules:
             allow = not allow
         column = start - _lines.line_start(self.data, start) + 1
         return Rule(directive, pattern, self.line(row), allow, column)
@@ -220,6 +224,7 @@ class File:
         rows = Rows(3, 8 + len(data) // 16)
         self.plan.lexer.scan(data, len(data), rows, True)
         rows.close()
+        skipped = self.plan.lexer.after_bom(data, len(data))
         ends = list(_LINE_ENDS.finditer(data))
         starts = [0, *[match.end() for match in ends]]
         stops = [*[match.start() for match in ends], len(data)]
@@ -230,20 +235,24 @@ class File:
                 row + 1,
                 rows.start(row) - starts[row],
                 rows.end(row) - starts[row],
+                skipped if row == 0 else 0,
             )
             for row in range(rows.count)
         ])  # fmt: skip
 
 
-def _line(text: bytes, code: int, number: int, start: int, end: int) -> Line:
-    """Make the object of a line; its value stands from ``start`` to ``end``."""
+def _line(text: bytes, code: int, number: int, start: int, end: int, skipped: int) -> Line:
+    """Make the object of a line; its value stands from ``start`` to ``end``.
+
+    ``skipped`` are the octets of a byte order mark before it.
+    """
     kind = _KINDS.get(code, LineKind.DIRECTIVE)
     key = value = b""
     if kind is LineKind.DIRECTIVE or kind is LineKind.UNKNOWN:
         value = text[start:end]
-        key = text[:start].removeprefix(_BOM).strip().removesuffix(b":").strip()
-    else:
-        start = len(text) - len(text.lstrip())
+        key = text[skipped:start].strip().removesuffix(b":").strip()
+    if not value:
+        start = len(text) - len(text[skipped:].lstrip())
     mark = text.find(b"#", end)
     comment = text_of(text[mark + 1 :].strip()) if mark >= 0 else None
     return Line(
@@ -258,15 +267,18 @@ class RuleView(Sequence[Rule]):
     A decision names its group; the rules of a large one would cost more than the decision.
     """
 
-    __slots__ = ("_after", "_file", "_first")
+    __slots__ = ("_after", "_file", "_first", "_made")
 
     def __init__(self, file: File, first: int, after: int) -> None:
         self._file = file
         self._first = first
         self._after = after
+        self._made: tuple[Rule, ...] | None = None
 
     def _all(self) -> tuple[Rule, ...]:
-        return _rules_between(self._file, self._first, self._after)
+        if self._made is None:
+            self._made = _rules_between(self._file, self._first, self._after)
+        return self._made
 
     def __len__(self) -> int:
         return len(self._all())

@@ -23,7 +23,7 @@ cdef class Lexer:
         self, const unsigned char* data, Py_ssize_t size, Rows rows, bint every
     ) noexcept nogil
     @cython.locals(length=Py_ssize_t)
-    cdef Py_ssize_t _after_bom(self, const unsigned char* data, Py_ssize_t size) noexcept nogil
+    cdef Py_ssize_t after_bom(self, const unsigned char* data, Py_ssize_t size) noexcept nogil
     @cython.locals(mark=Py_ssize_t)
     cdef Py_ssize_t _comment(
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t size

@@ -90,7 +90,7 @@ class Lexer:
 
     def scan(self, data: Octets, size: int, rows: Rows, every: bool) -> None:
         """Add a row for each line of ``data``: with ``every``, for those that say nothing too."""
-        start = self._after_bom(data, size)
+        start = self.after_bom(data, size)
         number = 0
         feed = carriage = mark = -1
         while start < size:
@@ -108,7 +108,7 @@ class Lexer:
             self._line(data, start, end, stop, number, rows, every)
             start = stop + 2 if carriage + 1 == feed else stop + 1
 
-    def _after_bom(self, data: Octets, size: int) -> int:
+    def after_bom(self, data: Octets, size: int) -> int:
         """Return where the first line begins."""
         length = 0
         if size > 0 and data[0] == 0xEF:

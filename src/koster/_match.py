@@ -478,6 +478,8 @@ def _is_better(rules: Integers, rule: int, best: int, best_rank: int) -> bool:
 def pattern_octets(pattern: bytes) -> int:
     """Return how long the canonical form of a pattern is: what the longest match counts."""
     out = _octets.octets(3 * len(pattern) + 1)
+    if not out:
+        raise MemoryError("no memory for a pattern")
     size = _paths.write(pattern, 0, len(pattern), _CANONICAL, _WILDCARDS, out, 0)
     _octets.release(out)
     return size

@@ -85,6 +85,9 @@ _WINDOW = re.compile(_TIME + rb"(?:[ \t]*-[ \t]*|[ \t]+)" + _TIME)
 _RATE = re.compile(rb"(\d{1,9})[ \t]*/[ \t]*(\d{1,9})[ \t]*([smhdSMHD]?)(?:[ \t]+(.*))?", re.DOTALL)
 _DELAY = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
+#: No delay that anyone means is written with more.
+_DELAY_OCTETS = 100
+
 #: RFC 9651 §3.2 and §3.3: a member of a dictionary, its value an item or absent (true), and
 #: parameters, which no preference has a use for.
 _ITEM = (
@@ -94,7 +97,7 @@ _ITEM = (
 _KEY = rb"[a-z*][a-z0-9_.*-]*"
 _PARAMETERS = rb"(?:;[ ]*" + _KEY + rb"(?:=" + _ITEM + rb")?)*"
 _MEMBER = re.compile(rb"(" + _KEY + rb")(?:=(" + _ITEM + rb"))?" + _PARAMETERS)
-_COMMA = re.compile(rb"[ \t]*,[ \t]*")
+_SPACE = re.compile(rb"[ \t]*")
 
 #: Yandex: "a rule can contain up to 500 characters".
 _CLEAN_PARAM_OCTETS = 500
@@ -102,7 +105,7 @@ _CLEAN_PARAM_OCTETS = 500
 
 def delay(value: bytes) -> float | None:
     """Return a Crawl-delay in seconds, if it is a finite number that is not negative."""
-    if not _DELAY.fullmatch(value):
+    if len(value) > _DELAY_OCTETS or not _DELAY.fullmatch(value):
         return None
     seconds = float(value)
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
@@ -152,7 +155,10 @@ def utc(now: datetime) -> datetime:
         raise TypeError(f"now must be a datetime, not {type(now).__name__}")
     if now.utcoffset() is None:
         raise ValueError("now must have a time zone: windows in a robots.txt are in UTC")
-    return now.astimezone(UTC)
+    try:
+        return now.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{now} is no moment of the years 1 to 9999 in UTC") from None
 
 
 def holds(window: RequestRate | VisitTime, moment: datetime) -> bool:
@@ -162,7 +168,7 @@ def holds(window: RequestRate | VisitTime, moment: datetime) -> bool:
     day = timedelta(days=1)
     start = _since_midnight(window.start)
     end = _since_midnight(window.end) + timedelta(minutes=1 if window.through_end else 0)
-    length = (end - start) % day or day
+    length = day if window.start == window.end else (end - start) % day or day
     return (_since_midnight(moment.time()) - start) % day < length
 
 
@@ -170,7 +176,11 @@ def next_start(windows: Iterable[VisitTime], moment: datetime) -> datetime:
     """Return when the first of the windows opens after a moment in UTC."""
     day = timedelta(days=1)
     now = _since_midnight(moment.time())
-    return moment + min((_since_midnight(window.start) - now) % day for window in windows)
+    wait = min((_since_midnight(window.start) - now) % day for window in windows)
+    try:
+        return moment + wait
+    except OverflowError:
+        raise ValueError("the next visit time is after the year 9999") from None
 
 
 def _since_midnight(at: time) -> timedelta:
@@ -209,15 +219,26 @@ def content_usage(value: bytes, line: int) -> list[Preference]:
     pattern = text_of(value[:size]) if size else None
     said: dict[str, str] = {}
     members = value[size:].strip(b" \t")
-    for part in _COMMA.split(members) if members else ():
-        member = _MEMBER.fullmatch(part)
+    at = 0
+    while at < len(members):
+        member = _MEMBER.match(members, at)
         if member is None:
             return []
         said.pop(text_of(member[1]), None)
         said[text_of(member[1])] = "?1" if member[2] is None else text_of(member[2])
+        comma = _after_space(members, member.end())
+        at = _after_space(members, comma + 1)
+        if comma < len(members) and (members[comma : comma + 1] != b"," or at >= len(members)):
+            return []
     return [
         Preference(Directive.CONTENT_USAGE, key, each, line, pattern) for key, each in said.items()
     ]
+
+
+def _after_space(octets: bytes, at: int) -> int:
+    """Return where spaces and tabs end."""
+    space = _SPACE.match(octets, at)
+    return space.end() if space else at
 
 
 #: Of two values of one key, which restricts more; of two others the later one counts.

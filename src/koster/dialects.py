@@ -279,6 +279,14 @@ GYM2008 = Dialect(
     ),
 )
 
+# draft-ietf-aipref-attach: the paths of Content-Usage match as those of rules do; only that
+# /robots.txt is a path like any other. Not a way to read a file, and so not among the named.
+USAGE_PATHS = Dialect(
+    name="USAGE_PATHS",
+    source="draft-ietf-aipref-attach",
+    reading=Reading(robots_txt=RobotsTxtPath.NOT_SPECIAL),
+)
+
 #: The named dialects by name, the default first.
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
     {dialect.name: dialect for dialect in (RFC9309, GOOGLE, MK1994, MK1996, GYM2008)}

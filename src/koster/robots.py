@@ -13,7 +13,7 @@ from functools import partial
 
 from . import _agents, _file, _match, _octets
 from ._match import Ruleset
-from .dialects import RFC9309, WindowEnd
+from .dialects import RFC9309, USAGE_PATHS, WindowEnd
 from .model import Decision, Directive, Reason, text_of
 
 TYPE_CHECKING = False
@@ -433,5 +433,5 @@ class Rules:
 def _octets_matched(url: str, pattern: str) -> int:
     """Return how many octets a pattern has, in its canonical form, if it matches; else -1."""
     octets = pattern.encode("utf-8", "surrogateescape")
-    rule = parse(b"User-agent: *\nAllow: " + octets).decide(url, "*").rule
+    rule = parse(b"User-agent: *\nAllow: " + octets, USAGE_PATHS).decide(url, "*").rule
     return _match.pattern_octets(octets) if rule else -1

@@ -9,6 +9,7 @@ not be read.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
@@ -32,4 +33,15 @@ def main() -> None:
         # What stands in a robots.txt or a URL may be no text that the terminal can show.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    koster(prog_name="koster")
+    if sys.stdout is None:
+        # Nobody reads: the exit code is the answer.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - until the end
+    try:
+        try:
+            koster(prog_name="koster")
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"koster: the answers could not be written: {error.strerror}", file=sys.stderr)
+        sys.exit(3)

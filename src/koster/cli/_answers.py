@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..model import Reason
+from ..model import Reason, text_of
 from . import _files, _screen
 
 if TYPE_CHECKING:
@@ -106,14 +106,14 @@ class Tally:
 def answers(questions: list[Question], urls: tuple[str, ...]) -> Iterator[Answer]:
     """Go through all answers: by file, robot and URL, then by dialect."""
     for question in questions:
-        texts = [line.text.strip() for line in question.readings[0].lines]
+        lines = question.readings[0].body.splitlines()
         for agent in question.agents:
             ruled = [robots.rules_for(agent) for robots in question.readings]
             for url in urls:
                 for rules in ruled:
                     decision = rules.decide(url)
-                    text = texts[decision.rule.line - 1] if decision.rule else ""
-                    yield Answer(question.path, decision, text, rules, len(questions) > 1)
+                    text = text_of(lines[decision.rule.line - 1]) if decision.rule else ""
+                    yield Answer(question.path, decision, text.strip(), rules, len(questions) > 1)
 
 
 #: The fields of an answer's record, in their order; the last four only with a moment.

@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 from .._file import MAX_OCTETS
 from ..errors import UnreadableError
+from ._screen import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,10 +17,19 @@ if TYPE_CHECKING:
 STDIN = "-"
 _STDIN_NAME = "<stdin>"
 
+#: What is read of a list of URLs: some millions of them. Longer ones are refused, not cut.
+_LIST_OCTETS = 256 << 20
+
 
 def shown_name(path: str) -> str:
     """Return the name of a file as it is printed."""
-    return _STDIN_NAME if path == STDIN else path
+    return _STDIN_NAME if path == STDIN else printable(path)
+
+
+def _stdin() -> IO[bytes]:
+    if sys.stdin is None:
+        raise UnreadableError(f"{_STDIN_NAME}: is closed")
+    return sys.stdin.buffer
 
 
 @contextmanager
@@ -33,10 +43,12 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
         raise UnreadableError(f"{path}: koster cannot fetch yet; save it, and name the file")
     try:
         if path == STDIN:
-            yield sys.stdin.buffer
+            yield _stdin()
         else:
             with open(path, "rb") as file:
                 yield file
+    except UnreadableError:
+        raise
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise UnreadableError(f"{shown_name(path)}: {why}") from error
@@ -72,6 +84,9 @@ def read_lines(path: str) -> list[str]:
         UnreadableError: it cannot be read.
     """
     with _opened(path) as file:
-        text = file.read().decode("utf-8-sig", "surrogateescape")
+        octets = file.read(_LIST_OCTETS + 1)
+    if len(octets) > _LIST_OCTETS:
+        raise UnreadableError(f"{shown_name(path)}: has more than {_LIST_OCTETS >> 20} MiB")
+    text = octets.decode("utf-8-sig", "surrogateescape")
     lines = (line.strip() for line in text.split("\n"))
     return [octets_escaped(line) for line in lines if line]

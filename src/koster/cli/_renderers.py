@@ -119,9 +119,13 @@ def print_csv(tally: Tally, questions: list[Question], moment: datetime | None) 
     fields = FIELDS if moment else FIELDS[:-4]
     writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
     writer.writeheader()
+    # Before Python 3.12 a lone carriage return is not quoted where it must be.
+    quoting = csv.DictWriter(sys.stdout, fields, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for answer in tally:
         record = answer.record(moment)
-        writer.writerow({name: _cell_of_csv(each) for name, each in record.items()})
+        odd = any("\r" in str(each) for each in record.values())
+        row = {name: _cell_of_csv(each) for name, each in record.items()}
+        (quoting if odd else writer).writerow(row)
 
 
 def _cell_of_csv(value: object) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -54,7 +54,8 @@ class MomentType(_ParamType):
         try:
             moment = now if value.lower() == "now" else _moment(value, now)
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            return moment.astimezone(UTC)
+            # The next visit time may be a day later.
+            return (moment + timedelta(days=2)).astimezone(UTC) - timedelta(days=2)
         except (ValueError, OverflowError):
             self.fail(f"{value!r} is no time such as 2026-11-21T07:30, 07:30 or now", param, ctx)
 

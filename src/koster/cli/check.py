@@ -107,7 +107,7 @@ def check(
     asked = (*map(_files.octets_escaped, urls), *(url for _, lines in more for url in lines))
     _warn_about(urls, asked)
     tally = Tally(answers(questions, asked))
-    if questions:
+    if questions or form != "text":
         _RENDERERS[form](tally, questions, moment)
     if not (all_lists_read and all_files_read):
         sys.exit(3)
