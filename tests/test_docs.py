@@ -105,7 +105,8 @@ _FORBIDDEN = re.compile(rb"/work/|\.library|/root/|pypi-more|/opt/pypi")
 def test_no_machine_paths() -> None:
     folders = ("src", "tests", "docs", "benchmarks", "examples", ".ci")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
-    files += [path for path in ROOT.iterdir() if path.is_file()]
+    files += [path for pattern in ("*.md", "*.toml", "*.py", "*.in") for path in ROOT.glob(pattern)]
+    files += [ROOT / "Makefile", ROOT / "LICENSE"]
     for path in files:
         usual = path.suffix not in (".so", ".pyc", ".c") and path != Path(__file__)
         if usual and "egg-info" not in str(path):

@@ -17,6 +17,7 @@ cdef class Plan:
     cdef list majors
 
 
+@cython.locals(plan=Plan)
 cdef Plan plan_for(object dialect)
 cdef bytes octets_of(object body)
 @cython.locals(file=File)

@@ -52,7 +52,10 @@ class Plan:
         self.majors = list(dialect.versions)
 
 
-_plans: dict[Dialect, Plan] = {}
+#: Plans of other dialects that are kept: looked up by identity, because to hash a dialect takes
+#: as long as to parse a small file.
+_KEPT_PLANS = 16
+_plans: list[Plan] = []
 _default_plan = Plan(RFC9309)
 
 
@@ -69,9 +72,16 @@ def plan_for(dialect: Dialect) -> Plan:
             f"dialect must be a koster.Dialect, not {type(dialect).__name__}; "
             "see koster.dialect_named"
         )
-    plan = _plans.get(dialect)
-    if plan is None:
-        plan = _plans[dialect] = Plan(dialect)
+    for plan in _plans:
+        if plan.dialect is dialect:
+            return plan
+    for plan in _plans:
+        if plan.dialect == dialect:
+            return plan
+    plan = Plan(dialect)
+    _plans.append(plan)
+    if len(_plans) > _KEPT_PLANS:
+        _plans.pop(0)
     return plan
 
 
