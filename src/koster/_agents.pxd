@@ -8,7 +8,7 @@ cdef bytes _LOWER_TABLE, _LETTER_TABLE
 cdef const unsigned char* _LOWER
 cdef const unsigned char* _LETTER
 
-@cython.locals(how=int, named=list, everybody=list)
+@cython.locals(how=int, merges=bint, named=list, everybody=list)
 cdef tuple groups_of(bytes data, Rows rows, Rows groups, int names, tuple agents)
 @cython.locals(wanted=int, row=int)
 cdef int binding_row(bytes data, Rows rows, int first, int after, int how, bytes asked) except -1

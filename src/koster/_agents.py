@@ -65,6 +65,7 @@ def groups_of(
     are to be passed over are empty.
     """
     everybody: list[int] = []
+    merges = names == _PRODUCT_TOKEN or names == _LETTERS
     for agent in agents:
         how = names
         asked = agent
@@ -81,13 +82,9 @@ def groups_of(
             asked = agent[:HEADER_OCTETS].lower()
         everybody = []
         named = _sort_out(data, rows, groups, how, asked, everybody)
-        if named and (names == _PRODUCT_TOKEN or names == _LETTERS):
-            return named, how, asked
         if named:
-            return named[:1], how, asked
-    if names == _PRODUCT_TOKEN or names == _LETTERS:
-        return everybody, names, b"*"
-    return everybody[:1], names, b"*"
+            return named if merges else named[:1], how, asked
+    return everybody if merges else everybody[:1], names, b"*"
 
 
 def binding_row(data: bytes, rows: Rows, first: int, after: int, how: int, asked: bytes) -> int:

@@ -43,7 +43,6 @@ cdef class File:
     cdef int reading(self, int number) except -2
     cdef bytes value(self, int row)
     cdef object text(self, int row)
-    cdef int line(self, int row) except -1
     @cython.locals(first=int, after=int, version=int)
     cdef object group(self, int number)
     @cython.locals(row=int)

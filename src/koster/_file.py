@@ -153,10 +153,6 @@ class File:
         """Return the value of a row as text."""
         return text_of(self.value(row))
 
-    def line(self, row: int) -> int:
-        """Return the number of the line that a row is of."""
-        return self.rows.number(row)
-
     def group(self, number: int) -> Group:
         """Make the object of a group."""
         first = self.groups.values[2 * number]
@@ -165,7 +161,7 @@ class File:
         return Group(
             agents=tuple([self.text(row) for row in self.rows_with(first, after, _USER_AGENT)]),
             rules=RuleView(self, first, after),
-            line=self.line(first),
+            line=self.rows.number(first),
             version=self.text(version) if version >= 0 else None,
         )
 
@@ -196,7 +192,7 @@ class File:
         if not pattern and form.empty_rules:
             allow = not allow
         column = start - _lines.line_start(self.data, start) + 1
-        return Rule(directive, pattern, self.line(row), allow, column)
+        return Rule(directive, pattern, self.rows.number(row), allow, column)
 
     def form_of(self, row: int) -> Form:
         """Return how the group that a row stands in is read."""
@@ -225,7 +221,7 @@ class File:
         for row in rows:
             code = self.rows.code(row)
             if code != _USER_AGENT and code != _ALLOW and code != _DISALLOW:
-                found.append((code, self.value(row), self.line(row)))
+                found.append((code, self.value(row), self.rows.number(row)))
         return found
 
     def lines(self) -> tuple[Line, ...]:

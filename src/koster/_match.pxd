@@ -37,10 +37,9 @@ cdef class Ruleset:
     cdef int* _rules
     cdef unsigned char* _text
     cdef Trie _trie
-    cdef bint unmatched_allowed, _noted
+    cdef bint unmatched_allowed
     cdef int* _links
-    cdef int _used
-    cdef bint _linked
+    cdef int _used, _longest
 
     @cython.locals(
         count=Py_ssize_t, size=Py_ssize_t, more=Py_ssize_t, group=int, row=int,
@@ -60,12 +59,9 @@ cdef class Ruleset:
     cdef void _add_pattern(self, int at, int stop, bint allow, int row) noexcept nogil
     @cython.locals(earlier=int)
     cdef int _rank(self, int octets, int flags) noexcept nogil
-    @cython.locals(
-        allows=int, disallows=int, special_allows=int, longest=Py_ssize_t, number=int, rule=int,
-        flags=int,
-    )
-    cdef int _finish(self) except -1
-    @cython.locals(number=int, rule=int)
+    @cython.locals(allows=int, special_allows=int, rule=int, flags=int)
+    cdef void _settle_unmatched(self) noexcept nogil
+    @cython.locals(rule=int, at=int)
     cdef int _link_runs(self) except -1
     cdef int row(self, int rule) noexcept nogil
     cdef bint allows(self, int rule) noexcept nogil
@@ -85,14 +81,15 @@ cdef class Ruleset:
         self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds
     ) noexcept nogil
     @cython.locals(
-        rules="int*", kinds_of="int*", noted=bint, best=int, best_rank=int, rule=int, at=int,
+        rules="int*", kinds_of="int*", best=int, best_rank=int, rule=int, at=int,
         size=Py_ssize_t,
     )
     cdef int best_by_scan(
         self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds
     ) noexcept nogil
     @cython.locals(
-        rules="int*", nodes="int*", best=int, best_rank=int, node=int, at=int, rule=int, rank=int,
+        rules="int*", kinds_of="int*", nodes="int*", best=int, best_rank=int, node=int, at=int,
+        rule=int, rank=int,
     )
     cdef int best_by_index(
         self, Trie trie, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds
@@ -111,7 +108,6 @@ cdef int _kinds_in(const unsigned char* text, Py_ssize_t start, Py_ssize_t end) 
 cdef bint _is_exempt(
     const unsigned char* url, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
-@cython.locals(rank=int)
-cdef bint _is_better(const int* rules, int rule, int best, int best_rank) noexcept nogil
+cdef bint _is_better(int rank, int rule, int best_rank, int best) noexcept nogil
 @cython.locals(out="unsigned char*", size=Py_ssize_t)
 cdef Py_ssize_t pattern_octets(bytes pattern) except -1

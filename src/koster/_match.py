@@ -123,8 +123,7 @@ class Ruleset:
         self.unmatched_allowed = True
         self._used = 0
         self._asked = 0
-        self._linked = False
-        self._noted = False
+        self._longest = 0
         self._kinds = _octets.no_integers()
         self._rules = _octets.no_integers()
         self._links = _octets.no_integers()
@@ -157,7 +156,10 @@ class Ruleset:
             raise MemoryError("no memory for the rules of a robots.txt")
         for group in chosen:
             self._add_group(data, rows, groups.values[2 * group], groups.values[2 * group + 1])
-        self._finish()
+        if self.form.unless_allows:
+            self._settle_unmatched()
+        if self._longest > _glob.SHORT:
+            self._link_runs()
 
     def _add_group(self, data: Octets, rows: Rows, first: int, after: int) -> None:
         """Add the rules of one group."""
@@ -211,6 +213,7 @@ class Ruleset:
                 stop -= 1
             if literal < stop:
                 flags |= _WILD
+                self._longest = max(self._longest, _glob.longest_run(self._text, literal, stop))
         elif self.form.patterns == _SHELL:
             flags |= _ANCHORED
             literal = at
@@ -233,44 +236,28 @@ class Ruleset:
             return earlier + _BAND
         return earlier if flags & (_WILD | _GLOB) else earlier + 2 * _BAND
 
-    def _finish(self) -> None:
-        """Settle what depends on all the rules together."""
+    def _settle_unmatched(self) -> None:
+        """Settle what holds where no rule matches, for the readings in which Allows limit."""
         allows = 0
-        disallows = 0
         special_allows = 0
-        longest = 0
-        for number in range(self.count):
-            rule = RULE * number
-            flags = self._rules[rule + _FLAGS]
-            if not flags & ALLOWS:
-                disallows += 1
-            else:
+        for rule in range(self.count):
+            flags = self._rules[RULE * rule + _FLAGS]
+            if flags & ALLOWS:
                 allows += 1
                 if flags & (_WILD | _GLOB):
                     special_allows += 1
-            if flags & _WILD:
-                longest = max(
-                    longest,
-                    _glob.longest_run(
-                        self._text, self._rules[rule + _LITERAL], self._rules[rule + _END]
-                    ),
-                )
-        if self.form.unless_allows:
-            self.unmatched_allowed = not (special_allows or (allows and not disallows))
-        if longest > _glob.SHORT:
-            self._link_runs()
+        self.unmatched_allowed = special_allows == 0 and (allows == 0 or allows < self.count)
 
     def _link_runs(self) -> None:
         """Prepare the search for long runs between stars."""
         self._links = _octets.integers(self._used + 1)
         if not self._links:
             raise MemoryError("no memory for the rules of a robots.txt")
-        self._linked = True
-        for number in range(self.count):
-            rule = RULE * number
-            if self._rules[rule + _FLAGS] & _WILD:
+        for rule in range(self.count):
+            at = RULE * rule
+            if self._rules[at + _FLAGS] & _WILD:
                 _glob.link(
-                    self._text, self._rules[rule + _LITERAL], self._rules[rule + _END], self._links
+                    self._text, self._rules[at + _LITERAL], self._rules[at + _END], self._links
                 )
 
     def row(self, rule: int) -> int:
@@ -286,9 +273,9 @@ class Ruleset:
     def octets(self) -> int:
         """Return the octets of memory that the rules and their index take."""
         total = 4 * RULE * self.count + self._used
-        if self._noted:
+        if self._kinds:
             total += 4 * self.count
-        if self._linked:
+        if self._links:
             total += 4 * self._used
         if self._trie is not None:
             total += 4 * (_trie.NODE * self._trie.used + self.count)
@@ -317,7 +304,6 @@ class Ruleset:
                     kinds = _kinds_in(self._text, self._rules[at + _START], self._rules[at + _END])
                     kinds_of[rule] = kinds & ~_OTHERS
             self._kinds = kinds_of
-            self._noted = True
 
     def index(self) -> None:
         """Make the index. Where there is no memory for it, all rules are tried as before."""
@@ -376,11 +362,10 @@ class Ruleset:
         """Try every rule that would be better than the best so far."""
         rules = self._rules
         kinds_of = self._kinds
-        noted = self._noted
         best = UNMATCHED
         best_rank = -1
         for rule in range(self.count):
-            if noted and kinds_of[rule] & ~kinds:
+            if kinds_of and kinds_of[rule] & ~kinds:
                 continue
             at = RULE * rule
             if rules[at + _RANK] <= best_rank:
@@ -398,6 +383,7 @@ class Ruleset:
     def best_by_index(self, trie: Trie, path: Octets, start: int, end: int, kinds: int) -> int:
         """Walk down the trie, and try only the rules that it meets."""
         rules = self._rules
+        kinds_of = self._kinds
         nodes = trie.nodes
         best = UNMATCHED
         best_rank = -1
@@ -406,18 +392,19 @@ class Ruleset:
             at = _trie.NODE * node
             rule = nodes[at + _trie.PLAIN] - 1
             rank = nodes[at + _trie.RANK]
-            if rule >= 0 and (rank > best_rank or (rank == best_rank and rule < best)):
+            if rule >= 0 and _is_better(rank, rule, best_rank, best):
                 best = rule
                 best_rank = rank
             rule = nodes[at + _trie.CHAIN] - 1
             while rule >= 0:
+                rank = rules[RULE * rule + _RANK]
                 if (
-                    (not self._noted or self._kinds[rule] & ~kinds == 0)
-                    and _is_better(rules, rule, best, best_rank)
+                    (not kinds_of or kinds_of[rule] & ~kinds == 0)
+                    and _is_better(rank, rule, best_rank, best)
                     and self._rest_matches(RULE * rule, path, start, end)
                 ):
                     best = rule
-                    best_rank = rules[RULE * rule + _RANK]
+                    best_rank = rank
                 rule = trie.chain[rule + 1] - 1
             node = _trie.step(nodes, node, self._text, path, start, end) if start < end else 0
             if node == 0:
@@ -469,9 +456,8 @@ def _is_exempt(url: Octets, start: int, end: int) -> bool:
     )
 
 
-def _is_better(rules: Integers, rule: int, best: int, best_rank: int) -> bool:
+def _is_better(rank: int, rule: int, best_rank: int, best: int) -> bool:
     """Tell whether a rule decides rather than the best one so far, if it matches."""
-    rank = rules[RULE * rule + _RANK]
     return rank > best_rank or (rank == best_rank and rule < best)
 
 

@@ -68,10 +68,8 @@ def octets_escaped(text: str) -> str:
     """Return text in which octets that were no UTF-8, kept as surrogates, are ``%XX``."""
     if text.isascii():
         return text
-    octets = text.encode("utf-8", "surrogateescape")
     return "".join(
-        f"%{ord(each) - 0xDC00:02X}" if "\udc80" <= each <= "\udcff" else each
-        for each in octets.decode("utf-8", "surrogateescape")
+        f"%{ord(each) - 0xDC00:02X}" if "\udc80" <= each <= "\udcff" else each for each in text
     )
 
 

@@ -53,15 +53,16 @@ def _batches(answers: Iterator[Answer], size: int) -> Iterator[list[Answer]]:
         yield batch
 
 
-def _verdict(answer: Answer) -> Text:
-    return Text(answer.verdict, "green" if answer.decision.allowed else "bold red")
+def _coloured(text: str, is_good: bool) -> Text:
+    return Text(text, "green" if is_good else "bold red")
 
 
 def _row(answers: list[Answer]) -> list[Text]:
     """Return verdict, robot, URL and the line that decided."""
     (answer,) = answers
     style = "" if answer.decision.rule else "dim"
-    return [_verdict(answer), Text(answer.agent), Text(answer.url), Text(answer.place, style)]
+    verdict = _coloured(answer.verdict, answer.decision.allowed)
+    return [verdict, Text(answer.agent), Text(answer.url), Text(answer.place, style)]
 
 
 def _side_by_side(answers: list[Answer]) -> list[Text]:
@@ -78,7 +79,7 @@ def _side_by_side(answers: list[Answer]) -> list[Text]:
 
 def _cell(answer: Answer) -> Text:
     allowed = answer.decision.allowed
-    text = Text("yes" if allowed else "no", "green" if allowed else "bold red")
+    text = _coloured("yes" if allowed else "no", allowed)
     if answer.decision.rule is not None:
         text.append(f" :{answer.decision.rule.line}", "dim")
     return text
@@ -95,10 +96,9 @@ def _paces(questions: list[Question], moment: datetime) -> Iterator[list[Text]]:
 
 def _pace(rules: Rules, moment: datetime, dialect: str) -> list[Text]:
     """Return whether a robot is welcome at a moment, and how often it may ask."""
-    if rules.open_at(moment):
-        welcome = Text("open", "green")
-    else:
-        welcome = Text(f"closed until {rules.next_open(moment):%Y-%m-%d %H:%M}", "bold red")
+    is_open = rules.open_at(moment)
+    until = f"closed until {rules.next_open(moment):%Y-%m-%d %H:%M}"
+    welcome = _coloured("open" if is_open else until, is_open)
     seconds = rules.interval(moment)
     pace = "none asked for" if seconds is None else f"one request in {seconds:g} s"
     agent = _screen.printable(str(rules.agent))
