@@ -148,6 +148,9 @@ def hostile() -> None:
         which = list(data.HOSTILE)[taken.index(worst)]
         stars = child("hostile", name, *data.MANY_STARS)
         rows.append([name, shown(worst), which, shown(stars)])
+    taken = {name: child("hostile_shell", *each) for name, each in data.HOSTILE_SHELL.items()}
+    worst = max(taken, key=taken.__getitem__)
+    rows.append(["koster, shell patterns of EXTENDED2", shown(taken[worst]), worst, ""])
     table(["parser", "worst", "pattern", "`/*a` × 25, `*b` on 60 octets"], rows)
 
 

@@ -13,7 +13,6 @@ import pytest
 from support import ROOT, all_cases, bodies
 
 import koster
-from koster.dialects import Choice, Escapes, Names, Patterns, Reading, Records, Unmatched
 
 BODY = "User-agent: *\nDisallow: /private\nAllow: /private/press\n\nUser-agent: FooBot\nDisallow:"
 
@@ -105,7 +104,11 @@ def test_strings_of_other_classes() -> None:
 
 def test_a_large_file_gives_its_objects_in_linear_time() -> None:
     count = 200_000 if koster.COMPILED else 5_000
-    for end, dialect in (("\n", koster.RFC9309), ("\r", koster.MK1996), ("\n", VERSIONED)):
+    for end, dialect in (
+        ("\n", koster.RFC9309),
+        ("\r", koster.MK1996),
+        ("\n", koster.EXTENDED2_1996),
+    ):
         body = f"User-agent: a{end}Disallow:{end}Disallow: /x{end}{end}" * (count // 4)
         robots = koster.parse(body, dialect)
         rules = [rule for group in robots.groups for rule in group.rules]
@@ -354,23 +357,7 @@ def test_dialects_by_name() -> None:
     assert isinstance(caught.value, koster.KosterError)
 
 
-# The mechanism that the Extended Standard needs: versions by group, shell patterns, and an
-# order of precedence in which explicit allows go first.
-_CONNER = Reading(
-    escapes=Escapes.PLAIN,
-    patterns=Patterns.SHELL,
-    choice=Choice.EXPLICIT_FIRST,
-    unmatched=Unmatched.UNLESS_ALLOWS,
-)
-VERSIONED = koster.Dialect(
-    name="VERSIONED",
-    source="test",
-    records=Records.BLANK_LINE_ENDS,
-    names=Names.PREFIX,
-    reading=koster.MK1996.reading,
-    versions={2: _CONNER},
-)
-VERSIONED_FILE = """\
+CONNER_FILE = """\
 User-agent: one
 Disallow: /a*
 
@@ -417,7 +404,7 @@ Disallow: /all
 def test_versions_choose_a_reading_for_each_group(
     agent: str, url: str, allowed: bool, line: int | None
 ) -> None:
-    robots = koster.parse(VERSIONED_FILE, VERSIONED)
+    robots = koster.parse(CONNER_FILE, koster.EXTENDED2_1996)
     decision = robots.decide(url, agent)
     assert (decision.allowed, decision.rule and decision.rule.line) == (allowed, line)
     assert robots.groups[1].version == "2.0"

@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 from support import ROOT, Case, all_cases
 
+from koster import DIALECTS
 from koster.cli._root import koster
 
 FILE = b"""\
@@ -88,10 +89,12 @@ def test_json(robots: str) -> None:
             "allowed": False, "agent": "FooBot", "url": "/private/x", "reason": "rule",
             "file": robots, "line": 2, "rule": "Disallow: /private",
             "text": "Disallow: /private   # keep out", "dialect": "RFC9309",
+                "comments": [],
         },
         {
             "allowed": True, "agent": "FooBot", "url": "/", "reason": "no rule",
             "file": robots, "line": None, "rule": None, "text": None, "dialect": "RFC9309",
+                "comments": [],
         },
     ]  # fmt: skip
 
@@ -109,16 +112,16 @@ def test_no_urls_give_an_empty_array(robots: str, tmp_path: Path) -> None:
     assert (result.exit_code, json.loads(result.stdout)) == (0, [])
     assert result.stderr == "koster: there are no URLs to ask about\n"
     result = run("--robots", robots, "--format", "csv", "--urls", str(tmp_path / "urls"))
-    assert result.stdout == "allowed,agent,url,reason,file,line,rule,text,dialect\n"
+    assert result.stdout == "allowed,agent,url,reason,file,line,rule,text,dialect,comments\n"
 
 
 def test_dialects_side_by_side(robots: str) -> None:
     result = run("--robots", robots, "--agent", "FooBot", "--dialect", "all", "/private/press")
     headings, row = result.stdout.splitlines()
-    assert headings.split() == ["Robot", "URL", "RFC9309", "GOOGLE", "MK1994", "MK1996", "GYM2008"]
+    assert headings.split() == ["Robot", "URL", *DIALECTS]
     assert row.split("  ")[0] == "FooBot"
     assert re.findall(r"(yes|no) :(\d+)", row) == [
-        ("yes", "3"), ("yes", "3"), ("no", "2"), ("no", "2"), ("no", "2")
+        *[("yes", "3")] * 2, *[("no", "2")] * 5
     ]  # fmt: skip
     assert result.exit_code == 1
 
@@ -396,3 +399,41 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr == b"koster: its commands need more: pip install 'koster[cli]'\n"
+
+
+CONNER = """\
+User-agent: FooBot
+Robot-version: 2.0
+Visit-time: 0600-0845
+Visit-time: 2300-0100
+Comment: slowly, \x1b[31mplease
+Comment: thank you
+Disallow: *.gif
+"""
+
+
+def conner(tmp_path: Path, *options: str) -> Result:
+    path = tmp_path / "robots.txt"
+    path.write_text(CONNER)
+    return run("--robots", str(path), "-a", "FooBot", "-d", "extended2", *options, "/a", "/b.gif")
+
+
+def test_comments_and_windows_are_told(tmp_path: Path) -> None:
+    printed = conner(tmp_path, "--at", "2026-11-21T12:00").stdout
+    assert "closed until 2026-11-21 23:00 (welcome 06:00-08:45, 23:00-01:00)" in printed
+    assert "none asked for; rule of thumb: 2 × the fetch time, at least 10 s" in printed
+    assert "The site says to its author" in printed
+    assert "slowly, \\x1b[31mplease" in printed
+    assert "thank you" in printed
+    assert "open (welcome" in conner(tmp_path, "--at", "2026-11-21T08:45:30").stdout
+
+
+def test_comments_and_windows_are_data(tmp_path: Path) -> None:
+    options = ("--at", "2026-11-21T12:00")
+    first, _ = json.loads(conner(tmp_path, *options, "-f", "json").stdout)
+    assert first["comments"] == ["slowly, \x1b[31mplease", "thank you"]
+    assert first["visit_times"] == ["06:00-08:45", "23:00-01:00"]
+    assert (first["open"], first["interval"]) == (False, None)
+    rows = list(csv.DictReader(io.StringIO(conner(tmp_path, *options, "-f", "csv").stdout)))
+    assert rows[0]["comments"] == "slowly, \x1b[31mplease\nthank you"
+    assert rows[0]["visit_times"] == "06:00-08:45\n23:00-01:00"

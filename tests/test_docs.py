@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
+import tables
 from click.testing import CliRunner
 from support import ROOT
 
@@ -35,6 +36,11 @@ def test_every_dialect_is_documented() -> None:
         assert re.search(rf"^##+ {name}$", DOCS["dialects.md"], re.MULTILINE)
         assert name in DOCS["cli.md"]
         assert name in DOCS["library.md"]
+
+
+def test_every_choice_and_a_url_for_every_two_dialects_is_documented() -> None:
+    for table in (tables.sources(), tables.choices(), tables.pairs()):
+        assert table in DOCS["dialects.md"], "python tests/tables.py prints the tables"
 
 
 def test_every_directive_and_spelling_is_documented() -> None:

@@ -37,6 +37,16 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
     "stars and letters": lambda size: b"User-agent: *\nDisallow: /" + b"*a" * (size // 2),
     "escapes": lambda size: b"User-agent: *\nDisallow: /" + b"%2F" * (size // 3),
     "long runs": lambda size: b"User-agent: *\nDisallow: /*" + (b"a" * 40 + b"b*") * (size // 42),
+    "brackets": lambda size: b"User-agent: *\nRobot-version: 2.0\nDisallow: /" + b"[" * size,
+    "classes": lambda size: (
+        b"User-agent: *\nRobot-version: 2.0\nDisallow: /" + b"[!]a]" * (size // 5)
+    ),
+    "backslashes": lambda size: (
+        b"User-agent: *\nRobot-version: 2.0\nDisallow: /*" + b"\\%5C" * (size // 4)
+    ),
+    "lines before a version": lambda size: (
+        b"User-agent: *\n" + b"# a\n" * (size // 4) + b"Robot-version: 2.0\nDisallow: /"
+    ),
 }
 
 
@@ -86,6 +96,14 @@ PATTERNS = {
 }
 
 
+SHELL_PATTERNS = {
+    "many stars": "/" + "*a" * 60 + "*b",
+    "one long run": "/*" + "?" * 120 + "b*",
+    "classes": "/*" + "[!b]" * 60 + "b*",
+    "brackets": "/*" + "[" * 120,
+}
+
+
 @pytest.mark.parametrize("name", PATTERNS)
 def test_matching_is_linear_in_the_path(name: str) -> None:
     """Twice the path is at most a little more than twice the work, whatever the pattern."""
@@ -94,3 +112,14 @@ def test_matching_is_linear_in_the_path(name: str) -> None:
         twice = path + path[1:]
         small, large = work(partial(rules.allowed, path)), work(partial(rules.allowed, twice))
         assert large <= 2.2 * small + 500
+
+
+@pytest.mark.parametrize("name", SHELL_PATTERNS)
+def test_shell_patterns_are_linear_in_the_path(name: str) -> None:
+    """Twice the path is at most a little more than twice the work, whatever the pattern."""
+    body = f"User-agent: *\nRobot-version: 2.0\nDisallow: {SHELL_PATTERNS[name]}"
+    rules = koster.parse(body, koster.EXTENDED2).rules_for("x")
+    for path in ("/" + "a" * 500, "/" + "ab" * 250):
+        twice = path + path[1:]
+        small, large = work(partial(rules.allowed, path)), work(partial(rules.allowed, twice))
+        assert large <= 2.4 * small + 500

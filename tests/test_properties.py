@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 import sys
+from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from unittest import mock
@@ -13,7 +14,7 @@ from unittest import mock
 import pytest
 import reference
 import strategies
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support import ROOT
 
@@ -155,3 +156,66 @@ def test_compiled_and_pure_have_the_same_names() -> None:
         if isinstance(one, type):
             public = {each for each in dir(one) if not each.startswith("_")}
             assert public == {each for each in dir(other) if not each.startswith("_")}
+
+
+def shell_elements(pattern: str) -> list[Callable[[str], bool] | None]:
+    """Read a pattern of /bin/sh: what each element takes, None for a star."""
+    elements: list[Callable[[str], bool] | None] = []
+    at = 0
+    while at < len(pattern):
+        if pattern[at] == "*":
+            elements.append(None)
+            at += 1
+        elif pattern[at] == "?":
+            elements.append(lambda octet: True)
+            at += 1
+        elif klass := re.match(
+            r"\[(!?+)((?:\\.|[^\\])(?:\\.|[^\\\]])*)\]", pattern[at:], re.DOTALL
+        ):
+            members = [each[-1] for each in re.findall(r"\\.|[^\\]", klass[2], re.DOTALL)]
+            raw = re.findall(r"\\.|[^\\]", klass[2], re.DOTALL)
+            ranges = []
+            while members:
+                if len(members) >= 3 and raw[1] == "-":
+                    ranges.append((members[0], members[2]))
+                    del members[:3], raw[:3]
+                else:
+                    ranges.append((members[0], members[0]))
+                    del members[:1], raw[:1]
+            negated = bool(klass[1])
+            elements.append(
+                lambda octet, ranges=ranges, negated=negated: (  # type: ignore[misc]
+                    any(low <= octet <= high for low, high in ranges) != negated
+                )
+            )
+            at += klass.end()
+        else:
+            at += pattern[at] == "\\" and at + 1 < len(pattern)
+            elements.append(lambda octet, wanted=pattern[at]: octet == wanted)  # type: ignore[misc]
+            at += 1
+    return elements
+
+
+def shell_oracle(pattern: str, path: str) -> bool:
+    """Match by sets of places, one element after the other."""
+    places = {0}
+    for element in shell_elements(pattern):
+        if element is None:
+            places = set(range(min(places), len(path) + 1)) if places else set()
+        else:
+            places = {at + 1 for at in places if at < len(path) and element(path[at])}
+    return len(path) in places
+
+
+@given(
+    st.text("/ab*?[]!-\\", min_size=1, max_size=14).map(lambda text: "/" + text),
+    st.text("/ab*?[]!-\\", max_size=10).map(lambda text: "/" + text),
+)
+@example("/[!]a]", "/b")
+@example("/*[a-b]*b?", "/aabab")
+@example("/[\\]-a]", "/^")
+def test_shell_patterns_are_those_of_a_simple_reading(pattern: str, path: str) -> None:
+    robots = koster.parse(
+        f"User-agent: *\nRobot-version: 2.0\nDisallow: {pattern}", koster.EXTENDED2
+    )
+    assert robots.allowed("x://" + path, "a") != shell_oracle(pattern, path)

@@ -13,7 +13,18 @@ from . import _pure
 _pure.settle()
 
 from ._version import VERSION
-from .dialects import DIALECTS, GOOGLE, GYM2008, MK1994, MK1996, RFC9309, Dialect, dialect_named
+from .dialects import (
+    DIALECTS,
+    EXTENDED2,
+    EXTENDED2_1996,
+    GOOGLE,
+    GYM2008,
+    MK1994,
+    MK1996,
+    RFC9309,
+    Dialect,
+    dialect_named,
+)
 from .errors import KosterError, UnknownDialectError, UnreadableError
 from .model import (
     Decision,
@@ -38,6 +49,8 @@ __version__ = VERSION
 __all__ = [
     "COMPILED",
     "DIALECTS",
+    "EXTENDED2",
+    "EXTENDED2_1996",
     "GOOGLE",
     "GYM2008",
     "MK1994",

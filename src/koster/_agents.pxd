@@ -3,13 +3,17 @@ from koster cimport _lines
 from koster._rows cimport Rows
 
 cdef int _USER_AGENT, _PRODUCT_TOKEN, _LETTERS, _SUBSTRING
-cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _STAR, _SLASH, _SPACE, HEADER_OCTETS
+cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _CHOSEN, _STAR, _SLASH, _SPACE, HEADER_OCTETS
 cdef bytes _LOWER_TABLE, _LETTER_TABLE
 cdef const unsigned char* _LOWER
 cdef const unsigned char* _LETTER
 
 @cython.locals(how=int, merges=bint, named=list, everybody=list)
 cdef tuple groups_of(bytes data, Rows rows, Rows groups, int names, tuple agents)
+@cython.locals(
+    names=list, numbers=list, everybody=list, group=int, row=int, last=int, name=bytes,
+)
+cdef tuple chosen_groups(bytes data, Rows rows, Rows groups, object choose, tuple agents)
 @cython.locals(wanted=int, row=int)
 cdef int binding_row(bytes data, Rows rows, int first, int after, int how, bytes asked) except -1
 cdef object _product_token(bytes agent)

@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._octets import Octets
     from ._rows import Rows
+    from .dialects import Choose
 
 _USER_AGENT = Directive.USER_AGENT.code
 _PRODUCT_TOKEN = int(Names.PRODUCT_TOKEN)
@@ -35,6 +36,9 @@ _WORD = re.compile(rb"[^ ();,]+")
 
 #: Besides the ways of `Names`: a name of a group, found in a User-Agent header, must be equal.
 _WHOLE_NAME = 100
+
+#: Besides the ways of `Names`: the dialect's own function chose whole groups.
+_CHOSEN = 101
 
 #: What is read of a User-Agent header: servers refuse longer ones (nginx, Apache: 8 KiB).
 HEADER_OCTETS = 8192
@@ -87,8 +91,37 @@ def groups_of(
     return everybody if merges else everybody[:1], names, b"*"
 
 
+def chosen_groups(
+    data: bytes, rows: Rows, groups: Rows, choose: Choose, agents: tuple[bytes, ...]
+) -> tuple[list[int], int, bytes]:
+    """Return what `groups_of` does, as a dialect's own function chooses."""
+    names: list[bytes] = []
+    numbers: list[int] = []
+    everybody: list[int] = []
+    for group in range(groups.count):
+        for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
+            if rows.code(row) == _USER_AGENT:
+                name = data[rows.start(row) : rows.end(row)].lower()
+                names.append(name)
+                numbers.append(group)
+                if name == b"*":
+                    everybody.append(group)
+            elif not numbers or numbers[-1] != group:
+                # Rules before any agent.
+                names.append(b"*")
+                numbers.append(group)
+                everybody.append(group)
+    for agent in agents:
+        named = list(choose(names, numbers, agent))
+        if named:
+            return named, _CHOSEN, agent
+    return everybody, _CHOSEN, b"*"
+
+
 def binding_row(data: bytes, rows: Rows, first: int, after: int, how: int, asked: bytes) -> int:
     """Return the first row of a group that binds the agent that `groups_of` found it for."""
+    if how == _CHOSEN:
+        return first
     wanted = _EVERYBODY if asked == b"*" else _NAMED
     for row in range(first, after):
         if _answer_of_group(data, rows, row, row + 1, how, asked) == wanted:
@@ -139,6 +172,8 @@ def _answer_of_group(
     agent: Octets = asked
     size = len(asked)
     best = _OTHERS
+    if first < after and rows.code(first) != _USER_AGENT:
+        best = _EVERYBODY
     for row in range(first, after):
         if rows.code(row) == _USER_AGENT and best != _NAMED:
             start = rows.start(row)

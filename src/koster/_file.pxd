@@ -1,5 +1,6 @@
 cimport cython
 from koster cimport _groups, _lines
+from koster._groups cimport Grouping
 from koster._lines cimport Lexer
 from koster._match cimport Form
 from koster._rows cimport Rows
@@ -12,7 +13,9 @@ cdef Plan _default_plan
 cdef class Plan:
     cdef object dialect
     cdef Lexer lexer
-    cdef int records, names
+    cdef Grouping grouping
+    cdef int names
+    cdef object choose
     cdef list forms
     cdef list majors
 
@@ -39,8 +42,9 @@ cdef class File:
     cdef Py_ssize_t octets(self) except -1
     @cython.locals(heeded=Rows, number=int, first=int, after=int)
     cdef Rows groups_to_heed(self)
-    @cython.locals(first=int, row=int)
     cdef int reading(self, int number) except -2
+    @cython.locals(first=int, row=int, after=int)
+    cdef int version_row(self, int number) except -2
     cdef bytes value(self, int row)
     cdef object text(self, int row)
     @cython.locals(first=int, after=int, version=int)

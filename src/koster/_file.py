@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from . import _groups, _lines
+from ._groups import Grouping
 from ._lines import Lexer
 from ._match import Form
 from ._rows import Rows
@@ -46,9 +47,13 @@ class Plan:
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
         self.lexer = Lexer(dialect)
-        self.records = int(dialect.records)
+        self.grouping = Grouping(dialect)
         self.names = int(dialect.names)
-        self.forms = [Form(reading) for reading in (dialect.reading, *dialect.versions.values())]
+        self.choose = dialect.choose
+        self.forms = [
+            Form(reading, dialect.rewrite, dialect.rewritten)
+            for reading in (dialect.reading, *dialect.versions.values())
+        ]
         self.majors = list(dialect.versions)
 
 
@@ -119,7 +124,7 @@ class File:
         self.groups = Rows(2, 8)
         plan.lexer.scan(data, len(data), self.rows, False)
         self.rows.close()
-        _groups.delimit(self.rows, plan.records, self.groups)
+        _groups.delimit(self.rows, plan.grouping, self.groups)
         self.groups.close()
         self.heeded = self.groups_to_heed() if plan.majors else self.groups
 
@@ -141,9 +146,18 @@ class File:
         """Return the number of a group's reading, or -1 if it is to be passed over."""
         if not self.plan.majors:
             return 0
+        row = self.version_row(number)
+        return _groups.reading_of(self.value(row), self.plan.majors) if row >= 0 else 0
+
+    def version_row(self, number: int) -> int:
+        """Return the row of a group's Robot-version, directly after its agents, or -1."""
         first = self.groups.values[2 * number]
         row = _groups.version_row(self.rows, first, self.groups.values[2 * number + 1])
-        return _groups.reading_of(self.value(row), self.plan.majors) if row >= 0 else 0
+        if row > first and self.rows.number(row) > self.rows.number(row - 1) + 1:
+            after = self.rows.end(row - 1)
+            if not _groups.stands_directly(self.data, after, self.rows.start(row)):
+                return -1
+        return row
 
     def value(self, row: int) -> bytes:
         """Return the value of a row."""
@@ -157,9 +171,10 @@ class File:
         """Make the object of a group."""
         first = self.groups.values[2 * number]
         after = self.groups.values[2 * number + 1]
-        version = _groups.version_row(self.rows, first, after)
+        version = self.version_row(number)
+        agents = tuple([self.text(row) for row in self.rows_with(first, after, _USER_AGENT)])
         return Group(
-            agents=tuple([self.text(row) for row in self.rows_with(first, after, _USER_AGENT)]),
+            agents=agents or ("*",),
             rules=RuleView(self, first, after),
             line=self.rows.number(first),
             version=self.text(version) if version >= 0 else None,

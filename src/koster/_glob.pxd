@@ -1,7 +1,7 @@
 cimport cython
 from koster cimport _octets
 
-cdef int SHORT
+cdef int SHORT, NO_ROOM, _PLACES
 cdef int _STAR, _QUESTION, _BRACKET, _CLOSING, _BANG, _HYPHEN, _BACKSLASH
 
 @cython.locals(run_end=Py_ssize_t, size=Py_ssize_t)
@@ -28,20 +28,40 @@ cdef void link(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end, int* links
 ) noexcept nogil
 cdef bint is_special(int octet) noexcept nogil
-@cython.locals(star=Py_ssize_t, mark=Py_ssize_t, size=Py_ssize_t)
-cdef bint shell_matches(
+@cython.locals(
+    room="unsigned char*", closing=Py_ssize_t, matched=int, after_star=bint, run_end=Py_ssize_t,
+    size=Py_ssize_t, low=Py_ssize_t, high=Py_ssize_t,
+)
+cdef int shell_matches(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end,
     const unsigned char* path, Py_ssize_t position, Py_ssize_t stop
 ) noexcept nogil
-@cython.locals(after=Py_ssize_t)
-cdef Py_ssize_t _element(
-    const unsigned char* text, Py_ssize_t at, Py_ssize_t end, int octet
-) noexcept nogil
-@cython.locals(first=Py_ssize_t)
-cdef Py_ssize_t _class_end(
+@cython.locals(last=Py_ssize_t)
+cdef Py_ssize_t _last_closing(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end
 ) noexcept nogil
-@cython.locals(wanted=bint, low=int, high=int)
-cdef bint _in_class(
-    const unsigned char* text, Py_ssize_t at, Py_ssize_t end, int octet
+@cython.locals(size=Py_ssize_t)
+cdef (Py_ssize_t, Py_ssize_t) _run(
+    const unsigned char* text, Py_ssize_t at, Py_ssize_t end, Py_ssize_t closing
+) noexcept nogil
+@cython.locals(first=Py_ssize_t, last=Py_ssize_t)
+cdef Py_ssize_t _element_end(
+    const unsigned char* text, Py_ssize_t at, Py_ssize_t end, Py_ssize_t closing
+) noexcept nogil
+@cython.locals(
+    count=Py_ssize_t, possible=Py_ssize_t, element=Py_ssize_t, after=Py_ssize_t,
+    position=Py_ssize_t,
+)
+cdef Py_ssize_t _place(
+    const unsigned char* text, Py_ssize_t at, Py_ssize_t end, Py_ssize_t closing,
+    unsigned char* room, const unsigned char* path, Py_ssize_t low, Py_ssize_t high
+) noexcept nogil
+@cython.locals(octet="unsigned char", place=Py_ssize_t)
+cdef void _strike_out(
+    const unsigned char* text, Py_ssize_t at, Py_ssize_t end, unsigned char* room,
+    Py_ssize_t count, const unsigned char* path, Py_ssize_t position
+) noexcept nogil
+@cython.locals(wanted=int, low=int, high=int)
+cdef void _note_members(
+    const unsigned char* text, Py_ssize_t at, Py_ssize_t end, unsigned char* room
 ) noexcept nogil

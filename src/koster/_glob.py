@@ -3,7 +3,8 @@
 Takes octets and offsets into them, gives a verdict; no Python object is needed. `matches`
 takes ``*``: each run between stars is looked for once, as far left as it can stand, so that
 there is no backtracking and the time is at most O(octets of the path × number of stars).
-`shell_matches` takes the patterns of /bin/sh.
+`shell_matches` takes the patterns of /bin/sh: runs there have elements that stand for several
+octets, so that each element is compared with many places of the path at once.
 """
 
 from __future__ import annotations
@@ -21,6 +22,13 @@ _CLOSING = 93
 _BANG = 33
 _HYPHEN = 45
 _BACKSLASH = 92
+
+#: There was no memory to match a shell pattern.
+NO_ROOM = -1
+
+#: So many places of the path are compared with an element at once: it is one instruction for
+#: many of them (``make bench``, hostile patterns).
+_PLACES = 256
 
 #: Up to this many octets a run is looked for by comparing it at each place: that is at most
 #: so many comparisons an octet of the path. Longer runs have links (Knuth, Morris and Pratt).
@@ -113,61 +121,124 @@ def is_special(octet: int) -> bool:
     return octet == _STAR or octet == _QUESTION or octet == _BRACKET or octet == _BACKSLASH
 
 
-def shell_matches(text: Octets, at: int, end: int, path: Octets, position: int, stop: int) -> bool:
-    """Tell whether the shell pattern ``text[at:end]`` matches all of ``path[position:stop]``."""
-    star = -1
-    mark = position
-    while position < stop or at < end:
-        if at < end and text[at] == _STAR:
-            star = at
-            mark = position
-            at += 1
-            continue
-        size = _element(text, at, end, path[position]) if at < end and position < stop else 0
-        if size > 0:
-            at += size
-            position += 1
-        elif star < 0 or mark >= stop:
-            return False
+def shell_matches(text: Octets, at: int, end: int, path: Octets, position: int, stop: int) -> int:
+    """Tell whether the shell pattern ``text[at:end]`` matches all of ``path[position:stop]``.
+
+    Returns 1 or 0, or `NO_ROOM`.
+    """
+    room = _octets.octets(_PLACES + 256)
+    if not room:
+        return NO_ROOM
+    closing = _last_closing(text, at, end)
+    matched = 0
+    after_star = False
+    while True:
+        run_end, size = _run(text, at, end, closing)
+        low = position
+        high = stop - size if after_star else position
+        if run_end == end:
+            low = max(position, stop - size)
+        if low <= high <= stop - size:
+            position = _place(text, at, run_end, closing, room, path, low, high)
         else:
-            mark += 1
-            position = mark
-            at = star + 1
-    return True
+            position = -1
+        if position < 0 or run_end == end:
+            matched = position >= 0
+            break
+        position += size
+        at = run_end + 1
+        after_star = True
+    _octets.release(room)
+    return matched
 
 
-def _element(text: Octets, at: int, end: int, octet: int) -> int:
-    """Return how long the element at ``at`` is if it matches the octet, else 0."""
-    if text[at] == _QUESTION:
-        return 1
-    if text[at] == _BACKSLASH and at + 1 < end:
-        return 2 if text[at + 1] == octet else 0
-    if text[at] == _BRACKET:
-        after = _class_end(text, at, end)
-        if after > 0:
-            return after - at if _in_class(text, at + 1, after - 1, octet) else 0
-    return 1 if text[at] == octet else 0
-
-
-def _class_end(text: Octets, at: int, end: int) -> int:
-    """Return where the class that opens at ``at`` ends, or 0 if it never closes."""
-    at += 1
-    if at < end and text[at] == _BANG:
-        at += 1
-    first = at
+def _last_closing(text: Octets, at: int, end: int) -> int:
+    """Return where the last ``]`` stands that can close a class, or -1."""
+    last = -1
     while at < end:
-        if text[at] == _CLOSING and at > first:
-            return at + 1
+        if text[at] == _CLOSING:
+            last = at
         at += 2 if text[at] == _BACKSLASH else 1
-    return 0
+    return last
 
 
-def _in_class(text: Octets, at: int, end: int, octet: int) -> bool:
-    """Tell whether the class with the members ``text[at:end]`` holds the octet."""
-    wanted = True
+def _run(text: Octets, at: int, end: int, closing: int) -> tuple[int, int]:
+    """Return where the run that begins at ``at`` ends, and how many elements it has."""
+    size = 0
+    while at < end and text[at] != _STAR:
+        at = _element_end(text, at, end, closing)
+        size += 1
+    return at, size
+
+
+def _element_end(text: Octets, at: int, end: int, closing: int) -> int:
+    """Return where the element at ``at`` ends, which stands for one octet of the path."""
+    if text[at] == _BACKSLASH:
+        return min(at + 2, end)
+    if text[at] != _BRACKET:
+        return at + 1
+    last = at + 1
+    if last < end and text[last] == _BANG:
+        last += 1
+    first = last
+    while last <= closing:
+        if text[last] == _CLOSING and last > first:
+            return last + 1
+        last += 2 if text[last] == _BACKSLASH else 1
+    return at + 1
+
+
+def _place(
+    text: Octets, at: int, end: int, closing: int, room: bytearray,
+    path: Octets, low: int, high: int,
+) -> int:  # fmt: skip
+    """Return the first place from ``low`` to ``high`` where a run matches the path, or -1.
+
+    In ``room``, 1 stands for each place that is still possible, then for each octet in a class.
+    """
+    while low <= high:
+        count = min(_PLACES, high - low + 1)
+        _octets.fill(room, 0, 1, count)
+        possible = 0
+        element = at
+        position = low
+        while element < end and possible < count:
+            after = _element_end(text, element, end, closing)
+            _strike_out(text, element, after, room, count, path, position)
+            possible = _octets.find(room, 1, 0, count)
+            element = after
+            position += 1
+        if possible < count:
+            return low + possible
+        low += count
+    return -1
+
+
+def _strike_out(
+    text: Octets, at: int, end: int, room: bytearray, count: int, path: Octets, position: int
+) -> None:
+    """Strike out the places at which the element ``text[at:end]`` does not match."""
+    octet = text[at]
+    if octet == _QUESTION:
+        return
+    if octet == _BRACKET and end - at > 1:
+        _note_members(text, at + 1, end - 1, room)
+        for place in range(count):
+            room[place] &= room[_PLACES + path[position + place]]
+        return
+    if octet == _BACKSLASH and end - at == 2:
+        octet = text[at + 1]
+    for place in range(count):
+        room[place] &= path[position + place] == octet
+
+
+def _note_members(text: Octets, at: int, end: int, room: bytearray) -> None:
+    """Note which octets are in the class with the members ``text[at:end]``."""
+    wanted = 1
     if at < end and text[at] == _BANG:
-        wanted = False
+        wanted = 0
         at += 1
+    _octets.fill(room, _PLACES, 1 - wanted, 256)
     while at < end:
         if text[at] == _BACKSLASH and at + 1 < end:
             at += 1
@@ -178,6 +249,5 @@ def _in_class(text: Octets, at: int, end: int, octet: int) -> bool:
             at += 2 if text[at + 1] == _BACKSLASH and end - at >= 3 else 1
             high = text[at]
             at += 1
-        if low <= octet <= high:
-            return wanted
-    return not wanted
+        if low <= high:
+            _octets.fill(room, _PLACES + low, wanted, high - low + 1)

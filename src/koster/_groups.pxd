@@ -2,12 +2,20 @@ cimport cython
 from koster cimport _lines
 from koster._rows cimport Rows
 
-cdef int _USER_AGENT, _ALLOW, _DISALLOW, _ROBOT_VERSION, _BLANK_LINE_ENDS
+cdef int _USER_AGENT, _ALLOW, _DISALLOW, _ROBOT_VERSION
 
-@cython.locals(first=int, closed=bint, row=int, code=int)
-cdef void delimit(Rows rows, int records, Rows groups) noexcept nogil
-cdef void _end(Rows rows, int records, int first, int after, Rows groups) noexcept nogil
-@cython.locals(named=bint, ruled=bint, row=int, code=int)
-cdef bint _is_record(Rows rows, int first, int after) noexcept nogil
+
+@cython.final
+cdef class Grouping:
+    cdef unsigned int closing
+    cdef bint needs_rules, needs_directives, orphans
+
+
+@cython.locals(first=int, closed=bint, orphans=bint, row=int, code=int)
+cdef void delimit(Rows rows, Grouping grouping, Rows groups) noexcept nogil
+cdef void _end(Rows rows, Grouping grouping, int first, int after, Rows groups) noexcept nogil
+@cython.locals(named=bint, says=bint, row=int, code=int)
+cdef bint _has_needs(Rows rows, bint rules, int first, int after) noexcept nogil
 cdef int version_row(Rows rows, int first, int after) noexcept nogil
+cdef bint stands_directly(bytes data, Py_ssize_t after_agent, Py_ssize_t version) except -1
 cdef int reading_of(bytes value, list majors) except -2

@@ -1,7 +1,6 @@
 """Groups: the second step, from the rows of `_lines` to a row for each group.
 
 A group is ``(first row, row after its last)``; its agents and rules are the rows in between.
-Where a dialect has versions, each group also has the number of its reading.
 
 RFC 9309 §2.2.1 and §2.2.4: the first rule closes a group's list of agents, and no other line,
 blank lines included, ends anything. MK1994 and MK1996: a blank line ends a record.
@@ -12,59 +11,83 @@ from __future__ import annotations
 import re
 
 from . import _lines
-from .dialects import Records
-from .model import Directive
+from .dialects import GroupNeeds, Orphans
+from .model import Directive, LineKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._rows import Rows
+    from .dialects import Dialect
 
 _USER_AGENT = Directive.USER_AGENT.code
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
 _ROBOT_VERSION = Directive.ROBOT_VERSION.code
-_BLANK_LINE_ENDS = int(Records.BLANK_LINE_ENDS)
 
 _VERSION = re.compile(rb"(\d{1,9})\.(\d{1,9})(?:\.\d+)?")
+_LINE_ENDS = re.compile(rb"\r\n|\n|\r")
 
 
-def delimit(rows: Rows, records: int, groups: Rows) -> None:
+class Grouping:
+    """How a dialect makes groups, as numbers. Made once for each dialect."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        bits = 0
+        for kind in dialect.closing:
+            if isinstance(kind, Directive):
+                bits |= 1 << kind.code
+            elif kind is LineKind.UNKNOWN:
+                bits |= 1 << _lines.UNKNOWN
+        self.closing = bits
+        self.needs_rules = dialect.group_needs == GroupNeeds.RULES
+        self.needs_directives = dialect.group_needs == GroupNeeds.DIRECTIVES
+        self.orphans = dialect.orphans == Orphans.FOR_EVERYBODY
+
+
+def delimit(rows: Rows, grouping: Grouping, groups: Rows) -> None:
     """Add to ``groups`` a row for each group."""
     first = -1
     closed = False
+    orphans = grouping.orphans
     for row in range(rows.count):
         code = rows.code(row)
         if code == _USER_AGENT:
+            orphans = False
             if first < 0 or closed:
-                _end(rows, records, first, row, groups)
+                _end(rows, grouping, first, row, groups)
                 first = row
                 closed = False
         elif code == _lines.BLANK:
-            _end(rows, records, first, row, groups)
+            _end(rows, grouping, first, row, groups)
             first = -1
-        elif code == _ALLOW or code == _DISALLOW or records == _BLANK_LINE_ENDS:
+        elif grouping.closing >> code & 1:
             closed = True
-    _end(rows, records, first, rows.count, groups)
+            if orphans and first < 0:
+                first = row
+    _end(rows, grouping, first, rows.count, groups)
 
 
-def _end(rows: Rows, records: int, first: int, after: int, groups: Rows) -> None:
+def _end(rows: Rows, grouping: Grouping, first: int, after: int, groups: Rows) -> None:
     """Add the group ``first`` to ``after``, if there is one."""
-    if first < 0 or (records == _BLANK_LINE_ENDS and not _is_record(rows, first, after)):
+    if first < 0 or (
+        (grouping.needs_rules or grouping.needs_directives)
+        and not _has_needs(rows, grouping.needs_rules, first, after)
+    ):
         return
     groups.add_pair(first, after)
 
 
-def _is_record(rows: Rows, first: int, after: int) -> bool:
-    """Tell whether a record names a robot and says something (MK1994: "At least one Disallow")."""
-    named = False
-    ruled = False
+def _has_needs(rows: Rows, rules: bool, first: int, after: int) -> bool:
+    """Tell whether a group names a robot and says something (MK1994: "At least one Disallow")."""
+    named = rows.code(first) != _USER_AGENT
+    says = False
     for row in range(first, after):
         code = rows.code(row)
-        if code == _USER_AGENT and rows.end(row) > rows.start(row):
-            named = True
-        elif code == _ALLOW or code == _DISALLOW:
-            ruled = True
-    return named and ruled
+        if code == _USER_AGENT:
+            named = named or rows.end(row) > rows.start(row)
+        elif code == _ALLOW or code == _DISALLOW or not rules:
+            says = True
+    return named and says
 
 
 def version_row(rows: Rows, first: int, after: int) -> int:
@@ -72,6 +95,16 @@ def version_row(rows: Rows, first: int, after: int) -> int:
     while first < after and rows.code(first) == _USER_AGENT:
         first += 1
     return first if first < after and rows.code(first) == _ROBOT_VERSION else -1
+
+
+def stands_directly(data: bytes, after_agent: int, version: int) -> bool:
+    """Tell whether only comments stand between two lines that are known.
+
+    ``after_agent`` is where the value of the last agent ends, ``version`` where that of the
+    Robot-version begins.
+    """
+    lines = _LINE_ENDS.split(data[after_agent:version])
+    return all([not line.strip() or line.lstrip().startswith(b"#") for line in lines[1:-1]])
 
 
 def reading_of(value: bytes, majors: list[int]) -> int:

@@ -12,7 +12,7 @@ cdef const unsigned char* _COLUMN
 @cython.final
 cdef class Lexer:
     cdef int* _table
-    cdef bint _prefix, _after_space, _partial_bom, _blanks
+    cdef bint _prefix, _after_space, _partial_bom, _blanks, _unknowns, _two_words
     cdef Py_ssize_t _buffer
 
     @cython.locals(

@@ -12,8 +12,8 @@ colon as key and value, and some misspelt keys.
 from __future__ import annotations
 
 from . import _octets
-from .dialects import BUFFER_OCTETS, Bom, Comments, Keys, LineEnd, Records
-from .model import Directive
+from .dialects import BUFFER_OCTETS, BlankLines, Bom, Comments, Keys, LineEnd, Separator
+from .model import Directive, LineKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ._rows import Rows
     from .dialects import Dialect
 
-#: Codes of lines that have no directive. Only `BLANK` is found in the rows of a parsed file,
-#: and only where it ends a record; the others are for whoever asks for every line.
+#: Codes of lines that have no directive. In the rows of a parsed file stand only `BLANK` and
+#: `UNKNOWN`, and those only where they end something; the rest is for who asks for every line.
 UNKNOWN = 0
 BLANK = 101
 COMMENT = 102
@@ -69,13 +69,15 @@ class Lexer:
     """The lines of one dialect. Made once for a dialect, used for any number of files."""
 
     def __init__(self, dialect: Dialect) -> None:
-        spellings = {
-            spelling: directive.code
-            for directive in Directive
-            if directive in dialect.directives
-            for spelling in directive.spellings
+        spellings = dialect.spellings or {
+            spelling: directive for directive in Directive for spelling in directive.spellings
         }
-        table = [value for state in _automaton(spellings) for value in state]
+        codes = {
+            spelling: directive.code
+            for spelling, directive in spellings.items()
+            if directive in dialect.directives
+        }
+        table = [value for state in _automaton(codes) for value in state]
         self._table = _octets.integers(len(table))
         for index, value in enumerate(table):
             self._table[index] = value
@@ -83,7 +85,9 @@ class Lexer:
         self._after_space = dialect.comments == Comments.AFTER_SPACE
         self._buffer = BUFFER_OCTETS if dialect.line_end == LineEnd.BUFFER else 0
         self._partial_bom = dialect.bom == Bom.PARTIAL
-        self._blanks = dialect.records == Records.BLANK_LINE_ENDS
+        self._blanks = dialect.blank_lines == BlankLines.END_GROUP
+        self._unknowns = LineKind.UNKNOWN in dialect.closing
+        self._two_words = dialect.separator == Separator.COLON_OR_SPACE
 
     def __dealloc__(self) -> None:
         _octets.release(self._table)
@@ -138,7 +142,7 @@ class Lexer:
                 rows.add_line(BLANK if end == stop else COMMENT, number, end, end)
             return
         at, code = self._key(data, start, end)
-        if (code == UNKNOWN or code == MALFORMED) and not every:
+        if not every and (code == MALFORMED or (code == UNKNOWN and not self._unknowns)):
             return
         at += 1
         while at < end and WHITE[data[at]]:
@@ -165,7 +169,7 @@ class Lexer:
         Unusual is everything but a known key with a colon right after it.
         """
         separator = _octets.find(data, _COLON, start, end)
-        if separator == end:
+        if separator == end and self._two_words:
             separator = self._gap_of_two_words(data, start, end)
         key_end = separator
         while key_end > start and WHITE[data[key_end - 1]]:

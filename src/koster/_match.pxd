@@ -21,6 +21,8 @@ cdef int* _kind_bits()
 
 @cython.final
 cdef class Form:
+    cdef object rewrite
+    cdef bytes rewritten
     cdef int url_path, escapes, patterns, choice
     cdef bint empty_rules, unless_allows, exempt, index_pages
 
@@ -42,21 +44,28 @@ cdef class Ruleset:
     cdef int _used, _longest
 
     @cython.locals(
-        count=Py_ssize_t, size=Py_ssize_t, more=Py_ssize_t, group=int, row=int,
+        count=Py_ssize_t, size=Py_ssize_t, more=Py_ssize_t, group=int, row=int, others=dict,
+        first=int, after=int,
     )
     cdef int compile(self, bytes data, Rows rows, Rows groups, list chosen) except -1
+    @cython.locals(start=int, end=int, table="const unsigned char*")
+    cdef bint _is_rewritten(self, const unsigned char* data, Rows rows, int row) noexcept
+    @cython.locals(row=int, octets=int, pattern=bytes, size=int)
+    cdef int _add_mixed_group(
+        self, bytes data, Rows rows, int first, int after, dict others
+    ) except -1
     @cython.locals(row=int, code=int, start=int, end=int)
     cdef void _add_group(
         self, const unsigned char* data, Rows rows, int first, int after
     ) noexcept nogil
     @cython.locals(at=int, stop=int)
     cdef void _add(
-        self, const unsigned char* data, int start, int end, bint allow, int row
+        self, const unsigned char* data, int start, int end, int octets, bint allow, int row
     ) noexcept nogil
     @cython.locals(slash=int, size=int)
     cdef void _add_directory(self, int at, int stop, int row) noexcept nogil
-    @cython.locals(octets=int, flags=int, literal=int, rank=int)
-    cdef void _add_pattern(self, int at, int stop, bint allow, int row) noexcept nogil
+    @cython.locals(flags=int, literal=int, rank=int)
+    cdef void _add_pattern(self, int at, int stop, int octets, bint allow, int row) noexcept nogil
     @cython.locals(earlier=int)
     cdef int _rank(self, int octets, int flags) noexcept nogil
     @cython.locals(allows=int, special_allows=int, rule=int, flags=int)
@@ -82,20 +91,20 @@ cdef class Ruleset:
     ) noexcept nogil
     @cython.locals(
         rules="int*", kinds_of="int*", best=int, best_rank=int, rule=int, at=int,
-        size=Py_ssize_t,
+        size=Py_ssize_t, matched=int,
     )
     cdef int best_by_scan(
         self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds
     ) noexcept nogil
     @cython.locals(
         rules="int*", kinds_of="int*", nodes="int*", best=int, best_rank=int, node=int, at=int,
-        rule=int, rank=int,
+        rule=int, rank=int, matched=int,
     )
     cdef int best_by_index(
         self, Trie trie, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds
     ) noexcept nogil
     @cython.locals(rules="int*", flags=int)
-    cdef bint _rest_matches(
+    cdef int _rest_matches(
         self, int at, const unsigned char* path, Py_ssize_t position, Py_ssize_t end
     ) noexcept nogil
 

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._octets import Integers, Octets
     from ._rows import Rows
-    from .dialects import Reading
+    from .dialects import Reading, Rewrite
 
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
@@ -101,9 +101,14 @@ _INDEX_SIZE = len(_INDEX_TABLE)
 
 
 class Form:
-    """A `Reading` as the numbers that the loops compare. Made once for each reading."""
+    """A `Reading` as the numbers that the loops compare. Made once for each reading.
 
-    def __init__(self, reading: Reading) -> None:
+    ``rewrite`` and ``rewritten`` are those of its `Dialect`.
+    """
+
+    def __init__(self, reading: Reading, rewrite: Rewrite | None, rewritten: bytes | None) -> None:
+        self.rewrite = rewrite
+        self.rewritten = bytes(rewritten is None or octet in rewritten for octet in range(256))
         self.url_path = int(reading.url_path)
         self.escapes = int(reading.escapes)
         self.patterns = int(reading.patterns)
@@ -144,22 +149,64 @@ class Ruleset:
         """
         count = 0
         size = 0
+        rewrite = self.form.rewrite
+        others: dict[int, list[tuple[bytes, int]]] = {}
         for group in chosen:
             for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
                 if rows.code(row) == _ALLOW or rows.code(row) == _DISALLOW:
                     count += 1
                     size += rows.end(row) - rows.start(row)
+                    if rewrite is not None and self._is_rewritten(data, rows, row):
+                        value = data[rows.start(row) : rows.end(row)]
+                        others[row] = list(rewrite(value, rows.code(row) == _ALLOW))
+                        count += len(others[row])
+                        size += sum([len(pattern) for pattern, _ in others[row]])
         more = 2 if self.form.index_pages else 1
         self._rules = _octets.integers(RULE * (more * count + 1))
         self._text = _octets.octets(more * (3 * size + count) + 1)
         if not self._rules or not self._text:
             raise MemoryError("no memory for the rules of a robots.txt")
         for group in chosen:
-            self._add_group(data, rows, groups.values[2 * group], groups.values[2 * group + 1])
+            first = groups.values[2 * group]
+            after = groups.values[2 * group + 1]
+            if others:
+                self._add_mixed_group(data, rows, first, after, others)
+            else:
+                self._add_group(data, rows, first, after)
         if self.form.unless_allows:
             self._settle_unmatched()
         if self._longest > _glob.SHORT:
             self._link_runs()
+
+    def _is_rewritten(self, data: Octets, rows: Rows, row: int) -> bool:
+        """Tell whether a rule's value is not to be taken as it stands."""
+        start = rows.start(row)
+        end = rows.end(row)
+        if start == end:
+            return True
+        table: Octets = self.form.rewritten
+        while start < end:
+            if table[data[start]]:
+                return True
+            start += 1
+        return False
+
+    def _add_mixed_group(
+        self,
+        data: bytes,
+        rows: Rows,
+        first: int,
+        after: int,
+        others: dict[int, list[tuple[bytes, int]]],
+    ) -> None:
+        """Add the rules of one group, of which ``others`` are rewritten."""
+        for row in range(first, after):
+            if row not in others:
+                self._add_group(data, rows, row, row + 1)
+                continue
+            for pattern, octets in others[row]:
+                size = len(pattern)
+                self._add(pattern, 0, size, octets, rows.code(row) == _ALLOW, row)
 
     def _add_group(self, data: Octets, rows: Rows, first: int, after: int) -> None:
         """Add the rules of one group."""
@@ -169,15 +216,15 @@ class Ruleset:
                 start = rows.start(row)
                 end = rows.end(row)
                 if start < end:
-                    self._add(data, start, end, code == _ALLOW, row)
+                    self._add(data, start, end, -1, code == _ALLOW, row)
                 elif self.form.empty_rules:
-                    self._add_pattern(self._used, self._used, code == _DISALLOW, row)
+                    self._add_pattern(self._used, self._used, -1, code == _DISALLOW, row)
 
-    def _add(self, data: Octets, start: int, end: int, allow: bool, row: int) -> None:
-        """Add the rule with the pattern ``data[start:end]``."""
+    def _add(self, data: Octets, start: int, end: int, octets: int, allow: bool, row: int) -> None:
+        """Add the rule with the pattern ``data[start:end]``; see `_add_pattern`."""
         at = self._used
         stop = _paths.write(data, start, end, self.form.escapes, self.form.patterns, self._text, at)
-        self._add_pattern(at, stop, allow, row)
+        self._add_pattern(at, stop, octets, allow, row)
         if allow and self.form.index_pages:
             self._add_directory(at, stop, row)
 
@@ -194,12 +241,16 @@ class Ruleset:
             size = slash + 1 - at
             _octets.copy(self._text, stop, self._text, at, size)
             self._text[stop + size] = _DOLLAR
-            self._add_pattern(stop, stop + size + 1, True, row)
+            self._add_pattern(stop, stop + size + 1, -1, True, row)
 
-    def _add_pattern(self, at: int, stop: int, allow: bool, row: int) -> None:
-        """Add a rule whose canonical pattern stands in the text from ``at`` to ``stop``."""
+    def _add_pattern(self, at: int, stop: int, octets: int, allow: bool, row: int) -> None:
+        """Add a rule whose canonical pattern stands in the text from ``at`` to ``stop``.
+
+        It counts for ``octets``, or for as many as it has if that is -1.
+        """
         self._used = stop
-        octets = stop - at
+        if octets < 0:
+            octets = stop - at
         flags = ALLOWS if allow else 0
         literal = stop
         if self.form.patterns == _WILDCARDS:
@@ -375,7 +426,12 @@ class Ruleset:
                 continue
             if not _octets.same(self._text, rules[at + _START], path, start, size):
                 continue
-            if rules[at + _FLAGS] <= ALLOWS or self._rest_matches(at, path, start + size, end):
+            matched = 1
+            if rules[at + _FLAGS] > ALLOWS:
+                matched = self._rest_matches(at, path, start + size, end)
+            if matched < 0:
+                return NO_MEMORY
+            if matched:
                 best = rule
                 best_rank = rules[at + _RANK]
         return best
@@ -398,21 +454,26 @@ class Ruleset:
             rule = nodes[at + _trie.CHAIN] - 1
             while rule >= 0:
                 rank = rules[RULE * rule + _RANK]
-                if (
-                    (not kinds_of or kinds_of[rule] & ~kinds == 0)
-                    and _is_better(rank, rule, best_rank, best)
-                    and self._rest_matches(RULE * rule, path, start, end)
+                if (not kinds_of or kinds_of[rule] & ~kinds == 0) and _is_better(
+                    rank, rule, best_rank, best
                 ):
-                    best = rule
-                    best_rank = rank
+                    matched = self._rest_matches(RULE * rule, path, start, end)
+                    if matched < 0:
+                        return NO_MEMORY
+                    if matched:
+                        best = rule
+                        best_rank = rank
                 rule = trie.chain[rule + 1] - 1
             node = _trie.step(nodes, node, self._text, path, start, end) if start < end else 0
             if node == 0:
                 return best
             start += nodes[_trie.NODE * node + _trie.SIZE]
 
-    def _rest_matches(self, at: int, path: Octets, position: int, end: int) -> bool:
-        """Tell whether what follows the literal prefix of a rule matches, too."""
+    def _rest_matches(self, at: int, path: Octets, position: int, end: int) -> int:
+        """Tell whether what follows the literal prefix of a rule matches, too.
+
+        Returns 1 or 0, or -1 where there was no memory to find out.
+        """
         rules = self._rules
         flags = rules[at + _FLAGS]
         if flags & _WILD:

@@ -1,7 +1,7 @@
 # The C side of _octets.py: the same functions, for the compiled steps. Where there is no
 # memory they return NULL, as malloc does; who calls them checks.
 
-from libc.string cimport memchr, memcmp, memcpy
+from libc.string cimport memchr, memcmp, memcpy, memset
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_GET_LENGTH
@@ -34,6 +34,12 @@ cdef inline void copy(
     const unsigned char* source, Py_ssize_t start, Py_ssize_t size
 ) noexcept nogil:
     memcpy(target + at, source + start, <size_t> size)
+
+
+cdef inline void fill(
+    unsigned char* target, Py_ssize_t at, int octet, Py_ssize_t size
+) noexcept nogil:
+    memset(target + at, octet, <size_t> size)
 
 
 cdef inline int* integers(Py_ssize_t count) noexcept nogil:

@@ -35,6 +35,11 @@ def copy(target: bytearray, at: int, source: Octets, start: int, size: int) -> N
     target[at : at + size] = source[start : start + size]
 
 
+def fill(target: bytearray, at: int, octet: int, size: int) -> None:
+    """Set ``size`` octets to one value."""
+    target[at : at + size] = bytes([octet]) * size
+
+
 def integers(count: int) -> Integers:
     """Return room for ``count`` integers of 32 bits, all 0."""
     return array("i", bytes(4 * count))

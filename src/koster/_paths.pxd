@@ -1,21 +1,22 @@
 cimport cython
 from koster cimport _octets
 
-cdef int _CANONICAL, _PATTERN_ONLY, _AS_WRITTEN, _DECODED, _GOOGLE, _WILDCARDS, _SHELL
+cdef int _CANONICAL, _PATTERN_ONLY, _AS_WRITTEN, _DECODED, _GOOGLE, _GIVEN, _WILDCARDS, _SHELL
 cdef int URL
 cdef int _SLASH, _COLON, _QUERY, _HASH, _PERCENT, _STAR, _DOLLAR, _BACKSLASH, _LOWER_BIT
 cdef int _ESCAPED, _KEPT, _SPECIAL
 cdef bytes _HEX_TABLE, _NIBBLE_TABLE, _SCHEME_TABLE
-cdef bytes _CANONICAL_TABLE, _DECODED_TABLE, _PLAIN_TABLE, _SHELL_TABLE
+cdef bytes _CANONICAL_TABLE, _DECODED_TABLE, _PLAIN_TABLE, _SHELL_TABLE, _SHELL_ACTIONS_TABLE
 cdef const unsigned char* _HEX
 cdef const unsigned char* _NIBBLE
 cdef const unsigned char* _SCHEME
 cdef const unsigned char* _CANONICAL_ACTIONS
 cdef const unsigned char* _DECODED_ACTIONS
 cdef const unsigned char* _PLAIN_ACTIONS
+cdef const unsigned char* _SHELL_ACTIONS
 cdef const unsigned char* _SHELL_SPECIAL
 
-cdef const unsigned char* _actions_of(int escapes) noexcept nogil
+cdef const unsigned char* _actions_of(int escapes, int patterns) noexcept nogil
 @cython.locals(start=Py_ssize_t, end=Py_ssize_t)
 cdef (Py_ssize_t, Py_ssize_t) span(
     const unsigned char* url, Py_ssize_t size, int url_path
@@ -41,6 +42,7 @@ cdef Py_ssize_t write(
 ) noexcept nogil
 @cython.locals(
     actions="const unsigned char*", query=Py_ssize_t, position=Py_ssize_t, octet=int, value=int,
+    quoted=bint,
 )
 cdef Py_ssize_t _write_form(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end, int escapes, int patterns,
@@ -52,7 +54,8 @@ cdef bint _is_escape(
 cdef bint _is_special(int octet, bint last, int patterns) noexcept nogil
 @cython.locals(separator=bint, plain=bint)
 cdef Py_ssize_t _write_escape(
-    int value, int escapes, int patterns, bint query, unsigned char* out, Py_ssize_t at
+    int value, int escapes, int patterns, bint query, bint quoted, unsigned char* out,
+    Py_ssize_t at
 ) noexcept nogil
 cdef Py_ssize_t _escape(int octet, unsigned char* out, Py_ssize_t at) noexcept nogil
 @cython.locals(octet=int)

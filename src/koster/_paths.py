@@ -23,6 +23,7 @@ _PATTERN_ONLY = int(Escapes.PATTERN_ONLY)
 _AS_WRITTEN = int(Escapes.AS_WRITTEN)
 _DECODED = int(Escapes.DECODED)
 _GOOGLE = int(UrlPath.GOOGLE)
+_GIVEN = int(UrlPath.GIVEN)
 _WILDCARDS = int(Patterns.WILDCARDS)
 _SHELL = int(Patterns.SHELL)
 
@@ -73,15 +74,19 @@ _DECODED_TABLE = _actions(bytes(range(256)), b"%*$")
 _DECODED_ACTIONS = _DECODED_TABLE
 _PLAIN_TABLE = _actions(bytes(range(256)), b"%")
 _PLAIN_ACTIONS = _PLAIN_TABLE
+_SHELL_ACTIONS_TABLE = _actions(bytes(range(256)), b"%\\")
+_SHELL_ACTIONS = _SHELL_ACTIONS_TABLE
 _SHELL_OCTETS = b"*?[]!-\\"
 _SHELL_TABLE = bytes(octet in _SHELL_OCTETS for octet in range(256))
 _SHELL_SPECIAL = _SHELL_TABLE
 
 
-def _actions_of(escapes: int) -> Octets:
+def _actions_of(escapes: int, patterns: int) -> Octets:
     """Return what a form does with each octet."""
     if escapes == _CANONICAL:
         return _CANONICAL_ACTIONS
+    if patterns == _SHELL:
+        return _SHELL_ACTIONS
     return _DECODED_ACTIONS if escapes == _DECODED else _PLAIN_ACTIONS
 
 
@@ -92,6 +97,8 @@ def span(url: Octets, size: int, url_path: int) -> tuple[int, int]:
     """
     if url_path == _GOOGLE:
         return _google_span(url, size)
+    if url_path == _GIVEN:
+        return 0, size
     end = _octets.find(url, _HASH, 0, size)
     start = 0
     if end >= 2 and url[0] == _SLASH and url[1] == _SLASH:
@@ -153,7 +160,7 @@ def is_plain(data: Octets, start: int, end: int, escapes: int) -> bool:
         return False
     if escapes == _PATTERN_ONLY or escapes == _AS_WRITTEN:
         return True
-    actions = _actions_of(escapes)
+    actions = _actions_of(escapes, URL)
     while start < end and actions[data[start]] == _KEPT:
         start += 1
     return start == end
@@ -182,10 +189,12 @@ def _write_form(
     data: Octets, start: int, end: int, escapes: int, patterns: int, out: bytearray, at: int
 ) -> int:
     """Write the canonical or the decoded form."""
-    actions = _actions_of(escapes)
+    actions = _actions_of(escapes, patterns)
     query = -1
     position = start
+    quoted = False
     while position < end:
+        quoted = quoted and actions[data[position]] != _KEPT
         while position < end and actions[data[position]] == _KEPT:
             out[at] = data[position]
             at += 1
@@ -198,13 +207,19 @@ def _write_form(
             if query < 0:
                 query = _octets.find(data, _QUERY, start, end)
             value = 16 * _NIBBLE[data[position]] + _NIBBLE[data[position + 1]]
-            at = _write_escape(value, escapes, patterns, query < position, out, at)
+            at = _write_escape(value, escapes, patterns, query < position, quoted, out, at)
             position += 2
+            quoted = False
+        elif octet == _BACKSLASH and patterns == _SHELL:
+            out[at] = octet
+            at += 1
+            quoted = not quoted
         elif _is_special(octet, position == end, patterns):
             out[at] = octet
             at += 1
         else:
             at = _escape(octet, out, at)
+            quoted = False
     return at
 
 
@@ -221,17 +236,20 @@ def _is_special(octet: int, last: bool, patterns: int) -> bool:
 
 
 def _write_escape(
-    value: int, escapes: int, patterns: int, query: bool, out: bytearray, at: int
+    value: int, escapes: int, patterns: int, query: bool, quoted: bool, out: bytearray, at: int
 ) -> int:
-    """Write the octet that was escaped: plain where that means the same, else ``%XX``."""
+    """Write the octet that was escaped: plain where that means the same, else ``%XX``.
+
+    ``query``: after the first literal ``?``; ``quoted``: after a backslash that quotes it.
+    """
     if escapes == _CANONICAL:
         separator = value == _SLASH or value == _QUERY
         plain = _CANONICAL_ACTIONS[value] == _KEPT and (
             query if separator else value != 38 and value != 61
         )
     else:
-        plain = _actions_of(escapes)[value] == _KEPT and value != _SLASH
-        if plain and patterns == _SHELL and _SHELL_SPECIAL[value]:
+        plain = _actions_of(escapes, URL)[value] == _KEPT and value != _SLASH
+        if plain and patterns == _SHELL and _SHELL_SPECIAL[value] and not quoted:
             out[at] = _BACKSLASH
             at += 1
     if not plain:

@@ -52,6 +52,9 @@ class VisitTime:
     line: int
     through_end: bool = False
 
+    def __str__(self) -> str:
+        return f"{self.start:%H:%M}-{self.end:%H:%M}"
+
 
 @dataclass(frozen=True, slots=True)
 class Preference:

@@ -9,15 +9,23 @@ does, so that an entry says only where it differs.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from .errors import UnknownDialectError
-from .model import Directive
+from .model import Directive, LineKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import TypeAlias
+
+    #: The names of all groups in lower case, the number of each one's group, and the agent that
+    #: asks: gives the numbers of the groups that are for it, in the order in which they count.
+    Choose: TypeAlias = Callable[[Sequence[bytes], Sequence[int], bytes], Sequence[int]]
+    #: The value of a rule, and whether it allows: gives the patterns to match in its place, each
+    #: with how many octets it counts for, or -1 for as many as it has.
+    Rewrite: TypeAlias = Callable[[bytes, bool], Iterable[tuple[bytes, int]]]
 
 
 class Bom(enum.IntEnum):
@@ -52,13 +60,36 @@ class LineEnd(enum.IntEnum):
     """As a C string in a buffer of fixed size: up to `BUFFER_OCTETS` and up to the first NUL."""
 
 
-class Records(enum.IntEnum):
-    """How lines make up groups."""
+class Separator(enum.IntEnum):
+    """What stands between key and value."""
 
-    RULES_CLOSE = 0
-    """The first rule closes a group's list of agents; nothing else ends anything."""
-    BLANK_LINE_ENDS = 1
-    """A blank line ends the record, and one without agents or without rules is none."""
+    COLON_OR_SPACE = 0
+    """A colon; without one, exactly two words are a key and its value."""
+    COLON = 1
+
+
+class BlankLines(enum.IntEnum):
+    """What a blank line does; one with only a comment is not blank."""
+
+    NOTHING = 0
+    END_GROUP = 1
+
+
+class GroupNeeds(enum.IntEnum):
+    """What a group must have besides User-agent lines, to be one."""
+
+    NOTHING = 0
+    RULES = 1
+    """A name, and a rule."""
+    DIRECTIVES = 2
+    """A name, and any other directive."""
+
+
+class Orphans(enum.IntEnum):
+    """What rules before any User-agent line are."""
+
+    IGNORED = 0
+    FOR_EVERYBODY = 1
 
 
 class Names(enum.IntEnum):
@@ -80,6 +111,8 @@ class UrlPath(enum.IntEnum):
     AFTER_AUTHORITY = 0
     GOOGLE = 1
     """At the first ``/``, ``?`` or ``;`` after ``://``, wherever that stands; up to a NUL."""
+    GIVEN = 2
+    """At its first octet: whoever asks gives nothing but path and query, ``#`` included."""
 
 
 class Escapes(enum.IntEnum):
@@ -180,23 +213,37 @@ class Reading:
 class Dialect:
     """One way to read a robots.txt.
 
-    ``directives`` are the keys it reads; any other key makes an unknown line. ``versions``
-    maps the major number of a Robot-version, directly after a group's agents, to the reading
-    of that group; a group whose minor number is odd, or whose major number is not here, is
-    passed over. Without ``versions`` every group is read by ``reading``.
+    ``directives`` are the keys it reads, under the spellings of `Directive` or, if there are
+    any, under ``spellings``; any other key makes an unknown line. The first line of a kind in
+    ``closing`` closes a group's list of agents. ``versions`` maps the major number of a
+    Robot-version, directly after a group's agents, to the reading of that group; a group
+    whose minor number is odd, or whose major number is not here, is passed over. Without
+    ``versions`` every group is read by ``reading``.
+
+    What a single library does in a way of its own is no choice here but a function:
+    ``choose`` picks the groups instead of ``names``; ``rewrite`` brings the rules whose values
+    have an octet of ``rewritten`` (or all, if it is None) into what ``reading`` says.
     """
 
     name: str
     source: str
     directives: frozenset[Directive] = frozenset(Directive)
+    spellings: Mapping[str, Directive] = field(default_factory=dict, hash=False)
     bom: Bom = Bom.WHOLE
     keys: Keys = Keys.EQUAL
+    separator: Separator = Separator.COLON_OR_SPACE
     comments: Comments = Comments.ANYWHERE
     line_end: LineEnd = LineEnd.WHOLE
-    records: Records = Records.RULES_CLOSE
+    closing: frozenset[Directive | LineKind] = frozenset({Directive.ALLOW, Directive.DISALLOW})
+    blank_lines: BlankLines = BlankLines.NOTHING
+    group_needs: GroupNeeds = GroupNeeds.NOTHING
+    orphans: Orphans = Orphans.IGNORED
     names: Names = Names.PRODUCT_TOKEN
+    choose: Choose | None = None
     reading: Reading = Reading()
     versions: Mapping[int, Reading] = field(default_factory=dict, hash=False)
+    rewrite: Rewrite | None = None
+    rewritten: bytes | None = None
     window_end: WindowEnd = WindowEnd.AT_MINUTE
 
     def __str__(self) -> str:
@@ -236,7 +283,9 @@ MK1994 = Dialect(
     name="MK1994",
     source="A Standard for Robot Exclusion, Martijn Koster, 1994",
     directives=frozenset({Directive.USER_AGENT, Directive.DISALLOW}),
-    records=Records.BLANK_LINE_ENDS,
+    closing=frozenset(Directive),
+    blank_lines=BlankLines.END_GROUP,
+    group_needs=GroupNeeds.RULES,
     names=Names.SUBSTRING,
     reading=Reading(
         escapes=Escapes.AS_WRITTEN,
@@ -254,29 +303,60 @@ _MK1996_READING = Reading(
     empty_rules=EmptyRules.OPPOSITE,
     choice=Choice.FIRST,
 )
-MK1996 = Dialect(
+_EXTENDED2_READING = Reading(
+    escapes=Escapes.PLAIN,
+    patterns=Patterns.SHELL,
+    choice=Choice.FIRST,
+)
+MK1996 = replace(
+    MK1994,
     name="MK1996",
     source="draft-koster-robots-00, Martijn Koster, 1996",
-    directives=frozenset({Directive.USER_AGENT, Directive.ALLOW, Directive.DISALLOW}),
-    records=Records.BLANK_LINE_ENDS,
-    names=Names.SUBSTRING,
+    directives=MK1994.directives | {Directive.ALLOW},
     reading=_MK1996_READING,
 )
 
 # What Google, Yahoo and Microsoft announced together on 3 June 2008, as
 # robotexclusionrulesparser documents it (nikitathespider.com).
-GYM2008 = Dialect(
+GYM2008 = replace(
+    MK1996,
     name="GYM2008",
     source="Google, Yahoo and Microsoft, 2008, as robotexclusionrulesparser documents it",
     directives=MK1996.directives | {Directive.CRAWL_DELAY, Directive.SITEMAP},
-    records=Records.BLANK_LINE_ENDS,
-    names=Names.SUBSTRING,
-    reading=Reading(
-        escapes=Escapes.DECODED,
-        patterns=Patterns.WILDCARDS,
-        empty_rules=EmptyRules.OPPOSITE,
-        choice=Choice.FIRST,
-    ),
+    reading=replace(_MK1996_READING, patterns=Patterns.WILDCARDS),
+)
+
+# conman.org/people/spc/robots2.html, as of 5 November 2002: its version 2.0, and version 1.0 by
+# reference to the draft of 1996.
+EXTENDED2 = replace(
+    MK1996,
+    name="EXTENDED2",
+    source="An Extended Standard for Robot Exclusion, Sean Conner, 2002",
+    directives=MK1996.directives
+    | {
+        *(Directive.ROBOT_VERSION, Directive.VISIT_TIME),
+        *(Directive.REQUEST_RATE, Directive.COMMENT),
+    },
+    comments=Comments.AFTER_SPACE,
+    group_needs=GroupNeeds.DIRECTIVES,
+    names=Names.PREFIX,
+    versions={1: _MK1996_READING, 2: _EXTENDED2_READING},
+    window_end=WindowEnd.THROUGH_MINUTE,
+)
+
+# The same document's wording of 1996, which its update of 2002 struck out.
+EXTENDED2_1996 = replace(
+    EXTENDED2,
+    name="EXTENDED2_1996",
+    source="An Extended Standard for Robot Exclusion, Sean Conner, 1996",
+    versions={
+        1: _MK1996_READING,
+        2: replace(
+            _EXTENDED2_READING,
+            choice=Choice.EXPLICIT_FIRST,
+            unmatched=Unmatched.UNLESS_ALLOWS,
+        ),
+    },
 )
 
 # draft-ietf-aipref-attach: the paths of Content-Usage match as those of rules do; only that
@@ -289,7 +369,10 @@ USAGE_PATHS = Dialect(
 
 #: The named dialects by name, the default first.
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
-    {dialect.name: dialect for dialect in (RFC9309, GOOGLE, MK1994, MK1996, GYM2008)}
+    {
+        dialect.name: dialect
+        for dialect in (RFC9309, GOOGLE, MK1994, MK1996, GYM2008, EXTENDED2, EXTENDED2_1996)
+    }
 )
 
 

@@ -267,9 +267,14 @@ class Rules:
         self._file = file
         self._agent = agent
         self._used = 0
-        self._chosen, self._how, self._asked = _agents.groups_of(
-            file.data, file.rows, file.heeded, file.plan.names, names
-        )
+        if file.plan.choose is not None:
+            self._chosen, self._how, self._asked = _agents.chosen_groups(
+                file.data, file.rows, file.heeded, file.plan.choose, names
+            )
+        else:
+            self._chosen, self._how, self._asked = _agents.groups_of(
+                file.data, file.rows, file.heeded, file.plan.names, names
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rules_of, (self._file.data, self._file.plan.dialect, self._agent)

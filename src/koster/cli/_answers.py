@@ -79,6 +79,7 @@ class Answer:
             "rule": str(rule) if rule else None,
             "text": self.text if rule else None,
             "dialect": self.decision.dialect.name,
+            "comments": list(self.rules.comments),
         }
         return fields | times(self.rules, moment) if moment else fields
 
@@ -116,11 +117,13 @@ def answers(questions: list[Question], urls: tuple[str, ...]) -> Iterator[Answer
                     yield Answer(question.path, decision, text.strip(), rules, len(questions) > 1)
 
 
-#: The fields of an answer's record, in their order; the last four only with a moment.
+#: The fields of an answer's record, in their order.
 FIELDS = (
     *("allowed", "agent", "url", "reason", "file", "line", "rule", "text", "dialect"),
-    *("at", "open", "next_open", "interval"),
+    "comments",
 )
+#: Those that it has besides, with a moment.
+FIELDS_OF_TIME = ("at", "open", "visit_times", "next_open", "interval")
 
 
 def times(rules: Rules, moment: datetime) -> dict[str, Any]:
@@ -128,6 +131,7 @@ def times(rules: Rules, moment: datetime) -> dict[str, Any]:
     return {
         "at": moment.isoformat(),
         "open": rules.open_at(moment),
+        "visit_times": [str(window) for window in rules.visit_times],
         "next_open": rules.next_open(moment).isoformat(),
         "interval": rules.interval(moment),
     }

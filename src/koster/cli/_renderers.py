@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from ..politeness import RULE_OF_THUMB
 from . import _files, _screen
-from ._answers import FIELDS
+from ._answers import FIELDS, FIELDS_OF_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
     from ..robots import Rules
     from ._answers import Answer, Question, Tally
+
+_NO_PACE = (
+    f"none asked for; rule of thumb: {RULE_OF_THUMB.times_fetch:g} × the fetch time, "
+    f"at least {RULE_OF_THUMB.at_least:g} s"
+)
 
 #: Answers in one table: the memory that a long list takes is bounded.
 _ROWS = 1000
@@ -36,6 +42,9 @@ def print_text(tally: Tally, questions: list[Question], moment: datetime | None)
         print()
         headings = ["Robot", "Dialect", f"At {moment:%Y-%m-%d %H:%M} UTC", "Pace", *file]
         _screen.print_table(headings, _paces(questions, moment))
+    if comments := list(_comments(questions)):
+        print()
+        _screen.print_table(["Robot", "Dialect", "The site says to its author", *file], comments)
     _screen.print_note(str(tally))
 
 
@@ -97,12 +106,25 @@ def _paces(questions: list[Question], moment: datetime) -> Iterator[list[Text]]:
 def _pace(rules: Rules, moment: datetime, dialect: str) -> list[Text]:
     """Return whether a robot is welcome at a moment, and how often it may ask."""
     is_open = rules.open_at(moment)
+    windows = ", ".join(map(str, rules.visit_times))
     until = f"closed until {rules.next_open(moment):%Y-%m-%d %H:%M}"
     welcome = _coloured("open" if is_open else until, is_open)
+    if windows:
+        welcome.append(f" (welcome {windows})", "dim")
     seconds = rules.interval(moment)
-    pace = "none asked for" if seconds is None else f"one request in {seconds:g} s"
+    pace = _NO_PACE if seconds is None else f"one request in {seconds:g} s"
     agent = _screen.printable(str(rules.agent))
     return [Text(agent), Text(dialect), welcome, Text(pace)]
+
+
+def _comments(questions: list[Question]) -> Iterator[list[Text]]:
+    """Go through what the files say to the authors of all robots."""
+    for question in questions:
+        for agent in question.agents:
+            for robots in question.readings:
+                for comment in robots.rules_for(agent).comments:
+                    cells = (agent, robots.dialect.name, comment, _files.shown_name(question.path))
+                    yield [Text(_screen.printable(cell)) for cell in cells]
 
 
 def print_json(tally: Tally, questions: list[Question], moment: datetime | None) -> None:
@@ -116,7 +138,7 @@ def print_json(tally: Tally, questions: list[Question], moment: datetime | None)
 
 def print_csv(tally: Tally, questions: list[Question], moment: datetime | None) -> None:
     """Print a heading and a line for each answer."""
-    fields = FIELDS if moment else FIELDS[:-4]
+    fields = FIELDS + FIELDS_OF_TIME if moment else FIELDS
     writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
     writer.writeheader()
     # Before Python 3.12 a lone carriage return is not quoted where it must be.
@@ -129,5 +151,7 @@ def print_csv(tally: Tally, questions: list[Question], moment: datetime | None) 
 
 
 def _cell_of_csv(value: object) -> object:
-    """Return a value as CSV has it: true and false as JSON writes them."""
+    """Return a value as CSV has it: true and false as JSON writes them, several on lines."""
+    if isinstance(value, list):
+        return "\n".join(value)
     return str(value).lower() if isinstance(value, bool) else value

@@ -1,0 +1,120 @@
+"""The tables of docs/dialects.md that come from the code: ``python tests/tables.py`` prints them."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import fields
+from itertools import combinations
+
+import koster
+from koster.dialects import Dialect, Reading
+
+#: What is no choice: names, and the keys, of which the page has a table of their own.
+NOT_CHOICES = {
+    "name",
+    "source",
+    "spellings",
+    "choose",
+    "rewrite",
+    "rewritten",
+    "reading",
+    "versions",
+}
+
+#: On which URL two dialects decide otherwise: a file, who asks, and the URL.
+WITNESSES = {
+    ("RFC9309", "GOOGLE"): ("User-agent: *\nDisallow: /", "FooBot", "/robots.txt"),
+    ("RFC9309", "MK1994"): ("User-agent: *\nDisallow: /a*c", "FooBot", "/abc"),
+    ("RFC9309", "MK1996"): ("User-agent: *\nDisallow: /a*c", "FooBot", "/abc"),
+    ("RFC9309", "GYM2008"): ("User-agent: *\nDisallow: /a\nAllow: /ab", "FooBot", "/ab"),
+    ("RFC9309", "EXTENDED2"): ("User-agent: Bot\nDisallow: /", "BotFoo", "/a"),
+    ("RFC9309", "EXTENDED2_1996"): ("User-agent: Bot\nDisallow: /", "BotFoo", "/a"),
+    ("GOOGLE", "MK1994"): ("User-agent: *\nDisallow: /a*c", "FooBot", "/abc"),
+    ("GOOGLE", "MK1996"): ("User-agent: *\nDisallow: /a*c", "FooBot", "/abc"),
+    ("GOOGLE", "GYM2008"): ("User-agent: *\nDisallow: /a\nAllow: /ab", "FooBot", "/ab"),
+    ("GOOGLE", "EXTENDED2"): ("User-agent: *\nDisallow: /a*c", "FooBot", "/abc"),
+    ("GOOGLE", "EXTENDED2_1996"): ("User-agent: *\nDisallow: /a*c", "FooBot", "/abc"),
+    ("MK1994", "MK1996"): ("User-agent: *\nAllow: /ab\nDisallow: /a", "FooBot", "/ab"),
+    ("MK1994", "GYM2008"): ("User-agent: *\nDisallow: /a*c", "FooBot", "/abc"),
+    ("MK1994", "EXTENDED2"): ("User-agent: Bot\nDisallow: /", "FooBot", "/a"),
+    ("MK1994", "EXTENDED2_1996"): ("User-agent: Bot\nDisallow: /", "FooBot", "/a"),
+    ("MK1996", "GYM2008"): ("User-agent: *\nDisallow: /a*c", "FooBot", "/abc"),
+    ("MK1996", "EXTENDED2"): ("User-agent: Bot\nDisallow: /", "FooBot", "/a"),
+    ("MK1996", "EXTENDED2_1996"): ("User-agent: Bot\nDisallow: /", "FooBot", "/a"),
+    ("GYM2008", "EXTENDED2"): ("User-agent: Bot\nDisallow: /", "FooBot", "/a"),
+    ("GYM2008", "EXTENDED2_1996"): ("User-agent: Bot\nDisallow: /", "FooBot", "/a"),
+    ("EXTENDED2", "EXTENDED2_1996"): (
+        "User-agent: *\nRobot-version: 2.0\nDisallow: /a*\nAllow: /ab", "FooBot", "/ab",
+    ),
+}  # fmt: skip
+
+
+def shown(value: object) -> str:
+    """Return a choice as the table has it."""
+    if isinstance(value, enum.Enum):
+        return value.name.lower().replace("_", " ")
+    if isinstance(value, frozenset):
+        names = {each.value: each for each in (*koster.Directive, *koster.LineKind)}
+        known = [name for name, each in names.items() if each in value]
+        return "all" if value >= set(koster.Directive) else ", ".join(known)
+    raise TypeError(value)
+
+
+def _rows() -> list[list[str]]:
+    dialects = list(koster.DIALECTS.values())
+    rows = [["", *(dialect.name for dialect in dialects)]]
+    for each in fields(Dialect):
+        if each.name not in NOT_CHOICES:
+            said = [shown(getattr(dialect, each.name)) for dialect in dialects]
+            rows.append([f"`{each.name}`", *said])
+    for each in fields(Reading):
+        said = [_of_versions(dialect, each.name) for dialect in dialects]
+        rows.append([f"`reading.{each.name}`", *said])
+    return rows
+
+
+def _of_versions(dialect: Dialect, name: str) -> str:
+    """Return a choice of a dialect's reading, for each version if they differ."""
+    first = shown(getattr(dialect.reading, name))
+    versions = {major: shown(getattr(reading, name)) for major, reading in dialect.versions.items()}
+    if all(each == first for each in versions.values()):
+        return first
+    return "; ".join(f"{major}.x: {each}" for major, each in versions.items())
+
+
+def _table(rows: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines.insert(1, "|---" * len(rows[0]) + "|")
+    return "\n".join(lines)
+
+
+def choices() -> str:
+    """Return the table of every dialect's every choice."""
+    return _table(_rows())
+
+
+def verdict(file: str, dialect: str, agent: str, url: str) -> str:
+    """Return what a dialect decides."""
+    return "allowed" if koster.parse(file, koster.DIALECTS[dialect]).allowed(url, agent) else "not"
+
+
+def pairs() -> str:
+    """Return the table of the URLs on which dialects differ."""
+    rows = [["these two", "a file", "who asks", "for", "the first", "the second"]]
+    for first, second in combinations(koster.DIALECTS, 2):
+        file, agent, url = WITNESSES[first, second]
+        lines = " / ".join(f"`{line}`" for line in file.splitlines())
+        said = [verdict(file, name, agent, url) for name in (first, second)]
+        assert said[0] != said[1], (first, second)
+        rows.append([f"{first}, {second}", lines, agent, f"`{url}`", *said])
+    return _table(rows)
+
+
+def sources() -> str:
+    """Return the table of the dialects' sources."""
+    rows = [["dialect", "source"]]
+    return _table(rows + [[each.name, each.source] for each in koster.DIALECTS.values()])
+
+
+if __name__ == "__main__":
+    print(sources(), choices(), pairs(), sep="\n\n")
