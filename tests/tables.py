@@ -11,14 +11,8 @@ from koster.dialects import Dialect, Reading
 
 #: What is no choice: names, and the keys, of which the page has a table of their own.
 NOT_CHOICES = {
-    "name",
-    "source",
-    "spellings",
-    "choose",
-    "rewrite",
-    "rewritten",
-    "reading",
-    "versions",
+    *("name", "source", "spellings", "reading", "versions"),
+    *("read_odd", "choose", "rewrite", "rewritten"),
 }
 
 #: On which URL two dialects decide otherwise: a file, who asks, and the URL.

@@ -1,19 +1,28 @@
 cimport cython
-from koster cimport _lines
+from koster cimport _lines, _octets
 from koster._rows cimport Rows
 
 cdef int _USER_AGENT, _PRODUCT_TOKEN, _LETTERS, _SUBSTRING
-cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _CHOSEN, _STAR, _SLASH, _SPACE, HEADER_OCTETS
+cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _CHOSEN, _SHORT, _STAR, _SLASH, _SPACE, HEADER_OCTETS
 cdef bytes _LOWER_TABLE, _LETTER_TABLE
 cdef const unsigned char* _LOWER
 cdef const unsigned char* _LETTER
 
-@cython.locals(how=int, merges=bint, named=list, everybody=list)
-cdef tuple groups_of(bytes data, Rows rows, Rows groups, int names, tuple agents)
-@cython.locals(
-    names=list, numbers=list, everybody=list, group=int, row=int, last=int, name=bytes,
+@cython.locals(how=int, named=list, everybody=list)
+cdef tuple groups_of(
+    bytes data, Rows rows, Rows groups, int names, bint merges, tuple agents
 )
-cdef tuple chosen_groups(bytes data, Rows rows, Rows groups, object choose, tuple agents)
+@cython.locals(names=list, numbers=list, everybody=list, named=list, agent=bytes)
+cdef tuple chosen_groups(
+    bytes data, Rows rows, Rows groups, object choose, bint merges, tuple agents
+)
+@cython.locals(
+    others=bint, group=int, row=int, first=int, start=Py_ssize_t, end=Py_ssize_t, is_star=bint,
+    size=Py_ssize_t, name=bytes,
+)
+cdef bint _note_candidates(
+    bytes data, Rows rows, Rows groups, bytes asked, list names, list numbers, list everybody
+) except -1
 @cython.locals(wanted=int, row=int)
 cdef int binding_row(bytes data, Rows rows, int first, int after, int how, bytes asked) except -1
 cdef object _product_token(bytes agent)
@@ -37,9 +46,15 @@ cdef bint _is_everybody(
 cdef Py_ssize_t _name_end(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
-@cython.locals(at=Py_ssize_t)
+@cython.locals(index=Py_ssize_t)
 cdef bint _same_letters(
-    const unsigned char* data, Py_ssize_t start, const unsigned char* agent, Py_ssize_t size
+    const unsigned char* data, Py_ssize_t start, const unsigned char* agent, Py_ssize_t at,
+    Py_ssize_t size
+) noexcept nogil
+@cython.locals(length=Py_ssize_t, at=Py_ssize_t)
+cdef bint _may_be_name(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t end, const unsigned char* agent,
+    Py_ssize_t size
 ) noexcept nogil
 cdef int _answer_to_token(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from . import _lines
+from . import _lines, _octets
 from .dialects import Names
 from .model import Directive
 
@@ -40,6 +40,9 @@ _WHOLE_NAME = 100
 #: Besides the ways of `Names`: the dialect's own function chose whole groups.
 _CHOSEN = 101
 
+#: Of names up to so long each place in the agent is tried.
+_SHORT = 32
+
 #: What is read of a User-Agent header: servers refuse longer ones (nginx, Apache: 8 KiB).
 HEADER_OCTETS = 8192
 
@@ -61,15 +64,14 @@ _COMMON_WORDS = frozenset({b"mozilla", b"compatible"})
 
 
 def groups_of(
-    data: bytes, rows: Rows, groups: Rows, names: int, agents: tuple[bytes, ...]
+    data: bytes, rows: Rows, groups: Rows, names: int, merges: bool, agents: tuple[bytes, ...]
 ) -> tuple[list[int], int, bytes]:
     """Return the numbers of the groups for the first of ``agents`` that any group names.
 
     With them, for `binding_row`: how names were compared, and with what. Rows of groups that
-    are to be passed over are empty.
+    are to be passed over are empty. Without ``merges`` only the first group counts.
     """
     everybody: list[int] = []
-    merges = names == _PRODUCT_TOKEN or names == _LETTERS
     for agent in agents:
         how = names
         asked = agent
@@ -92,30 +94,79 @@ def groups_of(
 
 
 def chosen_groups(
-    data: bytes, rows: Rows, groups: Rows, choose: Choose, agents: tuple[bytes, ...]
+    data: bytes,
+    rows: Rows,
+    groups: Rows,
+    choose: Choose,
+    merges: bool,
+    agents: tuple[bytes, ...],
 ) -> tuple[list[int], int, bytes]:
     """Return what `groups_of` does, as a dialect's own function chooses."""
-    names: list[bytes] = []
-    numbers: list[int] = []
     everybody: list[int] = []
+    for asked in agents:
+        agent = asked[:HEADER_OCTETS]
+        everybody = []
+        names: list[bytes] = []
+        numbers: list[int] = []
+        if _note_candidates(data, rows, groups, agent.lower(), names, numbers, everybody):
+            named = list(choose(names, numbers, agent))
+            if named:
+                return named, _CHOSEN, agent
+    return everybody if merges else everybody[:1], _CHOSEN, b"*"
+
+
+def _note_candidates(
+    data: bytes,
+    rows: Rows,
+    groups: Rows,
+    asked: bytes,
+    names: list[bytes],
+    numbers: list[int],
+    everybody: list[int],
+) -> bool:
+    """Note the names that may be those of an agent, and ``*``; tell whether there are others."""
+    others = False
+    size = len(asked)
     for group in range(groups.count):
-        for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
+        first = groups.values[2 * group]
+        for row in range(first, groups.values[2 * group + 1]):
             if rows.code(row) == _USER_AGENT:
-                name = data[rows.start(row) : rows.end(row)].lower()
-                names.append(name)
-                numbers.append(group)
-                if name == b"*":
-                    everybody.append(group)
-            elif not numbers or numbers[-1] != group:
-                # Rules before any agent.
-                names.append(b"*")
-                numbers.append(group)
+                start = rows.start(row)
+                end = rows.end(row)
+                is_star = end == start + 1 and data[start] == _STAR
+                if is_star:
+                    names.append(b"*")
+                    numbers.append(group)
+                elif _may_be_name(data, start, end, asked, size):
+                    name = data[start:end].lower()
+                    if min(end - start, size) <= _SHORT or name in asked or asked in name:
+                        names.append(name)
+                        numbers.append(group)
+                        others = True
+            else:
+                is_star = row == first
+            if is_star and (not everybody or everybody[-1] != group):
                 everybody.append(group)
-    for agent in agents:
-        named = list(choose(names, numbers, agent))
-        if named:
-            return named, _CHOSEN, agent
-    return everybody, _CHOSEN, b"*"
+    return others
+
+
+def _may_be_name(data: Octets, start: int, end: int, agent: Octets, size: int) -> bool:
+    """Tell whether name and agent (lower case) stand in one another, or the name has a star.
+
+    Where both are long it leaves the question to who asks: octet by octet it could take long.
+    """
+    if min(end - start, size) > _SHORT or _octets.find(data, _STAR, start, end) < end:
+        return True
+    length = end - start
+    if length <= size:
+        for at in range(size - length + 1):
+            if _same_letters(data, start, agent, at, length):
+                return True
+        return False
+    for at in range(length - size + 1):
+        if _same_letters(data, start + at, agent, 0, size):
+            return True
+    return False
 
 
 def binding_row(data: bytes, rows: Rows, first: int, after: int, how: int, asked: bytes) -> int:
@@ -207,10 +258,10 @@ def _name_end(data: Octets, start: int, end: int) -> int:
     return at
 
 
-def _same_letters(data: Octets, start: int, agent: Octets, size: int) -> bool:
-    """Tell whether ``size`` octets are those of ``agent`` (lower case), without case."""
-    for at in range(size):
-        if _LOWER[data[start + at]] != agent[at]:
+def _same_letters(data: Octets, start: int, agent: Octets, at: int, size: int) -> bool:
+    """Tell whether ``size`` octets are those of ``agent`` (lower case) at a place, without case."""
+    for index in range(size):
+        if _LOWER[data[start + index]] != agent[at + index]:
             return False
     return True
 
@@ -220,7 +271,7 @@ def _answer_to_token(data: Octets, start: int, end: int, token: Octets, size: in
     if _is_everybody(data, start, end):
         return _EVERYBODY
     end = _name_end(data, start, end)
-    if size == 0 or end - start < size or not _same_letters(data, start, token, size):
+    if size == 0 or end - start < size or not _same_letters(data, start, token, 0, size):
         return _OTHERS
     return _NAMED if end - start == size or _lines.WHITE[data[start + size]] else _OTHERS
 
@@ -251,7 +302,7 @@ def _answer_to_letters(data: Octets, start: int, end: int, agent: Octets, size: 
     at = start
     while at < end and _LETTER[data[at]]:
         at += 1
-    return _NAMED if at - start == size and _same_letters(data, start, agent, size) else _OTHERS
+    return _NAMED if at - start == size and _same_letters(data, start, agent, 0, size) else _OTHERS
 
 
 def _answer_to_part(data: bytes, start: int, end: int, how: int, agent: bytes) -> int:

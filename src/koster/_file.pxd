@@ -15,6 +15,8 @@ cdef class Plan:
     cdef Lexer lexer
     cdef Grouping grouping
     cdef int names
+    cdef bint merges
+    cdef object read_odd
     cdef object choose
     cdef list forms
     cdef list majors
@@ -39,6 +41,8 @@ cdef class File:
     cdef Rows heeded
 
     cdef int fill(self, bytes data, Plan plan) except -1
+    @cython.locals(row=int, start=int, line=bytes, at=int)
+    cdef int read_odd_lines(self, Rows rows, object read_odd) except -1
     cdef Py_ssize_t octets(self) except -1
     @cython.locals(heeded=Rows, number=int, first=int, after=int)
     cdef Rows groups_to_heed(self)
@@ -61,6 +65,8 @@ cdef class File:
     @cython.locals(form=Form)
     cdef Form form(self, int number)
     cdef object first_rows(self)
+    @cython.locals(row=int)
+    cdef tuple values(self, object rows, int code)
     @cython.locals(code=int, row=int)
     cdef list entries(self, object rows)
     @cython.locals(data=bytes, rows=Rows, row=int)

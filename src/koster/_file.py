@@ -15,13 +15,15 @@ from ._groups import Grouping
 from ._lines import Lexer
 from ._match import Form
 from ._rows import Rows
-from .dialects import RFC9309, Dialect
+from .dialects import RFC9309, Dialect, EmptyRules, Merging
 from .model import DIRECTIVE_OF, Directive, Group, Line, LineKind, Rule, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
+
+    from .dialects import ReadOdd
 
 #: What is read of a file, up to a whole line: 16 MiB less one octet, 32 times what crawlers are to
 #: read (RFC 9309 §2.5). The tables have 32 bits for the number of a line with its code (`_rows`),
@@ -49,6 +51,8 @@ class Plan:
         self.lexer = Lexer(dialect)
         self.grouping = Grouping(dialect)
         self.names = int(dialect.names)
+        self.merges = dialect.merging == Merging.ALL
+        self.read_odd = dialect.read_odd
         self.choose = dialect.choose
         self.forms = [
             Form(reading, dialect.rewrite, dialect.rewritten)
@@ -124,9 +128,26 @@ class File:
         self.groups = Rows(2, 8)
         plan.lexer.scan(data, len(data), self.rows, False)
         self.rows.close()
+        if plan.read_odd is not None:
+            self.read_odd_lines(self.rows, plan.read_odd)
         _groups.delimit(self.rows, plan.grouping, self.groups)
         self.groups.close()
         self.heeded = self.groups_to_heed() if plan.majors else self.groups
+
+    def read_odd_lines(self, rows: Rows, read_odd: ReadOdd) -> None:
+        """Let the dialect's own function read the lines that begin with a key and white space."""
+        for row in range(rows.count):
+            if rows.code(row) == _lines.ODD:
+                start = rows.start(row)
+                line = self.data[start : rows.end(row)]
+                found = read_odd(line)
+                if found is not None:
+                    directive, at = found
+                    rows.replace(row, directive.code, min(start + at, rows.end(row)))
+                elif b":" in line:
+                    rows.replace(row, _lines.UNKNOWN, start + line.index(b":") + 1)
+                else:
+                    rows.replace(row, _lines.MALFORMED, start)
 
     def octets(self) -> int:
         """Return the octets of memory that it takes, without the file's own."""
@@ -205,7 +226,7 @@ class File:
         pattern = self.text(row)
         allow = directive is Directive.ALLOW
         if not pattern and form.empty_rules:
-            allow = not allow
+            allow = not allow or form.empty_rules == EmptyRules.ALLOW_ALL
         column = start - _lines.line_start(self.data, start) + 1
         return Rule(directive, pattern, self.rows.number(row), allow, column)
 
@@ -230,6 +251,10 @@ class File:
         """Return the rows before any group: what they say is for the whole file."""
         return range(self.groups.values[0] if self.groups.count else self.rows.count)
 
+    def values(self, rows: Iterable[int], code: int) -> tuple[str, ...]:
+        """Return the values of those rows that have a directive."""
+        return tuple([self.text(row) for row in rows if self.rows.code(row) == code])
+
     def entries(self, rows: Iterable[int]) -> list[tuple[int, bytes, int]]:
         """Return the codes, values and line numbers of the rows that are no agents and no rules."""
         found = []
@@ -245,6 +270,8 @@ class File:
         rows = Rows(3, 8 + len(data) // 16)
         self.plan.lexer.scan(data, len(data), rows, True)
         rows.close()
+        if self.plan.read_odd is not None:
+            self.read_odd_lines(rows, self.plan.read_odd)
         skipped = self.plan.lexer.after_bom(data, len(data))
         ends = list(_LINE_ENDS.finditer(data))
         starts = [0, *[match.end() for match in ends]]

@@ -60,7 +60,7 @@ def delimit(rows: Rows, grouping: Grouping, groups: Rows) -> None:
         elif code == _lines.BLANK:
             _end(rows, grouping, first, row, groups)
             first = -1
-        elif grouping.closing >> code & 1:
+        elif code != _lines.MALFORMED and grouping.closing >> code & 1:
             closed = True
             if orphans and first < 0:
                 first = row

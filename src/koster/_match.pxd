@@ -3,7 +3,7 @@ from koster cimport _glob, _octets, _paths, _trie
 from koster._rows cimport Rows
 from koster._trie cimport Trie
 
-cdef int _ALLOW, _DISALLOW, _CANONICAL, _WILDCARDS, _SHELL, _FIRST, _LONGEST
+cdef int _ALLOW, _DISALLOW, _CANONICAL, _WILDCARDS, _SHELL, _ALLOW_ALL, _FIRST, _LONGEST
 cdef int _STAR, _DOLLAR, _SLASH, _QUERY
 cdef int RULE, _START, _END, _LITERAL, _FLAGS, _RANK, _ROW
 cdef int ALLOWS, _ANCHORED, _WILD, _GLOB
@@ -23,8 +23,8 @@ cdef int* _kind_bits()
 cdef class Form:
     cdef object rewrite
     cdef bytes rewritten
-    cdef int url_path, escapes, patterns, choice
-    cdef bint empty_rules, unless_allows, exempt, index_pages
+    cdef int url_path, escapes, patterns, choice, empty_rules
+    cdef bint unless_allows, exempt, index_pages
 
 
 # Nothing that a ruleset holds can lead back to it: it needs no garbage collector.
@@ -54,7 +54,7 @@ cdef class Ruleset:
     cdef int _add_mixed_group(
         self, bytes data, Rows rows, int first, int after, dict others
     ) except -1
-    @cython.locals(row=int, code=int, start=int, end=int)
+    @cython.locals(row=int, code=int, start=int, end=int, allow=bint)
     cdef void _add_group(
         self, const unsigned char* data, Rows rows, int first, int after
     ) noexcept nogil

@@ -26,6 +26,7 @@ _DISALLOW = Directive.DISALLOW.code
 _CANONICAL = int(Escapes.CANONICAL)
 _WILDCARDS = int(Patterns.WILDCARDS)
 _SHELL = int(Patterns.SHELL)
+_ALLOW_ALL = int(EmptyRules.ALLOW_ALL)
 _FIRST = int(Choice.FIRST)
 _LONGEST = int(Choice.LONGEST)
 
@@ -113,7 +114,7 @@ class Form:
         self.escapes = int(reading.escapes)
         self.patterns = int(reading.patterns)
         self.choice = int(reading.choice)
-        self.empty_rules = reading.empty_rules == EmptyRules.OPPOSITE
+        self.empty_rules = int(reading.empty_rules)
         self.unless_allows = reading.unmatched == Unmatched.UNLESS_ALLOWS
         self.exempt = reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED
         self.index_pages = reading.index_pages == IndexPages.DIRECTORY_TOO
@@ -183,7 +184,7 @@ class Ruleset:
         start = rows.start(row)
         end = rows.end(row)
         if start == end:
-            return True
+            return self.form.empty_rules == 0
         table: Octets = self.form.rewritten
         while start < end:
             if table[data[start]]:
@@ -218,7 +219,8 @@ class Ruleset:
                 if start < end:
                     self._add(data, start, end, -1, code == _ALLOW, row)
                 elif self.form.empty_rules:
-                    self._add_pattern(self._used, self._used, -1, code == _DISALLOW, row)
+                    allow = code == _DISALLOW or self.form.empty_rules == _ALLOW_ALL
+                    self._add_pattern(self._used, self._used, -1, allow, row)
 
     def _add(self, data: Octets, start: int, end: int, octets: int, allow: bool, row: int) -> None:
         """Add the rule with the pattern ``data[start:end]``; see `_add_pattern`."""

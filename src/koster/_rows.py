@@ -45,6 +45,11 @@ class Rows:
         self.values[at + 2] = end
         self.count += 1
 
+    def replace(self, row: int, code: int, start: int) -> None:
+        """Give the row of a line another code, and another start of its value."""
+        self.values[3 * row] += code - (self.values[3 * row] & (CODES - 1))
+        self.values[3 * row + 1] = start
+
     def code(self, row: int) -> int:
         """Return the code of a line's row."""
         return self.values[3 * row] & (CODES - 1)

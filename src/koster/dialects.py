@@ -20,8 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
-    #: The names of all groups in lower case, the number of each one's group, and the agent that
-    #: asks: gives the numbers of the groups that are for it, in the order in which they count.
+    #: A line without its comment and the white space around it, which has no known key before a
+    #: colon but begins with one and white space: gives its directive and where its value
+    #: begins, or None if that is not its key.
+    ReadOdd: TypeAlias = Callable[[bytes], tuple[Directive, int] | None]
+    #: Names in lower case, those that `Names.CHOSEN` tells and ``*``, the number of each one's
+    #: group, and the agent that asks: gives the numbers of the groups that are for it, in the
+    #: order in which they count; without any, those for everybody hold.
     Choose: TypeAlias = Callable[[Sequence[bytes], Sequence[int], bytes], Sequence[int]]
     #: The value of a rule, and whether it allows: gives the patterns to match in its place, each
     #: with how many octets it counts for, or -1 for as many as it has.
@@ -96,13 +101,23 @@ class Names(enum.IntEnum):
     """How the asked agent finds its groups."""
 
     PRODUCT_TOKEN = 0
-    """By product token, or by any name that stands in a whole User-Agent header; all merged."""
+    """By product token, or by any name that stands in a whole User-Agent header."""
     LETTERS = 1
-    """A name is cut at the first octet outside ``A-Za-z_-`` and equals the agent; all merged."""
+    """A name is cut at the first octet outside ``A-Za-z_-`` and equals the agent."""
     SUBSTRING = 2
-    """The first record with a name that is a substring of the agent."""
+    """By a name that is a substring of the agent."""
     PREFIX = 3
-    """The first record with a name that the agent begins with."""
+    """By a name that the agent begins with."""
+    CHOSEN = 4
+    """The dialect's own function picks among all names that are a substring of the agent, have it
+    as a substring, or have a star in them."""
+
+
+class Merging(enum.IntEnum):
+    """Which of several groups that are for a robot hold; also of those for everybody."""
+
+    ALL = 0
+    FIRST = 1
 
 
 class UrlPath(enum.IntEnum):
@@ -147,6 +162,8 @@ class EmptyRules(enum.IntEnum):
     NOTHING = 0
     OPPOSITE = 1
     """An empty Allow allows nothing, an empty Disallow everything; on any path."""
+    ALLOW_ALL = 2
+    """Either allows everything, on any path."""
 
 
 class Choice(enum.IntEnum):
@@ -221,8 +238,10 @@ class Dialect:
     ``versions`` every group is read by ``reading``.
 
     What a single library does in a way of its own is no choice here but a function:
-    ``choose`` picks the groups instead of ``names``; ``rewrite`` brings the rules whose values
-    have an octet of ``rewritten`` (or all, if it is None) into what ``reading`` says.
+    ``read_odd`` reads lines in which white space follows a known key; ``choose`` picks the
+    groups where ``names`` is `Names.CHOSEN`; ``rewrite`` brings the rules whose values are
+    empty or have an octet of ``rewritten`` (all rules, if it is None) into what ``reading``
+    says.
     """
 
     name: str
@@ -232,6 +251,7 @@ class Dialect:
     bom: Bom = Bom.WHOLE
     keys: Keys = Keys.EQUAL
     separator: Separator = Separator.COLON_OR_SPACE
+    read_odd: ReadOdd | None = None
     comments: Comments = Comments.ANYWHERE
     line_end: LineEnd = LineEnd.WHOLE
     closing: frozenset[Directive | LineKind] = frozenset({Directive.ALLOW, Directive.DISALLOW})
@@ -239,6 +259,7 @@ class Dialect:
     group_needs: GroupNeeds = GroupNeeds.NOTHING
     orphans: Orphans = Orphans.IGNORED
     names: Names = Names.PRODUCT_TOKEN
+    merging: Merging = Merging.ALL
     choose: Choose | None = None
     reading: Reading = Reading()
     versions: Mapping[int, Reading] = field(default_factory=dict, hash=False)
@@ -287,6 +308,7 @@ MK1994 = Dialect(
     blank_lines=BlankLines.END_GROUP,
     group_needs=GroupNeeds.RULES,
     names=Names.SUBSTRING,
+    merging=Merging.FIRST,
     reading=Reading(
         escapes=Escapes.AS_WRITTEN,
         patterns=Patterns.PREFIX,

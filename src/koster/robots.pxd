@@ -39,6 +39,7 @@ cdef class Rules:
     cdef bytes _asked
 
     cdef int _take(self, Rules other) except -1
+    @cython.locals(plan=Plan)
     cdef int _find(self, File file, object agent, tuple names) except -1
     cdef bint _verdict(self, object url) except -1
     @cython.locals(octets="const unsigned char*", size=Py_ssize_t, number=int)

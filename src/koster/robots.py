@@ -14,7 +14,7 @@ from functools import partial
 from . import _agents, _file, _match, _octets
 from ._match import Ruleset
 from .dialects import RFC9309, USAGE_PATHS, WindowEnd
-from .model import Decision, Directive, Reason, text_of
+from .model import Decision, Directive, Reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,11 +145,13 @@ class RobotsTxt:
         """The groups, in file order."""
         return tuple([self._file.group(number) for number in range(self._file.groups.count)])
 
+    def values(self, directive: Directive) -> tuple[str, ...]:
+        """Return the values of a directive wherever in the file they stand, as written."""
+        return self._file.values(range(self._file.rows.count), directive.code)
+
     def _texts(self, directive: Directive) -> tuple[str, ...]:
-        """Return the values of a directive that are not empty, wherever in the file they stand."""
-        entries = self._file.entries(range(self._file.rows.count))
-        wanted = directive.code
-        return tuple([text_of(value) for code, value, _ in entries if code == wanted and value])
+        """Return the values of a directive that are not empty."""
+        return tuple([value for value in self.values(directive) if value])
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
@@ -267,13 +269,14 @@ class Rules:
         self._file = file
         self._agent = agent
         self._used = 0
-        if file.plan.choose is not None:
-            self._chosen, self._how, self._asked = _agents.chosen_groups(
-                file.data, file.rows, file.heeded, file.plan.choose, names
+        plan = file.plan
+        if plan.choose is None:
+            self._chosen, self._how, self._asked = _agents.groups_of(
+                file.data, file.rows, file.heeded, plan.names, plan.merges, names
             )
         else:
-            self._chosen, self._how, self._asked = _agents.groups_of(
-                file.data, file.rows, file.heeded, file.plan.names, names
+            self._chosen, self._how, self._asked = _agents.chosen_groups(
+                file.data, file.rows, file.heeded, plan.choose, plan.merges, names
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -365,35 +368,44 @@ class Rules:
             found.extend(range(first, after))
         return found
 
-    def _values(self) -> Values:
+    def _said(self) -> Values:
         """Return what the rows below a line that names the robot say."""
         return _values_in(self._file, self._bound_rows())
+
+    def values(self, directive: Directive) -> tuple[str, ...]:
+        """Return the values of a directive in the lines that are for this robot, as written.
+
+        >>> robots = parse("User-agent: *\\nNoindex: /a\\nDisallow: /b\\nNoindex: /c")
+        >>> robots.rules_for("FooBot").values(Directive.NOINDEX)
+        ('/a', '/c')
+        """
+        return self._file.values(self._bound_rows(), directive.code)
 
     @property
     def crawl_delay(self) -> float | None:
         """Seconds between two requests: the largest Crawl-delay that is a number, or None."""
-        return self._values().crawl_delay
+        return self._said().crawl_delay
 
     @property
     def request_rates(self) -> tuple[RequestRate, ...]:
         """How many documents in how much time, each perhaps only in a window of the day."""
-        return self._values().request_rates
+        return self._said().request_rates
 
     @property
     def visit_times(self) -> tuple[VisitTime, ...]:
         """The windows of the day in which the robot is welcome; without any, it always is."""
-        return self._values().visit_times
+        return self._said().visit_times
 
     @property
     def comments(self) -> tuple[str, ...]:
         """What Comment lines say to the robot's author."""
-        return self._values().comments
+        return self._said().comments
 
     @property
     def preferences(self) -> tuple[Preference, ...]:
         """What the site says about uses of its content: for the whole file, then in the groups."""
         whole_file = _values_in(self._file, self._file.first_rows())
-        return whole_file.preferences + self._values().preferences
+        return whole_file.preferences + self._said().preferences
 
     def preferences_for(self, url: str) -> tuple[Preference, ...]:
         """Return the preferences that hold for a URL, one for each directive and key.
@@ -405,7 +417,7 @@ class Rules:
         """
         crawlable = self._verdict(url)
         chosen: dict[tuple[Directive, str], Preference] = {}
-        for values in (_values_in(self._file, self._file.first_rows()), self._values()):
+        for values in (_values_in(self._file, self._file.first_rows()), self._said()):
             for preference in values.preferences_for(crawlable, partial(_octets_matched, url)):
                 chosen[preference.directive, preference.key] = preference
         return tuple(chosen.values())
@@ -416,7 +428,7 @@ class Rules:
         Raises:
             ValueError: ``now`` has no time zone.
         """
-        return self._values().interval(now)
+        return self._said().interval(now)
 
     def open_at(self, now: datetime) -> bool:
         """Tell whether the robot is welcome at a moment.
@@ -424,7 +436,7 @@ class Rules:
         Raises:
             ValueError: ``now`` has no time zone.
         """
-        return self._values().open_at(now)
+        return self._said().open_at(now)
 
     def next_open(self, now: datetime) -> datetime:
         """Return ``now`` if the robot is welcome then, else when it next will be, in UTC.
@@ -432,7 +444,7 @@ class Rules:
         Raises:
             ValueError: ``now`` has no time zone.
         """
-        return self._values().next_open(now)
+        return self._said().next_open(now)
 
 
 def _octets_matched(url: str, pattern: str) -> int:

@@ -1,0 +1,207 @@
+"""Stands in for apetest.robots (APE): five functions over plain structures.
+
+A port, because its structures are its interface: records of ``(line number, field, value)``,
+and a mapping from names to sequences of ``(allowed, prefix)``. Problems go to the caller's
+logger with their line numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from logging import Logger
+    from typing import TypeAlias
+
+    Record: TypeAlias = Sequence[tuple[int, str, str]]
+    Rules: TypeAlias = Sequence[tuple[bool, str]]
+
+
+def scan_robots_txt(lines: Iterable[str], logger: Logger) -> Iterator[Record]:
+    """Go through the records of a robots.txt: what stands between blank lines.
+
+    Args:
+        lines: The lines of the file, decoded.
+        logger: Where problems go.
+    """
+    record: list[tuple[int, str, str]] = []
+    for number, line in enumerate(lines, 1):
+        text = line.lstrip()
+        if not text:
+            if record:
+                yield record
+                record = []
+        elif text[0] != "#":
+            if len(text) < len(line):
+                logger.warning("Line %d has whitespace before field", number)
+            field, colon, value = text.partition("#")[0].partition(":")
+            if colon:
+                record.append((number, field.casefold(), value.strip()))
+            else:
+                logger.error('Line %d contains no ":"; ignoring line', number)
+    if record:
+        yield record
+
+
+def parse_robots_txt(records: Iterable[Record], logger: Logger) -> dict[str, Rules]:
+    """Return the rules of each user agent, whose name is case-folded.
+
+    Args:
+        records: What `scan_robots_txt` gives.
+        logger: Where problems go.
+    """
+    rules_of: dict[str, Rules] = {}
+    unknown: set[str] = set()
+    for record in records:
+        rules: list[tuple[bool, str]] = []
+        named = False
+        for number, field, value in record:
+            if field == "user-agent":
+                if rules:
+                    logger.error(
+                        "Line %d specifies user agent after rules; assuming new record", number
+                    )
+                    rules = []
+                named = True
+                _add_agent(rules_of, value, rules, number, logger)
+            elif field in ("allow", "disallow"):
+                if named:
+                    rules.extend(_rules_in(field, value, number, logger))
+                else:
+                    logger.error(
+                        "Line %d specifies %s rule without a preceding user agent line; "
+                        "ignoring line",
+                        number,
+                        field,
+                    )
+            elif field not in unknown:
+                unknown.add(field)
+                logger.info('Unknown field "%s" (line %d)', field, number)
+    return rules_of
+
+
+def _add_agent(
+    rules_of: dict[str, Rules], value: str, rules: Rules, number: int, logger: Logger
+) -> None:
+    """Give a user agent its rules, unless it has some."""
+    name = value.casefold()
+    if name in rules_of:
+        logger.error(
+            'Line %d specifies user agent "%s", which was already addressed in an earlier record; '
+            "ignoring new record",
+            number,
+            value,
+        )
+    else:
+        rules_of[name] = rules
+
+
+def _rules_in(field: str, value: str, number: int, logger: Logger) -> Rules:
+    """Return the rule of a line, or none if its path is empty or cannot be read."""
+    try:
+        path = unescape_path(value)
+    except ValueError as error:
+        logger.error("Bad escape in %s URL on line %d: %s", field, number, error)  # noqa: TRY400
+        return []
+    return [(field == "allow", path)] if path else []
+
+
+def unescape_path(path: str) -> str:
+    """Return a path with its escapes decoded, but for that of ``/``, which becomes ``%2f``.
+
+    Raises:
+        ValueError: an escape is malformed, or not UTF-8.
+    """
+    parts = []
+    position = 0
+    while (escape := path.find("%", position)) >= 0:
+        parts.append(path[position:escape])
+        text, position = _escaped_character(path, escape)
+        parts.append(text)
+    return "".join(parts) + path[position:]
+
+
+def _escaped_character(path: str, at: int) -> tuple[str, int]:
+    """Return the character that is escaped at a place, and where its escapes end.
+
+    Raises:
+        ValueError: it is malformed.
+    """
+    octets = [_escaped_octet(path, at)]
+    at += 3
+    if octets[0] == 0x2F:
+        return "%2f", at
+    remaining = _octets_that_follow(octets[0])
+    while remaining:
+        if path[at : at + 1] != "%":
+            raise ValueError(
+                f"incomplete escaped UTF8 character, expected {remaining} more escaped bytes"
+            )
+        octet = _escaped_octet(path, at)
+        if octet & 0xC0 != 0x80:
+            raise ValueError(
+                "invalid percent-encoded UTF8: expected 0x80..0xBF for non-first byte, "
+                f"got 0x{octet:02X}"
+            )
+        octets.append(octet)
+        at += 3
+        remaining -= 1
+    return bytes(octets).decode(), at
+
+
+def _escaped_octet(path: str, at: int) -> int:
+    """Return the octet that ``%XX`` stands for.
+
+    Raises:
+        ValueError: it is malformed.
+    """
+    digits = path[at + 1 : at + 3]
+    if len(digits) != 2:
+        raise ValueError('incomplete escape, expected 2 characters after "%"')
+    try:
+        octet = int(digits, 16)
+    except ValueError:
+        octet = -1
+    # int() would take a sign, and "-0" is not below 0.
+    if octet < 0 or "-" in digits:
+        raise ValueError(f'incorrect escape: expected 2 hex digits after "%", got "{digits}"')
+    return octet
+
+
+def _octets_that_follow(first: int) -> int:
+    """Return how many octets a character of UTF-8 has after its first.
+
+    Raises:
+        ValueError: it begins no character.
+    """
+    if first < 0x80:
+        return 0
+    if not 0xC0 <= first < 0xF8:
+        raise ValueError(
+            f"invalid percent-encoded UTF8: expected 0xC0..0xF7 for first byte, got 0x{first:02X}"
+        )
+    return 1 if first < 0xE0 else 2 if first < 0xF0 else 3
+
+
+def lookup_robots_rules(rules_map: Mapping[str, Rules], user_agent: str) -> Rules:
+    """Return the rules of a user agent: of the first name that it begins, else of ``*``."""
+    asked = user_agent.casefold()
+    for name, rules in rules_map.items():
+        if name.startswith(asked):
+            return rules
+    return rules_map.get("*", [])
+
+
+def path_allowed(path: str, rules: Rules) -> bool:
+    """Tell whether rules allow a path: the one with the longest prefix of it decides.
+
+    The path must have no escapes but ``%2f``.
+    """
+    allowed = True
+    longest = 0
+    for allow, prefix in rules:
+        if len(prefix) > longest and path.startswith(prefix):
+            allowed = allow
+            longest = len(prefix)
+    return allowed

@@ -1,0 +1,203 @@
+"""Stands in for Protego 0.7.
+
+`Protego` with its functions and properties, `RequestRate` and `VisitTime`. Files are read as
+Protego reads them: lines without a colon, names with stars, the longest name that stands in a
+User-Agent, ``$`` as an anchor and as itself.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from .. import dialects
+from ..dialects import IndexPages, Names, Separator
+from ..model import Directive, LineKind
+from ..robots import parse as _parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import time
+    from typing import Self
+
+    from ..robots import RobotsTxt
+
+__all__ = ["Protego", "RequestRate", "VisitTime"]
+
+
+class RequestRate(NamedTuple):
+    """So many requests in so many seconds, from one time of day to another, if there are any."""
+
+    requests: int
+    seconds: int
+    start_time: time | None
+    end_time: time | None
+
+
+class VisitTime(NamedTuple):
+    """When robots are welcome."""
+
+    start_time: time
+    end_time: time
+
+
+_SPELLINGS = {
+    **{
+        spelling: directive
+        for directive in (
+            *(Directive.USER_AGENT, Directive.ALLOW, Directive.DISALLOW, Directive.SITEMAP),
+            *(Directive.CRAWL_DELAY, Directive.REQUEST_RATE, Directive.VISIT_TIME, Directive.HOST),
+        )
+        for spelling in directive.spellings
+    },
+    "crawl delay": Directive.CRAWL_DELAY,
+    "request rate": Directive.REQUEST_RATE,
+    "visit time": Directive.VISIT_TIME,
+}
+_DIRECTIVES = frozenset(_SPELLINGS.values())
+_KEY = re.compile(
+    b"(%s)(?:[ \\t]+|$)" % b"|".join(key.encode() for key in _SPELLINGS), re.IGNORECASE
+)
+
+
+def _read_odd(line: bytes) -> tuple[Directive, int] | None:
+    """Read a line that begins with a key and white space, unless an unknown key has a colon.
+
+    A colon with nothing or white space after it is one that ends a key.
+    """
+    _, colon, value = line.partition(b":")
+    match = _KEY.match(line)
+    if match is None or (colon and (not value or value[:1].isspace())):
+        return None
+    return _SPELLINGS[match[1].decode("ascii").lower()], match.end()
+
+
+_TOKEN_OCTETS = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-_" + bytes(range(128, 256)))
+
+
+def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
+    """Return the groups of the longest name that begins a word of the agent.
+
+    A name with stars stands for itself and for what is left without them.
+    """
+    asked = agent.strip().lower()
+    best = b""
+    for name in names:
+        if b"*" in name:
+            name = name.replace(b"*", b"")  # noqa: PLW2901 - see above
+        if name in asked and len(name) > len(best) and _begins_word(asked, name):
+            best = name
+    if not best:
+        return []
+    return [
+        group
+        for name, group in dict.fromkeys(zip(names, groups, strict=True))
+        if name == best or (b"*" in name and name.replace(b"*", b"") == best)
+    ]
+
+
+def _begins_word(text: bytes, name: bytes) -> bool:
+    """Tell whether a name stands in a text with no letter, digit, ``_`` or ``-`` before it."""
+    at = text.find(name)
+    while at > 0 and text[at - 1] in _TOKEN_OCTETS:
+        at = text.find(name, at + 1)
+    return at >= 0
+
+
+def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
+    """Return a pattern in Protego's form, and with a ``$`` the one in which it is literal."""
+    if not value:
+        return []
+    if value.startswith((b"http://", b"https://")):
+        value = b"/" + value
+    value = _SEPARATORS.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), value)
+    if b"$" in value:
+        return [(value, -1), (value.replace(b"$", b"%24"), -1)]
+    return [(value, -1)]
+
+
+#: The escapes of ``?``, ``&`` and ``=`` are no others than these octets.
+_SEPARATORS = re.compile(rb"%(3[DFdf]|26)")
+
+_DIALECT = replace(
+    dialects.RFC9309,
+    name="Protego",
+    source="Protego 0.7.0",
+    directives=_DIRECTIVES,
+    spellings=_SPELLINGS,
+    separator=Separator.COLON,
+    read_odd=_read_odd,
+    closing=(_DIRECTIVES - {Directive.SITEMAP, Directive.HOST}) | {LineKind.UNKNOWN},
+    names=Names.CHOSEN,
+    choose=_choose,
+    rewrite=_rewrite,
+    rewritten=b"%$:",
+    reading=replace(dialects.RFC9309.reading, index_pages=IndexPages.DIRECTORY_TOO),
+)
+
+
+class Protego:
+    """A parsed robots.txt. `parse` makes one."""
+
+    def __init__(self) -> None:
+        self._robots: RobotsTxt = _EMPTY
+
+    @classmethod
+    def parse(cls, content: str) -> Self:
+        """Parse the text of a robots.txt.
+
+        Raises:
+            TypeError: it is no str.
+        """
+        if not isinstance(content, str):
+            raise TypeError(f"Protego.parse expects str, got {type(content).__name__}")
+        parser = cls()
+        parser._robots = _parse(content, _DIALECT)
+        return parser
+
+    def can_fetch(self, url: str, user_agent: str) -> bool:
+        """Tell whether the user agent may fetch the URL."""
+        if "%" in url:
+            url = _ESCAPED_SEPARATORS.sub(lambda match: chr(int(match[1], 16)), url)
+        return self._robots.allowed(url, user_agent)
+
+    def crawl_delay(self, user_agent: str) -> float | None:
+        """Return the last crawl delay of the user agent that is a number, in seconds, or None."""
+        for value in reversed(self._robots.rules_for(user_agent).values(Directive.CRAWL_DELAY)):
+            try:
+                delay = float(value)
+            except ValueError:
+                continue
+            if math.isfinite(delay) and delay >= 0:
+                return delay
+        return None
+
+    def request_rate(self, user_agent: str) -> RequestRate | None:
+        """Return the last request rate of the user agent, or None."""
+        rates = self._robots.rules_for(user_agent).request_rates
+        if not rates:
+            return None
+        rate = rates[-1]
+        return RequestRate(rate.requests, rate.seconds, rate.start, rate.end)
+
+    def visit_time(self, user_agent: str) -> VisitTime | None:
+        """Return the last visit time of the user agent, or None."""
+        times = self._robots.rules_for(user_agent).visit_times
+        return VisitTime(times[-1].start, times[-1].end) if times else None
+
+    @property
+    def sitemaps(self) -> Iterator[str]:
+        """The values of Sitemap lines: an iterator."""
+        return iter(self._robots.sitemaps)
+
+    @property
+    def preferred_host(self) -> str | None:
+        """The value of the last Host line, or None."""
+        hosts = self._robots.hosts
+        return hosts[-1] if hosts else None
+
+
+_EMPTY = _parse(b"", _DIALECT)
+_ESCAPED_SEPARATORS = re.compile(r"%(3[DFdf]|26)")

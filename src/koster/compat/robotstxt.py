@@ -1,0 +1,294 @@
+"""Stands in for the Ruby gem robotstxt, for whoever comes from there: the same names in Python.
+
+`get`, `parse` and `get_allowed` (``get_allowed?`` in Ruby), and `Parser` with `allowed` and
+`sitemaps`. The first section with a name that matches holds, ``*`` among them in file order;
+``*`` is special in names too; the first rule that matches decides.
+"""
+
+from __future__ import annotations
+
+import codecs
+import http.client
+import ssl
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import ParseResult, SplitResult, quote, urljoin, urlsplit
+
+from .. import dialects
+from ..dialects import Choice, EmptyRules, Merging, Names, RobotsTxtPath, Separator
+from ..model import Directive
+from ..robots import parse as _parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from email.message import Message
+    from typing import TypeAlias
+
+    #: What stands for a URL.
+    Urlish: TypeAlias = str | SplitResult | ParseResult
+    #: Where a robots.txt is had from: its site, or a connection to it.
+    Source: TypeAlias = Urlish | http.client.HTTPConnection
+
+
+def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
+    """Return the first section with a name that is in the agent, or the agent in it."""
+    asked = agent.lower()
+    for name, group in zip(names, groups, strict=True):
+        if name == b"*" or name in asked or asked in name:
+            return [group]
+        if b"*" in name and _stand_in_order(name.split(b"*"), asked):
+            return [group]
+    return []
+
+
+def _stand_in_order(parts: Iterable[bytes], text: bytes) -> bool:
+    """Tell whether parts stand in a text one after the other."""
+    at = 0
+    for part in parts:
+        at = text.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
+
+
+def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
+    """Let a closing ``$`` match before a query, too, and an escaped star be a star."""
+    value = value.replace(b"%2A", b"*").replace(b"%2a", b"*")
+    if value.endswith(b"$"):
+        return [(value, -1), (value[:-1] + b"?", -1)]
+    return [(value, -1)]
+
+
+_DIALECT = replace(
+    dialects.RFC9309,
+    name="robotstxt (Ruby)",
+    source="github.com/rapportive-oss/robotstxt",
+    directives=frozenset(
+        {Directive.USER_AGENT, Directive.ALLOW, Directive.DISALLOW, Directive.SITEMAP}
+    ),
+    spellings={
+        "user-agent": Directive.USER_AGENT,
+        "useragent": Directive.USER_AGENT,
+        "allow": Directive.ALLOW,
+        "disallow": Directive.DISALLOW,
+        "sitemap": Directive.SITEMAP,
+    },
+    separator=Separator.COLON,
+    names=Names.CHOSEN,
+    merging=Merging.FIRST,
+    choose=_choose,
+    rewrite=_rewrite,
+    rewritten=b"$%",
+    reading=replace(
+        dialects.RFC9309.reading,
+        choice=Choice.FIRST,
+        empty_rules=EmptyRules.ALLOW_ALL,
+        robots_txt=RobotsTxtPath.NOT_SPECIAL,
+    ),
+)
+
+_ALL_FORBIDDEN = b"User-agent: *\nDisallow: /\n"
+_ALL_ALLOWED = b"User-agent: *\nDisallow:\n"
+
+_PORTS = {"http": 80, "https": 443}
+
+#: Octets that are read of a robots.txt.
+_MAX_OCTETS = 1 << 24
+
+
+class Parser:
+    """The rules of a robots.txt for one user agent."""
+
+    def __init__(self, user_agent: str, body: str | bytes | None = None) -> None:
+        """Parse a robots.txt, ready to be: octets in the charset of the URLs, usually UTF-8."""
+        self.robot_id = user_agent
+        self.body = body
+        self.found = body is not None
+        self._charset = "utf-8"
+        self._robots = _parse(body or b"", _DIALECT)
+
+    def allowed(self, urlish: Urlish) -> bool:
+        """Tell whether the user agent may fetch a URL."""
+        url = urlish if isinstance(urlish, str) else urlish.geturl()
+        if self._charset != "utf-8" and not url.isascii():
+            url = quote(url, safe=_ASCII, encoding=self._charset, errors="replace")
+        return self._robots.allowed(url, self.robot_id)
+
+    @property
+    def sitemaps(self) -> list[str]:
+        """The values of Sitemap lines."""
+        return list(self._robots.values(Directive.SITEMAP))
+
+
+_ASCII = "".join(map(chr, range(128)))
+
+
+def parse(robots_txt: str | bytes, user_agent: str) -> Parser:
+    """Return a `Parser` for the text of a robots.txt."""
+    return Parser(user_agent, robots_txt)
+
+
+def get(
+    source: Source,
+    user_agent: str,
+    *,
+    num_redirects: int = 5,
+    http_timeout: float = 10,
+    url_charset: str = "utf8",
+) -> Parser:
+    """Return a `Parser` for the robots.txt of a site.
+
+    401 and 403 forbid everything; redirects are followed; any other response but 2xx, or none,
+    allows everything.
+
+    Args:
+        source: A URL, of which only scheme, host and port count, or a connection, which is
+            used and left open, so that it can be used again.
+        user_agent: What is sent as User-Agent, and for whom the rules are.
+        num_redirects: Redirects to follow before giving up.
+        http_timeout: Seconds to wait for one request; a given connection has its own.
+        url_charset: The charset in which the URLs are encoded.
+
+    Raises:
+        LookupError: there is no such charset.
+        ValueError: the source is no URL with a host.
+    """
+    body = _obtain(source, user_agent, num_redirects, http_timeout, url_charset)
+    parser = Parser(user_agent, body)
+    parser._charset = codecs.lookup(url_charset).name  # noqa: SLF001 - of the same module
+    return parser
+
+
+def get_allowed(
+    urlish: Urlish,
+    user_agent: str,
+    *,
+    num_redirects: int = 5,
+    http_timeout: float = 10,
+    url_charset: str = "utf8",
+) -> bool:
+    """Tell whether the robots.txt of a URL's site lets the user agent fetch the URL; see `get`."""
+    parser = get(
+        urlish,
+        user_agent,
+        num_redirects=num_redirects,
+        http_timeout=http_timeout,
+        url_charset=url_charset,
+    )
+    return parser.allowed(urlish)
+
+
+def _obtain(source: Source, user_agent: str, redirects: int, timeout: float, charset: str) -> bytes:
+    """Return the robots.txt of a source, or what stands for its status."""
+    given = source if isinstance(source, http.client.HTTPConnection) else None
+    site = source if not isinstance(source, http.client.HTTPConnection) else _site(source)
+    url = _robots_url(site)
+    for _ in range(max(redirects, 0) + 1):
+        reused = given if given is not None and _site(given) == _origin(url) else None
+        try:
+            status, headers, content = _request(reused, url, user_agent, timeout)
+        except (OSError, http.client.HTTPException):
+            break
+        location = headers.get("Location")
+        if not (300 <= status < 400 and location):
+            return _meaning(status, headers, content, charset)
+        try:
+            url = urljoin(url, location)
+            _origin(url)
+        except ValueError:
+            break
+    return _ALL_ALLOWED
+
+
+def _robots_url(site: Urlish) -> str:
+    """Return the URL of a site's robots.txt.
+
+    Raises:
+        ValueError: the site is no HTTP URL with a host.
+    """
+    return _origin(site if isinstance(site, str) else site.geturl()) + "/robots.txt"
+
+
+def _origin(url: str) -> str:
+    """Return scheme, host and port of a URL.
+
+    Raises:
+        ValueError: it is no HTTP URL with a host.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in _PORTS or not parts.hostname:
+        raise ValueError(f"{url!r} is not the URL of a site")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}:{parts.port or _PORTS[parts.scheme]}"
+
+
+def _site(connection: http.client.HTTPConnection) -> str:
+    """Return scheme, host and port of a connection."""
+    secure = isinstance(connection, http.client.HTTPSConnection)
+    host = f"[{connection.host}]" if ":" in connection.host else connection.host.lower()
+    return f"http{'s' if secure else ''}://{host}:{connection.port}"
+
+
+def _request(
+    given: http.client.HTTPConnection | None, url: str, user_agent: str, timeout: float
+) -> tuple[int, Message, bytes]:
+    """Return status, headers and body of a response; leave a connection that was given open.
+
+    Raises:
+        OSError: there is no response.
+        http.client.HTTPException: what came is none.
+    """
+    parts = urlsplit(url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    target = quote(target, safe=_ASCII)
+    if given is None:
+        connection = _connection(parts, timeout)
+        try:
+            return _exchange(connection, target, user_agent)
+        finally:
+            connection.close()
+    try:
+        return _exchange(given, target, user_agent)
+    except (ConnectionError, http.client.CannotSendRequest):
+        # The server had closed it meanwhile, or the last response was not read.
+        given.close()
+        return _exchange(given, target, user_agent)
+
+
+def _connection(parts: SplitResult, timeout: float) -> http.client.HTTPConnection:
+    """Return a new connection. As in the gem, nobody vouches for who the server is."""
+    host = parts.hostname or ""
+    if parts.scheme == "http":
+        return http.client.HTTPConnection(host, parts.port, timeout=timeout)
+    context = ssl._create_unverified_context()  # noqa: S323, SLF001 - as documented by ssl
+    return http.client.HTTPSConnection(host, parts.port, timeout=timeout, context=context)
+
+
+def _exchange(
+    connection: http.client.HTTPConnection, target: str, user_agent: str
+) -> tuple[int, Message, bytes]:
+    """Send a request and read the response."""
+    connection.request("GET", target, headers={"User-Agent": user_agent})
+    response = connection.getresponse()
+    content = response.read(_MAX_OCTETS)
+    if not response.isclosed():
+        connection.close()
+    return response.status, response.headers, content
+
+
+def _meaning(status: int, headers: Message, content: bytes, charset: str) -> bytes:
+    """Return what a response says, as a robots.txt in the charset of the URLs."""
+    if status in (401, 403):
+        return _ALL_FORBIDDEN
+    if not 200 <= status < 300:
+        return _ALL_ALLOWED
+    content = content.removeprefix(codecs.BOM_UTF8)
+    for declared in (headers.get_content_charset(), "utf-8", "iso-8859-1"):
+        try:
+            return content.decode(declared or "utf-8").encode(charset)
+        except UnicodeEncodeError:
+            return content
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return content
