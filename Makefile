@@ -1,5 +1,6 @@
 # make run    show the main job on a robots.txt
 # make test   everything that must hold: style, types, layers, tests compiled and not
+# make compat the test suites of the libraries that koster.compat stands in for
 # make bench  how fast, how large, and against whom
 #
 # Everything is set up in .venv on the first call, and found there on the next ones.
@@ -13,7 +14,7 @@ PYTEST := $(BIN)/python -m pytest -q -r s -n 2
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: run test lint bench clean
+.PHONY: run test lint compat bench clean
 
 run: $(VENV)/compiled
 	@$(BIN)/python examples/run.py
@@ -27,6 +28,9 @@ lint: $(VENV)/compiled
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+compat: $(VENV)/installed
+	@$(BIN)/nox --session compat
 
 bench: $(VENV)/peers
 	@KOSTER_PURE=0 $(BIN)/python -m benchmarks
@@ -53,4 +57,4 @@ $(VENV)/peers: $(VENV)/compiled
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info src/koster/*.so src/koster/*.c
+	rm -rf $(VENV) .nox build dist src/*.egg-info src/koster/*.so src/koster/*.c

@@ -85,11 +85,10 @@ def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list
     asked = agent.strip().lower()
     best = b""
     for name in names:
-        if b"*" in name:
-            name = name.replace(b"*", b"")  # noqa: PLW2901 - see above
-        if name in asked and len(name) > len(best) and _begins_word(asked, name):
-            best = name
-    if not best:
+        for each in (name, name.replace(b"*", b"")) if b"*" in name else (name,):
+            if each in asked and len(each) > len(best) and _begins_word(asked, each):
+                best = each
+    if best in (b"", b"*"):
         return []
     return [
         group

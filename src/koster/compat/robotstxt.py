@@ -156,7 +156,7 @@ def get(
     """
     body = _obtain(source, user_agent, num_redirects, http_timeout, url_charset)
     parser = Parser(user_agent, body)
-    parser._charset = codecs.lookup(url_charset).name  # noqa: SLF001 - of the same module
+    parser._charset = codecs.lookup(url_charset).name
     return parser
 
 
@@ -261,7 +261,7 @@ def _connection(parts: SplitResult, timeout: float) -> http.client.HTTPConnectio
     host = parts.hostname or ""
     if parts.scheme == "http":
         return http.client.HTTPConnection(host, parts.port, timeout=timeout)
-    context = ssl._create_unverified_context()  # noqa: S323, SLF001 - as documented by ssl
+    context = ssl._create_unverified_context()  # noqa: S323 - as documented by ssl
     return http.client.HTTPSConnection(host, parts.port, timeout=timeout, context=context)
 
 

@@ -164,7 +164,7 @@ def _groups_of(robots: RobotsTxt) -> dict[str, list[Rule]]:
 def parse_robots(text: str) -> RobotsPolicy:
     """Parse the text of a robots.txt."""
     policy = RobotsPolicy()
-    policy._robots = _parse(text, _DIALECT)  # noqa: SLF001 - of the same module
+    policy._robots = _parse(text, _DIALECT)
     return policy
 
 
@@ -183,7 +183,7 @@ def evaluate_robots(
     path = unquote(path)
     if path == "/robots.txt":
         return RobotsVerdict.ALLOWED_IMPLICIT, None
-    robots = policy._robots  # noqa: SLF001 - of the same module
+    robots = policy._robots
     rules = []
     if robots is None:
         rules = policy.rules_for(product)

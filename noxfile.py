@@ -1,0 +1,27 @@
+"""Tasks that need an environment of their own: ``nox -l`` lists them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nox
+
+nox.options.sessions = ["compat"]
+nox.options.reuse_existing_virtualenvs = True
+nox.options.error_on_external_run = True
+
+
+@nox.session(python=["3.11", "3.12", "3.13", "3.14"])
+def tests(session: nox.Session) -> None:
+    """Run the tests, compiled and as plain Python, with each version of Python that is there."""
+    session.install("--group", "dev", ".[cli]")
+    for pure in ("0", "1"):
+        session.run("python", "-m", "pytest", "-q", "-r", "s", env={"KOSTER_PURE": pure})
+
+
+@nox.session
+def compat(session: nox.Session) -> None:
+    """Run the test suites of the originals against the facades, and print the table."""
+    session.install("pytest>=8.4", ".")
+    folder = Path(session.create_tmp()) / "originals"
+    session.run("python", "-m", "originals", str(folder))

@@ -1,0 +1,1 @@
+"""The test suites of the originals, run against the facades: ``make compat``."""

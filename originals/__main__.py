@@ -1,0 +1,146 @@
+"""Run the suites of the originals and print the table: ``python -m originals FOLDER``.
+
+FOLDER is where their source distributions are kept once they are downloaded.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+from .suites import SUITES, Suite
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+
+def main() -> int:
+    folder = Path(sys.argv[1]).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    complaints: list[str] = []
+    rows = [["original", "tests passed", "skipped", "excepted", "left out", "rows agreed"]]
+    shares = agreements()
+    for suite in SUITES:
+        counts = run(suite, folder, complaints)
+        tests = [str(counts[key]) for key in ("passed", "skipped", "excepted", "private")]
+        rows.append([suite.package or _python(), *tests, shares.pop(suite.facade, "")])
+    rows += [[f"{name} (no suite)", "", "", "", "", share] for name, share in shares.items()]
+    print_table(rows)
+    for suite in SUITES:
+        for test, reason in suite.excepted.items():
+            print(f"{suite.facade}: {test}\n    {reason}")
+    for complaint in complaints:
+        print(f"NOT AS LISTED: {complaint}")
+    return 1 if complaints else 0
+
+
+def _python() -> str:
+    return f"Python {sys.version_info.major}.{sys.version_info.minor}'s own"
+
+
+def run(suite: Suite, folder: Path, complaints: list[str]) -> Counter[str]:
+    """Run a suite; count its tests, and complain about what is not as it is listed."""
+    tests = where(suite, folder)
+    counts: Counter[str] = Counter()
+    if not tests:
+        complaints.append(f"{suite.facade}: its tests are not there")
+        return counts
+    for name, outcome in outcomes(suite, tests, folder).items():
+        short = name.partition("::")[2] or name
+        if any(part in name for part in suite.private):
+            counts["private"] += 1
+        elif short in suite.excepted:
+            counts["excepted"] += 1
+            if outcome == "passed":
+                complaints.append(f"{suite.facade}: {short} passes, but is excepted")
+        else:
+            counts[outcome] += 1
+            if outcome == "failed":
+                complaints.append(f"{suite.facade}: {name} fails")
+    if not counts["passed"]:
+        complaints.append(f"{suite.facade}: no test passed")
+    return counts
+
+
+def where(suite: Suite, folder: Path) -> list[str]:
+    """Return the paths of a suite's tests; download what is not there."""
+    if suite.package is None:
+        try:
+            specs = [importlib.util.find_spec(path) for path in suite.paths]
+        except ModuleNotFoundError:
+            return []
+        return [spec.origin for spec in specs if spec is not None and spec.origin]
+    name, _, version = suite.package.partition("==")
+    source = folder / f"{name}-{version}"
+    if not source.is_dir():
+        command = [
+            *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"),
+            *("--no-binary", ":all:", "--dest", str(folder), suite.package),
+        ]
+        subprocess.run(command, check=True)
+        with tarfile.open(folder / f"{name}-{version}.tar.gz") as archive:
+            archive.extractall(folder, filter="data")
+    return [str(source / path) for path in suite.paths]
+
+
+def outcomes(suite: Suite, tests: list[str], folder: Path) -> dict[str, str]:
+    """Return how each test of a suite came out."""
+    results = folder / f"{suite.facade}.json"
+    results.unlink(missing_ok=True)
+    environment = os.environ | {
+        "KOSTER_MODULES": json.dumps(suite.modules),
+        "KOSTER_RESULTS": str(results),
+        "PYTHONPATH": str(ROOT),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    command = [
+        *(sys.executable, "-m", "pytest", "-q", "-p", "originals.redirect"),
+        *("-p", "no:cacheprovider", "--import-mode=prepend", "--rootdir", str(folder)),
+        *("-c", os.devnull, *tests),
+    ]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    if not results.exists():
+        sys.exit(done.stdout + done.stderr)
+    (folder / f"{suite.facade}.log").write_text(done.stdout + done.stderr)
+    found: dict[str, str] = json.loads(results.read_text("utf-8"))
+    return found
+
+
+def agreements() -> dict[str, str]:
+    """Return for each facade the share of the conformance rows that it answers as its original."""
+    from facades import COLUMNS, agreement  # noqa: PLC0415 - needs the path that is set above
+    from support import bodies, conformance, verdicts  # noqa: PLC0415
+
+    if conformance() is None:
+        return {}
+    shares: dict[str, list[str]] = {}
+    for column in COLUMNS:
+        asked = others = 0
+        for table in ("verdicts.tsv.gz", "modern-verdicts.tsv.gz"):
+            count, differing = agreement(column, verdicts(table), bodies(table))
+            asked += count
+            others += len(differing)
+        share = 100 * (1 - others / asked)
+        shares.setdefault(column.facade, []).append(f"{column.name} {share:.2f} % of {asked:,}")
+    return {facade: "; ".join(found) for facade, found in shares.items()}
+
+
+def print_table(rows: list[list[str]]) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for number, row in enumerate(rows):
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("| " + " | ".join(cells) + " |")
+        if number == 0:
+            print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""One request by the standard library, and its failures as reppy's exceptions."""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import exceptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from email.message import Message
+
+
+@dataclass
+class FetchedResponse:
+    """What hooks and policies are handed: a response, as far as they look at it."""
+
+    url: str
+    status_code: int
+    headers: Message
+    content: bytes
+
+
+def get(
+    url: str, headers: Mapping[str, str], timeout: float | None, verify: bool, max_size: int
+) -> FetchedResponse:
+    """Return the response to a request, whatever its status.
+
+    Raises:
+        ReppyException: there is none, or it is longer than ``max_size`` octets.
+    """
+    with _as_reppy_says():
+        request = urllib.request.Request(url, headers=dict(headers))  # noqa: S310 - see below
+        if request.type not in ("http", "https") or not request.host:
+            raise ValueError(f"{url!r} is no URL of HTTP")
+        with _opened(request, timeout, verify) as response:
+            content: bytes = response.read(max_size + 1)
+            status, received = response.status or 0, response.headers
+    if len(content) > max_size:
+        raise exceptions.ContentTooLong(f"Content larger than {max_size} bytes")
+    return FetchedResponse(url, status, received, content)
+
+
+def _opened(request: urllib.request.Request, timeout: float | None, verify: bool) -> Any:
+    """Return a response that can be read.
+
+    Raises:
+        OSError: there is none.
+        ExcessiveRedirects: it leads to others without end.
+    """
+    context = None if verify else ssl._create_unverified_context()  # noqa: S323
+    options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
+    try:
+        return urllib.request.urlopen(request, context=context, **options)  # noqa: S310
+    except urllib.error.HTTPError as error:
+        if "infinite loop" in error.msg:
+            error.close()
+            raise exceptions.ExcessiveRedirects(error.msg) from error
+        return error
+
+
+@contextmanager
+def _as_reppy_says() -> Iterator[None]:
+    """Raise what reppy documents for each failure."""
+    try:
+        yield
+    except exceptions.ReppyException:
+        raise
+    except (ValueError, http.client.InvalidURL) as error:
+        raise exceptions.MalformedUrl(error) from error
+    except TimeoutError as error:
+        raise exceptions.ReadTimeout(error) from error
+    except urllib.error.URLError as error:
+        secure = isinstance(error.reason, ssl.SSLError)
+        kind = exceptions.SSLException if secure else exceptions.ConnectionException
+        raise kind(error.reason) from error
+    except (OSError, http.client.HTTPException) as error:
+        raise exceptions.ConnectionException(error) from error

@@ -1,0 +1,310 @@
+"""`Robots` and `Agent`."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode, urlsplit
+
+from ... import dialects
+from ...dialects import Names, Orphans, Separator
+from ...model import Directive, LineKind
+from ...robots import parse as _parse
+from . import exceptions
+from ._http import get
+from .ttl import HeaderWithDefaultPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
+
+    from ...robots import Rules
+    from .ttl import TTLPolicyBase
+
+
+def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
+    """Return the groups with exactly the agent's name."""
+    asked = agent.lower()
+    return [group for name, group in zip(names, groups, strict=True) if name == asked]
+
+
+#: These escapes are no others than their octets.
+_SEPARATORS = re.compile(rb"%(2[Ff6]|3[Dd])")
+_ESCAPED_SEPARATORS = re.compile(r"%(2[Ff6]|3[Dd])")
+
+
+def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
+    """Take ``%2F``, ``%26`` and ``%3D`` for ``/``, ``&`` and ``=``."""
+    if not value:
+        return []
+    return [(_SEPARATORS.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), value), -1)]
+
+
+_SPELLINGS = {
+    "user-agent": Directive.USER_AGENT,
+    "allow": Directive.ALLOW,
+    "disallow": Directive.DISALLOW,
+    "crawl-delay": Directive.CRAWL_DELAY,
+    "sitemap": Directive.SITEMAP,
+}
+_DIALECT = replace(
+    dialects.RFC9309,
+    name="reppy",
+    source="reppy 0.4.14",
+    directives=frozenset(_SPELLINGS.values()),
+    spellings=_SPELLINGS,
+    separator=Separator.COLON,
+    closing=frozenset({*_SPELLINGS.values(), LineKind.UNKNOWN}),
+    orphans=Orphans.FOR_EVERYBODY,
+    names=Names.CHOSEN,
+    choose=_choose,
+    rewrite=_rewrite,
+    rewritten=b"%",
+)
+
+#: What a number begins with, as C reads it.
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_PORTS = {"http": 80, "https": 443}
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+
+
+def _host(url: str) -> str:
+    """Return the host of a URL in lower case, or nothing."""
+    if url.startswith("/") and not url.startswith("//"):
+        return ""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+class Agent:
+    """The rules of one robot. Rules can be added; that changes no `Robots`."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._delay: float | None = None
+        self._host = ""
+        self._rules: Rules | None = None
+
+    @classmethod
+    def from_robots(cls, robots: Robots, name: str | bytes) -> Self:
+        """Return a copy of the rules of a robot."""
+        agent = cls()
+        agent._rules = robots._robots.rules_for(_text(name))
+        agent._host = robots._host
+        agent._lines = [
+            f"{rule.directive}: {rule.pattern}"
+            for group in agent._rules.groups
+            for rule in group.rules
+        ]
+        agent._delay = _delay(agent._rules.values(Directive.CRAWL_DELAY))
+        return agent
+
+    @property
+    def delay(self) -> float | None:
+        """Seconds between two requests, or None."""
+        return self._delay
+
+    def allow(self, path: str | bytes) -> Self:
+        """Allow a path."""
+        return self._add("Allow", path)
+
+    def disallow(self, path: str | bytes) -> Self:
+        """Disallow a path."""
+        return self._add("Disallow", path)
+
+    def _add(self, directive: str, path: str | bytes) -> Self:
+        # One line it is to stay, and no comment.
+        pattern = "".join(_text(path).partition("#")[0].splitlines())
+        self._lines.append(f"{directive}: {pattern}")
+        self._rules = None
+        return self
+
+    def allowed(self, path: str | bytes) -> bool:
+        """Tell whether a path or URL is allowed; a URL of another host is not."""
+        if self._rules is None:
+            body = "\n".join(["User-agent: *", *self._lines])
+            self._rules = _parse(body, _DIALECT).rules_for("*")
+        url = _text(path)
+        if self._host and _host(url) not in ("", self._host):
+            return False
+        return self._rules.allowed(_in_form(url))
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __str__(self) -> str:
+        delay = f"Crawl-Delay: {self._delay:.3g} " if self._delay else ""
+        return delay + "[" + ", ".join(f"Directive({line})" for line in self._lines) + "]"
+
+
+def _in_form(url: str) -> str:
+    """Return a URL with the escapes decoded that mean nothing else."""
+    if "%" not in url:
+        return url
+    return _ESCAPED_SEPARATORS.sub(lambda match: chr(int(match[1], 16)), url)
+
+
+def _delay(values: Sequence[str]) -> float | None:
+    """Return the last of some delays that is a number, if it is above 0."""
+    for value in reversed(values):
+        if number := _NUMBER.match(value):
+            return float(number[0]) if float(number[0]) > 0 else None
+    return None
+
+
+class Robots:
+    """A robots.txt."""
+
+    #: Kept for as long as the headers say, ten minutes at least, else for an hour.
+    DEFAULT_TTL_POLICY = HeaderWithDefaultPolicy(default=3600, minimum=600)
+
+    def __init__(
+        self, url: str | bytes, content: str | bytes, expires: float | None = None
+    ) -> None:
+        self._url = _text(url)
+        self._robots = _parse(content, _DIALECT)
+        self._own: tuple[str, ...] = ()
+        self._known_host: str | None = None
+        #: When it expires, in seconds since the epoch.
+        self.expires = expires
+
+    @classmethod
+    def parse(cls, url: str | bytes, content: str | bytes, expires: float | None = None) -> Self:
+        """Parse a robots.txt that was had from a URL."""
+        return cls(url, content, expires)
+
+    @classmethod
+    def fetch(
+        cls,
+        url: str,
+        ttl_policy: TTLPolicyBase | None = None,
+        max_size: int = 1048576,
+        params: Mapping[str, str] | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        verify: bool = True,
+        after_response_hook: Callable[[Any], object] | None = None,
+        after_parse_hook: Callable[[Robots], object] | None = None,
+    ) -> Robots:
+        """Fetch a robots.txt. 401 and 403 forbid everything, other 4xx allow it.
+
+        Args:
+            url: The URL of the robots.txt.
+            ttl_policy: How long it may be kept; `DEFAULT_TTL_POLICY` if None.
+            max_size: Octets that it may have.
+            params: Query parameters to add.
+            headers: Headers to send.
+            timeout: Seconds to wait for the server.
+            verify: Whether the server's certificate must be good.
+            after_response_hook: Is called with the response, or the exception.
+            after_parse_hook: Is called with what was parsed.
+
+        Raises:
+            ReppyException: one of `exceptions`.
+        """
+        if params:
+            url += ("&" if "?" in url else "?") + urlencode(params)
+        try:
+            response = get(url, headers or {}, timeout, verify, max_size)
+        except exceptions.ReppyException as error:
+            error.url = url
+            if after_response_hook is not None:
+                after_response_hook(error)
+            raise
+        if after_response_hook is not None:
+            after_response_hook(response)
+        expires = (ttl_policy or cls.DEFAULT_TTL_POLICY).expires(response)
+        if response.status_code == 200:
+            robots = cls.parse(url, response.content, expires)
+            if after_parse_hook is not None:
+                after_parse_hook(robots)
+            return robots
+        if response.status_code in (401, 403):
+            return AllowNone(url, expires)
+        if 400 <= response.status_code < 500:
+            return AllowAll(url, expires)
+        raise exceptions.BadStatusCode(
+            f"Got {response.status_code} for {url}", response.status_code
+        )
+
+    @classmethod
+    def robots_url(cls, url: str | bytes) -> str:
+        """Return the URL of the robots.txt of a URL's site.
+
+        >>> Robots.robots_url("http://userinfo@example.com:8080/path;params?query#fragment")
+        'http://example.com:8080/robots.txt'
+        """
+        parts = urlsplit(_text(url))
+        host = parts.hostname or ""
+        host = f"[{host}]" if ":" in host else host
+        port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
+        return f"{parts.scheme}://{host}{port}/robots.txt"
+
+    @property
+    def _host(self) -> str:
+        """The host that the robots.txt was had from, or nothing."""
+        if self._known_host is None:
+            self._known_host = _host(self._url)
+        return self._known_host
+
+    @property
+    def sitemaps(self) -> list[str]:
+        """The values of Sitemap lines."""
+        return list(self._robots.values(Directive.SITEMAP))
+
+    def allowed(self, path: str | bytes, name: str | bytes) -> bool:
+        """Tell whether a robot may fetch a path or URL; a URL of another host it may not."""
+        url = path if isinstance(path, str) else _text(path)
+        if not url.startswith(self._own or self._note_own()) and self._is_external(url):
+            return False
+        if "%" in url:
+            url = _in_form(url)
+        return self._robots.allowed(url, name if isinstance(name, str) else _text(name))
+
+    def _note_own(self) -> tuple[str, ...]:
+        """Note how URLs of this host usually begin."""
+        self._own = (f"https://{self._host}/", f"http://{self._host}/")
+        return self._own
+
+    def _is_external(self, url: str) -> bool:
+        return bool(self._host) and _host(url) not in ("", self._host)
+
+    def agent(self, name: str | bytes) -> Agent:
+        """Return a copy of the rules of a robot."""
+        return Agent.from_robots(self, name)
+
+    @property
+    def expired(self) -> bool:
+        """Whether it has expired."""
+        return time.time() > (self.expires or 0)
+
+    @property
+    def ttl(self) -> float:
+        """Seconds until it expires, or 0."""
+        return max((self.expires or 0) - time.time(), 0)
+
+    def __str__(self) -> str:
+        names = {name.lower() for group in self._robots.groups for name in group.agents} | {"*"}
+        return "{" + ", ".join(f'"{name}": {self.agent(name)}' for name in sorted(names)) + "}"
+
+
+class AllowNone(Robots):
+    """Nothing may be fetched."""
+
+    def __init__(self, url: str, expires: float | None = None) -> None:
+        super().__init__(url, b"User-agent: *\nDisallow: /", expires)
+
+
+class AllowAll(Robots):
+    """Everything may be fetched."""
+
+    def __init__(self, url: str, expires: float | None = None) -> None:
+        super().__init__(url, b"", expires)

@@ -1,0 +1,141 @@
+"""How each facade is asked for a column of the conformance data, and what it must reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from logging import getLogger
+from typing import Any
+from urllib.parse import urlsplit
+
+from koster.compat import (
+    apetest,
+    protego,
+    robotexclusionrulesparser,
+    robotparser,
+    robotstxt,
+    webcanon,
+)
+from koster.compat.reppy import Robots
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Column:
+    """``text``: the files are handed over as text, with octets that are not UTF-8 replaced.
+
+    ``share`` is the least share of the rows that must agree.
+    """
+
+    name: str
+    facade: str
+    text: bool
+    share: float
+    parse: Callable[[Any, str], Any]
+    answer: Callable[[Any, Row], str]
+
+    def expected(self, row: Row) -> str | None:
+        """Return what the column says, or None where its parser raised and nothing is expected."""
+        said = row[self.name]
+        return None if said.startswith("E") else said
+
+    def handed(self, body: bytes) -> str | bytes:
+        return body.decode("utf-8", "replace") if self.text else body
+
+
+def _digit(allowed: bool) -> str:
+    return "1" if allowed else "0"
+
+
+def _rerp(body: bytes, agent: str) -> robotexclusionrulesparser.RobotExclusionRulesParser:
+    parser = robotexclusionrulesparser.RobotExclusionRulesParser()
+    parser.parse(body)
+    return parser
+
+
+def _delay(parser: robotexclusionrulesparser.RobotExclusionRulesParser, row: Row) -> str:
+    delay = parser.get_crawl_delay(row["agent"])
+    said = row["rerp_delay"]
+    same = delay == (float(said) if said else None)
+    return said if same else repr(delay)
+
+
+_quiet = getLogger("apetest")
+_quiet.disabled = True
+
+
+def _apetest(text: str, agent: str) -> apetest.Rules:
+    records = apetest.scan_robots_txt(text.splitlines(), _quiet)
+    return apetest.lookup_robots_rules(apetest.parse_robots_txt(records, _quiet), agent)
+
+
+def _apetest_answer(rules: apetest.Rules, row: Row) -> str:
+    try:
+        path = apetest.unescape_path(urlsplit(row["url"]).path)
+    except ValueError:
+        return "E"
+    return _digit(apetest.path_allowed(path, rules))
+
+
+def _webcanon_answer(policy: webcanon.RobotsPolicy, row: Row) -> str:
+    verdict, match = webcanon.evaluate_robots(policy, row["url"], row["agent"])
+    return f"{verdict.value}|{match.source_line if match else ''}"
+
+
+COLUMNS = (
+    Column(
+        "rerp_gym2008", "robotexclusionrulesparser", False, 0.995, _rerp,
+        lambda parser, row: _digit(parser.is_allowed(row["agent"], row["url"])),
+    ),
+    Column(
+        "rerp_mk1996", "robotexclusionrulesparser", False, 0.995, _rerp,
+        lambda parser, row: _digit(
+            parser.is_allowed(row["agent"], row["url"], robotexclusionrulesparser.MK1996)
+        ),
+    ),
+    Column("rerp_delay", "robotexclusionrulesparser", False, 1.0, _rerp, _delay),
+    Column(
+        "ruby", "robotstxt", True, 0.998, lambda text, agent: robotstxt.Parser(agent, text),
+        lambda parser, row: _digit(parser.allowed(row["url"])),
+    ),
+    Column("apetest", "apetest", True, 0.999, _apetest, _apetest_answer),
+    Column(
+        "webcanon", "webcanon", True, 0.998, lambda text, agent: webcanon.parse_robots(text),
+        _webcanon_answer,
+    ),
+    Column(
+        "protego", "protego", True, 0.995, lambda text, agent: protego.Protego.parse(text),
+        lambda parser, row: _digit(parser.can_fetch(row["url"], row["agent"])),
+    ),
+    Column(
+        "reppy", "reppy", False, 0.99,
+        lambda body, agent: Robots.parse("https://example.com/robots.txt", body),
+        lambda robots, row: _digit(robots.allowed(row["url"], row["agent"])),
+    ),
+)  # fmt: skip
+
+
+def agreement(column: Column, rows: list[Row], bodies: dict[str, bytes]) -> tuple[int, list[Row]]:
+    """Return how many rows have an answer, and those that the facade answers otherwise."""
+    parsed: dict[tuple[str, str], Any] = {}
+    asked = 0
+    others = []
+    for row in rows:
+        expected = column.expected(row)
+        if expected is not None:
+            key = row["site"], row["agent"]
+            if key not in parsed:
+                body = column.handed(bodies[row["site"]])
+                parsed[key] = column.parse(body, row["agent"])
+            asked += 1
+            if column.answer(parsed[key], row) != expected:
+                others.append(row)
+    return asked, others
+
+
+def robotparser_of(text: str) -> robotparser.RobotFileParser:
+    """Return a parser that has read a text."""
+    parser = robotparser.RobotFileParser()
+    parser.parse(text.splitlines())
+    return parser
