@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
+import server
 from hypothesis import HealthCheck, settings
 from support import conformance
 
@@ -27,3 +29,10 @@ def pytest_report_header() -> list[str]:
 def conformance_data() -> None:
     if conformance() is None:
         pytest.skip("no conformance data: set KOSTER_CONFORMANCE to its folder")
+
+
+@pytest.fixture
+def site() -> Iterator[server.Site]:
+    """A server on loopback; see `server.Site`."""
+    with server.running() as running:
+        yield running

@@ -1,0 +1,106 @@
+"""A real HTTP server on loopback, which answers as a test says."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Answer:
+    """What the server does: ``close`` it says nothing, ``delay`` it waits, in seconds."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: dict[str, str] = field(default_factory=dict)
+    close: bool = False
+    garbage: bool = False
+    delay: float = 0
+
+
+@dataclass
+class Site:
+    """A running server: ``pages`` by path, ``asked`` is what was asked for, and how often."""
+
+    port: int
+    pages: dict[str, Answer] = field(default_factory=dict)
+    asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    connections: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def robots(self, *args: Any, **kwargs: Any) -> str:
+        """Set the answer for /robots.txt; return its URL."""
+        self.pages["/robots.txt"] = Answer(*args, **kwargs)
+        return f"{self.url}/robots.txt"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    site: Site
+
+    def setup(self) -> None:
+        super().setup()
+        self.site.connections += 1
+
+    def do_GET(self) -> None:
+        self.site.asked.append((self.path, dict(self.headers)))
+        answer = self.site.pages.get(self.path, Answer(404))
+        time.sleep(answer.delay)
+        if answer.garbage:
+            self.wfile.write(b"this is not HTTP\r\n\r\n")
+        if answer.close or answer.garbage:
+            self.close_connection = True
+            return
+        try:
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(answer.body)))
+            self.end_headers()
+            self.wfile.write(answer.body)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up is no error."""
+
+
+@contextmanager
+def running() -> Iterator[Site]:
+    """Run a server."""
+    handler = type("Handler", (_Handler,), {})
+    server = _Server(("127.0.0.1", 0), handler)
+    site = Site(server.server_address[1])
+    handler.site = site  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield site
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def closed_port() -> int:
+    """Return a port on which nobody listens."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port: int = unused.getsockname()[1]
+        return port

@@ -1,0 +1,498 @@
+"""webcanon, urllib.robotparser, Protego and Scrapy's parser: what their documentation says.
+
+Their own test suites are run by ``make compat``.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+import time as clock
+import urllib.error
+import urllib.request
+from datetime import time
+from pathlib import Path
+
+import pytest
+from facades import robotparser_of
+from server import Answer, Site, closed_port
+
+import koster
+from koster.compat import protego, robotparser, webcanon
+from koster.compat.robotparser import RobotFileParser
+from koster.compat.scrapy import KosterRobotParser
+from koster.compat.webcanon import RobotsConfig, RobotsMatch, RobotsPolicy, RobotsVerdict, Rule
+
+# webcanon
+
+BOT = "WebCanonBot"
+
+
+def verdict(body: str, url: str, product: str = BOT) -> tuple[str, int | None]:
+    said, match = webcanon.evaluate_robots(webcanon.parse_robots(body), url, product)
+    return said.value, match.source_line if match else None
+
+
+@pytest.mark.parametrize(
+    ("rules", "path", "expected"),
+    [
+        ("Disallow: /private", "/private/a", ("disallowed_explicit", 2)),
+        ("Disallow: /private", "/public", ("allowed_implicit", None)),
+        ("Disallow: /docs\nAllow: /docs/public", "/docs/public/a", ("allowed_explicit", 3)),
+        ("Disallow: /docs\nAllow: /docs/public", "/docs/secret", ("disallowed_explicit", 2)),
+        ("Disallow: /*.pdf$", "/file.pdf", ("disallowed_explicit", 2)),
+        ("Disallow: /*.pdf$", "/file.pdf?x=1", ("allowed_implicit", None)),
+    ],
+)
+def test_webcanon_worked_examples(rules: str, path: str, expected: tuple[str, int | None]) -> None:
+    assert verdict(f"User-agent: *\n{rules}", "https://example.com" + path) == expected
+
+
+def test_webcanon_lines_are_split_at_hash_and_colon() -> None:
+    policy = webcanon.parse_robots(
+        "USER-AGENT : *# all\nDisallow:/a # b\nnonsense\nCrawl-delay: 5\nSitemap: /s:1\nAllow: /a:b"
+    )
+    assert policy.groups == {"*": [Rule(False, "/a", 2), Rule(True, "/a:b", 6)]}
+    assert policy.sitemaps == ["/s:1"]
+
+
+def test_webcanon_consecutive_agents_share_rules_and_groups_merge() -> None:
+    policy = webcanon.parse_robots(
+        "User-agent: A\n\nCrawl-delay: 1\nUser-agent: B\nDisallow: /x\nUser-agent: a\nDisallow: /y"
+    )
+    assert policy.groups == {
+        "a": [Rule(False, "/x", 5), Rule(False, "/y", 7)], "b": [Rule(False, "/x", 5)]
+    }  # fmt: skip
+
+
+def test_webcanon_rules_before_any_agent_are_for_everybody() -> None:
+    body = "Disallow: /a\nUser-agent: *\nDisallow: /b"
+    assert verdict(body, "/a") == ("disallowed_explicit", 1)
+    assert verdict(body, "/b") == ("disallowed_explicit", 3)
+    assert webcanon.parse_robots(body).groups["*"][0].source_line == 1
+
+
+@pytest.mark.parametrize(
+    ("token", "is_for"),
+    [("WebCanon", True), ("canon", True), ("webcanonbot/1", False), ("x", False)],
+)
+def test_webcanon_a_token_is_a_prefix_of_or_within_the_product(token: str, is_for: bool) -> None:
+    body = f"User-agent: *\nDisallow: /all\n\nUser-agent: {token}\nDisallow: /own"
+    rules = webcanon.parse_robots(body).rules_for(BOT)
+    assert [rule.pattern for rule in rules] == ["/own" if is_for else "/all"]
+    assert (verdict(body, "/own")[0] == "disallowed_explicit") == is_for
+
+
+def test_webcanon_all_groups_that_match_are_merged_else_everybody_s_hold() -> None:
+    body = "User-agent: web\nDisallow: /a\nUser-agent: canon\nDisallow: /b\nUser-agent: *\nDisallow: /c"
+    assert [rule.pattern for rule in webcanon.parse_robots(body).rules_for(BOT)] == ["/a", "/b"]
+    assert [rule.pattern for rule in webcanon.parse_robots(body).rules_for("x")] == ["/c"]
+    assert webcanon.parse_robots("User-agent: y\nDisallow: /").rules_for("x") == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "url", "matches"),
+    [
+        ("/a*c", "/abc", True), ("/a$", "/a", True), ("/a$", "/ab", False), ("/a$b", "/a$b", True),
+        ("/a.c", "/abc", False), ("/a?b", "/a?b=1", True), ("/caf\xe9", "/caf%C3%A9", True),
+        ("/a b", "/a%20b", True), ("/a%20b", "/a%20b", False), ("/a", "/a#b", True),
+        ("/", "https://example.com", True), ("/a#b", "/a", True),
+    ],
+)  # fmt: skip
+def test_webcanon_patterns(pattern: str, url: str, matches: bool) -> None:
+    said, _ = verdict(f"User-agent: *\nDisallow: {pattern}", url)
+    assert said == ("disallowed_explicit" if matches else "allowed_implicit")
+
+
+def test_webcanon_the_longest_pattern_wins_without_its_anchor() -> None:
+    assert verdict("User-agent: *\nDisallow: /a$\nAllow: /a", "/a") == ("allowed_explicit", 3)
+    assert verdict("User-agent: *\nAllow: /a\nDisallow: /a$", "/a") == ("allowed_explicit", 2)
+    assert verdict("User-agent: *\nAllow: /\nDisallow: /ab$", "/ab") == ("disallowed_explicit", 3)
+    # Characters count, not octets.
+    body = "User-agent: *\nDisallow: /é*\nAllow: /*bc"
+    assert verdict(body, "/ébc") == ("allowed_explicit", 3)
+
+
+def test_webcanon_an_empty_disallow_never_matches() -> None:
+    assert verdict("User-agent: *\nDisallow:", "/a") == ("allowed_implicit", None)
+    assert verdict("User-agent: *\nAllow:", "/a") == ("allowed_explicit", 2)
+
+
+def test_webcanon_robots_txt_itself_is_implicitly_allowed() -> None:
+    assert verdict("User-agent: *\nDisallow: /", "https://x/robots.txt")[0] == "allowed_implicit"
+    assert verdict("User-agent: *\nDisallow: /", "/robots.txt?x")[0] == "disallowed_explicit"
+
+
+def test_webcanon_a_policy_may_be_made_and_changed_by_hand() -> None:
+    policy = RobotsPolicy()
+    policy.groups["*"] = [Rule(False, "/a", 7), Rule(True, "/a/b", 9)]
+    assert webcanon.evaluate_robots(policy, "/a/x", BOT) == (
+        RobotsVerdict.DISALLOWED_EXPLICIT, RobotsMatch(False, "/a", 7)
+    )  # fmt: skip
+    read = webcanon.parse_robots("User-agent: *\nDisallow: /a\nSitemap: s")
+    read.groups["*"].append(Rule(True, "/a/b", 5))
+    assert webcanon.evaluate_robots(read, "/a/b", BOT)[0] is RobotsVerdict.ALLOWED_EXPLICIT
+    assert read.sitemaps == ["s"]
+    assert read == RobotsPolicy({"*": [Rule(False, "/a", 2), Rule(True, "/a/b", 5)]}, ["s"])
+    assert "Rule(allow=False, pattern='/a', source_line=2)" in repr(read)
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (200, "allowed_implicit"), (204, "allowed_implicit"), (404, "allowed_implicit"),
+        (403, "allowed_implicit"), (410, "allowed_implicit"), (500, "unknown_unreachable"),
+        (503, "unknown_unreachable"), (None, "unknown_unreachable"),
+    ],
+)  # fmt: skip
+def test_webcanon_transport_verdicts(status: int | None, expected: str) -> None:
+    assert webcanon.transport_verdict(status).value == expected
+
+
+def test_webcanon_config() -> None:
+    config = RobotsConfig()
+    assert config.max_cache_seconds == 24 * 60 * 60
+    assert (config.mode, config.on_unreachable) == ("respect", "deny")
+    lenient = RobotsConfig(on_unreachable="allow_with_warning")
+    assert webcanon.transport_verdict(None, lenient) is RobotsVerdict.ALLOWED_IMPLICIT
+    assert webcanon.transport_verdict(500, lenient) is RobotsVerdict.UNKNOWN_UNREACHABLE
+    assert RobotsVerdict.SKIPPED_BY_USER_POLICY == "skipped_by_user_policy"  # type: ignore[comparison-overlap]
+
+
+# urllib.robotparser
+
+ROBOTS = """\
+User-agent: *
+Crawl-delay: 3
+Request-rate: 9/30
+Disallow: /tmp
+Allow: /tmp/open
+
+User-agent: FigTree
+Disallow:
+Sitemap: https://example.com/s.xml
+"""
+
+
+def test_robotparser_answers() -> None:
+    parser = robotparser_of(ROBOTS)
+    assert not parser.can_fetch("x", "https://example.com/tmp/a?b")
+    assert parser.can_fetch("x", "/tmp/open/a")
+    assert parser.can_fetch("figtree/1.0", "/tmp")
+    assert parser.crawl_delay("x") == 3
+    assert parser.request_rate("x") == robotparser.RequestRate(9, 30)
+    assert parser.crawl_delay("figtree") is parser.request_rate("figtree") is None
+    assert parser.site_maps() == parser.sitemaps == ["https://example.com/s.xml"]
+    assert robotparser_of("").site_maps() is None
+    assert str(parser) == (
+        "User-agent: *\nCrawl-delay: 3\nRequest-rate: 9/30\nDisallow: /tmp\nAllow: /tmp/open\n\n"
+        "User-agent: FigTree\nAllow: "
+    )
+
+
+def test_robotparser_nothing_is_allowed_before_it_was_read() -> None:
+    parser = RobotFileParser()
+    assert (parser.can_fetch("x", "/"), parser.mtime(), parser.crawl_delay("*")) == (False, 0, None)
+    assert (parser.url, parser.host, parser.path) == ("", "", "")
+    parser.modified()
+    assert parser.can_fetch("x", "/")
+    assert abs(parser.mtime() - clock.time()) < 60
+
+
+def test_robotparser_entries_and_groups() -> None:
+    parser = robotparser_of("User-agent: A\nUser-agent: B\nDisallow: /x\nUser-agent: a\nAllow: /y")
+    assert [entry.useragents for entry in parser.entries] == [["A", "B"], ["a"]]
+    assert [str(line) for line in parser.groups["a"].rulelines] == ["Disallow: /x", "Allow: /y"]
+    assert parser.default_entry is None
+
+
+def test_robotparser_precedence_is_by_pattern_not_by_what_it_matched() -> None:
+    """CPython 3.13.14 to 3.15 compare what was matched, and block /public/x."""
+    parser = robotparser_of("User-agent: *\nDisallow: /*\nAllow: /public/")
+    assert parser.can_fetch("x", "/public/x")
+
+
+@pytest.mark.parametrize(
+    ("agent", "path"),
+    [("googlebot", "/first"), ("Googlebot-Mobile", "/second"), ("Googlebot-News", "/first"),
+     ("Googlebot/2.1", "/first"), ("other", "/all")],
+)  # fmt: skip
+def test_robotparser_the_name_itself_goes_before_a_part_of_it(agent: str, path: str) -> None:
+    parser = robotparser_of(
+        "User-agent: Googlebot\nDisallow: /first\nUser-agent: Googlebot-Mobile\nDisallow: /second\n"
+        "User-agent: *\nDisallow: /all"
+    )
+    paths = ("/first", "/second", "/all")
+    assert [each for each in paths if not parser.can_fetch(agent, each)] == [path]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "url", "blocked"),
+    [
+        ("/a$", "/a", True), ("/a$", "/ab", False), ("/a$$", "/a", True), ("/a$*", "/a", True),
+        ("/a$b", "/a$b", False), ("/**a", "/xa", True), ("/caf\xe9", "/caf%c3%a9", True),
+        ("/v\udcf0", "/v%F0", True), ("/v%f0", "/v\udcf0", True), ("/p%xy", "/p%25xy", True),
+        ("/john doe", "/john%20doe", True), ("/q%3Fa", "/q?a", False), ("/a?", "/a?", True),
+        ("/a?", "/a", False), ("/a?b=%3F", "/a?b=?", True), ("/a%2Fb", "/a/b", False),
+    ],
+)  # fmt: skip
+def test_robotparser_patterns(pattern: str, url: str, blocked: bool) -> None:
+    parser = robotparser_of(f"User-agent: *\nDisallow: {pattern}")
+    assert parser.can_fetch("x", url) != blocked
+
+
+def test_robotparser_what_is_not_sane_is_ignored() -> None:
+    parser = robotparser_of(
+        "User-agent: *\nCrawl-delay: 5\nCrawl-delay: pears\nRequest-rate: 9/banana\nDisallow /"
+    )
+    assert (parser.crawl_delay("x"), parser.request_rate("x")) == (5, None)
+    assert parser.can_fetch("x", "/")
+
+
+def test_robotparser_a_second_file_adds_to_the_first() -> None:
+    parser = robotparser_of("User-agent: *\nDisallow: /a")
+    parser.parse(["Disallow: /b\n", "User-agent: x\n", "Disallow: /c\n"])
+    assert (parser.can_fetch("y", "/a"), parser.can_fetch("y", "/b")) == (False, True)
+    assert not parser.can_fetch("x", "/c")
+    assert [entry.useragents for entry in parser.entries] == [["*"], ["x"]]
+
+
+@pytest.mark.parametrize(
+    ("status", "flags"),
+    [(401, (True, False)), (403, (True, False)), (404, (False, True)), (410, (False, True)),
+     (500, (True, False)), (503, (True, False))],
+)  # fmt: skip
+def test_robotparser_statuses(site: Site, status: int, flags: tuple[bool, bool]) -> None:
+    parser = RobotFileParser(site.robots(status))
+    parser.read()
+    assert (parser.disallow_all, parser.allow_all) == flags
+    assert parser.can_fetch("x", "/") == flags[1]
+    assert parser.mtime() == 0
+
+
+def test_robotparser_reads_octets_that_are_not_utf_8(site: Site) -> None:
+    body = b"\xef\xbb\xbfUser-agent: *\nDisallow: /non-utf8/\xf0\nDisallow: /\xf0\x9f\x90\x8d"
+    parser = RobotFileParser()
+    parser.set_url(urllib.request.Request(site.robots(200, body)))
+    assert parser.path == "/robots.txt"
+    parser.read()
+    assert not parser.can_fetch("x", "/non-utf8/%F0")
+    assert not parser.can_fetch("x", "/\U0001f40d")
+    assert parser.mtime() > 0
+
+
+def test_robotparser_no_server_is_a_url_error() -> None:
+    with pytest.raises(urllib.error.URLError):
+        RobotFileParser(f"http://127.0.0.1:{closed_port()}/robots.txt").read()
+
+
+# Protego
+
+PROTEGO = """\
+User-agent: FooBot
+Crawl-delay: 4
+Crawl-delay: x
+Request-rate: 1/10m 0900-1730
+Visit-time: 0200 0630
+Disallow: /a$b
+Allow: /x/index.html
+Disallow: /x
+
+user agent bar bot
+disallow /horcrux tail
+
+User-agent: *
+Disallow: /all
+Host: one.example
+Host: two.example
+Sitemap https://example.com/s.xml
+Sitemap:
+"""
+
+
+def test_protego_answers() -> None:
+    parser = protego.Protego.parse(PROTEGO)
+    assert not parser.can_fetch("https://example.com/a$b", "FooBot")
+    assert not parser.can_fetch("https://example.com/a%24b/c", "FooBot")
+    assert parser.can_fetch("https://example.com/x/", "FooBot")
+    assert not parser.can_fetch("https://example.com/x/y", "FooBot")
+    assert not parser.can_fetch("https://example.com/horcrux%20tail", "bar bot")
+    assert not parser.can_fetch("https://example.com/all", "Mozilla/5.0 (other)")
+    assert parser.can_fetch("https://example.com/all", "Mozilla/5.0 (FooBot/1.0)")
+    assert parser.can_fetch("https://example.com/robots.txt?x=%26", "FooBot")
+    assert parser.crawl_delay("FooBot") == 4.0
+    assert parser.crawl_delay("other") is None
+    assert parser.request_rate("FooBot") == protego.RequestRate(1, 600, time(9), time(17, 30))
+    assert parser.request_rate("other") is parser.visit_time("other") is None
+    assert parser.visit_time("FooBot") == protego.VisitTime(time(2), time(6, 30))
+    assert parser.preferred_host == "two.example"
+    assert next(parser.sitemaps) == "https://example.com/s.xml"
+    assert list(parser.sitemaps) == ["https://example.com/s.xml"]
+
+
+def test_protego_before_a_file() -> None:
+    parser = protego.Protego()
+    assert parser.can_fetch("/", "FooBot")
+    assert (parser.preferred_host, list(parser.sitemaps)) == (None, [])
+
+
+@pytest.mark.parametrize("content", [b"User-agent: *", None, 1])
+def test_protego_takes_text_only(content: object) -> None:
+    with pytest.raises(TypeError, match="expects str, got"):
+        protego.Protego.parse(content)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "agent", "is_for"),
+    [
+        ("foo", "foobot", True), ("bot", "foobot", False), ("bot", "foo bot/1.0", True),
+        ("bot", "foo-bot", False), ("bot", "foo_bot", False), ("foo*", "foobot", True),
+        ("foo*bot", "foobot", True), ("foo*bot", "foo*bot", True), ("bot", "xbot bot", True),
+    ],
+)  # fmt: skip
+def test_protego_a_name_begins_a_word_of_the_agent(name: str, agent: str, is_for: bool) -> None:
+    parser = protego.Protego.parse(f"User-agent: {name}\nDisallow: /")
+    assert parser.can_fetch("/", agent) != is_for
+
+
+def test_protego_the_longest_name_counts() -> None:
+    parser = protego.Protego.parse(
+        "User-agent: foo\nDisallow: /a\nUser-agent: foobot\nDisallow: /b\nUser-agent: FOO\nDisallow: /c"
+    )
+    assert parser.can_fetch("/a", "foobot")
+    assert not parser.can_fetch("/b", "foobot")
+    assert not parser.can_fetch("/a", "food")
+    assert not parser.can_fetch("/c", "food")
+
+
+@pytest.mark.parametrize(
+    ("line", "blocked"),
+    [
+        ("disallow /a", True), ("disallow\t/a", True), ("disallow: /a", True), ("disallow : /a", True),
+        ("Foo: bar", False), ("disallow", False), ("disallowed /a", False), ("dissalow /a", True),
+        ("disallow /a:b", False), ("disallow /a:", False), ("Foo: disallow /a", False),
+        ("disallow http://x/a", False),
+    ],
+)  # fmt: skip
+def test_protego_lines_without_a_colon(line: str, blocked: bool) -> None:
+    parser = protego.Protego.parse(f"user-agent: *\n{line}")
+    assert parser.can_fetch("/a", "x") != blocked
+
+
+def test_protego_any_known_or_unknown_line_ends_the_agents() -> None:
+    for line in ("Crawl-delay: 1", "Foo: bar", "Disallow:"):
+        body = f"User-agent: a\n{line}\nUser-agent: b\nDisallow: /"
+        assert protego.Protego.parse(body).can_fetch("/", "a")
+    for line in ("Sitemap: /s", "Host: h", "nonsense", ""):
+        body = f"User-agent: a\n{line}\nUser-agent: b\nDisallow: /"
+        assert not protego.Protego.parse(body).can_fetch("/", "a")
+
+
+def test_protego_a_byte_order_mark_is_no_part_of_the_first_line() -> None:
+    assert not protego.Protego.parse("\ufeffUser-agent: *\nDisallow: /").can_fetch("/", "x")
+
+
+@pytest.mark.parametrize("escaped", ["%3D", "%26", "%3F", "%3d"])
+def test_protego_the_escapes_of_query_separators_are_no_others_than_they(escaped: str) -> None:
+    raw = chr(int(escaped[1:], 16))
+    for pattern, url in ((escaped, raw), (raw, escaped)):
+        parser = protego.Protego.parse(f"User-agent: *\nDisallow: /a{pattern}b")
+        assert not parser.can_fetch(f"https://example.com/a{url}b", "x")
+
+
+# Scrapy
+
+
+def test_scrapy_s_parser() -> None:
+    body = b"\xef\xbb\xbfUser-agent: FooBot\nDisallow: /x\nCrawl-delay: 2\n\nUser-agent: *\nDisallow: /\xff"
+    for made in (KosterRobotParser.from_crawler(None, body), KosterRobotParser(body, None)):
+        assert not made.allowed("https://example.com/x", "FooBot")
+        assert not made.allowed(b"https://example.com/x", b"FooBot/2.0 (+https://foo.example)")
+        assert not made.allowed(b"https://example.com/%FF", b"*")
+        assert made.crawl_delay("FooBot") == 2.0
+        assert made.crawl_delay(b"other") is None
+        assert made.spider is None
+    empty = KosterRobotParser.from_crawler(None, b"")
+    assert empty.allowed("https://example.com/", "*")
+
+
+# One request at a time: Scrapy 2.19 asks no parser, whichever it is, about requests that were
+# waiting together for a robots.txt, but for the first two.
+SPIDER = """\
+import json, sys
+import scrapy
+from scrapy.crawler import CrawlerProcess
+
+class Spider(scrapy.Spider):
+    name = "spider"
+    async def start(self):
+        for path in ("/", "/private/x", "/private/press", "/loose"):
+            yield scrapy.Request(sys.argv[1] + path, callback=self.parse)
+    def parse(self, response):
+        print("GOT", response.url.removeprefix(sys.argv[1]), flush=True)
+
+process = CrawlerProcess({
+    "ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS": 1, "USER_AGENT": sys.argv[2], "LOG_LEVEL": "ERROR", "DOWNLOAD_DELAY": 0,
+    "ROBOTSTXT_PARSER": "koster.compat.scrapy.KosterRobotParser", "TELNETCONSOLE_ENABLED": False,
+})
+process.crawl(Spider)
+process.start()
+"""
+
+
+@pytest.mark.parametrize(
+    ("agent", "got"),
+    [("FooBot/1.0 (+https://foo.example)", {"/", "/private/press", "/loose"}),
+     ("OtherBot/1.0", {"/", "/private/x", "/private/press"})],
+)  # fmt: skip
+def test_a_real_crawl_of_scrapy_honours_it(
+    site: Site, tmp_path: Path, agent: str, got: set[str]
+) -> None:
+    site.robots(
+        200,
+        b"User-agent: FooBot\nDisallow: /private\nAllow: /private/press\n\nUser-agent: *\nDisallow: /loose",
+    )
+    for path in ("/", "/private/x", "/private/press", "/loose"):
+        site.pages[path] = Answer(200, b"page", {"Content-Type": "text/html"})
+    script = tmp_path / "spider.py"
+    script.write_text(SPIDER)
+    done = subprocess.run(
+        [sys.executable, str(script), site.url, agent],
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    assert {line.split()[1] for line in done.stdout.splitlines() if line[:3] == "GOT"} == got
+    asked = {path for path, _ in site.asked}
+    assert asked == got | {"/robots.txt"}, done.stderr
+
+
+# All of them
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: protego.Protego.parse(PROTEGO), lambda: robotparser_of(ROBOTS),
+        lambda: webcanon.parse_robots(ROBOTS), lambda: KosterRobotParser(ROBOTS.encode()),
+    ],
+)  # fmt: skip
+def test_they_pickle(make: object) -> None:
+    made = make()  # type: ignore[operator]
+    assert type(pickle.loads(pickle.dumps(made))) is type(made)
+
+
+def test_facades_import_nothing_outside_the_standard_library() -> None:
+    code = (
+        "import importlib, json, pkgutil, sys, koster.compat as compat\n"
+        "for each in pkgutil.walk_packages(compat.__path__, 'koster.compat.'):\n"
+        "    importlib.import_module(each.name)\n"
+        "names = {name.partition('.')[0] for name in sys.modules}\n"
+        "print(json.dumps(sorted(names - set(sys.stdlib_module_names) - {'koster', '__main__'})))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {str(Path(koster.__file__).parent.parent)!r})\n{code}"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    names = [name for name in json.loads(done.stdout) if "cython" not in name]
+    assert names == []
