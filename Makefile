@@ -54,6 +54,7 @@ $(VENV)/compiled: $(VENV)/installed $(HOT)
 
 $(VENV)/peers: $(VENV)/compiled
 	$(BIN)/python -m pip install -q --group peers
+	$(BIN)/python benchmarks/build_reppy.py || echo "reppy is not measured"
 	@touch $@
 
 clean:

@@ -11,7 +11,7 @@ import time
 
 import koster
 
-from . import data
+from . import data, facades
 from .measure import child, in_turns, shown, table
 from .peers import MAKERS, Peer, peer
 
@@ -26,6 +26,7 @@ def main() -> None:
     machine(peers)
     once(peers, rounds)
     prepared(peers, rounds)
+    stand_ins(rounds)
     growth()
     hostile()
     memory()
@@ -123,6 +124,31 @@ def prepared(peers: list[Peer], rounds: int) -> None:
     )  # fmt: skip
     print("In turns, each pass finds the caches of the machine full of the other parsers' data;")
     print("asked again, each makes four passes outside the clock before the one that counts.\n")
+
+
+def stand_ins(rounds: int) -> None:
+    print("## Facades: parse and one decision, beside the native call and the original\n")
+    rows = []
+    for facade in facades.FACADES:
+        files = [facade.handed(body) for body in data.corpus().values()]
+        asked = {"native": facade.native, "facade": facades.facade_of(facade)}
+        before = facades.original(facade)
+        if before is not None:
+            asked["original"] = before
+        actions = {
+            name: facades.hushed(lambda once=once, files=files: facades.run(once, files))
+            for name, once in asked.items()
+        }
+        taken = in_turns(actions, rounds)
+        first = taken.get("original")
+        rows.append(
+            [f"koster.compat.{facade.name}", shown(taken["native"] / len(files)),
+             shown(taken["facade"] / len(files)), f"{taken['facade'] / taken['native']:.2f} ×",
+             shown(first / len(files)) if first else "not here",
+             f"{first / taken['facade']:.1f} ×" if first else ""]
+        )  # fmt: skip
+    headings = ["facade", "native", "facade", "of native", "original", "faster by"]
+    table(headings, rows)
 
 
 def growth() -> None:

@@ -44,15 +44,18 @@ cdef class Ruleset:
     cdef int _used, _longest
 
     @cython.locals(
-        count=Py_ssize_t, size=Py_ssize_t, more=Py_ssize_t, group=int, row=int, others=dict,
-        first=int, after=int,
+        count=Py_ssize_t, size=Py_ssize_t, more=Py_ssize_t, group=int, row=int, others=list,
+        patterns=list, value=bytes,
     )
     cdef int compile(self, bytes data, Rows rows, Rows groups, list chosen) except -1
     @cython.locals(start=int, end=int, table="const unsigned char*")
     cdef bint _is_rewritten(self, const unsigned char* data, Rows rows, int row) noexcept
-    @cython.locals(row=int, octets=int, pattern=bytes, size=int)
-    cdef int _add_mixed_group(
-        self, bytes data, Rows rows, int first, int after, dict others
+    @cython.locals(
+        index=Py_ssize_t, group=int, first=int, after=int, row=int, patterns=list, pattern=bytes,
+        octets=int, size=int,
+    )
+    cdef int _add_mixed(
+        self, bytes data, Rows rows, Rows groups, list chosen, list others
     ) except -1
     @cython.locals(row=int, code=int, start=int, end=int, allow=bint)
     cdef void _add_group(

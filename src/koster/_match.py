@@ -151,7 +151,7 @@ class Ruleset:
         count = 0
         size = 0
         rewrite = self.form.rewrite
-        others: dict[int, list[tuple[bytes, int]]] = {}
+        others: list[tuple[int, list[tuple[bytes, int]]]] = []
         for group in chosen:
             for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
                 if rows.code(row) == _ALLOW or rows.code(row) == _DISALLOW:
@@ -159,21 +159,20 @@ class Ruleset:
                     size += rows.end(row) - rows.start(row)
                     if rewrite is not None and self._is_rewritten(data, rows, row):
                         value = data[rows.start(row) : rows.end(row)]
-                        others[row] = list(rewrite(value, rows.code(row) == _ALLOW))
-                        count += len(others[row])
-                        size += sum([len(pattern) for pattern, _ in others[row]])
+                        patterns = list(rewrite(value, rows.code(row) == _ALLOW))
+                        others.append((row, patterns))
+                        count += len(patterns)
+                        size += sum([len(pattern) for pattern, _ in patterns])
         more = 2 if self.form.index_pages else 1
         self._rules = _octets.integers(RULE * (more * count + 1))
         self._text = _octets.octets(more * (3 * size + count) + 1)
         if not self._rules or not self._text:
             raise MemoryError("no memory for the rules of a robots.txt")
-        for group in chosen:
-            first = groups.values[2 * group]
-            after = groups.values[2 * group + 1]
-            if others:
-                self._add_mixed_group(data, rows, first, after, others)
-            else:
-                self._add_group(data, rows, first, after)
+        if others:
+            self._add_mixed(data, rows, groups, chosen, others)
+        else:
+            for group in chosen:
+                self._add_group(data, rows, groups.values[2 * group], groups.values[2 * group + 1])
         if self.form.unless_allows:
             self._settle_unmatched()
         if self._longest > _glob.SHORT:
@@ -192,22 +191,28 @@ class Ruleset:
             start += 1
         return False
 
-    def _add_mixed_group(
+    def _add_mixed(
         self,
         data: bytes,
         rows: Rows,
-        first: int,
-        after: int,
-        others: dict[int, list[tuple[bytes, int]]],
+        groups: Rows,
+        chosen: list[int],
+        others: list[tuple[int, list[tuple[bytes, int]]]],
     ) -> None:
-        """Add the rules of one group, of which ``others`` are rewritten."""
-        for row in range(first, after):
-            if row not in others:
-                self._add_group(data, rows, row, row + 1)
-                continue
-            for pattern, octets in others[row]:
-                size = len(pattern)
-                self._add(pattern, 0, size, octets, rows.code(row) == _ALLOW, row)
+        """Add the rules of the chosen groups, of which ``others`` are rewritten."""
+        index = 0
+        for group in chosen:
+            first = groups.values[2 * group]
+            after = groups.values[2 * group + 1]
+            while index < len(others) and first <= others[index][0] < after:
+                row, patterns = others[index]
+                self._add_group(data, rows, first, row)
+                for pattern, octets in patterns:
+                    size = len(pattern)
+                    self._add(pattern, 0, size, octets, rows.code(row) == _ALLOW, row)
+                first = row + 1
+                index += 1
+            self._add_group(data, rows, first, after)
 
     def _add_group(self, data: Octets, rows: Rows, first: int, after: int) -> None:
         """Add the rules of one group."""

@@ -109,14 +109,16 @@ def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
     """Return a pattern in Protego's form, and with a ``$`` the one in which it is literal."""
     if not value:
         return []
-    if value.startswith((b"http://", b"https://")):
+    if value.startswith(_SCHEMES):
         value = b"/" + value
-    value = _SEPARATORS.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), value)
+    if b"%" in value:
+        value = _SEPARATORS.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), value)
     if b"$" in value:
         return [(value, -1), (value.replace(b"$", b"%24"), -1)]
     return [(value, -1)]
 
 
+_SCHEMES = (b"http://", b"https://")
 #: The escapes of ``?``, ``&`` and ``=`` are no others than these octets.
 _SEPARATORS = re.compile(rb"%(3[DFdf]|26)")
 
