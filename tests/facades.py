@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from logging import getLogger
 from typing import Any
 from urllib.parse import urlsplit
 
+import koster
 from koster.compat import (
     apetest,
     protego,
@@ -17,6 +20,17 @@ from koster.compat import (
     webcanon,
 )
 from koster.compat.reppy import Robots
+
+
+@cache
+def facade_dialects(package: str) -> dict[str, koster.Dialect]:
+    """Return the dialects of the facades in a package by name: ``koster``, or a copy of it."""
+    names = ("robotstxt", "webcanon", "robotparser", "protego", "reppy.robots")
+    modules = [importlib.import_module(f"{package}.compat.{name}") for name in names]
+    rerp = importlib.import_module(f"{package}.compat.robotexclusionrulesparser")
+    dialects = [module._DIALECT for module in modules]
+    return {dialect.name: dialect for dialect in (*dialects, *rerp._DIALECTS.values())}
+
 
 Row = dict[str, str]
 

@@ -14,13 +14,24 @@ import urllib.error
 import urllib.request
 from datetime import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+import strategies
 from facades import robotparser_of
+from hypothesis import given
 from server import Answer, Site, closed_port
+from support import Case, all_cases
 
 import koster
-from koster.compat import protego, robotparser, webcanon
+from koster.compat import (
+    protego,
+    robotexclusionrulesparser,
+    robotparser,
+    robotstxt,
+    webcanon,
+)
+from koster.compat.reppy import Robots
 from koster.compat.robotparser import RobotFileParser
 from koster.compat.scrapy import KosterRobotParser
 from koster.compat.webcanon import RobotsConfig, RobotsMatch, RobotsPolicy, RobotsVerdict, Rule
@@ -496,3 +507,44 @@ def test_facades_import_nothing_outside_the_standard_library() -> None:
     )  # fmt: skip
     names = [name for name in json.loads(done.stdout) if "cython" not in name]
     assert names == []
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in all_cases() if case.dialect is koster.RFC9309], ids=str
+)
+def test_cases_through_scrapy_s_parser(case: Case) -> None:
+    if isinstance(case.agent, str):
+        made = KosterRobotParser.from_crawler(None, case.body)
+        for url, allowed in case.expected.items():
+            assert (made.allowed(url, case.agent), url) == (allowed, url)
+
+
+@given(strategies.bodies, strategies.urls, strategies.agents)
+def test_no_facade_raises_because_of_what_a_file_says(body: bytes, url: str, agent: str) -> None:
+    text = body.decode("utf-8", "replace")
+    rerp = robotexclusionrulesparser.RobotExclusionRulesParser()
+    rerp.parse(body)
+    rerp.is_allowed(agent, url)
+    rerp.is_allowed(agent, url, robotexclusionrulesparser.MK1996)
+    rerp.get_crawl_delay(agent)
+    assert isinstance(str(rerp), str)
+    ruby = robotstxt.parse(text, agent)
+    assert ruby.allowed(url) in (True, False)
+    made = protego.Protego.parse(text)
+    assert made.can_fetch(url, agent) in (True, False)
+    assert [made.crawl_delay(agent), made.request_rate(agent), made.visit_time(agent)]
+    python = robotparser_of(text)
+    assert python.can_fetch(agent, url) in (True, False)
+    assert [python.crawl_delay(agent), python.request_rate(agent), str(python), python.groups]
+    robots = Robots.parse("https://example.com/robots.txt", body)
+    assert robots.allowed(url, agent) in (True, False)
+    assert [str(robots.agent(agent)), robots.agent(agent).allowed(url), robots.sitemaps]
+    policy = webcanon.parse_robots(text)
+    try:
+        webcanon.evaluate_robots(policy, url, agent)
+    except ValueError:
+        # What urlsplit does not take is no URL to webcanon.
+        with pytest.raises(ValueError):  # noqa: PT011 - whatever it says
+            urlsplit(url)
+    assert repr(policy)
+    assert KosterRobotParser(body).allowed(url, agent) in (True, False)

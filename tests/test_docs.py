@@ -9,6 +9,7 @@ import click
 import pytest
 import tables
 from click.testing import CliRunner
+from facades import COLUMNS
 from support import ROOT
 
 import koster
@@ -53,6 +54,24 @@ def test_every_directive_and_spelling_is_documented() -> None:
 def test_every_reason_and_kind_is_documented() -> None:
     for member in (*koster.Reason, *koster.LineKind):
         assert f"`{member.name}`" in DOCS["library.md"]
+
+
+def test_every_facade_is_documented() -> None:
+    folder = Path(koster.__file__).parent / "compat"
+    for path in folder.iterdir():
+        name = path.name.removesuffix(".py")
+        if not name.startswith("__"):
+            assert f"\n## {name}\n" in DOCS["migrating.md"]
+            assert (
+                f"koster.compat.{name}" in DOCS["migrating.md"]
+                or f"import {name}" in DOCS["migrating.md"]
+            )
+
+
+def test_the_shares_of_the_facades_are_documented() -> None:
+    for column in COLUMNS:
+        row = rf"^\| `{column.name}` \| {column.facade} \| .* \| {100 * column.share:g} % \|$"
+        assert re.search(row, DOCS["conformance.md"], re.MULTILINE), column.name
 
 
 def _commands() -> list[tuple[str, click.Command]]:

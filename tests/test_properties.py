@@ -14,13 +14,15 @@ from unittest import mock
 import pytest
 import reference
 import strategies
+from facades import facade_dialects
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support import ROOT
 
 import koster
 
-DIALECTS = st.sampled_from(list(koster.DIALECTS.values()))
+#: The named ones, and those of the facades.
+DIALECTS = st.sampled_from([*koster.DIALECTS.values(), *facade_dialects("koster").values()])
 
 
 @given(strategies.bodies, strategies.urls, strategies.agents, DIALECTS)
@@ -136,7 +138,8 @@ def test_compiled_and_pure_agree(
 ) -> None:
     """Both read the same, down to the objects they make."""
     one = koster.parse(body, dialect)
-    other = pure().parse(body, pure().DIALECTS[dialect.name])
+    dialects = {**pure().DIALECTS, **facade_dialects("pure_koster")}
+    other = pure().parse(body, dialects[dialect.name])
     first, second = one.decide(url, agent), other.decide(url, agent)
     assert str(first) == str(second)
     assert str(first.reason) == str(second.reason)

@@ -224,10 +224,10 @@ class RobotFileParser:
         """The groups, in file order."""
         groups = self._robots.groups
         lines = self._robots.lines
-        after = [group.line - 1 for group in groups[1:]] + [len(lines)]
+        after = [*(group.line - 1 for group in groups[1:]), len(lines)]
         return [
             _entry(group, lines[group.line - 1 : end])
-            for group, end in zip(groups, after, strict=True)
+            for group, end in zip(groups, after, strict=False)
             if any(group.agents)
         ]
 
