@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import koster
 
@@ -131,24 +132,51 @@ def stand_ins(rounds: int) -> None:
     rows = []
     for facade in facades.FACADES:
         files = [facade.handed(body) for body in data.corpus().values()]
-        asked = {"native": facade.native, "facade": facades.facade_of(facade)}
+        asked = {"native": facade.native, "facade": facade.once(facades.module_of(facade))}
         before = facades.original(facade)
         if before is not None:
-            asked["original"] = before
+            asked["original"] = facade.once(before)
         actions = {
             name: facades.hushed(lambda once=once, files=files: facades.run(once, files))
             for name, once in asked.items()
         }
-        taken = in_turns(actions, rounds)
-        first = taken.get("original")
-        rows.append(
-            [f"koster.compat.{facade.name}", shown(taken["native"] / len(files)),
-             shown(taken["facade"] / len(files)), f"{taken['facade'] / taken['native']:.2f} ×",
-             shown(first / len(files)) if first else "not here",
-             f"{first / taken['facade']:.1f} ×" if first else ""]
-        )  # fmt: skip
+        rows.append([f"koster.compat.{facade.name}", *_compared(actions, rounds, len(files))])
     headings = ["facade", "native", "facade", "of native", "original", "faster by"]
     table(headings, rows)
+    print("Decisions on files that are kept: the questions of the prepared decisions\n")
+    table(headings, [row for facade in facades.FACADES for row in _kept_row(facade, rounds)])
+
+
+def _kept_row(facade: facades.Facade, rounds: int) -> list[list[str]]:
+    """Return the row of a facade that keeps files, asked again as it was asked before."""
+    if facade.kept is None:
+        return []
+    module, before = facades.module_of(facade), facades.original(facade)
+    flipped = facade.name.startswith("robot")
+
+    def pairs(open_file: Callable[[bytes], facades.Ask]) -> list[tuple[facades.Ask, str, str]]:
+        kept = {site: open_file(body) for site, body in data.corpus().items()}
+        return [(kept[site], url, agent) for site, agent, url in data.questions()]
+
+    asked = {"native": pairs(facades.native_kept(flipped))}
+    asked["facade"] = pairs(lambda body: facade.kept(module, facade.handed(body)))
+    if before is not None:
+        asked["original"] = pairs(lambda body: facade.kept(before, facade.handed(body)))
+    actions = {name: (lambda each=each: facades.run_kept(each)) for name, each in asked.items()}
+    name = f"koster.compat.{facade.name}"
+    return [[name, *_compared(actions, rounds, len(data.questions()), before=1)]]
+
+
+def _compared(actions: dict, rounds: int, count: int, before: int = 0) -> list[str]:
+    """Return the cells of a row: native, facade, and original where there is one."""
+    taken = in_turns(actions, rounds, before)
+    first = taken.get("original")
+    return [
+        shown(taken["native"] / count), shown(taken["facade"] / count),
+        f"{taken['facade'] / taken['native']:.2f} ×",
+        shown(first / count) if first else "not here",
+        f"{first / taken['facade']:.1f} ×" if first else "",
+    ]  # fmt: skip
 
 
 def growth() -> None:

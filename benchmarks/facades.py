@@ -1,12 +1,13 @@
 """The facades: what each costs beside the native call, and beside what it stands in for.
 
-Every entry parses a file and decides about one URL. Facade and original are handed the same;
-the native call is `koster.parse` and one decision on that, by the default dialect.
+``once`` parses a file and decides about one URL; ``kept`` gives of a file a function that decides
+about URLs. Facade and original are handed the same; the native call is `koster.parse` and one
+decision on that, by the default dialect.
 """
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ import koster
 from . import data
 
 Once = Callable[[Any], object]
+Ask = Callable[[str, str], object]
 AGENT, URL = data.AGENT, data.URL
 SITE = "https://example.com/robots.txt"
 
@@ -30,6 +32,7 @@ class Facade:
     handed: Callable[[bytes], Any]
     once: Callable[[Any], Once]
     native: Once
+    kept: Callable[[Any, Any], Ask] | None = None
 
 
 def _text(body: bytes) -> str:
@@ -59,6 +62,44 @@ def _rerp(module: Any) -> Once:
         return parser.is_allowed(AGENT, URL)
 
     return once
+
+
+def _rerp_kept(module: Any, body: bytes) -> Ask:
+    parser = module.RobotExclusionRulesParser()
+    parser.parse(body)
+    is_allowed = parser.is_allowed
+    return lambda url, agent: is_allowed(agent, url)
+
+
+def _protego_kept(module: Any, text: str) -> Ask:
+    ask: Ask = module.Protego.parse(text).can_fetch
+    return ask
+
+
+def _robotparser_kept(module: Any, lines: list[str]) -> Ask:
+    parser = module.RobotFileParser()
+    parser.parse(lines)
+    can_fetch = parser.can_fetch
+    return lambda url, agent: can_fetch(agent, url)
+
+
+def _reppy_kept(module: Any, body: bytes) -> Ask:
+    ask: Ask = module.Robots.parse(SITE, body).allowed
+    return ask
+
+
+def native_kept(flipped: bool) -> Callable[[bytes], Ask]:
+    """Return how koster is asked: with the arguments in the other order, through a lambda, too."""
+
+    def kept(body: bytes) -> Ask:
+        robots = koster.parse(body)
+
+        def ask(url: str, agent: str) -> bool:
+            return robots.allowed(url, agent)
+
+        return ask if flipped else robots.allowed
+
+    return kept
 
 
 def _protego(module: Any) -> Once:
@@ -97,35 +138,44 @@ def _scrapy(module: Any) -> Once:
 
 
 FACADES = (
-    Facade("robotexclusionrulesparser", "robotexclusionrulesparser", bytes, _rerp, _allowed),
-    Facade("protego", "protego", _text, _protego, _allowed),
-    Facade("robotparser", "urllib.robotparser", _lines, _robotparser, _allowed_lines),
+    Facade(
+        *("robotexclusionrulesparser", "robotexclusionrulesparser"),
+        *(bytes, _rerp, _allowed, _rerp_kept),
+    ),
+    Facade("protego", "protego", _text, _protego, _allowed, _protego_kept),
+    Facade(
+        *("robotparser", "urllib.robotparser", _lines, _robotparser, _allowed_lines),
+        _robotparser_kept,
+    ),
     Facade("webcanon", "webcanon.robots", _text, _webcanon, _decided),
-    Facade("reppy.robots", "reppy.robots", bytes, _reppy, _allowed),
+    Facade("reppy.robots", "reppy.robots", bytes, _reppy, _allowed, _reppy_kept),
     Facade("robotstxt", "", _text, _robotstxt, _allowed),
     Facade("scrapy", "", bytes, _scrapy, _allowed),
 )
 
 
-def original(facade: Facade) -> Once | None:
-    """Return how the original is asked, or None where it is not installed."""
+def original(facade: Facade) -> Any:
+    """Return the original's module, or None where it is not installed."""
     if not facade.original:
         return None
     try:
-        if importlib.util.find_spec(facade.original) is None:
-            return None
-        return facade.once(importlib.import_module(facade.original))
+        return importlib.import_module(facade.original)
     except ImportError:
         return None
 
 
-def facade_of(facade: Facade) -> Once:
-    return facade.once(importlib.import_module(f"koster.compat.{facade.name}"))
+def module_of(facade: Facade) -> Any:
+    return importlib.import_module(f"koster.compat.{facade.name}")
 
 
 def run(once: Once, files: list[Any]) -> None:
     for file in files:
         once(file)
+
+
+def run_kept(pairs: list[tuple[Ask, str, str]]) -> None:
+    for ask, url, agent in pairs:
+        ask(url, agent)
 
 
 def hushed(action: Callable[[], object]) -> Callable[[], object]:

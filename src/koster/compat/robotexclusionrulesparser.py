@@ -85,7 +85,8 @@ class RobotExclusionRulesParser:
         self.expiration_date: float = self._now() + SEVEN_DAYS
         self._source_url = ""
         self._response_code: int | None = None
-        self._robots: dict[int, RobotsTxt] = {GYM2008: _EMPTY}
+        self._gym2008: RobotsTxt = _EMPTY
+        self._mk1996: RobotsTxt | None = None
 
     @property
     def source_url(self) -> str:
@@ -109,7 +110,7 @@ class RobotExclusionRulesParser:
     @property
     def sitemaps(self) -> list[str]:
         """The values of Sitemap lines: a new list each time."""
-        return list(self._robots[GYM2008].values(Directive.SITEMAP))
+        return list(self._gym2008.values(Directive.SITEMAP))
 
     @property
     def is_expired(self) -> bool:
@@ -126,10 +127,9 @@ class RobotExclusionRulesParser:
         Raises:
             ValueError: ``syntax`` is neither `GYM2008` nor `MK1996`.
         """
-        robots = self._robots.get(syntax)
-        if robots is None:
-            robots = self._in_syntax(syntax)
-        if "#" in url or url.endswith(("?", ";")):
+        robots = self._gym2008 if syntax == GYM2008 else self._in_syntax(syntax)
+        # An empty query, or a fragment: rare, and read in a way of its own.
+        if "#" in url or url[-1:] in "?;":
             url = _as_compared(url)
         return robots.allowed(url, user_agent)
 
@@ -139,15 +139,15 @@ class RobotExclusionRulesParser:
         Raises:
             ValueError: there is no such syntax.
         """
-        if syntax not in _DIALECTS:
+        if syntax != MK1996:
             raise ValueError("Syntax must be MK1996 or GYM2008")
-        robots = parse(self._robots[GYM2008].body, _DIALECTS[syntax])
-        self._robots[syntax] = robots
-        return robots
+        if self._mk1996 is None:
+            self._mk1996 = parse(self._gym2008.body, _DIALECTS[MK1996])
+        return self._mk1996
 
     def get_crawl_delay(self, user_agent: str) -> float | None:
         """Return the crawl delay of a user agent in seconds: the last that is a number, or None."""
-        rules = self._robots[GYM2008].rules_for(user_agent)
+        rules = self._gym2008.rules_for(user_agent)
         for value in reversed(rules.values(Directive.CRAWL_DELAY)):
             try:
                 return float(value)
@@ -206,12 +206,13 @@ class RobotExclusionRulesParser:
         # A byte order mark that was read as ISO-8859-1: by the line above, or by the caller.
         if isinstance(s, str) and s.startswith("\xef\xbb\xbf"):
             s = s[3:]
-        self._robots = {GYM2008: parse(s, _DIALECTS[GYM2008])}
+        self._gym2008 = parse(s, _DIALECTS[GYM2008])
+        self._mk1996 = None
 
     def __str__(self) -> str:
         sitemaps = self.sitemaps
         head = f"Sitemaps: {sitemaps}\n\n" if sitemaps else ""
-        groups = self._robots[GYM2008].groups
+        groups = self._gym2008.groups
         ordered = sorted(groups, key=lambda group: "*" in group.agents)
         return head + "\n".join(map(self._shown, ordered))
 

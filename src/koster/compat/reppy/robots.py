@@ -77,6 +77,10 @@ def _host(url: str) -> str:
     """Return the host of a URL in lower case, or nothing."""
     if url.startswith("/") and not url.startswith("//"):
         return ""
+    authority = url.partition("//")[2].partition("/")[0]
+    if authority.isalnum() or authority.replace(".", "").replace("-", "").isalnum():
+        # As nearly all are: no user, no port, no address in brackets.
+        return authority.lower()
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
@@ -262,19 +266,22 @@ class Robots:
 
     def allowed(self, path: str | bytes, name: str | bytes) -> bool:
         """Tell whether a robot may fetch a path or URL; a URL of another host it may not."""
-        url = path if isinstance(path, str) else _text(path)
-        if not url.startswith(self._own or self._note_own()) and self._is_external(url):
+        if type(path) is not str:
+            path = _text(path)
+        if type(name) is not str:
+            name = _text(name)
+        if not path.startswith(self._own) and self._is_external(path):
             return False
-        if "%" in url:
-            url = _in_form(url)
-        return self._robots.allowed(url, name if isinstance(name, str) else _text(name))
-
-    def _note_own(self) -> tuple[str, ...]:
-        """Note how URLs of this host usually begin."""
-        self._own = (f"https://{self._host}/", f"http://{self._host}/")
-        return self._own
+        if "%" in path:
+            path = _in_form(path)
+        return self._robots.allowed(path, name)
 
     def _is_external(self, url: str) -> bool:
+        """Tell whether a URL has another host; note how URLs of this one usually begin."""
+        if not self._own:
+            self._own = (f"https://{self._host}/", f"http://{self._host}/")
+            if url.startswith(self._own):
+                return False
         return bool(self._host) and _host(url) not in ("", self._host)
 
     def agent(self, name: str | bytes) -> Agent:
