@@ -5,15 +5,19 @@ Their own test suites are run by ``make compat``.
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import json
 import pickle
 import subprocess
 import sys
 import time as clock
+import tomllib
 import urllib.error
 import urllib.request
 from datetime import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -548,3 +552,21 @@ def test_no_facade_raises_because_of_what_a_file_says(body: bytes, url: str, age
             urlsplit(url)
     assert repr(policy)
     assert KosterRobotParser(body).allowed(url, agent) in (True, False)
+
+
+INTERFACES = tomllib.loads((Path(__file__).parent / "interfaces.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_every_public_name_has_the_parameters_of_the_original(name: str) -> None:
+    module, _, path = name.partition(":")
+    found: Any = importlib.import_module(f"koster.compat.{module}")
+    for part in path.split("."):
+        found = getattr(found, part)
+    if INTERFACES[name]:
+        marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+        parameters = []
+        for each in inspect.signature(found).parameters.values():
+            default = "" if each.default is each.empty else f"={each.default!r}"
+            parameters.append(marks.get(each.kind, "") + each.name + default)
+        assert ", ".join(parameters) == INTERFACES[name]
