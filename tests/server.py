@@ -14,7 +14,11 @@ from typing import Any
 
 @dataclass
 class Answer:
-    """What the server does: ``close`` it says nothing, ``delay`` it waits, in seconds."""
+    """What the server does.
+
+    ``close``: it says nothing; ``delay``: it waits, in seconds; ``trickle``: it waits so long
+    after each octet of the body; ``phrase``: what follows the status.
+    """
 
     status: int = 200
     body: bytes = b""
@@ -22,6 +26,8 @@ class Answer:
     close: bool = False
     garbage: bool = False
     delay: float = 0
+    trickle: float = 0
+    phrase: str | None = None
 
 
 @dataclass
@@ -61,12 +67,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         try:
-            self.send_response(answer.status)
+            self.send_response(answer.status, answer.phrase)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(answer.body)))
             self.end_headers()
-            self.wfile.write(answer.body)
+            for octet in answer.body if answer.trickle else ():
+                self.wfile.write(bytes([octet]))
+                time.sleep(answer.trickle)
+            self.wfile.write(b"" if answer.trickle else answer.body)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 

@@ -398,7 +398,10 @@ def test_without_the_extra_it_says_what_to_install() -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
     )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr == b"koster: its commands need more: pip install 'koster[cli]'\n"
+    assert (
+        done.stderr
+        == b"koster: its commands need more: pip install 'koster[cli]' (in a checkout '.[cli]')\n"
+    )
 
 
 CONNER = """\

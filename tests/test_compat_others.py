@@ -18,7 +18,7 @@ import urllib.request
 from datetime import time
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 import strategies
@@ -152,6 +152,14 @@ def test_webcanon_a_policy_may_be_made_and_changed_by_hand() -> None:
     assert read.sitemaps == ["s"]
     assert read == RobotsPolicy({"*": [Rule(False, "/a", 2), Rule(True, "/a/b", 5)]}, ["s"])
     assert "Rule(allow=False, pattern='/a', source_line=2)" in repr(read)
+
+
+@pytest.mark.parametrize("pattern", ["/a#b", "/a  b", "/a\tb", "/a\nb", "/a "])
+def test_webcanon_rules_made_by_hand_may_have_any_characters(pattern: str) -> None:
+    policy = RobotsPolicy({"*": [Rule(False, pattern, 1)]})
+    url = quote(pattern)
+    assert webcanon.evaluate_robots(policy, url, BOT)[0] is RobotsVerdict.DISALLOWED_EXPLICIT
+    assert webcanon.evaluate_robots(policy, "/a", BOT)[0] is RobotsVerdict.ALLOWED_IMPLICIT
 
 
 @pytest.mark.parametrize(
@@ -303,7 +311,36 @@ def test_robotparser_no_server_is_a_url_error() -> None:
         RobotFileParser(f"http://127.0.0.1:{closed_port()}/robots.txt").read()
 
 
+@pytest.mark.parametrize("value", ["/$" + "*" * 200_000, "/" + "$" * 200_000, "/" + "$*" * 100_000])
+def test_robotparser_anchors_take_no_time(value: str) -> None:
+    parser = robotparser_of(f"User-agent: *\nDisallow: {value}")
+    assert not parser.can_fetch("x", "/")
+    assert parser.can_fetch("x", "/a")
+
+
+def test_robotparser_numbers_of_any_length_are_none() -> None:
+    digits = "9" * 5000
+    parser = robotparser_of(f"User-agent: *\nCrawl-delay: {digits}\nRequest-rate: 1/{digits}")
+    assert (parser.crawl_delay("x"), parser.request_rate("x")) == (None, None)
+    assert str(parser) == "User-agent: *\nAllow:"
+
+
+def test_robotparser_many_names_of_many_groups() -> None:
+    names = [f"User-agent: a{number}" for number in range(400)]
+    parser = robotparser_of("\n".join([*names, *names, "Disallow: /x", *names, "Disallow: /y"]))
+    groups = parser.groups
+    assert len(groups) == 400
+    assert [str(rule) for rule in groups["a7"].rulelines] == ["Disallow: /x", "Disallow: /y"]
+
+
 # Protego
+
+
+@pytest.mark.parametrize("name", [" bot", "(bot", "a", "a" * 4000])
+def test_protego_names_take_no_time(name: str) -> None:
+    parser = protego.Protego.parse(f"User-agent: {name}\nDisallow: /\n" * 300)
+    assert parser.can_fetch("/", "b" + "a" * 8000 + "x(bot") in (True, False)
+
 
 PROTEGO = """\
 User-agent: FooBot

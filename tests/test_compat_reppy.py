@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import gzip
 import socket
 import ssl
 import threading
@@ -285,6 +286,53 @@ def test_all_exceptions_have_one_parent() -> None:
         *("ExcessiveRedirects", "ReadTimeout", "BadStatusCode"),
     ):
         assert issubclass(getattr(exceptions, name), exceptions.ReppyException)
+
+
+def test_a_compressed_body_is_unpacked_but_not_without_end(site: Site) -> None:
+    url = site.robots(200, gzip.compress(FILE), {"Content-Encoding": "gzip"})
+    assert not Robots.fetch(url).allowed(f"{site.url}/some", "other")
+    url = site.robots(200, gzip.compress(b"#" * 10_000_000), {"Content-Encoding": "gzip"})
+    with pytest.raises(exceptions.ContentTooLong):
+        Robots.fetch(url)
+
+
+@pytest.mark.parametrize("location", ["ftp://127.0.0.1:1/x", "file:///etc/passwd", "data:,x"])
+def test_redirects_lead_to_no_other_scheme(site: Site, location: str) -> None:
+    with pytest.raises(exceptions.ReppyException) as raised:
+        Robots.fetch(site.robots(302, headers={"Location": location}))
+    assert not isinstance(raised.value, exceptions.ConnectionException)
+
+
+def test_the_reason_phrase_says_nothing(site: Site) -> None:
+    assert isinstance(Robots.fetch(site.robots(404, phrase="infinite loop")), AllowAll)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Cache-Control": "max-age=" + "9" * 400}, {"Cache-Control": "max-age=" + "9" * 5000},
+     {"Expires": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"},
+     {"Expires": "Mon, 99999999999999999999 Jan 2030 00:00:00 GMT"}],
+)  # fmt: skip
+def test_no_header_makes_a_ttl_that_does_not_end(site: Site, headers: dict[str, str]) -> None:
+    assert 0 <= Robots.fetch(site.robots(200, headers=headers)).ttl <= reppy.ttl.MOST
+
+
+def test_of_a_pair_of_timeouts_the_second_counts(site: Site) -> None:
+    with pytest.raises(exceptions.ReadTimeout):
+        Robots.fetch(site.robots(200, delay=2), timeout=(9, 0.2))
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: RobotsCache(1, proxies={}), lambda: AgentCache("x", 1, auth=1)]
+)
+def test_a_cache_says_at_once_what_fetch_does_not_take(make: Any) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        make()
+
+
+def test_a_pattern_ends_at_its_first_anchor() -> None:
+    assert not robots("User-agent: *\nDisallow: /a$b").allowed("/a", "x")
+    assert robots("User-agent: *\nDisallow: /a$b").allowed("/a$b", "x")
 
 
 def test_hooks_are_called(site: Site) -> None:

@@ -172,6 +172,12 @@ def test_parsing_again_starts_anew() -> None:
     assert made.sitemaps == []
 
 
+@pytest.mark.parametrize("body", [None, ["User-agent: *"], 1])
+def test_what_is_no_text_is_a_type_error(body: object) -> None:
+    with pytest.raises(TypeError, match="must be str or bytes"):
+        parser(body)  # type: ignore[arg-type]
+
+
 def test_it_prints_as_a_robots_txt() -> None:
     made = parser("User-agent: *\nAllow: /a\n\nUser-agent: x\nCrawl-delay: 2\nDisallow: /b")
     assert str(made) == (
@@ -334,7 +340,7 @@ def test_octets_that_are_not_in_the_charset_are_a_unicode_error(site: Site, char
         RobotExclusionRulesParser().fetch(url)
 
 
-@pytest.mark.parametrize("charset", ["nonsense", ".dot"])
+@pytest.mark.parametrize("charset", ["nonsense", ".dot", "punycode", "undefined"])
 def test_a_charset_that_there_is_not_is_a_unicode_error(site: Site, charset: str) -> None:
     url = site.robots(200, b"x", {"Content-Type": f"text/plain; charset={charset}"})
     with pytest.raises(UnicodeError, match="don't understand the encoding"):
@@ -375,7 +381,11 @@ def test_an_expired_file(site: Site) -> None:
     assert made.is_expired
 
 
-@pytest.mark.parametrize("date", ["garbage", "-1"])
+@pytest.mark.parametrize(
+    "date",
+    ["garbage", "-1", "Mon, 01 Jan 99999 00:00:00 GMT", "Mon, 01 Jan 99999999999999999999 00:00:00 GMT",
+     "Mon, 99999999999999999999 Jan 2030 00:00:00 GMT"],
+)  # fmt: skip
 def test_an_expires_that_is_no_date_is_seven_days(site: Site, date: str) -> None:
     made = RobotExclusionRulesParser()
     made.use_local_time = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 from urllib.parse import urlparse, urlsplit
 
@@ -106,8 +107,8 @@ def test_no_response_allows_the_site(site: Site) -> None:
 
 
 def test_a_redirection_is_followed(site: Site) -> None:
-    site.robots(301, headers={"Location": "/one"})
-    site.pages["/one"] = Answer(302, headers={"Location": f"{site.url}/two"})
+    site.robots(301, headers={"Location": "/one two"})
+    site.pages["/one%20two"] = Answer(302, headers={"Location": f"{site.url}/two"})
     site.pages["/two"] = Answer(200, FORBID)
     assert not robotstxt.get(site.url, "Crawler").allowed("/")
     assert robotstxt.get(site.url, "Crawler", num_redirects=1).allowed("/")
@@ -122,7 +123,10 @@ def test_it_gives_up_after_five_redirects(site: Site) -> None:
     assert len(site.asked) == 6
 
 
-@pytest.mark.parametrize("location", ["ftp://example.org/", "http://[", "//", "javascript:x"])
+@pytest.mark.parametrize(
+    "location",
+    ["ftp://example.org/", "http://[", "//", "javascript:x", "http://a..b/", "http://" + "a" * 64],
+)
 def test_a_redirection_to_nowhere_allows_the_site(site: Site, location: str) -> None:
     site.robots(301, headers={"Location": location})
     assert robotstxt.get(site.url, "Crawler").allowed("/")
@@ -143,6 +147,29 @@ def test_the_body_is_converted_to_the_charset_of_urls(
     parser = robotstxt.get(site.url, "Crawler")
     assert not parser.allowed("/caf\xe9")
     assert not parser.allowed("/caf%C3%A9")
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["text/plain; charset=undefined", "text/plain; charset=punycode", "text/plain; charset=idna",
+     "text/plain; charset*=utf-8''a%00b", "text/plain; charset=unicode_escape", "charset=", ";;"],
+)  # fmt: skip
+def test_what_is_no_charset_of_a_document_is_none(site: Site, content_type: str) -> None:
+    body = b"User-agent: *\nDisallow: /\n#" + b"x-" + b"9aa" * 100_000
+    site.robots(200, body, {"Content-Type": content_type})
+    assert not robotstxt.get(site.url, "Crawler").allowed("/")
+
+
+def test_a_compressed_body_is_unpacked(site: Site) -> None:
+    site.robots(200, gzip.compress(FORBID), {"Content-Encoding": "gzip"})
+    assert not robotstxt.get(site.url, "Crawler").allowed("/")
+    site.robots(200, b"no gzip", {"Content-Encoding": "gzip"})
+    assert robotstxt.get(site.url, "Crawler").allowed("/")
+
+
+def test_a_body_that_trickles_is_given_up(site: Site) -> None:
+    site.robots(200, FORBID * 10, trickle=0.05)
+    assert robotstxt.get(site.url, "Crawler", http_timeout=0.5).allowed("/")
 
 
 def test_urls_may_be_in_another_charset(site: Site) -> None:

@@ -6,9 +6,11 @@ followed; those URLs stand apart below.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import koster
 from koster import politeness
@@ -287,3 +289,92 @@ def test_the_next_request_waits_for_the_visit_time() -> None:
 def test_a_time_without_a_zone_is_refused() -> None:
     with pytest.raises(ValueError, match="time zone"):
         politeness.next_request(rules("fredsbot"), None, datetime(2026, 1, 1))
+
+
+def rated(*rates: str) -> koster.Rules:
+    lines = [f"Request-rate: {rate}" for rate in rates]
+    return koster.parse("\n".join(["User-agent: *", *lines]), FIRST).rules_for("a")
+
+
+def test_the_next_request_waits_for_every_slower_rate_on_the_way() -> None:
+    slower = rated("1/10m 0000-0009", "1/30m 0010-0029", "1/60m 0030-2359")
+    last = politeness.Fetch(at("00:00"), 1)
+    assert politeness.next_request(slower, last, at("00:00")) == at("01:00")
+
+
+def test_the_next_request_does_not_wait_for_a_rate_that_is_over_before() -> None:
+    between = rated("1/10m 0000-0009", "1/24h 0010-0014", "1/10m 0015-2359")
+    last = politeness.Fetch(at("00:00"), 1)
+    assert politeness.next_request(between, last, at("00:00")) == at("00:15")
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(1, 90), st.integers(0, 23), st.integers(0, 59), st.integers(0, 23),
+            st.integers(0, 59),
+        ),
+        max_size=3,
+    ),
+    st.lists(st.tuples(*[st.integers(0, 23), st.integers(0, 59)] * 2), max_size=2),
+    st.integers(0, 1439),
+    st.integers(0, 200),
+)  # fmt: skip
+def test_the_next_request_is_the_first_minute_at_which_all_is_well(
+    rates: list[tuple[int, ...]], visits: list[tuple[int, ...]], began: int, waited: int
+) -> None:
+    lines = [
+        *(f"Request-rate: 1/{n}m {a:02}{b:02}-{c:02}{d:02}" for n, a, b, c, d in rates),
+        *("Visit-time: {:02}{:02}-{:02}{:02}".format(*visit) for visit in visits),
+    ]
+    rules_of = koster.parse("\n".join(["User-agent: *", *lines]), FIRST).rules_for("a")
+    start = at("00:00") + timedelta(minutes=began)
+    default = politeness.Pace(0, 60)
+
+    def is_due(moment: datetime) -> bool:
+        pace = max(rules_of.interval(start) or 60, rules_of.interval(moment) or 60)
+        return rules_of.open_at(moment) and (moment - start).total_seconds() >= pace
+
+    now = start + timedelta(minutes=waited)
+    expected = now
+    while not is_due(expected):
+        expected += timedelta(minutes=1)
+    last = politeness.Fetch(start, 0)
+    assert politeness.next_request(rules_of, last, now, default) == expected
+
+
+@pytest.mark.parametrize("line", ["Crawl-delay: 1e300", "Crawl-delay: 1e12", "Crawl-delay: 1e400"])
+def test_no_delay_raises(line: str) -> None:
+    rules_of = koster.parse(f"User-agent: *\n{line}\nDisallow:").rules_for("a")
+    found = politeness.next_request(rules_of, politeness.Fetch(at("12:00"), 1), at("12:00"))
+    assert found.year == (2026 if line.endswith("400") else 9999)
+
+
+def test_the_longest_rate_does_not_raise() -> None:
+    found = politeness.next_request(
+        rated("1/999999999d"), politeness.Fetch(at("12:00"), 1), at("12:00")
+    )
+    assert found.year == 9999
+
+
+def test_what_is_no_fetch_is_refused() -> None:
+    with pytest.raises(ValueError, match="began must have a time zone"):
+        politeness.Fetch(datetime(2026, 1, 1), 1)
+    for seconds in (-1, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="finite"):
+            politeness.Fetch(at("12:00"), seconds)
+    last = politeness.Fetch(at("12:00"), 1)
+    with pytest.raises(ValueError, match="time zone"):
+        politeness.next_request(rules("fredsbot"), last, datetime(2026, 1, 1))
+
+
+def test_a_window_until_midnight_ends_there() -> None:
+    rules_of = koster.parse("User-agent: *\nVisit-time: 1200-2400", FIRST).rules_for("a")
+    assert [rules_of.open_at(at(clock)) for clock in ("23:59:59", "00:00:30")] == [True, False]
+    assert str(koster.VisitTime(time(1), time(1), 1)) == "all day"
+
+
+def test_what_leads_up_to_a_version_is_read_once() -> None:
+    body = b"User-agent: *\n" + b"#\n" * 200_000 + b"Robot-version: 2.0\nDisallow: /a*"
+    rules_of = koster.parse(body, FIRST).rules_for("a")
+    assert [rules_of.decide("/ab").allowed for _ in range(200)] == [False] * 200

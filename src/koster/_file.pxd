@@ -39,6 +39,7 @@ cdef class File:
     cdef Rows rows
     cdef Rows groups
     cdef Rows heeded
+    cdef list readings
 
     cdef int fill(self, bytes data, Plan plan) except -1
     @cython.locals(row=int, start=int, line=bytes, at=int)
@@ -47,6 +48,8 @@ cdef class File:
     @cython.locals(heeded=Rows, number=int, first=int, after=int)
     cdef Rows groups_to_heed(self)
     cdef int reading(self, int number) except -2
+    @cython.locals(row=int)
+    cdef int find_reading(self, int number) except -2
     @cython.locals(first=int, row=int, after=int)
     cdef int version_row(self, int number) except -2
     cdef bytes value(self, int row)

@@ -28,6 +28,8 @@ cdef void link(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end, int* links
 ) noexcept nogil
 cdef bint is_special(int octet) noexcept nogil
+@cython.locals(closing=Py_ssize_t, after=Py_ssize_t)
+cdef bint is_explicit(const unsigned char* text, Py_ssize_t at, Py_ssize_t end) noexcept nogil
 @cython.locals(
     room="unsigned char*", closing=Py_ssize_t, matched=int, after_star=bint, run_end=Py_ssize_t,
     size=Py_ssize_t, low=Py_ssize_t, high=Py_ssize_t,

@@ -121,6 +121,17 @@ def is_special(octet: int) -> bool:
     return octet == _STAR or octet == _QUESTION or octet == _BRACKET or octet == _BACKSLASH
 
 
+def is_explicit(text: Octets, at: int, end: int) -> bool:
+    """Tell whether a shell pattern has nothing but literal octets, quoted or not."""
+    closing = _last_closing(text, at, end)
+    while at < end:
+        after = _element_end(text, at, end, closing)
+        if text[at] == _STAR or text[at] == _QUESTION or (text[at] == _BRACKET and after > at + 1):
+            return False
+        at = after
+    return True
+
+
 def shell_matches(text: Octets, at: int, end: int, path: Octets, position: int, stop: int) -> int:
     """Tell whether the shell pattern ``text[at:end]`` matches all of ``path[position:stop]``.
 

@@ -24,7 +24,8 @@ _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
 _ROBOT_VERSION = Directive.ROBOT_VERSION.code
 
-_VERSION = re.compile(rb"(\d{1,9})\.(\d{1,9})(?:\.\d+)?")
+#: Of the minor number only its last digit counts: whether it is even.
+_VERSION = re.compile(rb"0*(\d{1,9})\.\d*(\d)(?:\.\d+)?")
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
 
 

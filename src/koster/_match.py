@@ -52,6 +52,8 @@ _ANCHORED = 2
 _WILD = 4
 #: A shell pattern follows it.
 _GLOB = 8
+#: It matches more than one path, and not only by how it begins.
+_SPECIAL = 16
 
 #: No rule matched.
 UNMATCHED = -1
@@ -270,7 +272,7 @@ class Ruleset:
                 flags &= ~_ANCHORED
                 stop -= 1
             if literal < stop:
-                flags |= _WILD
+                flags |= _WILD | _SPECIAL
                 self._longest = max(self._longest, _glob.longest_run(self._text, literal, stop))
         elif self.form.patterns == _SHELL:
             flags |= _ANCHORED
@@ -279,6 +281,8 @@ class Ruleset:
                 literal += 1
             if literal < stop:
                 flags |= _GLOB
+                if not _glob.is_explicit(self._text, literal, stop):
+                    flags |= _SPECIAL
         rank = self._rank(octets, flags)
         _set_rule(self._rules, RULE * self.count, at, stop, literal, flags, rank, row)
         self.count += 1
@@ -292,7 +296,7 @@ class Ruleset:
             return earlier
         if not flags & ALLOWS:
             return earlier + _BAND
-        return earlier if flags & (_WILD | _GLOB) else earlier + 2 * _BAND
+        return earlier if flags & _SPECIAL else earlier + 2 * _BAND
 
     def _settle_unmatched(self) -> None:
         """Settle what holds where no rule matches, for the readings in which Allows limit."""
@@ -302,7 +306,7 @@ class Ruleset:
             flags = self._rules[RULE * rule + _FLAGS]
             if flags & ALLOWS:
                 allows += 1
-                if flags & (_WILD | _GLOB):
+                if flags & _SPECIAL:
                     special_allows += 1
         self.unmatched_allowed = special_allows == 0 and (allows == 0 or allows < self.count)
 

@@ -53,6 +53,8 @@ class VisitTime:
     through_end: bool = False
 
     def __str__(self) -> str:
+        if self.start == self.end:
+            return "all day"
         return f"{self.start:%H:%M}-{self.end:%H:%M}"
 
 
@@ -114,14 +116,17 @@ def delay(value: bytes) -> float | None:
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
-def _window(value: bytes) -> tuple[time, time] | None:
-    """Return start and end of a window; 24:00 is the midnight at the end of the day."""
+def _window(value: bytes, through_end: bool) -> tuple[time, time] | None:
+    """Return start and end of a window; 24:00 is the midnight at the end of the day.
+
+    A window that runs through its last minute then has 23:59 as that.
+    """
     match = _WINDOW.fullmatch(value.strip())
     if match is None:
         return None
     hour, minute, end_hour, end_minute = map(int, match.groups())
     if (end_hour, end_minute) == (24, 0):
-        end_hour = 0
+        end_hour, end_minute = (23, 59) if through_end else (0, 0)
     if max(hour, end_hour) > 23 or max(minute, end_minute) > 59:
         return None
     return time(hour, minute), time(end_hour, end_minute)
@@ -134,7 +139,7 @@ def request_rate(value: bytes, line: int, through_end: bool) -> RequestRate | No
         return None
     requests, number, unit, rest = match.groups()
     seconds = int(number) * _UNIT_SECONDS[unit.lower()]
-    window = _window(rest) if rest else None
+    window = _window(rest, through_end) if rest else None
     if int(requests) == 0 or seconds == 0 or (rest and window is None):
         return None
     start, end = window or (None, None)
@@ -143,7 +148,7 @@ def request_rate(value: bytes, line: int, through_end: bool) -> RequestRate | No
 
 def visit_time(value: bytes, line: int, through_end: bool) -> VisitTime | None:
     """Return a window such as ``0600-0845``."""
-    window = _window(value)
+    window = _window(value, through_end)
     return VisitTime(*window, line, through_end) if window else None
 
 

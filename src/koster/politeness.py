@@ -7,13 +7,15 @@ where it asks for nothing, a named default does.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
+
+from ._values import utc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from datetime import datetime
-
+    from ._values import RequestRate, VisitTime
     from .robots import Rules
 
 
@@ -39,13 +41,25 @@ RULE_OF_THUMB = Pace(times_fetch=2.0, at_least=10.0)
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A request that was made: when it began, in a time zone, and how many seconds it took."""
+    """A request that was made: when it began, in a time zone, and how many seconds it took.
+
+    Raises:
+        ValueError: ``began`` has no time zone, or ``seconds`` is no finite number from 0 on.
+    """
 
     began: datetime
     seconds: float
 
+    def __post_init__(self) -> None:
+        if self.began.utcoffset() is None:
+            raise ValueError("began must have a time zone")
+        if not 0 <= self.seconds < math.inf:
+            raise ValueError(f"seconds must be a finite number from 0 on, not {self.seconds!r}")
 
-def interval(rules: Rules, now: datetime, fetch_seconds: float, default: Pace) -> float:
+
+def interval(
+    rules: Rules, now: datetime, fetch_seconds: float, default: Pace = RULE_OF_THUMB
+) -> float:
     """Return the seconds that are to lie between two requests at a moment.
 
     Raises:
@@ -60,11 +74,12 @@ def next_request(
 ) -> datetime:
     """Return the earliest moment from ``now`` on at which the robot may ask the site again.
 
-    The interval counts from the beginning of the last fetch, as it holds at that moment and
-    when the next request is made: the slower one. With None as ``last`` only visit times count.
+    The interval counts from the beginning of the last fetch: the one that held then, and the one
+    that holds when the next request is made, the slower of the two. With None as ``last`` only
+    visit times count. Where it would be after the year 9999 it is the end of that year.
 
     Raises:
-        ValueError: ``now`` or the beginning of the last fetch has no time zone.
+        ValueError: ``now`` has no time zone.
 
     >>> from datetime import UTC, datetime
     >>> from koster import EXTENDED2, parse
@@ -78,9 +93,54 @@ def next_request(
     """
     if last is None:
         return rules.next_open(now)
-    seconds = interval(rules, last.began, last.seconds, default)
-    earliest = rules.next_open(max(now, last.began + timedelta(seconds=seconds)))
-    later = interval(rules, earliest, last.seconds, default)
-    if later <= seconds:
-        return earliest
-    return rules.next_open(max(earliest, last.began + timedelta(seconds=later)))
+    began = utc(last.began)
+    edges = _edges(rules)
+
+    def seconds_at(moment: datetime) -> float:
+        return interval(rules, moment, last.seconds, default)
+
+    def is_due(moment: datetime) -> bool:
+        return rules.open_at(moment) and moment >= _later(began, seconds_at(moment))
+
+    moment = max(utc(now), _later(began, seconds_at(began)))
+    # At every moment of a day one of the paces between two edges holds: before the fastest of
+    # them nothing is due, and a day later it has held.
+    day = [moment, *(_next_at(moment, edge) for edge in edges)]
+    fastest = min((seconds_at(each) for each in day if rules.open_at(each)), default=0.0)
+    moment = max(moment, _later(began, fastest))
+    while not is_due(moment) and moment < _NEVER:
+        moment = min(
+            [_next_at(moment, edge) for edge in edges]
+            + [each for each in [_later(began, seconds_at(moment))] if each > moment]
+        )
+    return moment
+
+
+#: The last moment that there is.
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+def _later(moment: datetime, seconds: float) -> datetime:
+    """Return a moment so many seconds later, or the last one that there is."""
+    try:
+        return moment + timedelta(seconds=seconds)
+    except OverflowError:
+        return _NEVER
+
+
+def _edges(rules: Rules) -> list[time]:
+    """Return the times of day at which another pace may begin to hold, or the site may open."""
+    edges: set[time] = set()
+    windows: list[RequestRate | VisitTime] = [*rules.request_rates, *rules.visit_times]
+    for window in windows:
+        if window.start is not None and window.end is not None:
+            end = datetime.combine(datetime.min, window.end)
+            end += timedelta(minutes=1 if window.through_end else 0)
+            edges |= {window.start, end.time()}
+    return sorted(edges)
+
+
+def _next_at(moment: datetime, clock: time) -> datetime:
+    """Return the first moment after another at which the clock in UTC shows a time."""
+    found = datetime.combine(moment.date(), clock, UTC)
+    return found if found > moment else _later(found, 24 * 60 * 60)

@@ -24,7 +24,8 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise
-        print("koster: its commands need more: pip install 'koster[cli]'", file=sys.stderr)
+        more = "pip install 'koster[cli]' (in a checkout '.[cli]')"
+        print(f"koster: its commands need more: {more}", file=sys.stderr)
         sys.exit(2)
     if hasattr(signal, "SIGPIPE"):
         # Who stops reading what is printed has seen enough: that is no exit code of ours.

@@ -40,6 +40,7 @@ class Answer:
     decision: Decision
     text: str
     rules: Rules
+    comments: list[str]
     one_of_several: bool
 
     @property
@@ -79,7 +80,7 @@ class Answer:
             "rule": str(rule) if rule else None,
             "text": self.text if rule else None,
             "dialect": self.decision.dialect.name,
-            "comments": list(self.rules.comments),
+            "comments": self.comments,
         }
         return fields | times(self.rules, moment) if moment else fields
 
@@ -110,11 +111,13 @@ def answers(questions: list[Question], urls: tuple[str, ...]) -> Iterator[Answer
         lines = question.readings[0].body.splitlines()
         for agent in question.agents:
             ruled = [robots.rules_for(agent) for robots in question.readings]
+            said = [list(rules.comments) for rules in ruled]
             for url in urls:
-                for rules in ruled:
+                for rules, comments in zip(ruled, said, strict=True):
                     decision = rules.decide(url)
                     text = text_of(lines[decision.rule.line - 1]) if decision.rule else ""
-                    yield Answer(question.path, decision, text.strip(), rules, len(questions) > 1)
+                    several = len(questions) > 1
+                    yield Answer(question.path, decision, text.strip(), rules, comments, several)
 
 
 #: The fields of an answer's record, in their order.

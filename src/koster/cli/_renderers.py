@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ..robots import Rules
     from ._answers import Answer, Question, Tally
 
-_NO_PACE = (
-    f"none asked for; rule of thumb: {RULE_OF_THUMB.times_fetch:g} × the fetch time, "
+_THUMB = (
+    f"; rule of thumb: {RULE_OF_THUMB.times_fetch:g} × the fetch time, "
     f"at least {RULE_OF_THUMB.at_least:g} s"
 )
 
@@ -112,7 +112,10 @@ def _pace(rules: Rules, moment: datetime, dialect: str) -> list[Text]:
     if windows:
         welcome.append(f" (welcome {windows})", "dim")
     seconds = rules.interval(moment)
-    pace = _NO_PACE if seconds is None else f"one request in {seconds:g} s"
+    if seconds is None:
+        pace = ("none asked for at this time" if rules.request_rates else "none asked for") + _THUMB
+    else:
+        pace = f"one request in {seconds:g} s"
     agent = _screen.printable(str(rules.agent))
     return [Text(agent), Text(dialect), welcome, Text(pace)]
 

@@ -84,7 +84,7 @@ def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list
     """
     asked = agent.strip().lower()
     best = b""
-    for name in names:
+    for name in dict.fromkeys(names):
         for each in (name, name.replace(b"*", b"")) if b"*" in name else (name,):
             if each in asked and len(each) > len(best) and _begins_word(asked, each):
                 best = each
@@ -101,7 +101,11 @@ def _begins_word(text: bytes, name: bytes) -> bool:
     """Tell whether a name stands in a text with no letter, digit, ``_`` or ``-`` before it."""
     at = text.find(name)
     while at > 0 and text[at - 1] in _TOKEN_OCTETS:
-        at = text.find(name, at + 1)
+        # Not again in this word: it can only stand where one begins.
+        at += 1
+        while at < len(text) and text[at - 1] in _TOKEN_OCTETS:
+            at += 1
+        at = text.find(name, at)
     return at >= 0
 
 

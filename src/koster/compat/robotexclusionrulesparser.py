@@ -20,6 +20,7 @@ from .. import dialects
 from ..dialects import RobotsTxtPath, Separator
 from ..model import Directive
 from ..robots import parse
+from ._http import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -167,6 +168,7 @@ class RobotExclusionRulesParser:
                 status.
             UnicodeError: the body is not in its declared charset (ISO-8859-1 if there is none).
             TimeoutError: the server took longer than ``timeout`` (`socket.timeout`).
+            http.client.HTTPException, OSError: what else can go wrong while it answers.
         """
         headers = {"User-Agent": self.user_agent} if self.user_agent else {}
         request = urllib.request.Request(url, None, headers)  # noqa: S310 - any scheme, as it was
@@ -192,15 +194,26 @@ class RobotExclusionRulesParser:
     def _expiration(self, expires: str | None) -> float:
         """Return when a response expires that has this Expires header."""
         if expires and 200 <= (self._response_code or 0) < 300:
-            date = email.utils.parsedate_tz(expires)
-            if date is not None:
-                # A date without a zone, as asctime() writes it, is in UTC (RFC 2616 §3.3.1).
-                moment = float(email.utils.mktime_tz((*date[:9], date[9] or 0)))
-                return time.mktime(time.gmtime(moment)) if self.use_local_time else moment
+            try:
+                date = email.utils.parsedate_tz(expires)
+                if date is not None:
+                    # A date without a zone, as asctime() writes it, is in UTC (RFC 2616 §3.3.1).
+                    moment = float(email.utils.mktime_tz((*date[:9], date[9] or 0)))
+                    local = time.mktime(time.gmtime(moment))
+                    return local if self.use_local_time else moment
+            except (ValueError, OverflowError):
+                # It is beyond what the system counts.
+                pass
         return self._now() + SEVEN_DAYS
 
     def parse(self, s: str | bytes | bytearray) -> None:
-        """Parse a robots.txt. Octets are read as ISO-8859-1."""
+        """Parse a robots.txt. Octets are read as ISO-8859-1.
+
+        Raises:
+            TypeError: it is neither text nor octets.
+        """
+        if not isinstance(s, (str, bytes, bytearray)):
+            raise TypeError(f"s must be str or bytes, not {type(s).__name__}")
         if not isinstance(s, str):
             s = bytes(s) if s.isascii() else s.decode(_DEFAULT_CHARSET)
         # A byte order mark that was read as ISO-8859-1: by the line above, or by the caller.
@@ -253,7 +266,7 @@ def _text_of(status: int, content: bytes, content_type: str | None) -> str:
     declared = _CHARSET.findall((content_type or "").lower())
     charset = (declared[-1].strip() if declared else "") or _DEFAULT_CHARSET
     try:
-        return content.decode(charset)
+        return decoded(content, charset)
     except UnicodeError:
         raise UnicodeError(
             f"Robots.txt contents are not in the encoding expected ({charset})."

@@ -6,11 +6,13 @@ says; which groups are for a robot is decided as the standard library does.
 
 from __future__ import annotations
 
+import re
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import dialects
@@ -49,10 +51,11 @@ def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
     """Take a ``$`` for an anchor only: a rule that goes on after it is none."""
     if not value:
         return []
-    while b"$$" in value or b"$*" in value:
-        value = value.replace(b"$$", b"$").replace(b"$*", b"$")
+    value = _ANCHORS.sub(b"$", value)
     return [] if b"$" in value[:-1] else [(value, -1)]
 
+
+_ANCHORS = re.compile(rb"\$[$*]+")
 
 _DIALECT = replace(
     dialects.RFC9309,
@@ -86,6 +89,8 @@ _DIALECT = replace(
 )
 
 _EMPTY = _parse(b"", _DIALECT)
+#: Octets that `read` reads: more are not parsed.
+_MAX_OCTETS = 1 << 24
 #: Between two files that are parsed one after the other: a group that binds nobody.
 _SEAM = b"\nUser-agent:\n"
 _ASCII = "".join(map(chr, range(128)))
@@ -158,7 +163,7 @@ class RobotFileParser:
         """
         try:
             with urllib.request.urlopen(self.url) as response:  # noqa: S310 - any, as it was
-                body = response.read()
+                body = response.read(_MAX_OCTETS)
         except urllib.error.HTTPError as error:
             self._take_status(error.code)
             error.close()
@@ -234,12 +239,16 @@ class RobotFileParser:
     @property
     def groups(self) -> dict[str, Entry]:
         """The groups by each name in lower case; those of one name are one."""
-        found: dict[str, Entry] = {}
-        for entry in self.entries:
-            for agent in entry.useragents:
-                key = agent.lower()
-                found[key] = _merged(found[key], entry) if key in found else entry
-        return found
+        of_name: dict[str, tuple[int, ...]] = {}
+        entries = self.entries
+        for number, entry in enumerate(entries):
+            for agent in dict.fromkeys(map(str.lower, entry.useragents)):
+                of_name[agent] = (*of_name.get(agent, ()), number)
+        made: dict[tuple[int, ...], Entry] = {}
+        for numbers in of_name.values():
+            if numbers not in made:
+                made[numbers] = reduce(_merged, [entries[number] for number in numbers])
+        return {agent: made[numbers] for agent, numbers in of_name.items()}
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.entries))
@@ -247,14 +256,19 @@ class RobotFileParser:
 
 def _delay(values: Sequence[str]) -> int | None:
     """Return the last of some delays that is a whole number."""
-    return next((int(value) for value in reversed(values) if value.isdecimal()), None)
+    return next((int(value) for value in reversed(values) if _is_number(value)), None)
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a whole number, of a length that Python converts."""
+    return text.isdecimal() and len(text) < 1000
 
 
 def _rate(values: Sequence[str]) -> RequestRate | None:
     """Return the last of some rates that is two whole numbers."""
     for value in reversed(values):
         numbers = [number.strip() for number in value.split("/")]
-        if len(numbers) == 2 and all(number.isdecimal() for number in numbers):
+        if len(numbers) == 2 and all(map(_is_number, numbers)):
             return RequestRate(int(numbers[0]), int(numbers[1]))
     return None
 
@@ -270,7 +284,7 @@ def _entry(group: Group, lines: Sequence[Line]) -> Entry:
 def _merged(first: Entry, second: Entry) -> Entry:
     """Return two entries of one name as one."""
     return Entry(
-        [agent for agent in first.useragents if agent in second.useragents],
+        list(filter(frozenset(second.useragents).__contains__, first.useragents)),
         first.rulelines + second.rulelines,
         first.delay if second.delay is None else second.delay,
         first.req_rate if second.req_rate is None else second.req_rate,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import http.client
 import ssl
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import ParseResult, SplitResult, quote, urljoin, urlsplit
@@ -18,6 +19,7 @@ from .. import dialects
 from ..dialects import Choice, EmptyRules, Merging, Names, RobotsTxtPath, Separator
 from ..model import Directive
 from ..robots import parse as _parse
+from ._http import MAX_OCTETS, decoded, read_within, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -93,9 +95,6 @@ _ALL_ALLOWED = b"User-agent: *\nDisallow:\n"
 
 _PORTS = {"http": 80, "https": 443}
 
-#: Octets that are read of a robots.txt.
-_MAX_OCTETS = 1 << 24
-
 
 class Parser:
     """The rules of a robots.txt for one user agent."""
@@ -122,6 +121,7 @@ class Parser:
 
 
 _ASCII = "".join(map(chr, range(128)))
+_VISIBLE = "".join(map(chr, range(33, 127)))
 
 
 def parse(robots_txt: str | bytes, user_agent: str) -> Parser:
@@ -147,7 +147,8 @@ def get(
             used and left open, so that it can be used again.
         user_agent: What is sent as User-Agent, and for whom the rules are.
         num_redirects: Redirects to follow before giving up.
-        http_timeout: Seconds to wait for one request; a given connection has its own.
+        http_timeout: Seconds to wait for one request; until it answers, a given connection has
+            its own.
         url_charset: The charset in which the URLs are encoded.
 
     Raises:
@@ -220,6 +221,7 @@ def _origin(url: str) -> str:
     if parts.scheme not in _PORTS or not parts.hostname:
         raise ValueError(f"{url!r} is not the URL of a site")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    host.encode("idna")
     return f"{parts.scheme}://{host}:{parts.port or _PORTS[parts.scheme]}"
 
 
@@ -241,19 +243,19 @@ def _request(
     """
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    target = quote(target, safe=_ASCII)
+    target = quote(target, safe=_VISIBLE)
     if given is None:
         connection = _connection(parts, timeout)
         try:
-            return _exchange(connection, target, user_agent)
+            return _exchange(connection, target, user_agent, timeout)
         finally:
             connection.close()
     try:
-        return _exchange(given, target, user_agent)
+        return _exchange(given, target, user_agent, timeout)
     except (ConnectionError, http.client.CannotSendRequest):
         # The server had closed it meanwhile, or the last response was not read.
         given.close()
-        return _exchange(given, target, user_agent)
+        return _exchange(given, target, user_agent, timeout)
 
 
 def _connection(parts: SplitResult, timeout: float) -> http.client.HTTPConnection:
@@ -266,12 +268,13 @@ def _connection(parts: SplitResult, timeout: float) -> http.client.HTTPConnectio
 
 
 def _exchange(
-    connection: http.client.HTTPConnection, target: str, user_agent: str
+    connection: http.client.HTTPConnection, target: str, user_agent: str, timeout: float
 ) -> tuple[int, Message, bytes]:
     """Send a request and read the response."""
+    deadline = time.monotonic() + timeout
     connection.request("GET", target, headers={"User-Agent": user_agent})
     response = connection.getresponse()
-    content = response.read(_MAX_OCTETS)
+    content = read_within(response, MAX_OCTETS, deadline)
     if not response.isclosed():
         connection.close()
     return response.status, response.headers, content
@@ -283,12 +286,20 @@ def _meaning(status: int, headers: Message, content: bytes, charset: str) -> byt
         return _ALL_FORBIDDEN
     if not 200 <= status < 300:
         return _ALL_ALLOWED
+    content = unpacked(content, headers.get("Content-Encoding"), MAX_OCTETS)
     content = content.removeprefix(codecs.BOM_UTF8)
-    for declared in (headers.get_content_charset(), "utf-8", "iso-8859-1"):
+    for declared in (_declared(headers), "utf-8", "iso-8859-1"):
         try:
-            return content.decode(declared or "utf-8").encode(charset)
-        except UnicodeEncodeError:
-            return content
-        except (UnicodeDecodeError, LookupError):
+            text = decoded(content, declared)
+        except (UnicodeError, LookupError):
             continue
+        return text.encode(charset, "replace")
     return content
+
+
+def _declared(headers: Message) -> str:
+    """Return the charset that a response declares, or UTF-8."""
+    try:
+        return headers.get_content_charset() or "utf-8"
+    except (ValueError, LookupError):
+        return "utf-8"

@@ -188,6 +188,7 @@ def evaluate_robots(
     if robots is None:
         rules = policy.rules_for(product)
         robots = _parse(_file_of(rules), _DIALECT)
+        path = path.translate(_STAND_INS)
     decision = robots.decide(path, product)
     if decision.reason is not Reason.RULE or decision.rule is None:
         return RobotsVerdict.ALLOWED_IMPLICIT, None
@@ -198,10 +199,18 @@ def evaluate_robots(
     return RobotsVerdict.DISALLOWED_EXPLICIT, match
 
 
+#: Characters that a line would lose, in paths as in patterns; they change places with others,
+#: for private use, which nobody has in a URL.
+_STAND_INS = {
+    **{ord(char): 0xE000 + number for number, char in enumerate("# \t\r\n\v\f")},
+    **{0xE000 + number: ord(char) for number, char in enumerate("# \t\r\n\v\f")},
+}
+
+
 def _file_of(rules: list[Rule]) -> str:
     """Return a robots.txt that has these rules, from its second line on."""
     lines = (
-        f"{'Allow' if rule.allow else 'Disallow'}: {' '.join(rule.pattern.split())}"
+        f"{'Allow' if rule.allow else 'Disallow'}: {rule.pattern.translate(_STAND_INS)}"
         for rule in rules
     )
     return "\n".join(["User-agent: *", *lines])

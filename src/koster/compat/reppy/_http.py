@@ -10,11 +10,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .._http import unpacked
 from . import exceptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from email.message import Message
+
+
+#: What HTTP needs, and nothing that follows a redirect to other schemes.
+_HANDLERS = (
+    *(urllib.request.ProxyHandler, urllib.request.UnknownHandler, urllib.request.HTTPHandler),
+    *(urllib.request.HTTPDefaultErrorHandler, urllib.request.HTTPRedirectHandler),
+    urllib.request.HTTPErrorProcessor,
+)
 
 
 @dataclass
@@ -42,6 +51,7 @@ def get(
         with _opened(request, timeout, verify) as response:
             content: bytes = response.read(max_size + 1)
             status, received = response.status or 0, response.headers
+            content = unpacked(content, received.get("Content-Encoding"), max_size + 1)
     if len(content) > max_size:
         raise exceptions.ContentTooLong(f"Content larger than {max_size} bytes")
     return FetchedResponse(url, status, received, content)
@@ -56,10 +66,14 @@ def _opened(request: urllib.request.Request, timeout: float | None, verify: bool
     """
     context = None if verify else ssl._create_unverified_context()  # noqa: S323
     options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
+    opener = urllib.request.OpenerDirector()
+    for handler in _HANDLERS:
+        opener.add_handler(handler())
+    opener.add_handler(urllib.request.HTTPSHandler(context=context))
     try:
-        return urllib.request.urlopen(request, context=context, **options)  # noqa: S310
+        return opener.open(request, **options)
     except urllib.error.HTTPError as error:
-        if "infinite loop" in error.msg:
+        if error.msg.startswith(urllib.request.HTTPRedirectHandler.inf_msg):
             error.close()
             raise exceptions.ExcessiveRedirects(error.msg) from error
         return error
@@ -77,6 +91,8 @@ def _as_reppy_says() -> Iterator[None]:
     except TimeoutError as error:
         raise exceptions.ReadTimeout(error) from error
     except urllib.error.URLError as error:
+        if str(error.reason).startswith("unknown url type"):
+            raise exceptions.MalformedUrl(error.reason) from error
         secure = isinstance(error.reason, ssl.SSLError)
         kind = exceptions.SSLException if secure else exceptions.ConnectionException
         raise kind(error.reason) from error

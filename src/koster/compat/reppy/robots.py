@@ -36,10 +36,12 @@ _ESCAPED_SEPARATORS = re.compile(r"%(2[Ff6]|3[Dd])")
 
 
 def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
-    """Take ``%2F``, ``%26`` and ``%3D`` for ``/``, ``&`` and ``=``."""
+    """Take ``%2F``, ``%26`` and ``%3D`` for ``/``, ``&`` and ``=``; end at the first ``$``."""
     if not value:
         return []
-    return [(_SEPARATORS.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), value), -1)]
+    value = _SEPARATORS.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), value)
+    anchor = value.find(b"$") + 1
+    return [(value[:anchor] if anchor else value, -1)]
 
 
 _SPELLINGS = {
@@ -61,7 +63,7 @@ _DIALECT = replace(
     names=Names.CHOSEN,
     choose=_choose,
     rewrite=_rewrite,
-    rewritten=b"%",
+    rewritten=b"%$",
 )
 
 #: What a number begins with, as C reads it.
@@ -193,7 +195,7 @@ class Robots:
         params: Mapping[str, str] | None = None,
         *,
         headers: Mapping[str, str] | None = None,
-        timeout: float | None = None,
+        timeout: float | tuple[float, float] | None = None,
         verify: bool = True,
         after_response_hook: Callable[[Any], object] | None = None,
         after_parse_hook: Callable[[Robots], object] | None = None,
@@ -206,7 +208,7 @@ class Robots:
             max_size: Octets that it may have.
             params: Query parameters to add.
             headers: Headers to send.
-            timeout: Seconds to wait for the server.
+            timeout: Seconds to wait for the server; of a pair the second counts.
             verify: Whether the server's certificate must be good.
             after_response_hook: Is called with the response, or the exception.
             after_parse_hook: Is called with what was parsed.
@@ -216,6 +218,8 @@ class Robots:
         """
         if params:
             url += ("&" if "?" in url else "?") + urlencode(params)
+        if isinstance(timeout, tuple):
+            timeout = timeout[1]
         try:
             response = get(url, headers or {}, timeout, verify, max_size)
         except exceptions.ReppyException as error:

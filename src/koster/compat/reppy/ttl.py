@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from email.message import Message
 
 
+#: Nothing is kept for more seconds than a hundred years have.
+MOST = 100 * 365 * 24 * 60 * 60
+
+
 class Response(Protocol):
     """What a policy looks at."""
 
@@ -54,14 +58,14 @@ class HeaderWithDefaultPolicy(TTLPolicyBase):
                 return max(self.minimum, 0)
             if name.strip() in ("s-maxage", "max-age"):
                 try:
-                    return max(self.minimum, int(value.strip()))
+                    return max(self.minimum, min(int(value.strip()), MOST))
                 except ValueError:
                     logger.warning("Could not parse %s=%s", name, value)
         expires = _date(response.headers.get("expires"))
         if expires is None:
             return self.default
         date = _date(response.headers.get("date"))
-        return max(self.minimum, expires - (time.time() if date is None else date))
+        return max(self.minimum, min(expires - (time.time() if date is None else date), MOST))
 
 
 def _date(text: str | None) -> float | None:
@@ -70,6 +74,6 @@ def _date(text: str | None) -> float | None:
         return None
     try:
         return parse_date(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         logger.warning("Could not parse date string %s", text)
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 import time
 from collections import OrderedDict
@@ -50,6 +51,9 @@ class BaseCache:
         ttl_policy: How long a robots.txt is kept.
         args: For `Robots.fetch`.
         kwargs: For `Robots.fetch`.
+
+    Raises:
+        TypeError: `Robots.fetch` does not take these.
     """
 
     DEFAULT_CACHE_POLICY: CachePolicyBase = ReraiseExceptionPolicy(ttl=600)
@@ -63,6 +67,7 @@ class BaseCache:
         *args: Any,
         **kwargs: Any,
     ) -> None:
+        inspect.signature(Robots.fetch).bind("", None, *args, **kwargs)
         self.cache_policy = cache_policy or self.DEFAULT_CACHE_POLICY
         self.ttl_policy = ttl_policy or self.DEFAULT_TTL_POLICY
         self.cache: OrderedDict[str, ExpiringObject] = OrderedDict()
