@@ -378,3 +378,14 @@ def test_what_leads_up_to_a_version_is_read_once() -> None:
     body = b"User-agent: *\n" + b"#\n" * 200_000 + b"Robot-version: 2.0\nDisallow: /a*"
     rules_of = koster.parse(body, FIRST).rules_for("a")
     assert [rules_of.decide("/ab").allowed for _ in range(200)] == [False] * 200
+
+
+def test_many_rates_and_windows_take_no_time() -> None:
+    lines = [
+        f"Request-rate: 1/{number}s {number % 24:02}{number % 60:02}-{number % 23:02}{number % 59:02}"
+        for number in range(1, 20_000)
+    ] + [f"Visit-time: {number % 24:02}00-{number % 24:02}01" for number in range(20_000)]
+    rules_of = koster.parse("\n".join(["User-agent: *", *lines]), FIRST).rules_for("a")
+    found = politeness.next_request(rules_of, politeness.Fetch(at("12:00"), 1), at("12:00"))
+    assert rules_of.open_at(found)
+    assert (found - at("12:00")).total_seconds() >= (rules_of.interval(found) or 0)

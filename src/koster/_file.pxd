@@ -40,6 +40,7 @@ cdef class File:
     cdef Rows groups
     cdef Rows heeded
     cdef list readings
+    cdef dict version_rows
 
     cdef int fill(self, bytes data, Plan plan) except -1
     @cython.locals(row=int, start=int, line=bytes, at=int)
@@ -50,8 +51,10 @@ cdef class File:
     cdef int reading(self, int number) except -2
     @cython.locals(row=int)
     cdef int find_reading(self, int number) except -2
-    @cython.locals(first=int, row=int, after=int)
+    @cython.locals(row=int)
     cdef int version_row(self, int number) except -2
+    @cython.locals(first=int, row=int, after=int)
+    cdef int find_version_row(self, int number) except -2
     cdef bytes value(self, int row)
     cdef object text(self, int row)
     @cython.locals(first=int, after=int, version=int)

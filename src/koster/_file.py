@@ -124,6 +124,7 @@ class File:
         """Take in the octets of a file."""
         self.plan = plan
         self.data = data
+        self.version_rows: dict[int, int] | None = None
         self.rows = Rows(3, 8 + len(data) // 48)
         self.groups = Rows(2, 8)
         plan.lexer.scan(data, len(data), self.rows, False)
@@ -175,7 +176,19 @@ class File:
         return _groups.reading_of(self.value(row), self.plan.majors) if row >= 0 else 0
 
     def version_row(self, number: int) -> int:
-        """Return the row of a group's Robot-version, directly after its agents, or -1."""
+        """Return the row of a group's Robot-version, directly after its agents, or -1.
+
+        What stands before it is looked at once, however often it is asked for.
+        """
+        if self.version_rows is None:
+            self.version_rows = {}
+        row = self.version_rows.get(number, -2)
+        if row == -2:
+            row = self.version_rows[number] = self.find_version_row(number)
+        return row
+
+    def find_version_row(self, number: int) -> int:
+        """Find the row of a group's Robot-version."""
         first = self.groups.values[2 * number]
         row = _groups.version_row(self.rows, first, self.groups.values[2 * number + 1])
         if row > first and self.rows.number(row) > self.rows.number(row - 1) + 1:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 
-from ._values import utc
+from ._values import RequestRate, VisitTime, utc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._values import RequestRate, VisitTime
+    from collections.abc import Sequence
+
     from .robots import Rules
 
 
@@ -94,27 +95,25 @@ def next_request(
     if last is None:
         return rules.next_open(now)
     began = utc(last.began)
-    edges = _edges(rules)
-
-    def seconds_at(moment: datetime) -> float:
-        return interval(rules, moment, last.seconds, default)
-
-    def is_due(moment: datetime) -> bool:
-        return rules.open_at(moment) and moment >= _later(began, seconds_at(moment))
-
-    moment = max(utc(now), _later(began, seconds_at(began)))
-    # At every moment of a day one of the paces between two edges holds: before the fastest of
-    # them nothing is due, and a day later it has held.
-    day = [moment, *(_next_at(moment, edge) for edge in edges)]
-    fastest = min((seconds_at(each) for each in day if rules.open_at(each)), default=0.0)
+    paces = _paces(rules, default.interval(last.seconds))
+    is_open = _open_minutes(rules.visit_times)
+    first = paces[_minute_of(began)]
+    moment = max(utc(now), _later(began, first))
+    # Before the fastest pace of a day has passed nothing is due, and within a day after that
+    # something is.
+    fastest = min(pace for pace, opened in zip(paces, is_open, strict=True) if opened)
     moment = max(moment, _later(began, fastest))
-    while not is_due(moment) and moment < _NEVER:
-        moment = min(
-            [_next_at(moment, edge) for edge in edges]
-            + [each for each in [_later(began, seconds_at(moment))] if each > moment]
-        )
+    for _ in range(_MINUTES + 1):
+        minute = _minute_of(moment)
+        due = max(moment, _later(began, max(first, paces[minute])))
+        after = _later(moment.replace(second=0, microsecond=0), 60)
+        if is_open[minute] and due < after:
+            return due
+        moment = after
     return moment
 
+
+_MINUTES = 24 * 60
 
 #: The last moment that there is.
 _NEVER = datetime.max.replace(tzinfo=UTC)
@@ -128,19 +127,65 @@ def _later(moment: datetime, seconds: float) -> datetime:
         return _NEVER
 
 
-def _edges(rules: Rules) -> list[time]:
-    """Return the times of day at which another pace may begin to hold, or the site may open."""
-    edges: set[time] = set()
-    windows: list[RequestRate | VisitTime] = [*rules.request_rates, *rules.visit_times]
-    for window in windows:
-        if window.start is not None and window.end is not None:
-            end = datetime.combine(datetime.min, window.end)
-            end += timedelta(minutes=1 if window.through_end else 0)
-            edges |= {window.start, end.time()}
-    return sorted(edges)
+def _minute_of(moment: datetime) -> int:
+    """Return the minute of the day."""
+    return moment.hour * 60 + moment.minute
 
 
-def _next_at(moment: datetime, clock: time) -> datetime:
-    """Return the first moment after another at which the clock in UTC shows a time."""
-    found = datetime.combine(moment.date(), clock, UTC)
-    return found if found > moment else _later(found, 24 * 60 * 60)
+def _paces(rules: Rules, default: float) -> list[float]:
+    """Return for each minute of the day the seconds between two requests: the slowest that holds.
+
+    A file may have hundreds of thousands of rates: each minute is looked at once.
+    """
+    rates = sorted(rules.request_rates, key=lambda rate: -rate.interval)
+    always = [rate.interval for rate in rates if rate.start is None]
+    if rules.crawl_delay is not None:
+        always.append(rules.crawl_delay)
+    base = max(always, default=None)
+    paces = [default if base is None else base] * _MINUTES
+    slowest = _first_windows(rates)
+    for minute, number in enumerate(slowest):
+        if number >= 0:
+            pace = rates[number].interval
+            paces[minute] = pace if base is None else max(pace, base)
+    return paces
+
+
+def _open_minutes(windows: Sequence[VisitTime]) -> list[bool]:
+    """Return for each minute of the day whether the robot is welcome."""
+    return [number >= 0 or not windows for number in _first_windows(windows)]
+
+
+def _first_windows(windows: Sequence[RequestRate | VisitTime]) -> list[int]:
+    """Return for each minute of the day the number of the first window that has it, or -1."""
+    first = [-1] * _MINUTES
+    # From each minute, the next one that no window has yet; the last entry is the day's end.
+    free = list(range(_MINUTES + 1))
+    for number, window in enumerate(windows):
+        for start, end in _spans(window):
+            minute = _next_free(free, start)
+            while minute < end:
+                first[minute] = number
+                free[minute] = minute + 1
+                minute = _next_free(free, minute)
+    return first
+
+
+def _next_free(free: list[int], minute: int) -> int:
+    """Return the first minute from ``minute`` on that is free, and shorten the way to it."""
+    while free[minute] != minute:
+        free[minute] = free[free[minute]]
+        minute = free[minute]
+    return minute
+
+
+def _spans(window: RequestRate | VisitTime) -> list[tuple[int, int]]:
+    """Return the minutes of the day that a window has, as spans; one without times has none."""
+    if window.start is None or window.end is None:
+        return []
+    start = window.start.hour * 60 + window.start.minute
+    end = window.end.hour * 60 + window.end.minute
+    if start == end:
+        return [(0, _MINUTES)]
+    end += 1 if window.through_end else 0
+    return [(start, end)] if start < end else [(start, _MINUTES), (0, end)]
