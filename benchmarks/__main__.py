@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import koster
 
@@ -132,13 +134,9 @@ def stand_ins(rounds: int) -> None:
     rows = []
     for facade in facades.FACADES:
         files = [facade.handed(body) for body in data.corpus().values()]
-        asked = {"native": facade.native, "facade": facade.once(facades.module_of(facade))}
-        before = facades.original(facade)
-        if before is not None:
-            asked["original"] = facade.once(before)
         actions = {
-            name: facades.hushed(lambda once=once, files=files: facades.run(once, files))
-            for name, once in asked.items()
+            name: facades.hushed(partial(facades.run, opened, files))
+            for name, opened in facades.ways(facade).items()
         }
         rows.append([f"koster.compat.{facade.name}", *_compared(actions, rounds, len(files))])
     headings = ["facade", "native", "facade", "of native", "original", "faster by"]
@@ -149,20 +147,18 @@ def stand_ins(rounds: int) -> None:
 
 def _kept_row(facade: facades.Facade, rounds: int) -> list[list[str]]:
     """Return the row of a facade that keeps files, asked again as it was asked before."""
-    if facade.kept is None:
+    if not facade.kept:
         return []
-    module, before = facades.module_of(facade), facades.original(facade)
-    flipped = facade.name.startswith("robot")
+    files = {site: facade.handed(body) for site, body in data.corpus().items()}
 
-    def pairs(open_file: Callable[[bytes], facades.Ask]) -> list[tuple[facades.Ask, str, str]]:
-        kept = {site: open_file(body) for site, body in data.corpus().items()}
+    def pairs(opened: Callable[[Any], facades.Ask]) -> list[tuple[facades.Ask, str, str]]:
+        kept = {site: opened(file) for site, file in files.items()}
         return [(kept[site], url, agent) for site, agent, url in data.questions()]
 
-    asked = {"native": pairs(facades.native_kept(flipped))}
-    asked["facade"] = pairs(lambda body: facade.kept(module, facade.handed(body)))
-    if before is not None:
-        asked["original"] = pairs(lambda body: facade.kept(before, facade.handed(body)))
-    actions = {name: (lambda each=each: facades.run_kept(each)) for name, each in asked.items()}
+    actions = {
+        name: partial(facades.run_kept, pairs(opened))
+        for name, opened in facades.ways(facade).items()
+    }
     name = f"koster.compat.{facade.name}"
     return [[name, *_compared(actions, rounds, len(data.questions()), before=1)]]
 

@@ -39,7 +39,6 @@ cdef class File:
     cdef Rows rows
     cdef Rows groups
     cdef Rows heeded
-    cdef list readings
     cdef dict version_rows
 
     cdef int fill(self, bytes data, Plan plan) except -1
@@ -48,9 +47,8 @@ cdef class File:
     cdef Py_ssize_t octets(self) except -1
     @cython.locals(heeded=Rows, number=int, first=int, after=int)
     cdef Rows groups_to_heed(self)
-    cdef int reading(self, int number) except -2
     @cython.locals(row=int)
-    cdef int find_reading(self, int number) except -2
+    cdef int reading(self, int number) except -2
     @cython.locals(row=int)
     cdef int version_row(self, int number) except -2
     @cython.locals(first=int, row=int, after=int)

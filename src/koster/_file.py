@@ -157,9 +157,7 @@ class File:
     def groups_to_heed(self) -> Rows:
         """Return the groups, those empty whose version says that they are to be passed over."""
         heeded = Rows(2, self.groups.count + 1)
-        self.readings = []
         for number in range(self.groups.count):
-            self.readings.append(self.find_reading(number))
             first = self.groups.values[2 * number]
             after = self.groups.values[2 * number + 1]
             heeded.add_pair(first, after if self.reading(number) >= 0 else first)
@@ -168,10 +166,8 @@ class File:
 
     def reading(self, number: int) -> int:
         """Return the number of a group's reading, or -1 if it is to be passed over."""
-        return self.readings[number] if self.plan.majors else 0
-
-    def find_reading(self, number: int) -> int:
-        """Find the number of a group's reading."""
+        if not self.plan.majors:
+            return 0
         row = self.version_row(number)
         return _groups.reading_of(self.value(row), self.plan.majors) if row >= 0 else 0
 

@@ -169,15 +169,30 @@ def utc(now: datetime) -> datetime:
         raise ValueError(f"{now} is no moment of the years 1 to 9999 in UTC") from None
 
 
+#: Windows begin and end on minutes of the day; this is how many it has.
+DAY_MINUTES = 24 * 60
+
+
+def minute_of(at: datetime | time) -> int:
+    """Return the minute of the day."""
+    return at.hour * 60 + at.minute
+
+
+def spans(window: RequestRate | VisitTime) -> list[tuple[int, int]]:
+    """Return the minutes of the day that a window has, as spans; one without times has none."""
+    if window.start is None or window.end is None:
+        return []
+    start, end = minute_of(window.start), minute_of(window.end)
+    if start == end:
+        return [(0, DAY_MINUTES)]
+    end += 1 if window.through_end else 0
+    return [(start, end)] if start < end else [(start, DAY_MINUTES), (0, end)]
+
+
 def holds(window: RequestRate | VisitTime, moment: datetime) -> bool:
     """Tell whether a moment in UTC is in the window; without a window it always is."""
-    if window.start is None or window.end is None:
-        return True
-    day = timedelta(days=1)
-    start = _since_midnight(window.start)
-    end = _since_midnight(window.end) + timedelta(minutes=1 if window.through_end else 0)
-    length = day if window.start == window.end else (end - start) % day or day
-    return (_since_midnight(moment.time()) - start) % day < length
+    minute = minute_of(moment)
+    return window.start is None or any(start <= minute < end for start, end in spans(window))
 
 
 def next_start(windows: Iterable[VisitTime], moment: datetime) -> datetime:

@@ -208,6 +208,11 @@ class WindowEnd(enum.IntEnum):
     """At 08:46:00: 0500-1259 and 1300-1659 leave no gap."""
 
 
+def keys_of(*directives: Directive) -> dict[str, Directive]:
+    """Return directives by their usual keys alone, as `Dialect.spellings` takes them."""
+    return {directive.spellings[0]: directive for directive in directives}
+
+
 #: google/robotstxt, robots.cc: a line's buffer holds 2083 × 8 octets with its closing NUL.
 BUFFER_OCTETS = 2083 * 8 - 1
 

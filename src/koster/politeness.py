@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from ._values import RequestRate, VisitTime, utc
+from ._values import DAY_MINUTES, RequestRate, VisitTime, minute_of, spans, utc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,14 +97,14 @@ def next_request(
     began = utc(last.began)
     paces = _paces(rules, default.interval(last.seconds))
     is_open = _open_minutes(rules.visit_times)
-    first = paces[_minute_of(began)]
+    first = paces[minute_of(began)]
     moment = max(utc(now), _later(began, first))
     # Before the fastest pace of a day has passed nothing is due, and within a day after that
     # something is.
     fastest = min(pace for pace, opened in zip(paces, is_open, strict=True) if opened)
     moment = max(moment, _later(began, fastest))
-    for _ in range(_MINUTES + 1):
-        minute = _minute_of(moment)
+    for _ in range(DAY_MINUTES + 1):
+        minute = minute_of(moment)
         due = max(moment, _later(began, max(first, paces[minute])))
         after = _later(moment.replace(second=0, microsecond=0), 60)
         if is_open[minute] and due < after:
@@ -112,8 +112,6 @@ def next_request(
         moment = after
     return moment
 
-
-_MINUTES = 24 * 60
 
 #: The last moment that there is.
 _NEVER = datetime.max.replace(tzinfo=UTC)
@@ -127,11 +125,6 @@ def _later(moment: datetime, seconds: float) -> datetime:
         return _NEVER
 
 
-def _minute_of(moment: datetime) -> int:
-    """Return the minute of the day."""
-    return moment.hour * 60 + moment.minute
-
-
 def _paces(rules: Rules, default: float) -> list[float]:
     """Return for each minute of the day the seconds between two requests: the slowest that holds.
 
@@ -142,7 +135,7 @@ def _paces(rules: Rules, default: float) -> list[float]:
     if rules.crawl_delay is not None:
         always.append(rules.crawl_delay)
     base = max(always, default=None)
-    paces = [default if base is None else base] * _MINUTES
+    paces = [default if base is None else base] * DAY_MINUTES
     slowest = _first_windows(rates)
     for minute, number in enumerate(slowest):
         if number >= 0:
@@ -158,11 +151,11 @@ def _open_minutes(windows: Sequence[VisitTime]) -> list[bool]:
 
 def _first_windows(windows: Sequence[RequestRate | VisitTime]) -> list[int]:
     """Return for each minute of the day the number of the first window that has it, or -1."""
-    first = [-1] * _MINUTES
+    first = [-1] * DAY_MINUTES
     # From each minute, the next one that no window has yet; the last entry is the day's end.
-    free = list(range(_MINUTES + 1))
+    free = list(range(DAY_MINUTES + 1))
     for number, window in enumerate(windows):
-        for start, end in _spans(window):
+        for start, end in spans(window):
             minute = _next_free(free, start)
             while minute < end:
                 first[minute] = number
@@ -177,15 +170,3 @@ def _next_free(free: list[int], minute: int) -> int:
         free[minute] = free[free[minute]]
         minute = free[minute]
     return minute
-
-
-def _spans(window: RequestRate | VisitTime) -> list[tuple[int, int]]:
-    """Return the minutes of the day that a window has, as spans; one without times has none."""
-    if window.start is None or window.end is None:
-        return []
-    start = window.start.hour * 60 + window.start.minute
-    end = window.end.hour * 60 + window.end.minute
-    if start == end:
-        return [(0, _MINUTES)]
-    end += 1 if window.through_end else 0
-    return [(start, end)] if start < end else [(start, _MINUTES), (0, end)]

@@ -1,14 +1,17 @@
-"""What facades that fetch have in common: bodies and charsets, as hostile servers send them."""
+"""What facades have in common: URLs, bodies, charsets and dates, as hostile servers send them."""
 
 from __future__ import annotations
 
 import codecs
+import email.utils
+import re
 import time
 import zlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import http.client
+    from collections.abc import Callable
 
 #: Octets that are read of a robots.txt by default: what koster parses of one.
 MAX_OCTETS = 1 << 24
@@ -17,6 +20,53 @@ MAX_OCTETS = 1 << 24
 _NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape"})
 
 _CHUNK = 1 << 16
+
+#: What `urllib.parse.quote` is to leave as it is, so that only what is not ASCII is escaped.
+ASCII = "".join(map(chr, range(128)))
+
+PORTS = {"http": 80, "https": 443}
+
+
+def in_brackets(host: str) -> str:
+    """Return a host as it stands in a URL: an address of IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
+def text_of(value: str | bytes) -> str:
+    """Return a value as text; octets that are not UTF-8 become lone surrogates."""
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+
+
+def decoders(characters: str) -> tuple[Callable[[bytes], bytes], Callable[[str], str]]:
+    """Return two functions, for octets and for text, that decode the escapes of these alone."""
+    codes = "|".join(f"{ord(character):02X}" for character in characters)
+    in_octets = re.compile(f"%({codes})".encode(), re.IGNORECASE)
+    in_text = re.compile(f"%({codes})", re.IGNORECASE | re.ASCII)
+
+    def octets(value: bytes) -> bytes:
+        if b"%" not in value:
+            return value
+        return in_octets.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), value)
+
+    def text(value: str) -> str:
+        if "%" not in value:
+            return value
+        return in_text.sub(lambda match: chr(int(match[1], 16)), value)
+
+    return octets, text
+
+
+def seconds_of(date: str) -> int | None:
+    """Return a date of HTTP in seconds since the epoch, or None if it is none.
+
+    One without a zone, as asctime() writes it, is in UTC (RFC 2616 §3.3.1).
+
+    Raises:
+        ValueError: it is beyond what the system counts.
+        OverflowError: the same.
+    """
+    parsed = email.utils.parsedate_tz(date)
+    return None if parsed is None else email.utils.mktime_tz((*parsed[:9], parsed[9] or 0))
 
 
 def decoded(content: bytes, charset: str) -> str:

@@ -16,6 +16,7 @@ from .. import dialects
 from ..dialects import IndexPages, Names, Separator
 from ..model import Directive, LineKind
 from ..robots import parse as _parse
+from ._http import decoders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -115,8 +116,7 @@ def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
         return []
     if value.startswith(_SCHEMES):
         value = b"/" + value
-    if b"%" in value:
-        value = _SEPARATORS.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), value)
+    value = _pattern_in_form(value)
     if b"$" in value:
         return [(value, -1), (value.replace(b"$", b"%24"), -1)]
     return [(value, -1)]
@@ -124,7 +124,7 @@ def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
 
 _SCHEMES = (b"http://", b"https://")
 #: The escapes of ``?``, ``&`` and ``=`` are no others than these octets.
-_SEPARATORS = re.compile(rb"%(3[DFdf]|26)")
+_pattern_in_form, _url_in_form = decoders("?&=")
 
 _DIALECT = replace(
     dialects.RFC9309,
@@ -165,7 +165,7 @@ class Protego:
     def can_fetch(self, url: str, user_agent: str) -> bool:
         """Tell whether the user agent may fetch the URL."""
         if "%" in url:
-            url = _ESCAPED_SEPARATORS.sub(lambda match: chr(int(match[1], 16)), url)
+            url = _url_in_form(url)
         return self._robots.allowed(url, user_agent)
 
     def crawl_delay(self, user_agent: str) -> float | None:
@@ -205,4 +205,3 @@ class Protego:
 
 
 _EMPTY = _parse(b"", _DIALECT)
-_ESCAPED_SEPARATORS = re.compile(r"%(3[DFdf]|26)")

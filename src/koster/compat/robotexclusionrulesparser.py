@@ -8,7 +8,6 @@ standards, but for what stands in `_DIALECTS`.
 from __future__ import annotations
 
 import calendar
-import email.utils
 import re
 import time
 import urllib.error
@@ -17,10 +16,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .. import dialects
-from ..dialects import RobotsTxtPath, Separator
+from ..dialects import RobotsTxtPath, Separator, keys_of
 from ..model import Directive
 from ..robots import parse
-from ._http import decoded
+from ._http import decoded, seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,12 +40,8 @@ SEVEN_DAYS = 60 * 60 * 24 * 7
 MAX_FILESIZE = 100 * 1024
 
 _SPELLINGS = {
-    "user-agent": Directive.USER_AGENT,
+    **keys_of(*dialects.GYM2008.directives),
     "useragent": Directive.USER_AGENT,
-    "allow": Directive.ALLOW,
-    "disallow": Directive.DISALLOW,
-    "crawl-delay": Directive.CRAWL_DELAY,
-    "sitemap": Directive.SITEMAP,
 }
 
 
@@ -56,7 +51,7 @@ def _dialect(name: str, standard: dialects.Dialect) -> dialects.Dialect:
         standard,
         name=f"robotexclusionrulesparser {name}",
         source="robotexclusionrulesparser 1.7.1",
-        directives=dialects.GYM2008.directives,
+        directives=frozenset(_SPELLINGS.values()),
         spellings=_SPELLINGS,
         separator=Separator.COLON,
         reading=replace(standard.reading, robots_txt=RobotsTxtPath.NOT_SPECIAL),
@@ -195,10 +190,8 @@ class RobotExclusionRulesParser:
         """Return when a response expires that has this Expires header."""
         if expires and 200 <= (self._response_code or 0) < 300:
             try:
-                date = email.utils.parsedate_tz(expires)
-                if date is not None:
-                    # A date without a zone, as asctime() writes it, is in UTC (RFC 2616 §3.3.1).
-                    moment = float(email.utils.mktime_tz((*date[:9], date[9] or 0)))
+                moment = seconds_of(expires)
+                if moment is not None:
                     local = time.mktime(time.gmtime(moment))
                     return local if self.use_local_time else moment
             except (ValueError, OverflowError):

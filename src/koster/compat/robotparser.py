@@ -16,9 +16,10 @@ from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import dialects
-from ..dialects import Names, Separator
+from ..dialects import Names, Separator, keys_of
 from ..model import Directive
 from ..robots import parse as _parse
+from ._http import ASCII, MAX_OCTETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,31 +58,15 @@ def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
 
 _ANCHORS = re.compile(rb"\$[$*]+")
 
+_SPELLINGS = keys_of(*dialects.GYM2008.directives, Directive.REQUEST_RATE)
 _DIALECT = replace(
     dialects.RFC9309,
     name="urllib.robotparser",
     source="CPython 3.15, Lib/urllib/robotparser.py",
-    directives=frozenset(
-        {
-            *(Directive.USER_AGENT, Directive.ALLOW, Directive.DISALLOW),
-            *(Directive.CRAWL_DELAY, Directive.REQUEST_RATE, Directive.SITEMAP),
-        }
-    ),
-    spellings={
-        "user-agent": Directive.USER_AGENT,
-        "allow": Directive.ALLOW,
-        "disallow": Directive.DISALLOW,
-        "crawl-delay": Directive.CRAWL_DELAY,
-        "request-rate": Directive.REQUEST_RATE,
-        "sitemap": Directive.SITEMAP,
-    },
+    directives=frozenset(_SPELLINGS.values()),
+    spellings=_SPELLINGS,
     separator=Separator.COLON,
-    closing=frozenset(
-        {
-            *(Directive.ALLOW, Directive.DISALLOW),
-            *(Directive.CRAWL_DELAY, Directive.REQUEST_RATE),
-        }
-    ),
+    closing=frozenset(_SPELLINGS.values()) - {Directive.USER_AGENT, Directive.SITEMAP},
     names=Names.CHOSEN,
     choose=_choose,
     rewrite=_rewrite,
@@ -89,11 +74,8 @@ _DIALECT = replace(
 )
 
 _EMPTY = _parse(b"", _DIALECT)
-#: Octets that `read` reads: more are not parsed.
-_MAX_OCTETS = 1 << 24
 #: Between two files that are parsed one after the other: a group that binds nobody.
 _SEAM = b"\nUser-agent:\n"
-_ASCII = "".join(map(chr, range(128)))
 
 
 @dataclass
@@ -163,7 +145,7 @@ class RobotFileParser:
         """
         try:
             with urllib.request.urlopen(self.url) as response:  # noqa: S310 - any, as it was
-                body = response.read(_MAX_OCTETS)
+                body = response.read(MAX_OCTETS)
         except urllib.error.HTTPError as error:
             self._take_status(error.code)
             error.close()
@@ -200,7 +182,7 @@ class RobotFileParser:
         if not self.last_checked:
             return False
         if not url.isascii():
-            url = urllib.parse.quote(url, safe=_ASCII, errors="surrogateescape")
+            url = urllib.parse.quote(url, safe=ASCII, errors="surrogateescape")
         return self._robots.allowed(url, useragent)
 
     def crawl_delay(self, useragent: str) -> int | None:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import ParseResult, SplitResult, quote, urljoin, urlsplit
 
 from .. import dialects
-from ..dialects import Choice, EmptyRules, Merging, Names, RobotsTxtPath, Separator
+from ..dialects import Choice, EmptyRules, Merging, Names, RobotsTxtPath, Separator, keys_of
 from ..model import Directive
 from ..robots import parse as _parse
-from ._http import MAX_OCTETS, decoded, read_within, unpacked
+from ._http import ASCII, MAX_OCTETS, PORTS, decoded, in_brackets, read_within, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,20 +62,16 @@ def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
     return [(value, -1)]
 
 
+_SPELLINGS = {
+    **keys_of(*dialects.GOOGLE.directives),
+    "useragent": Directive.USER_AGENT,
+}
 _DIALECT = replace(
     dialects.RFC9309,
     name="robotstxt (Ruby)",
     source="github.com/rapportive-oss/robotstxt",
-    directives=frozenset(
-        {Directive.USER_AGENT, Directive.ALLOW, Directive.DISALLOW, Directive.SITEMAP}
-    ),
-    spellings={
-        "user-agent": Directive.USER_AGENT,
-        "useragent": Directive.USER_AGENT,
-        "allow": Directive.ALLOW,
-        "disallow": Directive.DISALLOW,
-        "sitemap": Directive.SITEMAP,
-    },
+    directives=frozenset(_SPELLINGS.values()),
+    spellings=_SPELLINGS,
     separator=Separator.COLON,
     names=Names.CHOSEN,
     merging=Merging.FIRST,
@@ -93,8 +89,6 @@ _DIALECT = replace(
 _ALL_FORBIDDEN = b"User-agent: *\nDisallow: /\n"
 _ALL_ALLOWED = b"User-agent: *\nDisallow:\n"
 
-_PORTS = {"http": 80, "https": 443}
-
 
 class Parser:
     """The rules of a robots.txt for one user agent."""
@@ -111,7 +105,7 @@ class Parser:
         """Tell whether the user agent may fetch a URL."""
         url = urlish if isinstance(urlish, str) else urlish.geturl()
         if self._charset != "utf-8" and not url.isascii():
-            url = quote(url, safe=_ASCII, encoding=self._charset, errors="replace")
+            url = quote(url, safe=ASCII, encoding=self._charset, errors="replace")
         return self._robots.allowed(url, self.robot_id)
 
     @property
@@ -120,7 +114,6 @@ class Parser:
         return list(self._robots.values(Directive.SITEMAP))
 
 
-_ASCII = "".join(map(chr, range(128)))
 _VISIBLE = "".join(map(chr, range(33, 127)))
 
 
@@ -218,17 +211,17 @@ def _origin(url: str) -> str:
         ValueError: it is no HTTP URL with a host.
     """
     parts = urlsplit(url)
-    if parts.scheme not in _PORTS or not parts.hostname:
+    if parts.scheme not in PORTS or not parts.hostname:
         raise ValueError(f"{url!r} is not the URL of a site")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    host = in_brackets(parts.hostname)
     host.encode("idna")
-    return f"{parts.scheme}://{host}:{parts.port or _PORTS[parts.scheme]}"
+    return f"{parts.scheme}://{host}:{parts.port or PORTS[parts.scheme]}"
 
 
 def _site(connection: http.client.HTTPConnection) -> str:
     """Return scheme, host and port of a connection."""
     secure = isinstance(connection, http.client.HTTPSConnection)
-    host = f"[{connection.host}]" if ":" in connection.host else connection.host.lower()
+    host = in_brackets(connection.host.lower())
     return f"http{'s' if secure else ''}://{host}:{connection.port}"
 
 

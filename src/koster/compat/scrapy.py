@@ -9,13 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..robots import parse
+from ._http import text_of
 
 if TYPE_CHECKING:
     from typing import Self
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
 
 
 class KosterRobotParser:
@@ -35,8 +32,8 @@ class KosterRobotParser:
 
     def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
         """Tell whether the user agent may fetch the URL."""
-        return self.robots.allowed(_text(url), _text(user_agent))
+        return self.robots.allowed(text_of(url), text_of(user_agent))
 
     def crawl_delay(self, user_agent: str | bytes) -> float | None:
         """Return the seconds between two requests that the site asks for, or None."""
-        return self.robots.rules_for(_text(user_agent)).crawl_delay
+        return self.robots.rules_for(text_of(user_agent)).crawl_delay

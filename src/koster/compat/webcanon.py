@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
 from .. import dialects
-from ..dialects import Escapes, GroupNeeds, Names, Orphans, RobotsTxtPath, Separator, UrlPath
+from ..dialects import (
+    Escapes,
+    GroupNeeds,
+    Names,
+    Orphans,
+    RobotsTxtPath,
+    Separator,
+    UrlPath,
+    keys_of,
+)
 from ..model import Directive, Reason
 from ..robots import parse as _parse
 
@@ -32,15 +41,8 @@ _DIALECT = replace(
     dialects.RFC9309,
     name="webcanon",
     source="webcanon 0.3.0",
-    directives=frozenset(
-        {Directive.USER_AGENT, Directive.ALLOW, Directive.DISALLOW, Directive.SITEMAP}
-    ),
-    spellings={
-        "user-agent": Directive.USER_AGENT,
-        "allow": Directive.ALLOW,
-        "disallow": Directive.DISALLOW,
-        "sitemap": Directive.SITEMAP,
-    },
+    directives=dialects.GOOGLE.directives,
+    spellings=keys_of(*dialects.GOOGLE.directives),
     separator=Separator.COLON,
     group_needs=GroupNeeds.RULES,
     orphans=Orphans.FOR_EVERYBODY,

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._http import unpacked
+from .._http import PORTS, unpacked
 from . import exceptions
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def get(
     """
     with _as_reppy_says():
         request = urllib.request.Request(url, headers=dict(headers))  # noqa: S310 - see below
-        if request.type not in ("http", "https") or not request.host:
+        if request.type not in PORTS or not request.host:
             raise ValueError(f"{url!r} is no URL of HTTP")
         with _opened(request, timeout, verify) as response:
             content: bytes = response.read(max_size + 1)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
 from ... import dialects
-from ...dialects import Names, Orphans, Separator
+from ...dialects import Names, Orphans, Separator, keys_of
 from ...model import Directive, LineKind
 from ...robots import parse as _parse
+from .._http import PORTS, decoders, in_brackets, text_of
 from . import exceptions
 from ._http import get
 from .ttl import HeaderWithDefaultPolicy
@@ -31,26 +32,19 @@ def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list
 
 
 #: These escapes are no others than their octets.
-_SEPARATORS = re.compile(rb"%(2[Ff6]|3[Dd])")
-_ESCAPED_SEPARATORS = re.compile(r"%(2[Ff6]|3[Dd])")
+_pattern_in_form, _url_in_form = decoders("/&=")
 
 
 def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
     """Take ``%2F``, ``%26`` and ``%3D`` for ``/``, ``&`` and ``=``; end at the first ``$``."""
     if not value:
         return []
-    value = _SEPARATORS.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), value)
+    value = _pattern_in_form(value)
     anchor = value.find(b"$") + 1
     return [(value[:anchor] if anchor else value, -1)]
 
 
-_SPELLINGS = {
-    "user-agent": Directive.USER_AGENT,
-    "allow": Directive.ALLOW,
-    "disallow": Directive.DISALLOW,
-    "crawl-delay": Directive.CRAWL_DELAY,
-    "sitemap": Directive.SITEMAP,
-}
+_SPELLINGS = keys_of(*dialects.GYM2008.directives)
 _DIALECT = replace(
     dialects.RFC9309,
     name="reppy",
@@ -68,11 +62,6 @@ _DIALECT = replace(
 
 #: What a number begins with, as C reads it.
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_PORTS = {"http": 80, "https": 443}
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
 
 
 def _host(url: str) -> str:
@@ -102,7 +91,7 @@ class Agent:
     def from_robots(cls, robots: Robots, name: str | bytes) -> Self:
         """Return a copy of the rules of a robot."""
         agent = cls()
-        agent._rules = robots._robots.rules_for(_text(name))
+        agent._rules = robots._robots.rules_for(text_of(name))
         agent._host = robots._host
         agent._lines = [
             f"{rule.directive}: {rule.pattern}"
@@ -127,7 +116,7 @@ class Agent:
 
     def _add(self, directive: str, path: str | bytes) -> Self:
         # One line it is to stay, and no comment.
-        pattern = "".join(_text(path).partition("#")[0].splitlines())
+        pattern = "".join(text_of(path).partition("#")[0].splitlines())
         self._lines.append(f"{directive}: {pattern}")
         self._rules = None
         return self
@@ -137,10 +126,10 @@ class Agent:
         if self._rules is None:
             body = "\n".join(["User-agent: *", *self._lines])
             self._rules = _parse(body, _DIALECT).rules_for("*")
-        url = _text(path)
+        url = text_of(path)
         if self._host and _host(url) not in ("", self._host):
             return False
-        return self._rules.allowed(_in_form(url))
+        return self._rules.allowed(_url_in_form(url))
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -148,13 +137,6 @@ class Agent:
     def __str__(self) -> str:
         delay = f"Crawl-Delay: {self._delay:.3g} " if self._delay else ""
         return delay + "[" + ", ".join(f"Directive({line})" for line in self._lines) + "]"
-
-
-def _in_form(url: str) -> str:
-    """Return a URL with the escapes decoded that mean nothing else."""
-    if "%" not in url:
-        return url
-    return _ESCAPED_SEPARATORS.sub(lambda match: chr(int(match[1], 16)), url)
 
 
 def _delay(values: Sequence[str]) -> float | None:
@@ -174,7 +156,7 @@ class Robots:
     def __init__(
         self, url: str | bytes, content: str | bytes, expires: float | None = None
     ) -> None:
-        self._url = _text(url)
+        self._url = text_of(url)
         self._robots = _parse(content, _DIALECT)
         self._own: tuple[str, ...] = ()
         self._known_host: str | None = None
@@ -250,10 +232,9 @@ class Robots:
         >>> Robots.robots_url("http://userinfo@example.com:8080/path;params?query#fragment")
         'http://example.com:8080/robots.txt'
         """
-        parts = urlsplit(_text(url))
-        host = parts.hostname or ""
-        host = f"[{host}]" if ":" in host else host
-        port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
+        parts = urlsplit(text_of(url))
+        host = in_brackets(parts.hostname or "")
+        port = "" if parts.port in (None, PORTS.get(parts.scheme)) else f":{parts.port}"
         return f"{parts.scheme}://{host}{port}/robots.txt"
 
     @property
@@ -271,13 +252,13 @@ class Robots:
     def allowed(self, path: str | bytes, name: str | bytes) -> bool:
         """Tell whether a robot may fetch a path or URL; a URL of another host it may not."""
         if type(path) is not str:
-            path = _text(path)
+            path = text_of(path)
         if type(name) is not str:
-            name = _text(name)
+            name = text_of(name)
         if not path.startswith(self._own) and self._is_external(path):
             return False
         if "%" in path:
-            path = _in_form(path)
+            path = _url_in_form(path)
         return self._robots.allowed(path, name)
 
     def _is_external(self, url: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import email.utils
+from .._http import seconds_of
 
 
 def parse_date(string: str) -> int:
@@ -11,7 +11,7 @@ def parse_date(string: str) -> int:
     Raises:
         ValueError: it is no date.
     """
-    parsed = email.utils.parsedate_tz(string)
-    if parsed is None:
+    seconds = seconds_of(string)
+    if seconds is None:
         raise ValueError("Invalid time.")
-    return email.utils.mktime_tz((*parsed[:9], parsed[9] or 0))
+    return seconds
