@@ -7,11 +7,11 @@ from dataclasses import fields
 from itertools import combinations
 
 import koster
-from koster.dialects import Dialect, Reading
+from koster.dialects import Dialect, Reading, Statuses
 
 #: What is no choice: names, and the keys, of which the page has a table of their own.
 NOT_CHOICES = {
-    *("name", "source", "spellings", "reading", "versions"),
+    *("name", "source", "spellings", "reading", "versions", "statuses"),
     *("read_odd", "choose", "rewrite", "rewritten"),
 }
 
@@ -64,7 +64,20 @@ def _rows() -> list[list[str]]:
     for each in fields(Reading):
         said = [_of_versions(dialect, each.name) for dialect in dialects]
         rows.append([f"`reading.{each.name}`", *said])
+    for each in fields(Statuses):
+        said = [_of_statuses(getattr(dialect.statuses, each.name)) for dialect in dialects]
+        rows.append([f"`statuses.{each.name}`", *said])
     return rows
+
+
+def _of_statuses(value: frozenset[int] | int) -> str:
+    """Return some statuses, or seconds."""
+    if isinstance(value, int):
+        return f"{value // 86400} d" if value >= 2 * 86400 else f"{value // 3600} h"
+    if len(value) > 50:
+        missing = sorted(set(range(400, 500)) - value)
+        return f"4xx but {', '.join(map(str, missing))}"
+    return ", ".join(map(str, sorted(value))) or "none"
 
 
 def _of_versions(dialect: Dialect, name: str) -> str:

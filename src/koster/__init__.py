@@ -25,7 +25,14 @@ from .dialects import (
     Dialect,
     dialect_named,
 )
-from .errors import KosterError, UnknownDialectError, UnreadableError
+from .errors import (
+    CacheError,
+    KosterError,
+    MissingExtraError,
+    UnknownDialectError,
+    UnreadableError,
+    UrlError,
+)
 from .model import (
     Decision,
     Directive,
@@ -40,6 +47,7 @@ from .robots import RobotsTxt, Rules, parse
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._values import CleanParam, Preference, RequestRate, VisitTime
+    from .access import Outcome
 
 #: Whether the hot steps are the compiled ones.
 COMPILED: bool = _pure.is_compiled()
@@ -56,6 +64,7 @@ __all__ = [
     "MK1994",
     "MK1996",
     "RFC9309",
+    "CacheError",
     "CleanParam",
     "Decision",
     "Dialect",
@@ -64,6 +73,8 @@ __all__ = [
     "KosterError",
     "Line",
     "LineKind",
+    "MissingExtraError",
+    "Outcome",
     "Preference",
     "Reason",
     "RequestRate",
@@ -72,21 +83,27 @@ __all__ = [
     "Rules",
     "UnknownDialectError",
     "UnreadableError",
+    "UrlError",
     "VisitTime",
     "__version__",
     "dialect_named",
     "parse",
 ]
 
-_LATE = ("CleanParam", "Preference", "RequestRate", "VisitTime")
+#: Names by the module that is loaded when one of them is first asked for: what only pacing,
+#: preferences and fetching need.
+_LATE = {
+    **dict.fromkeys(("CleanParam", "Preference", "RequestRate", "VisitTime"), "_values"),
+    "Outcome": "access",
+}
 
 
 def __getattr__(name: str) -> object:
-    """Load the values that only pacing and preferences need when they are asked for."""
+    """Load what not everybody needs when it is asked for."""
     if name in _LATE:
-        from . import _values  # noqa: PLC0415 - see there
+        from importlib import import_module  # noqa: PLC0415 - only here
 
-        return getattr(_values, name)
+        return getattr(import_module(f".{_LATE[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

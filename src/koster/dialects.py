@@ -231,6 +231,24 @@ class Reading:
     index_pages: IndexPages = IndexPages.NOTHING_MORE
 
 
+_DAY = 24 * 60 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Statuses:
+    """What the status of a server's answer says, and for how long, where standards differ.
+
+    ``forbidden`` statuses disallow everything; ``unavailable`` ones say that there is no file,
+    and so allow everything. Times are in seconds: ``lifetime`` is how long an answer holds that
+    does not say itself, ``longest`` how long one may hold that does.
+    """
+
+    forbidden: frozenset[int] = frozenset()
+    unavailable: frozenset[int] = frozenset(range(400, 500)) - {429}
+    lifetime: int = _DAY
+    longest: int = _DAY
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Dialect:
     """One way to read a robots.txt.
@@ -271,6 +289,7 @@ class Dialect:
     rewrite: Rewrite | None = None
     rewritten: bytes | None = None
     window_end: WindowEnd = WindowEnd.AT_MINUTE
+    statuses: Statuses = Statuses()
 
     def __str__(self) -> str:
         return self.name
@@ -320,6 +339,8 @@ MK1994 = Dialect(
         empty_rules=EmptyRules.OPPOSITE,
         choice=Choice.FIRST,
     ),
+    # The document says nothing of statuses; robots of its time read 401 and 403 so.
+    statuses=Statuses(forbidden=frozenset({401, 403})),
 )
 
 # draft-koster-robots-00, 4 December 1996, §3.2; its section on names read as
@@ -341,6 +362,13 @@ MK1996 = replace(
     source="draft-koster-robots-00, Martijn Koster, 1996",
     directives=MK1994.directives | {Directive.ALLOW},
     reading=_MK1996_READING,
+    # §3.1 and §3.4.
+    statuses=Statuses(
+        forbidden=frozenset({401, 403}),
+        unavailable=frozenset({404}),
+        lifetime=7 * _DAY,
+        longest=7 * _DAY,
+    ),
 )
 
 # What Google, Yahoo and Microsoft announced together on 3 June 2008, as

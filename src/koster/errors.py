@@ -14,3 +14,15 @@ class UnknownDialectError(KosterError, LookupError):
 
 class UnreadableError(KosterError, OSError):
     """A robots.txt could not be read: the file is missing, a folder, or not ours to open."""
+
+
+class UrlError(KosterError, ValueError):
+    """A URL was given that belongs to no site: it has no host, or is neither HTTP nor HTTPS."""
+
+
+class CacheError(KosterError):
+    """A cache did not do what it was asked: it is full, locked, broken or down."""
+
+
+class MissingExtraError(KosterError, ImportError):
+    """A part of koster was asked for that needs a package which is not installed."""

@@ -172,7 +172,8 @@ class Decision:
 
     ``bool(decision)`` is ``decision.allowed``; ``str(decision)`` is one sentence. ``rule`` is
     the rule that decided and ``group`` the group it stands in; where no rule decided, ``group``
-    is the first of the groups that are for this robot, if there is one.
+    is the first of the groups that are for this robot, if there is one. ``why`` says what
+    happened where the site's file could not be had, and is empty elsewhere.
     """
 
     allowed: bool
@@ -182,6 +183,7 @@ class Decision:
     agent: str | tuple[str, ...]
     url: str
     dialect: Dialect
+    why: str = ""
 
     def __bool__(self) -> bool:
         return self.allowed
@@ -192,4 +194,6 @@ class Decision:
         verdict = f"{agent} may{'' if self.allowed else ' not'} fetch {self.url}"
         line = self.rule.line if self.rule else 0
         sentence = _SENTENCES[self.reason].format(verdict=verdict, line=line, rule=self.rule)
+        if self.why:
+            sentence += f" ({self.why})"
         return sentence.encode("utf-8", "backslashreplace").decode("utf-8")

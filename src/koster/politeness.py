@@ -95,6 +95,9 @@ def next_request(
     if last is None:
         return rules.next_open(now)
     began = utc(last.began)
+    if not rules.visit_times and not rules.request_rates:
+        # The usual case: one interval, at any time.
+        return max(utc(now), _later(began, interval(rules, now, last.seconds, default)))
     paces = _paces(rules, default.interval(last.seconds))
     is_open = _open_minutes(rules.visit_times)
     first = paces[minute_of(began)]

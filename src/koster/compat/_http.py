@@ -1,9 +1,7 @@
-"""What facades have in common: URLs, bodies, charsets and dates, as hostile servers send them."""
+"""What facades have in common: URLs and bodies, as hostile servers send them."""
 
 from __future__ import annotations
 
-import codecs
-import email.utils
 import re
 import time
 import zlib
@@ -16,15 +14,10 @@ if TYPE_CHECKING:
 #: Octets that are read of a robots.txt by default: what koster parses of one.
 MAX_OCTETS = 1 << 24
 
-#: Codecs of Python that are no charsets of documents; some take time that grows with the square.
-_NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape"})
-
 _CHUNK = 1 << 16
 
 #: What `urllib.parse.quote` is to leave as it is, so that only what is not ASCII is escaped.
 ASCII = "".join(map(chr, range(128)))
-
-PORTS = {"http": 80, "https": 443}
 
 
 def in_brackets(host: str) -> str:
@@ -54,35 +47,6 @@ def decoders(characters: str) -> tuple[Callable[[bytes], bytes], Callable[[str],
         return in_text.sub(lambda match: chr(int(match[1], 16)), value)
 
     return octets, text
-
-
-def seconds_of(date: str) -> int | None:
-    """Return a date of HTTP in seconds since the epoch, or None if it is none.
-
-    One without a zone, as asctime() writes it, is in UTC (RFC 2616 §3.3.1).
-
-    Raises:
-        ValueError: it is beyond what the system counts.
-        OverflowError: the same.
-    """
-    parsed = email.utils.parsedate_tz(date)
-    return None if parsed is None else email.utils.mktime_tz((*parsed[:9], parsed[9] or 0))
-
-
-def decoded(content: bytes, charset: str) -> str:
-    """Return octets as text.
-
-    Raises:
-        LookupError: there is no such charset.
-        UnicodeError: the octets are not in it.
-    """
-    try:
-        name = codecs.lookup(charset).name.replace("-", "_")
-    except ValueError as error:
-        raise LookupError(f"unknown encoding: {charset!r}") from error
-    if name in _NO_CHARSETS:
-        raise LookupError(f"unknown encoding: {charset!r}")
-    return content.decode(charset)
 
 
 def unpacked(content: bytes, encoding: str | None, limit: int) -> bytes:

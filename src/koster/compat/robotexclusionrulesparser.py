@@ -16,10 +16,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .. import dialects
+from .._charsets import decoded
 from ..dialects import RobotsTxtPath, Separator, keys_of
+from ..freshness import seconds_of
 from ..model import Directive
 from ..robots import parse
-from ._http import decoded, seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

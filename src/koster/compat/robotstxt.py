@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import ParseResult, SplitResult, quote, urljoin, urlsplit
 
 from .. import dialects
+from .._charsets import decoded
 from ..dialects import Choice, EmptyRules, Merging, Names, RobotsTxtPath, Separator, keys_of
 from ..model import Directive
+from ..origins import PORTS
 from ..robots import parse as _parse
-from ._http import ASCII, MAX_OCTETS, PORTS, decoded, in_brackets, read_within, unpacked
+from ._http import ASCII, MAX_OCTETS, in_brackets, read_within, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

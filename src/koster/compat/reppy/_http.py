@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._http import PORTS, unpacked
+from ...origins import PORTS
+from .._http import unpacked
 from . import exceptions
 
 if TYPE_CHECKING:

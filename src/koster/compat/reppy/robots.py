@@ -11,8 +11,9 @@ from urllib.parse import urlencode, urlsplit
 from ... import dialects
 from ...dialects import Names, Orphans, Separator, keys_of
 from ...model import Directive, LineKind
+from ...origins import PORTS
 from ...robots import parse as _parse
-from .._http import PORTS, decoders, in_brackets, text_of
+from .._http import decoders, in_brackets, text_of
 from . import exceptions
 from ._http import get
 from .ttl import HeaderWithDefaultPolicy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._http import seconds_of
+from ...freshness import seconds_of
 
 
 def parse_date(string: str) -> int:

@@ -1,0 +1,90 @@
+"""Charsets: the octets of a served robots.txt as UTF-8. Pure.
+
+By their byte order mark, else as UTF-8 where they are valid UTF-8, else by the charset that the
+server declares, else as they are: servers often declare Latin-1 over UTF-8.
+"""
+
+from __future__ import annotations
+
+import codecs
+
+#: What is read of a file (RFC 9309 §2.5: "at least 500 kibibytes"), after its Content-Encoding.
+MAX_OCTETS = 500 * 1024
+
+#: Codecs of Python that are no charsets of documents; some take time that grows with the square.
+_NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape"})
+
+#: UTF-32 first: its mark begins as that of UTF-16 does.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def decoded(content: bytes, charset: str) -> str:
+    """Return octets as text.
+
+    Raises:
+        LookupError: there is no such charset.
+        UnicodeError: the octets are not in it.
+    """
+    try:
+        name = codecs.lookup(charset).name.replace("-", "_")
+    except ValueError as error:
+        raise LookupError(f"unknown encoding: {charset!r}") from error
+    if name in _NO_CHARSETS:
+        raise LookupError(f"unknown encoding: {charset!r}")
+    return content.decode(charset)
+
+
+def charset_of(content_type: str) -> str | None:
+    """Return the charset that a Content-Type declares, or None.
+
+    >>> charset_of('text/plain; format=flowed; Charset="ISO-8859-1"')
+    'ISO-8859-1'
+    """
+    for parameter in content_type.split(";")[1:]:
+        name, _, value = parameter.partition("=")
+        if name.strip().lower() == "charset":
+            return value.strip().strip("\"'") or None
+    return None
+
+
+def as_utf8(body: bytes, charset: str | None, is_whole: bool) -> bytes:
+    """Return what is read of a body, as UTF-8: of one that is too long its whole lines."""
+    is_whole = is_whole and len(body) <= MAX_OCTETS
+    body = body[:MAX_OCTETS]
+    for mark, codec in _MARKS:
+        if body.startswith(mark):
+            text = codecs.getincrementaldecoder(codec)("replace").decode(
+                body[len(mark) :], is_whole
+            )
+            return _whole_lines(text.encode("utf-8"), is_whole)
+    body = _whole_lines(body, is_whole)
+    return body if charset is None or is_utf8(body) else _by_charset(body, charset)
+
+
+def is_utf8(body: bytes) -> bool:
+    """Tell whether octets are UTF-8 text: what has NULs may be valid, but is none."""
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in body
+
+
+def _by_charset(body: bytes, charset: str) -> bytes:
+    """Return octets as UTF-8; those of a charset that lies, or that nobody knows, as they are."""
+    try:
+        return decoded(body, charset).encode("utf-8", "surrogatepass")
+    except (LookupError, UnicodeError):
+        return body
+
+
+def _whole_lines(body: bytes, is_whole: bool) -> bytes:
+    """Return the lines of a body that was read as far as the last of them has its end."""
+    if is_whole:
+        return body
+    return body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]

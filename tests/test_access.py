@@ -1,0 +1,357 @@
+"""The fetch as a state machine: each status after each history, without any network."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import koster
+from koster.access import (
+    MAX_REDIRECTS,
+    Access,
+    Failure,
+    FailureKind,
+    Outcome,
+    Request,
+    Response,
+    coding_failure,
+    headers_of,
+    outcome_of,
+)
+from koster.freshness import Answer, Entry
+from koster.origins import origin_of
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+ORIGIN = origin_of("https://example.com")
+FILE = b"User-agent: *\nDisallow: /private\nSitemap: https://example.com/s.xml\nCrawl-delay: 3"
+ACCESS = Access()
+LOST = Failure(FailureKind.TIMEOUT, "no whole answer within 10 s")
+
+
+def ended(step: Request | Entry) -> Entry:
+    assert isinstance(step, Entry)
+    return step
+
+
+def asked(step: Request | Entry) -> Request:
+    assert isinstance(step, Request)
+    return step
+
+
+def answer(
+    status: int, copy: Entry | None = None, access: Access = ACCESS, **headers: str
+) -> Entry:
+    """Return what is kept after a single answer."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    response = Response(status, named, FILE if 200 <= status < 300 else b"")
+    return ended(access.respond(access.begin(ORIGIN, copy), response, NOW))
+
+
+COPY = answer(200, etag='"1"', last_modified="Fri, 20 Nov 2026 12:00:00 GMT")
+HISTORIES = {
+    "nothing": None,
+    "file": COPY,
+    "unavailable": answer(404),
+    "forbidden": replace(answer(404), answer=Answer.FORBIDDEN),
+    "unreachable": replace(answer(503), unreachable_since=NOW - timedelta(days=3)),
+    "stale": replace(COPY, unreachable_since=NOW - timedelta(days=3), why="503"),
+    "unreachable for long": replace(answer(503), unreachable_since=NOW - timedelta(days=31)),
+    "stale for long": replace(COPY, unreachable_since=NOW - timedelta(days=31)),
+}
+FOUND = ("200", "204", "206", "299")
+GONE = ("400", "401", "402", "403", "404", "405", "406", "408", "410", "418", "421", "451", "499")
+LOSSES = ("429", "500", "501", "502", "503", "504", "520", "599", "100", "101", "600", "999", "0",
+          "300", "301", "302", "305", "306", "307", "308", "399", "lost")  # fmt: skip
+
+
+def meant(history: str, event: str) -> str:
+    """Return what comes out of an answer after a history, as design and RFC 9309 §2.3 say it."""
+    if event in FOUND:
+        return "file"
+    if event in GONE:
+        return "unavailable"
+    if event == "304" and history in ("file", "stale", "stale for long"):
+        return "file"
+    if history.endswith("for long"):
+        return "unavailable"
+    return "stale" if history in ("file", "stale") else "unreachable"
+
+
+def outcome_after(history: str, event: str, dialect: koster.Dialect = koster.RFC9309) -> Outcome:
+    access = Access(dialect.statuses)
+    copy = HISTORIES[history]
+    if event == "lost":
+        entry = access.fail(access.begin(ORIGIN, copy), LOST, NOW)
+    else:
+        entry = answer(int(event), copy, access)
+    return outcome_of(entry, dialect, NOW)
+
+
+def in_a_word(outcome: Outcome) -> str:
+    if outcome.reason is not None:
+        return outcome.reason.value
+    return "stale" if outcome.is_stale else "file"
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+@pytest.mark.parametrize("event", [*FOUND, *GONE, *LOSSES, "304"])
+def test_every_answer_after_every_history(history: str, event: str) -> None:
+    outcome = outcome_after(history, event)
+    expected = meant(history, event)
+    assert in_a_word(outcome) == expected
+    decision = outcome.decide("https://example.com/private/x", "FooBot")
+    assert decision.allowed == (expected == "unavailable")
+    assert outcome.decide("https://example.com/open", "FooBot").allowed == (
+        expected != "unreachable"
+    )
+    assert decision.reason is (outcome.reason or koster.Reason.RULE)
+    assert (decision.rule is None) == (outcome.reason is not None)
+    robots_txt = outcome.decide("https://example.com/robots.txt", "FooBot")
+    assert robots_txt.allowed
+    assert robots_txt.reason is koster.Reason.ROBOTS_TXT
+    assert NOW < outcome.expires <= NOW + timedelta(days=1)
+    if expected in ("unreachable", "stale") or (expected == "unavailable" and event not in GONE):
+        assert outcome.unreachable_since is not None
+        assert outcome.why
+    else:
+        assert outcome.unreachable_since is None
+    if outcome.reason is not None:
+        assert outcome.why in str(decision)
+
+
+#: What old dialects say of statuses: of 401 and 403, of 404, of another 4xx, of 429.
+OLD = {
+    "RFC9309": ("unavailable", "unavailable", "unavailable", "unreachable"),
+    "GOOGLE": ("unavailable", "unavailable", "unavailable", "unreachable"),
+    "MK1994": ("forbidden", "unavailable", "unavailable", "unreachable"),
+    "MK1996": ("forbidden", "unavailable", "unreachable", "unreachable"),
+    "GYM2008": ("forbidden", "unavailable", "unreachable", "unreachable"),
+    "EXTENDED2": ("forbidden", "unavailable", "unreachable", "unreachable"),
+    "EXTENDED2_1996": ("forbidden", "unavailable", "unreachable", "unreachable"),
+}
+
+
+@pytest.mark.parametrize("name", koster.DIALECTS)
+def test_the_policies_of_dialects(name: str) -> None:
+    dialect = koster.DIALECTS[name]
+    found = [
+        in_a_word(outcome_after("nothing", event, dialect))
+        for event in ("401", "403", "404", "410", "429")
+    ]
+    forbidden, missing, other, busy = OLD[name]
+    assert found == [forbidden, forbidden, missing, other, busy]
+    denied = outcome_after("nothing", "403", dialect).decide("/x", "FooBot")
+    assert denied.allowed == (forbidden == "unavailable")
+    assert str(denied).endswith("(403 Forbidden)")
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after_is_honoured(status: int) -> None:
+    assert answer(status, retry_after="7200").expires == NOW + timedelta(hours=2)
+    assert answer(status, COPY, retry_after="7200").expires == NOW + timedelta(hours=2)
+    assert answer(status, retry_after="nonsense").expires == NOW + timedelta(minutes=1)
+    assert answer(status, retry_after="99999999").expires == NOW + timedelta(days=1)
+    assert answer(500, retry_after="7200").expires == NOW + timedelta(minutes=1)
+
+
+# Validators
+
+
+def test_only_where_the_copy_came_from_is_asked_for_a_change() -> None:
+    both = (("If-None-Match", '"1"'), ("If-Modified-Since", "Fri, 20 Nov 2026 12:00:00 GMT"))
+    assert ACCESS.begin(ORIGIN, COPY).headers == both
+    elsewhere = replace(COPY, url="https://www.example.com/robots.txt")
+    first = ACCESS.begin(ORIGIN, elsewhere)
+    assert first.headers == ()
+    led = ACCESS.respond(first, Response(301, {"location": elsewhere.url}), NOW)
+    assert asked(led).headers == both
+    assert ACCESS.begin(ORIGIN, answer(404, etag='"1"')).headers == ()
+
+
+def test_304_confirms_the_copy() -> None:
+    later = NOW + timedelta(days=2)
+    old = replace(COPY, unreachable_since=NOW)
+    response = Response(304, {"cache-control": "max-age=3600", "etag": '"2"'})
+    entry = ended(ACCESS.respond(ACCESS.begin(ORIGIN, old), response, later))
+    assert (entry.body, entry.status, entry.etag) == (COPY.body, 304, '"2"')
+    assert entry.last_modified == COPY.last_modified
+    assert (entry.fetched, entry.expires) == (later, later + timedelta(hours=1))
+    assert entry.unreachable_since is None
+
+
+def test_304_without_an_etag_keeps_the_one_that_is_known() -> None:
+    entry = answer(304, COPY)
+    assert (entry.etag, entry.last_modified) == (COPY.etag, COPY.last_modified)
+
+
+def test_304_nobody_asked_for_is_no_answer() -> None:
+    plain = replace(COPY, etag=None, last_modified=None)
+    assert in_a_word(outcome_of(answer(304, plain), koster.RFC9309, NOW)) == "stale"
+
+
+@pytest.mark.parametrize("etag", ['"\x00"', "\x80", "é", "x" * 2000, "a\nb", ""])
+def test_validators_that_cannot_be_sent_back_are_not_kept(etag: str) -> None:
+    assert answer(200, etag=etag, last_modified=etag).etag is None
+    assert answer(200, etag=etag, last_modified=etag).last_modified is None
+
+
+# Redirects
+
+
+def through(*locations: str, last: Response) -> Entry:
+    """Return what is kept after redirects and a last answer."""
+    step: Request | Entry = ACCESS.begin(ORIGIN)
+    for location in locations:
+        step = ACCESS.respond(asked(step), Response(301, {"location": location}), NOW)
+        if isinstance(step, Entry):
+            return step
+    return ended(ACCESS.respond(asked(step), last, NOW))
+
+
+@pytest.mark.parametrize("count", range(8))
+def test_chains_of_redirects(count: int) -> None:
+    entry = through(
+        *(f"https://r{number}.example/" for number in range(count)), last=Response(200, {}, FILE)
+    )
+    outcome = outcome_of(entry, koster.RFC9309, NOW)
+    assert outcome.origin == "https://example.com"
+    if count <= MAX_REDIRECTS:
+        assert in_a_word(outcome) == "file"
+        assert len(outcome.hops) == count + 1
+        assert (
+            outcome.url
+            == (
+                [f"https://r{count - 1}.example/"] if count else ["https://example.com/robots.txt"]
+            )[0]
+        )
+    else:
+        assert in_a_word(outcome) == "unavailable"
+        assert outcome.why == "more than 5 redirects"
+        assert len(outcome.hops) == MAX_REDIRECTS + 1
+
+
+@pytest.mark.parametrize("chain", [("/robots.txt",), ("/b", "/robots.txt"), ("/b", "/c", "/b#x")])
+def test_redirects_in_a_circle(chain: tuple[str, ...]) -> None:
+    entry = through(*chain, last=Response(200, {}))
+    assert entry.answer is Answer.UNAVAILABLE
+    assert entry.why == "redirects in a circle"
+    assert len(entry.hops) == len(chain)
+
+
+@pytest.mark.parametrize(
+    "location", ["", "ftp://x/", "http://[bad", "\0", "http://", "x" * 100_000]
+)
+def test_redirects_to_nowhere(location: str) -> None:
+    first = ACCESS.begin(ORIGIN)
+    step = ACCESS.respond(first, Response(302, {"location": location}), NOW)
+    if location.strip("\0") == "":
+        assert ended(step).answer is Answer.UNAVAILABLE  # To itself: a circle.
+    else:
+        assert ended(step).unreachable_since == NOW
+    assert ended(ACCESS.respond(first, Response(302, {}), NOW)).unreachable_since == NOW
+
+
+def test_from_https_to_http_is_followed_and_said() -> None:
+    entry = through("http://example.com/robots.txt", last=Response(200, {}, FILE))
+    assert outcome_of(entry, koster.RFC9309, NOW).is_downgraded
+    entry = through("https://www.example.com/robots.txt", last=Response(200, {}, FILE))
+    assert not outcome_of(entry, koster.RFC9309, NOW).is_downgraded
+
+
+def test_a_loss_on_the_way_keeps_the_hops() -> None:
+    step = ACCESS.respond(ACCESS.begin(ORIGIN, COPY), Response(301, {"location": "/r"}), NOW)
+    entry = ACCESS.fail(asked(step), LOST, NOW, 10.0)
+    assert [hop.status for hop in entry.hops] == [301, None]
+    assert entry.hops[-1].why == LOST.why
+    assert entry.hops[-1].seconds == 10.0
+    assert entry.body == FILE
+
+
+# Outcomes
+
+
+def test_what_an_outcome_has() -> None:
+    outcome = outcome_of(COPY, koster.RFC9309, NOW)
+    assert outcome.sitemaps == ("https://example.com/s.xml",)
+    assert outcome.crawl_delay("FooBot") == 3
+    assert outcome.robots is not None
+    assert outcome.robots.body == FILE
+    assert outcome.why == ""
+    assert outcome.url == "https://example.com/robots.txt"
+    assert dict(outcome.hops[0].headers)["etag"] == '"1"'
+    gone = outcome_of(answer(404), koster.RFC9309, NOW)
+    assert (gone.sitemaps, gone.crawl_delay("FooBot"), gone.robots) == ((), None, None)
+    assert gone.allowed("/x", "FooBot")
+    assert not outcome_of(answer(500), koster.RFC9309, NOW).allowed("/x", "FooBot")
+    again = pickle.loads(pickle.dumps(outcome))
+    assert again.decide("/private", "FooBot") == outcome.decide("/private", "FooBot")
+
+
+def test_after_thirty_days_it_says_why() -> None:
+    outcome = outcome_after("unreachable for long", "500")
+    assert outcome.why == "unreachable since 2026-10-21: 500 Internal Server Error"
+
+
+def test_under_google_robots_txt_is_a_path_like_any_other() -> None:
+    outcome = outcome_of(answer(500), koster.GOOGLE, NOW)
+    assert not outcome.allowed("https://example.com/robots.txt", "FooBot")
+
+
+# Headers and codings
+
+
+def test_headers_that_come_twice() -> None:
+    pairs = [
+        (b"ETag", b"1"),
+        (b"etag", b"2"),
+        (b"Cache-Control", b"a"),
+        (b"cache-control", b"b"),
+        (b"X\xff", b"\xff"),
+    ]
+    assert headers_of(pairs) == {"etag": "1", "cache-control": "a, b", "x\xff": "\udcff"}
+
+
+@pytest.mark.parametrize(
+    ("coding", "body", "fails"),
+    [
+        *(("", b"\xff", False), ("gzip", b"\xff", False), ("GZIP , identity", b"\xff", False)),
+        *(
+            ("x-unknown", b"\xff", True),
+            ("x-unknown", b"\0", True),
+            ("utf-8", b"User-agent: *", False),
+        ),
+        *(("gzip, aes128gcm", b"\x80", True),),
+    ],
+)
+def test_codings_that_nobody_knows(coding: str, body: bytes, fails: bool) -> None:
+    failure = coding_failure({"content-encoding": coding}, {"gzip", "identity"}, body)
+    assert (failure is not None) == fails
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(-5, 700) | st.sampled_from([200, 301, 304]),
+            st.dictionaries(st.sampled_from(["location", "etag", "expires", "retry-after", "content-type"]), st.text()),
+            st.binary(),
+        ),
+        max_size=12,
+    )
+)  # fmt: skip
+def test_any_answers_come_to_an_end(answers: list[Any]) -> None:
+    copy: Entry | None = None
+    for status, headers, body in answers:
+        step: Request | Entry = ACCESS.begin(ORIGIN, copy)
+        requests = 0
+        while isinstance(step, Request):
+            requests += 1
+            step = ACCESS.respond(step, Response(status, headers, body), NOW)
+        assert 1 <= requests <= MAX_REDIRECTS + 1
+        copy = step
+        outcome_of(copy, koster.RFC9309, NOW).decide("https://example.com/x", "FooBot")

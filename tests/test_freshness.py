@@ -1,0 +1,267 @@
+"""How long an answer holds, what it means later, and how its octets are read."""
+
+from __future__ import annotations
+
+import codecs
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import koster
+from koster._charsets import MAX_OCTETS, as_utf8, charset_of
+from koster.freshness import (
+    Answer,
+    Entry,
+    Standing,
+    as_unreachable,
+    expiry,
+    is_fresh,
+    moment_of,
+    retry_after,
+    standing,
+)
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+#: Headers of an answer, and for how many seconds it holds: under RFC 9309, under MK1996.
+LIFETIMES = [
+    ({}, DAY, 7 * DAY),
+    ({"cache-control": "max-age=3600"}, HOUR, HOUR),
+    ({"cache-control": "public, Max-Age = 3600 , must-revalidate"}, HOUR, HOUR),
+    ({"cache-control": 'max-age="3600"'}, HOUR, HOUR),
+    ({"cache-control": "max-age=3600", "age": "600"}, HOUR - 600, HOUR - 600),
+    ({"cache-control": "max-age=3600", "age": "nonsense"}, HOUR, HOUR),
+    ({"cache-control": "max-age=604800"}, DAY, 7 * DAY),
+    ({"cache-control": "max-age=31536000"}, DAY, 7 * DAY),
+    ({"cache-control": "max-age=999999999999999999"}, DAY, 7 * DAY),
+    ({"cache-control": "max-age=99999999999999999999999"}, MINUTE, MINUTE),
+    ({"cache-control": "max-age=10"}, MINUTE, MINUTE),
+    ({"cache-control": "max-age=0"}, MINUTE, MINUTE),
+    ({"cache-control": "max-age=-1"}, MINUTE, MINUTE),
+    ({"cache-control": "max-age=soon"}, MINUTE, MINUTE),
+    ({"cache-control": "no-store"}, MINUTE, MINUTE),
+    ({"cache-control": "no-cache, max-age=3600"}, MINUTE, MINUTE),
+    ({"cache-control": "s-maxage=60"}, DAY, 7 * DAY),
+    ({"cache-control": ",,;=,"}, DAY, 7 * DAY),
+    # RFC 9110 §5.6.7: the three formats of a date; draft-koster-robots-00 §3.4.
+    ({"expires": "Sat, 21 Nov 2026 14:00:00 GMT"}, 2 * HOUR, 2 * HOUR),
+    ({"expires": "Saturday, 21-Nov-26 14:00:00 GMT"}, 2 * HOUR, 2 * HOUR),
+    ({"expires": "Sat Nov 21 14:00:00 2026"}, 2 * HOUR, 2 * HOUR),
+    ({"expires": "Tue, 24 Nov 2026 12:00:00 GMT"}, DAY, 3 * DAY),
+    # A server whose clock is ten years slow.
+    (
+        {"expires": "Sat, 21 Nov 2016 14:00:00 GMT", "date": "Sat, 21 Nov 2016 12:00:00 GMT"},
+        *(2 * HOUR, 2 * HOUR),
+    ),
+    ({"expires": "Thu, 01 Jan 1970 00:00:00 GMT"}, MINUTE, MINUTE),
+    ({"expires": "0"}, MINUTE, MINUTE),
+    ({"expires": "-1"}, MINUTE, MINUTE),
+    ({"expires": "Sat, 99 Nov 99999 99:99:99 GMT"}, MINUTE, MINUTE),
+    ({"expires": "Sat, 21 Nov 2026 14:00:00 GMT", "cache-control": "max-age=60"}, MINUTE, MINUTE),
+]
+
+
+@pytest.mark.parametrize(("headers", "seconds", "old"), LIFETIMES)
+def test_how_long_an_answer_holds(headers: dict[str, str], seconds: int, old: int) -> None:
+    statuses = koster.RFC9309.statuses
+    assert expiry(headers, NOW, statuses) - NOW == timedelta(seconds=seconds)
+    for dialect in (koster.MK1996, koster.GYM2008):
+        assert expiry(headers, NOW, dialect.statuses) - NOW == timedelta(seconds=old)
+
+
+@given(st.text(), st.text(), st.text(), st.text())
+def test_any_headers_give_a_time_within_bounds(
+    control: str, age: str, expires: str, date: str
+) -> None:
+    headers = {"cache-control": control, "age": age, "expires": expires, "date": date}
+    lifetime = expiry(headers, NOW, koster.RFC9309.statuses) - NOW
+    assert timedelta(minutes=1) <= lifetime <= timedelta(days=1)
+    retry_after(headers | {"retry-after": expires}, NOW)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        *(("120", 120), ("0", 1), (" 7 ", 7), ("999999999999", DAY), ("9" * 30, None)),
+        *(("Sat, 21 Nov 2026 12:10:00 GMT", 600), ("Sat, 21 Nov 2020 12:10:00 GMT", 1)),
+        *(("Sat, 21 Nov 2040 12:10:00 GMT", DAY), ("-5", None), ("soon", None), ("", None)),
+        *(("1.5", None), ("\u0661", None)),
+    ],
+)
+def test_retry_after(value: str, seconds: int | None) -> None:
+    wanted = None if seconds is None else timedelta(seconds=seconds)
+    assert retry_after({"retry-after": value}, NOW) == wanted
+    assert retry_after({}, NOW) is None
+
+
+def test_a_retry_after_that_is_a_date_counts_by_the_server_s_clock() -> None:
+    headers = {
+        "retry-after": "Sat, 21 Nov 2020 12:10:00 GMT",
+        "date": "Sat, 21 Nov 2020 12:00:00 GMT",
+    }
+    assert retry_after(headers, NOW) == timedelta(minutes=10)
+
+
+def entry(answer: Answer = Answer.FILE, **changes: object) -> Entry:
+    fields = {
+        "origin": "https://example.com", "answer": answer, "url": "https://example.com/robots.txt",
+        "hops": (), "status": 200, "why": "", "body": b"Disallow:", "fetched": NOW,
+        "expires": NOW + timedelta(days=1),
+    }  # fmt: skip
+    return Entry(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("hours", "fresh"),
+    [(0, True), (23.99, True), (24, False), (24.01, False), (24 * 30, False), (-0.05, True),
+     # The clock was set back, further than clocks are apart.
+     (-0.1, False), (-24, False), (-24 * 365, False)],
+)  # fmt: skip
+def test_until_when_an_entry_is_fresh(hours: float, fresh: bool) -> None:
+    now = NOW + timedelta(hours=hours)
+    assert is_fresh(entry(), now, koster.RFC9309.statuses) == fresh
+
+
+def test_an_entry_that_somebody_else_wrote_for_longer_is_not_fresh() -> None:
+    old = entry(expires=NOW + timedelta(days=7))
+    assert not is_fresh(old, NOW, koster.RFC9309.statuses)
+    assert is_fresh(old, NOW, koster.MK1996.statuses)
+
+
+DOWN = NOW - timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "since", "means"),
+    [
+        (Answer.FILE, None, Standing.FILE),
+        (Answer.UNAVAILABLE, None, Standing.UNAVAILABLE),
+        (Answer.FORBIDDEN, None, Standing.FORBIDDEN),
+        (Answer.FILE, DOWN, Standing.STALE_FILE),
+        (Answer.NONE, DOWN, Standing.UNREACHABLE),
+        (Answer.FILE, NOW - timedelta(days=29, hours=23), Standing.STALE_FILE),
+        (Answer.NONE, NOW - timedelta(days=29, hours=23), Standing.UNREACHABLE),
+        # RFC 9309 §2.3.1.4: after 30 days as if there were none.
+        (Answer.FILE, NOW - timedelta(days=30), Standing.UNAVAILABLE),
+        (Answer.NONE, NOW - timedelta(days=30), Standing.UNAVAILABLE),
+        # The clock was set back.
+        (Answer.NONE, NOW + timedelta(days=400), Standing.UNREACHABLE),
+    ],
+)
+def test_what_an_entry_means(answer: Answer, since: datetime | None, means: Standing) -> None:
+    assert standing(entry(answer, unreachable_since=since), NOW) is means
+
+
+def test_an_unreachable_site_is_asked_less_and_less_often() -> None:
+    pauses = []
+    kept: Entry | None = None
+    now = NOW
+    for _ in range(12):
+        kept = as_unreachable("https://example.com", kept, (), "timeout", now)
+        pauses.append((kept.expires - now).total_seconds())
+        assert kept.unreachable_since == NOW
+        now = kept.expires
+    assert pauses == [60, 60, 120, 240, 480, 960, 1920, *([3600] * 5)]
+
+
+def test_a_clock_that_is_set_back_does_not_make_an_outage_longer() -> None:
+    kept = as_unreachable("https://example.com", None, (), "timeout", NOW)
+    earlier = NOW - timedelta(days=100)
+    assert not is_fresh(kept, earlier, koster.RFC9309.statuses)
+    again = as_unreachable("https://example.com", kept, (), "timeout", earlier)
+    assert again.unreachable_since == earlier
+    assert again.expires == earlier + timedelta(minutes=1)
+
+
+def test_an_outage_keeps_a_file_and_forgets_that_there_was_none() -> None:
+    kept = as_unreachable("https://example.com", entry(etag='"1"'), (), "timeout", NOW)
+    assert (kept.body, kept.etag, kept.fetched) == (b"Disallow:", '"1"', NOW)
+    gone = as_unreachable("https://example.com", entry(Answer.UNAVAILABLE), (), "timeout", NOW)
+    assert (gone.answer, gone.body) == (Answer.NONE, b"")
+
+
+@pytest.mark.parametrize(
+    "date", ["", "0", "Sun, 06 Nov 1994", "99999999999999999999", "\0", "Mon, 31 Feb 2026 00:00:00 GMT"]
+)  # fmt: skip
+def test_dates_that_are_none(date: str) -> None:
+    found = moment_of(date)
+    assert found is None or found.year <= 2026
+
+
+# Charsets
+
+
+TEXT = "User-agent: *\nDisallow: /é\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "charset", "read"),
+    [
+        (TEXT.encode(), None, TEXT),
+        (codecs.BOM_UTF8 + TEXT.encode(), "latin-1", "\ufeff" + TEXT),
+        # Servers often declare Latin-1 over UTF-8.
+        (TEXT.encode(), "iso-8859-1", TEXT),
+        (TEXT.encode("latin-1"), "iso-8859-1", TEXT),
+        (TEXT.encode("utf-16"), None, TEXT),
+        (TEXT.encode("utf-16"), "utf-8", TEXT),
+        (codecs.BOM_UTF16_BE + TEXT.encode("utf-16-be"), None, TEXT),
+        (TEXT.encode("utf-32"), None, TEXT),
+        (codecs.BOM_UTF32_BE + TEXT.encode("utf-32-be"), None, TEXT),
+        # No mark, but declared, and full of NULs: no text in UTF-8.
+        (TEXT.encode("utf-16-le"), "utf-16-le", TEXT),
+        ("User-agent: *\nDisallow: /я".encode("koi8-r"), "KOI8-R", "User-agent: *\nDisallow: /я"),
+        ("Disallow: /字".encode("gb18030"), "gb2312", "Disallow: /字"),
+    ],
+)
+def test_bodies_become_utf_8(body: bytes, charset: str | None, read: str) -> None:
+    assert as_utf8(body, charset, is_whole=True) == read.encode()
+
+
+@pytest.mark.parametrize("charset", [None, "utf-8", "ascii", "nonsense", "\0", "hex", "idna", "punycode",
+                                     "undefined", "x" * 10_000, "utf-16", "utf-32", "unicode_escape", "é"])  # fmt: skip
+def test_a_charset_that_lies_leaves_the_octets(charset: str | None) -> None:
+    body = b"User-agent: *\nDisallow: /\xe9 \xff\n"
+    assert as_utf8(body, charset, is_whole=True) == body
+
+
+@given(
+    st.binary(), st.sampled_from([None, "latin-1", "utf-16", "utf-8", "shift_jis"]), st.booleans()
+)
+def test_any_octets_are_read(body: bytes, charset: str | None, is_whole: bool) -> None:
+    koster.parse(as_utf8(body, charset, is_whole))
+    koster.parse(as_utf8(codecs.BOM_UTF16_LE + body, charset, is_whole))
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_of_a_file_that_is_too_long_the_whole_lines_are_read(end: bytes) -> None:
+    line = b"Disallow: /0123456789" + end
+    body = line * (MAX_OCTETS // len(line) + 10)
+    read = as_utf8(body, None, is_whole=True)
+    assert read == body[: len(read)]
+    assert MAX_OCTETS - len(line) < len(read) <= MAX_OCTETS
+    assert read.endswith(end)
+    assert as_utf8(b"Disallow: /a\nDisallow: /b", None, is_whole=False) == b"Disallow: /a\n"
+    assert as_utf8(b"x" * (MAX_OCTETS + 1), None, is_whole=True) == b""
+    assert as_utf8(b"x" * MAX_OCTETS, None, is_whole=True) == b"x" * MAX_OCTETS
+
+
+def test_a_long_file_in_utf_16_is_cut_between_lines() -> None:
+    body = codecs.BOM_UTF16_LE + ("Disallow: /é\n" * 40_000).encode("utf-16-le")
+    read = as_utf8(body, None, is_whole=True).decode()
+    assert set(read.splitlines()) == {"Disallow: /é"}
+    assert read.endswith("\n")
+
+
+@pytest.mark.parametrize(
+    ("content_type", "charset"),
+    [
+        *(("text/plain", None), ("text/plain; charset=utf-8", "utf-8"), ("", None)),
+        *(("text/plain;CHARSET='x'", "x"), ("text/plain; charset=", None), (";;=;", None)),
+        *(('a/b; boundary=charset; charset="KOI8-R"; x=y', "KOI8-R"),),
+    ],
+)
+def test_the_declared_charset(content_type: str, charset: str | None) -> None:
+    assert charset_of(content_type) == charset
