@@ -42,7 +42,7 @@ $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
 	$(BIN)/python -m pip install -q --group dev
-	$(BIN)/python -m pip install -q --no-build-isolation --editable '.[cli]'
+	$(BIN)/python -m pip install -q --no-build-isolation --editable '.[all]'
 	$(BIN)/python -m pip download -q --dest $(VENV)/wheelhouse 'click>=8.2' 'rich>=13.9' 'rich-click>=1.8'
 	@touch $@
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+import redis_server
 import server
 from hypothesis import HealthCheck, settings
 from support import conformance
@@ -21,6 +24,7 @@ def pytest_report_header() -> list[str]:
     found = conformance()
     return [
         f"koster {koster.__version__}, {'compiled' if koster.COMPILED else 'pure Python'}",
+        f"Redis: {redis_server.program() or redis_server.MISSING}",
         f"conformance data: {found or 'NOT FOUND, its tests are skipped'}",
     ]
 
@@ -29,6 +33,41 @@ def pytest_report_header() -> list[str]:
 def conformance_data() -> None:
     if conformance() is None:
         pytest.skip("no conformance data: set KOSTER_CONFORMANCE to its folder")
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Redis on loopback."""
+    if redis_server.program() is None:
+        pytest.skip(redis_server.MISSING)
+    with redis_server.running(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
+@pytest.fixture
+def unused() -> int:
+    """A port on which nobody listens."""
+    return server.closed_port()
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[list[str]]]:
+    """Names that resolve as a test says: each time to the next list of addresses, then the last."""
+    real = socket.getaddrinfo
+    known: dict[str, list[list[str]]] = {}
+
+    def getaddrinfo(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
+        name = host.decode() if isinstance(host, bytes) else host
+        if name not in known or kwargs.get("flags"):
+            return real(host, port, *args, **kwargs)
+        answers = known[name]
+        addresses = answers.pop(0) if len(answers) > 1 else answers[0]
+        return [
+            each for address in addresses for each in real(address, port, type=socket.SOCK_STREAM)
+        ]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    return known
 
 
 @pytest.fixture

@@ -48,6 +48,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._values import CleanParam, Preference, RequestRate, VisitTime
     from .access import Outcome
+    from .fetch import PUBLIC_ONLY, AsyncRobotsClient, RobotsClient
 
 #: Whether the hot steps are the compiled ones.
 COMPILED: bool = _pure.is_compiled()
@@ -63,7 +64,9 @@ __all__ = [
     "GYM2008",
     "MK1994",
     "MK1996",
+    "PUBLIC_ONLY",
     "RFC9309",
+    "AsyncRobotsClient",
     "CacheError",
     "CleanParam",
     "Decision",
@@ -78,6 +81,7 @@ __all__ = [
     "Preference",
     "Reason",
     "RequestRate",
+    "RobotsClient",
     "RobotsTxt",
     "Rule",
     "Rules",
@@ -95,6 +99,7 @@ __all__ = [
 _LATE = {
     **dict.fromkeys(("CleanParam", "Preference", "RequestRate", "VisitTime"), "_values"),
     "Outcome": "access",
+    **dict.fromkeys(("PUBLIC_ONLY", "AsyncRobotsClient", "RobotsClient"), "fetch"),
 }
 
 

@@ -1,0 +1,176 @@
+"""A cache in an SQLite file: for several threads and processes on one machine.
+
+Written ahead (WAL), so that readers do not wait for writers and a process that is killed takes
+nothing along that it had written. A file that is no cache of koster's is never changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+from typing import TYPE_CHECKING
+
+from ..errors import CacheError
+from .store import decoded, encoded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..freshness import Entry
+
+#: Seconds that a process waits while others write.
+_PATIENCE = 2.0
+
+#: PRAGMA application_id: "kost". Says whose file it is.
+_ID = 0x6B6F7374
+#: PRAGMA user_version: of the tables.
+_VERSION = 1
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY NOT NULL, record BLOB NOT NULL)
+"""
+_GET = "SELECT record FROM entries WHERE key = ?"
+_PUT = "INSERT INTO entries VALUES (?, ?) ON CONFLICT DO UPDATE SET record = excluded.record"
+
+
+class SqliteCache:
+    """Keeps entries in a file; it is made if it is not there.
+
+    Nothing is opened before the first question; what goes wrong then and later is a
+    `CacheError`. After a fork each process has its own connection.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = os.fspath(path)
+        self._connection: sqlite3.Connection | None = None
+        self._process = 0
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<SqliteCache {self._path}>"
+
+    def get(self, key: str) -> Entry | None:
+        """Return what is kept under a key, or None; also where it cannot be read.
+
+        Raises:
+            CacheError: the file is locked, broken, or none of koster's.
+        """
+        rows = self._run(_GET, (key,))
+        return decoded(rows[0][0]) if rows else None
+
+    def put(self, key: str, entry: Entry) -> None:
+        """Keep an entry: once this returns it is in the file.
+
+        Raises:
+            CacheError: as `get`, or the disk is full.
+        """
+        self._run(_PUT, (key, encoded(entry)))
+
+    def keys(self) -> Iterator[str]:
+        """Go through the keys of all that is kept.
+
+        Raises:
+            CacheError: as `get`.
+        """
+        return (str(row[0]) for row in self._run("SELECT key FROM entries ORDER BY key", ()))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            connection, self._connection = self._connection, None
+            if connection is not None and self._process == os.getpid():
+                connection.close()
+
+    def _run(self, statement: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+        """Run a statement, and commit.
+
+        Raises:
+            CacheError: it could not be done.
+        """
+        try:
+            with self._lock:
+                return self._opened().execute(statement, values).fetchall()
+        except (sqlite3.Error, OSError, ValueError) as error:
+            raise CacheError(f"{self._path}: {error}") from error
+
+    def _opened(self) -> sqlite3.Connection:
+        """Return the connection of this process."""
+        if self._connection is None or self._process != os.getpid():
+            # One from before a fork is not closed: that would take its locks from the parent.
+            self._connection = self._open()
+            self._process = os.getpid()
+        return self._connection
+
+    def _open(self) -> sqlite3.Connection:
+        """Open the file.
+
+        Raises:
+            sqlite3.Error: it cannot be opened, or is none of ours.
+        """
+        connection = sqlite3.connect(
+            self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+        )
+        try:
+            _settle(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _settle(connection: sqlite3.Connection) -> None:
+    """Make the table in a new file; see whether an old one is ours.
+
+    Raises:
+        sqlite3.Error: it is not.
+    """
+    if _marks(connection) != (_ID, _VERSION):
+        _make(connection)
+    # It can be changed only while nobody else has the file; who is second goes on without.
+    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        with contextlib.suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+
+
+def _make(connection: sqlite3.Connection) -> None:
+    """Make the table in an empty file, one process at a time.
+
+    Raises:
+        sqlite3.Error: it is not empty, and none of ours.
+    """
+    # Within the transaction nobody else makes it: what is seen here is so.
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _is_empty(connection):
+            connection.execute(_TABLE)
+            connection.execute(f"PRAGMA application_id = {_ID}")
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    """Tell whether a file is empty; else it has our table.
+
+    Raises:
+        sqlite3.DatabaseError: it is somebody else's, or of another version.
+    """
+    marks = _marks(connection)
+    if marks == (_ID, _VERSION):
+        return False
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if marks != (0, 0) or tables:
+        raise sqlite3.DatabaseError("is no cache of this version of koster")
+    return True
+
+
+def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return whose file it is, and of which version."""
+    names = ("application_id", "user_version")
+    owner, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+    return int(owner), int(version)

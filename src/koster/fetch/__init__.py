@@ -1,0 +1,56 @@
+"""Fetching: clients that fetch, keep and pace. Needs the extra ``http``.
+
+`RobotsClient` and `AsyncRobotsClient` drive `koster.access` over httpx2; `PUBLIC_ONLY` guards
+those who fetch for others; `Pacer` and, with the extra ``redis``, `FleetPacer` keep the pace
+that sites ask for; `MockTransport` stands in for the network in tests.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from ..errors import MissingExtraError
+
+try:
+    import httpx2  # noqa: F401 - see the message
+except ModuleNotFoundError as error:
+    more = "pip install 'koster[http]' (in a checkout '.[http]')"
+    raise MissingExtraError(f"koster.fetch needs more: {more}") from error
+
+from ..access import Outcome
+from .aio import AsyncRobotsClient
+from .events import Event, EventName
+from .guard import PUBLIC_ONLY, Guard, RefusedAddressError
+from .mock import MockTransport, Reply
+from .pace import Pacer
+from .sync import RobotsClient
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .fleet import FleetPacer
+
+logging.getLogger("koster").addHandler(logging.NullHandler())
+
+__all__ = [
+    "PUBLIC_ONLY",
+    "AsyncRobotsClient",
+    "Event",
+    "EventName",
+    "FleetPacer",
+    "Guard",
+    "MockTransport",
+    "Outcome",
+    "Pacer",
+    "RefusedAddressError",
+    "Reply",
+    "RobotsClient",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load the pacer that needs an extra of its own when it is asked for."""
+    if name == "FleetPacer":
+        from .fleet import FleetPacer  # noqa: PLC0415 - see there
+
+        return FleetPacer
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,341 @@
+"""What both clients have in common: everything but the network and the waiting.
+
+A `Keeper` knows who asks and how files are read, keeps what was fetched (outcomes in a table of
+its own, entries in the cache), and tells events. It does no network I/O; its cache may block.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ..access import Access, Failure, Request, outcome_of
+from ..cache import MemoryCache, SqliteCache
+from ..cache.memory import Recent, octets_of
+from ..dialects import Names
+from ..freshness import holds_from, is_fresh
+from ..model import Reason
+from ..origins import origin_of
+from ..robots import parse
+from ._network import to_ascii
+from .events import EventName, Teller
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..access import Outcome
+    from ..cache import Cache
+    from ..dialects import Dialect
+    from ..freshness import Entry
+    from ..model import Decision
+    from ..origins import Origin
+    from ..robots import RobotsTxt, Rules
+    from .events import OnEvent, Value
+
+#: Outcomes that are kept ready to decide, and the octets of their files together.
+_SITES = 1000
+_SITES_OCTETS = 32 << 20
+
+#: Seconds for which a cache that failed is left alone: no decision is to wait for it again soon.
+_PAUSE = 10.0
+
+
+def utc_now() -> datetime:
+    """Return the time."""
+    return datetime.now(UTC)
+
+
+@dataclass(slots=True)
+class Site:
+    """An outcome that is ready to decide, and the rules of the client's own agent."""
+
+    outcome: Outcome
+    rules: Rules | None
+    weight: int
+    since: datetime
+    until: datetime
+
+
+class Keeper:
+    """The state of a client; see `RobotsClient` for the arguments."""
+
+    def __init__(
+        self,
+        user_agent: str,
+        agent: str | Sequence[str] | None,
+        dialect: Dialect,
+        timeout: float,
+        cache: Cache | str | os.PathLike[str] | None,
+        on_event: OnEvent | None,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self.user_agent = _checked_header(user_agent)
+        self.agent = _own_agent(user_agent, dialect) if agent is None else agent
+        self.dialect = dialect
+        self.timeout = _checked_timeout(timeout)
+        self.clock = clock
+        self.access = Access(dialect.statuses, to_ascii)
+        self.teller = Teller(on_event)
+        self.cache, self.cache_is_ours = _opened_cache(cache)
+        self._nothing: RobotsTxt = parse(b"", dialect)
+        self._sites: Recent[str, Site] = Recent(_SITES, _SITES_OCTETS, lambda site: site.weight)
+        self._paused_until = -math.inf
+        # Entries under other bounds than these are another robot's.
+        self._statuses_key = _key_of(dialect)
+
+    # What is known without asking anybody.
+
+    def site_at(self, place: str) -> Site | None:
+        """Return the site that is kept ready under the first part of a URL, while it holds."""
+        site = self._sites.get(place)
+        if site is None or not site.since <= self.clock() < site.until:
+            return None
+        if self.teller.has_listener:
+            self._tell_hit(site.outcome)
+        return site
+
+    def keep(self, place: str, site: Site) -> None:
+        """Keep a site ready under the first part of a URL."""
+        self._sites.put(place, site)
+
+    def needs_no_fetch(self, url: str, agent: str | Sequence[str]) -> Decision | None:
+        """Return the decision about /robots.txt itself, if that is what a URL asks for.
+
+        Raises:
+            UrlError: it belongs to no site.
+        """
+        if "/robots.txt" not in url:
+            return None
+        decision = self._nothing.decide(url, agent)
+        if decision.reason is not Reason.ROBOTS_TXT:
+            return None
+        origin_of(url, to_ascii)
+        return decision
+
+    # What the cache knows. This may block.
+
+    def look_up(self, origin: Origin) -> Entry | None:
+        """Return what the cache has of an origin, fresh or not."""
+        if time.monotonic() < self._paused_until:
+            return None
+        try:
+            entry = self.cache.get(self._key(origin))
+        except Exception as error:  # noqa: BLE001 - a cache that fails stops no decision
+            self._cache_failed(origin, error)
+            return None
+        return entry if entry is not None and entry.origin == str(origin) else None
+
+    def put_away(self, origin: Origin, entry: Entry) -> None:
+        """Give an entry to the cache."""
+        if time.monotonic() < self._paused_until:
+            return
+        try:
+            self.cache.put(self._key(origin), entry)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._cache_failed(origin, error)
+
+    def _key(self, origin: Origin) -> str:
+        return f"{self._statuses_key}{origin}"
+
+    def _cache_failed(self, origin: Origin, error: Exception) -> None:
+        self._paused_until = time.monotonic() + _PAUSE
+        attributes = {"error.type": type(error).__name__, "error.message": str(error)}
+        self.teller.tell(EventName.CACHE_FAILED, str(origin), attributes)
+
+    def if_fresh(self, entry: Entry | None) -> Site | None:
+        """Return the site of an entry that holds."""
+        if entry is None or not is_fresh(entry, self.clock(), self.dialect.statuses):
+            return None
+        site = self.site_of(entry)
+        self._tell_hit(site.outcome)
+        return site
+
+    def site_of(self, entry: Entry) -> Site:
+        """Make a site of an entry."""
+        outcome = outcome_of(entry, self.dialect, self.clock())
+        rules = None if outcome.robots is None else outcome.robots.rules_for(self.agent)
+        if outcome.is_stale:
+            self._tell_stale(outcome)
+        since = holds_from(entry, self.dialect.statuses)
+        return Site(outcome, rules, octets_of(entry), since, entry.expires)
+
+    # Decisions.
+
+    def decision(self, site: Site, url: str, agent: str | Sequence[str] | None) -> Decision:
+        """Decide about a URL of a site."""
+        if self.teller.has_listener:
+            self.tell_if_outside(site, agent)
+        if agent is None and site.rules is not None:
+            return site.rules.decide(url)
+        return site.outcome.decide(url, self.agent if agent is None else agent)
+
+    def verdict(self, site: Site, url: str, agent: str | Sequence[str] | None) -> bool:
+        """Decide about a URL of a site, without the reason."""
+        if self.teller.has_listener:
+            self.tell_if_outside(site, agent)
+        if agent is None and site.rules is not None:
+            return site.rules.allowed(url)
+        return site.outcome.allowed(url, self.agent if agent is None else agent)
+
+    def rules(self, site: Site, agent: str | Sequence[str] | None) -> Rules:
+        """Return what a site asks of a robot as to its pace: nothing, where there is no file."""
+        if agent is None and site.rules is not None:
+            return site.rules
+        robots = site.outcome.robots or self._nothing
+        return robots.rules_for(self.agent if agent is None else agent)
+
+    def pace_key(self, site: Site, agent: str | Sequence[str] | None) -> str:
+        """Return for whom a pace is kept: an origin and an agent."""
+        asked = self.agent if agent is None else agent
+        return f"{site.outcome.origin} {asked if isinstance(asked, str) else ', '.join(asked)}"
+
+    # Events.
+
+    def tell_started(self, request: Request) -> None:
+        """Tell that a fetch begins."""
+        origin = request.origin
+        self.teller.tell(
+            EventName.FETCH_STARTED,
+            str(origin),
+            {
+                "url.full": request.url,
+                "server.address": origin.host,
+                "server.port": origin.port,
+                "http.request.method": "GET",
+                "koster.fetch.conditional": bool(request.headers),
+            },
+        )
+
+    def tell_redirected(self, request: Request, following: Request) -> None:
+        """Tell that a fetch is led elsewhere."""
+        self.teller.tell(
+            EventName.REDIRECTED,
+            str(request.origin),
+            {
+                "url.full": following.url,
+                "koster.redirect.from": request.url,
+                "http.response.status_code": following.hops[-1].status or 0,
+                "koster.redirect.downgraded": request.url.startswith("https:")
+                and not following.url.startswith("https:"),
+            },
+        )
+
+    def tell_finished(self, entry: Entry, failure: Failure | None, seconds: float) -> None:
+        """Tell that a fetch is over."""
+        attributes: dict[str, Value] = {
+            "url.full": entry.hops[-1].url,
+            "koster.outcome": _kind_of(outcome_of(entry, self.dialect, self.clock())),
+            "koster.fetch.duration": seconds,
+            "koster.fetch.requests": len(entry.hops),
+        }
+        if entry.status is not None:
+            attributes["http.response.status_code"] = entry.status
+        if failure is not None:
+            attributes["error.type"] = failure.kind.value
+        if entry.why:
+            attributes["koster.why"] = entry.why
+        self.teller.tell(EventName.FETCH_FINISHED, entry.origin, attributes)
+
+    def _tell_hit(self, outcome: Outcome) -> None:
+        expires = outcome.expires.isoformat()
+        attributes = {"koster.outcome": _kind_of(outcome), "koster.cache.expires": expires}
+        self.teller.tell(EventName.CACHE_HIT, outcome.origin, attributes)
+
+    def _tell_stale(self, outcome: Outcome) -> None:
+        since = outcome.unreachable_since or outcome.fetched
+        self.teller.tell(
+            EventName.STALE_USED,
+            outcome.origin,
+            {
+                "koster.cache.fetched": outcome.fetched.isoformat(),
+                "koster.unreachable.since": since.isoformat(),
+                "koster.why": outcome.why,
+            },
+        )
+
+    def tell_if_outside(self, site: Site, agent: str | Sequence[str] | None) -> None:
+        """Tell it if a robot comes while it is not welcome."""
+        rules = self.rules(site, agent)
+        now = self.clock()
+        if not rules.visit_times or rules.open_at(now):
+            return
+        self.teller.tell(
+            EventName.OUTSIDE_VISIT_TIME,
+            site.outcome.origin,
+            {
+                "koster.agent": str(rules.agent),
+                "koster.visit.times": tuple(map(str, rules.visit_times)),
+                "koster.visit.next_open": rules.next_open(now).isoformat(),
+                "koster.comments": rules.comments,
+            },
+        )
+
+
+def place_of(url: str) -> str:
+    """Return the part of a URL under which its site is kept ready: up to its path, mostly."""
+    slash = url.find("/", 8)
+    return url if slash < 0 else url[:slash]
+
+
+def _kind_of(outcome: Outcome) -> str:
+    """Return an outcome in a word, for events."""
+    return "file" if outcome.reason is None else outcome.reason.value
+
+
+def _key_of(dialect: Dialect) -> str:
+    """Return what keys of the cache begin with: dialects that read statuses alike share entries."""
+    said = dialect.statuses
+    if said == type(said)():
+        return ""
+    statuses = ",".join(map(str, sorted(said.forbidden))), len(said.unavailable)
+    return f"{statuses[0]};{statuses[1]};{said.lifetime};{said.longest} "
+
+
+def _opened_cache(cache: Cache | str | os.PathLike[str] | None) -> tuple[Cache, bool]:
+    """Return the cache that is meant, and whether it is to be closed with the client."""
+    if cache is None:
+        return MemoryCache(), True
+    if isinstance(cache, str) and cache.startswith(("redis://", "rediss://", "unix://")):
+        from ..cache.redis import RedisCache  # noqa: PLC0415 - needs an extra
+
+        return RedisCache(cache), True
+    if isinstance(cache, (str, os.PathLike)):
+        return SqliteCache(cache), True
+    return cache, False
+
+
+def _checked_header(user_agent: str) -> str:
+    """Return what can be sent as a User-Agent header.
+
+    Raises:
+        ValueError: it cannot.
+    """
+    if not user_agent.strip() or not user_agent.isascii() or not user_agent.isprintable():
+        raise ValueError(f"user_agent must be printable ASCII, not {user_agent!r}")
+    return user_agent.strip()
+
+
+def _checked_timeout(timeout: float) -> float:
+    """Return seconds for a fetch.
+
+    Raises:
+        ValueError: they are none.
+    """
+    if not 0 < timeout < math.inf:
+        raise ValueError(f"timeout must be a finite number of seconds above 0, not {timeout!r}")
+    return float(timeout)
+
+
+def _own_agent(user_agent: str, dialect: Dialect) -> str:
+    """Return who asks, of a whole header: where a dialect takes agents whole, its token."""
+    if dialect.names is not Names.LETTERS:
+        return user_agent
+    letters = user_agent.strip()
+    end = next(
+        (at for at, each in enumerate(letters) if not (each.isalpha() or each in "-_")), None
+    )
+    return letters[:end]

@@ -1,0 +1,239 @@
+"""`AsyncRobotsClient`: the twin of `RobotsClient` for asyncio and trio."""
+
+from __future__ import annotations
+
+import time
+from contextlib import aclosing, asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.to_thread
+
+from ..access import MAX_OCTETS, Request, Response, headers_of, wants_body
+from ..cache import MemoryCache
+from ..dialects import RFC9309
+from ..origins import origin_of
+from ._keeper import Keeper, place_of, utc_now
+from ._network import ERRORS, AsyncTransport, failure_of, to_ascii
+from .pace import LONGEST_SLEEP, Pacer
+from .sync import AT_ONCE, check_arguments, http_request, read_response
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import AsyncIterator, Callable, Sequence
+    from datetime import datetime
+    from typing import Self
+
+    import httpx2
+
+    from ..access import Failure, Outcome
+    from ..cache import Cache
+    from ..dialects import Dialect
+    from ..freshness import Entry
+    from ..model import Decision
+    from ..origins import Origin
+    from ._keeper import Site
+    from .events import OnEvent
+    from .guard import Guard
+    from .pace import PaceKeeper
+
+
+class AsyncRobotsClient:
+    """Does what `RobotsClient` does, with the same arguments, on asyncio and trio.
+
+    A cache or pacer that may block works in threads. ``transport`` is an
+    ``httpx2.AsyncBaseTransport``. All is to be used from one event loop.
+    """
+
+    def __init__(
+        self,
+        user_agent: str,
+        *,
+        agent: str | Sequence[str] | None = None,
+        dialect: Dialect = RFC9309,
+        timeout: float = 10.0,
+        cache: Cache | str | os.PathLike[str] | None = None,
+        guard: Guard | None = None,
+        at_once: int = AT_ONCE,
+        pacer: PaceKeeper | None = None,
+        on_event: OnEvent | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        check_arguments(guard, transport, at_once)
+        self._keeper = Keeper(user_agent, agent, dialect, timeout, cache, on_event, clock)
+        self._transport_is_ours = transport is None
+        self._transport = AsyncTransport(guard) if transport is None else transport
+        self._pacer = Pacer() if pacer is None else pacer
+        self._limit = at_once
+        self._at_once: anyio.Semaphore | None = None
+        self._fetching = _Locks()
+        self._waiting = _Locks()
+        self._is_closed = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close connections, and the cache if the client made it."""
+        self._is_closed = True
+        if self._transport_is_ours:
+            with anyio.CancelScope(shield=True):
+                await self._transport.aclose()
+        if self._keeper.cache_is_ours:
+            self._keeper.cache.close()
+
+    async def allowed(self, url: str, agent: str | Sequence[str] | None = None) -> bool:
+        """Tell whether a robot may fetch a URL; see `RobotsClient.allowed`."""
+        site = self._keeper.site_at(place_of(url))
+        if site is None:
+            return (await self.decide(url, agent)).allowed
+        return self._keeper.verdict(site, url, agent)
+
+    async def decide(self, url: str, agent: str | Sequence[str] | None = None) -> Decision:
+        """Decide about a URL, with the reason; see `RobotsClient.decide`."""
+        keeper = self._keeper
+        site = keeper.site_at(place_of(url))
+        if site is None:
+            asked = keeper.agent if agent is None else agent
+            decision = keeper.needs_no_fetch(url, asked)
+            if decision is not None:
+                return decision
+            site = await self._site(url)
+        return keeper.decision(site, url, agent)
+
+    async def robots(self, url: str) -> Outcome:
+        """Return what fetching a site's robots.txt gave; see `RobotsClient.robots`."""
+        return (await self._known(url)).outcome
+
+    async def wait(self, url: str, agent: str | Sequence[str] | None = None) -> float:
+        """Wait until the site may be asked again; see `RobotsClient.wait`."""
+        began = time.monotonic()
+        site = await self._known(url)
+        self._keeper.tell_if_outside(site, agent)
+        key, rules = self._keeper.pace_key(site, agent), self._keeper.rules(site, agent)
+        async with self._waiting.of(key):
+            while (seconds := await self._paced("turn", key, rules, self._keeper.clock())) > 0:
+                await anyio.sleep(min(seconds, LONGEST_SLEEP))
+        return time.monotonic() - began
+
+    async def next_request(self, url: str, agent: str | Sequence[str] | None = None) -> datetime:
+        """Return when the site may be asked again; see `RobotsClient.next_request`."""
+        site = await self._known(url)
+        key, rules = self._keeper.pace_key(site, agent), self._keeper.rules(site, agent)
+        moment: datetime = await self._paced("next_request", key, rules, self._keeper.clock())
+        return moment
+
+    async def took(
+        self, url: str, seconds: float, agent: str | Sequence[str] | None = None
+    ) -> None:
+        """Tell how long a request took; see `RobotsClient.took`."""
+        site = await self._known(url)
+        await self._paced("took", self._keeper.pace_key(site, agent), seconds)
+
+    async def _paced(self, name: str, *arguments: object) -> Any:
+        """Ask the pacer; one that may block, in a thread."""
+        method = getattr(self._pacer, name)
+        if isinstance(self._pacer, Pacer):
+            return method(*arguments)
+        return await anyio.to_thread.run_sync(method, *arguments)
+
+    async def _cached(self, method: Callable[..., Any], *arguments: object) -> Any:
+        """Ask the cache; one that may block, in a thread."""
+        if isinstance(self._keeper.cache, MemoryCache):
+            return method(*arguments)
+        return await anyio.to_thread.run_sync(method, *arguments)
+
+    async def _known(self, url: str) -> Site:
+        site = self._keeper.site_at(place_of(url))
+        return await self._site(url) if site is None else site
+
+    async def _site(self, url: str) -> Site:
+        """Return the site of a URL: from the cache, or fetched, by one task at a time."""
+        if self._is_closed:
+            raise RuntimeError("the client is closed")
+        keeper = self._keeper
+        origin = origin_of(url, to_ascii)
+        async with self._fetching.of(str(origin)):
+            site = keeper.site_at(str(origin))
+            if site is None:
+                entry = await self._cached(keeper.look_up, origin)
+                site = keeper.if_fresh(entry)
+                if site is None:
+                    entry = await self._fetched(origin, entry)
+                    await self._cached(keeper.put_away, origin, entry)
+                    site = keeper.site_of(entry)
+                keeper.keep(str(origin), site)
+        keeper.keep(place_of(url), site)
+        return site
+
+    async def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
+        """Fetch a robots.txt."""
+        keeper, access = self._keeper, self._keeper.access
+        if self._at_once is None:
+            self._at_once = anyio.Semaphore(self._limit)
+        async with self._at_once:
+            began = time.monotonic()
+            step: Request | Entry = access.begin(origin, copy)
+            assert isinstance(step, Request)  # noqa: S101 - that is how it begins
+            keeper.tell_started(step)
+            failure: Failure | None = None
+            while isinstance(step, Request):
+                request, asked = step, time.monotonic()
+                answer = await self._answer(request, began + keeper.timeout - asked)
+                seconds = time.monotonic() - asked
+                if isinstance(answer, Response):
+                    step = access.respond(request, answer, keeper.clock(), seconds)
+                else:
+                    failure = answer
+                    step = access.fail(request, failure, keeper.clock(), seconds)
+                if isinstance(step, Request):
+                    keeper.tell_redirected(request, step)
+            keeper.tell_finished(step, failure, time.monotonic() - began)
+        return step
+
+    async def _answer(self, request: Request, left: float) -> Response | Failure:
+        """Send a request; there are so many seconds left."""
+        timeout = self._keeper.timeout
+        try:
+            with anyio.fail_after(max(left, 0)):
+                sent = http_request(request, self._keeper.user_agent, None)
+                response = await self._transport.handle_async_request(sent)
+                try:
+                    headers = headers_of(response.headers.raw)
+                    if not wants_body(response.status_code):
+                        return Response(response.status_code, headers)
+                    body = bytearray()
+                    async with aclosing(response.aiter_bytes()) as parts:
+                        async for part in parts:
+                            body += part
+                            if len(body) > MAX_OCTETS:
+                                break
+                finally:
+                    await response.aclose()
+        except ERRORS as error:
+            return failure_of(error, timeout)
+        return read_response(response.status_code, headers, body)
+
+
+class _Locks:
+    """Locks by name, there as long as somebody holds or wants them."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[anyio.Lock, int]] = {}
+
+    @asynccontextmanager
+    async def of(self, name: str) -> AsyncIterator[None]:
+        """Hold the lock of a name."""
+        lock, count = self._held.get(name) or (anyio.Lock(), 0)
+        self._held[name] = lock, count + 1
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, count = self._held.pop(name)
+            if count > 1:
+                self._held[name] = lock, count - 1

@@ -1,0 +1,117 @@
+"""The guard: to which addresses a client connects, for those who fetch for others.
+
+A service that fetches what strangers name must not be led into its own network. The guard is
+asked at the one place that cannot be fooled: with the address that is about to be connected to,
+for every hop. A name that resolves differently a second time gains nothing.
+
+Sources: the IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and its updates),
+RFC 5771 and RFC 4291 for multicast, RFC 6598 (CGNAT), and the documentation of the cloud
+providers for their metadata services.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+#: What is not public: the network, and what it is.
+_NOT_PUBLIC_V4 = {
+    "0.0.0.0/8": "this network",
+    "10.0.0.0/8": "private",
+    "100.64.0.0/10": "shared by a carrier (CGNAT)",
+    "127.0.0.0/8": "loopback",
+    "168.63.129.16/32": "a cloud's metadata service (Azure)",
+    "169.254.0.0/16": "link-local, and clouds' metadata services",
+    "172.16.0.0/12": "private",
+    "192.0.0.0/24": "for protocols, and a cloud's metadata service (Oracle)",
+    "192.0.2.0/24": "for documentation",
+    "192.31.196.0/24": "for protocols (AS112)",
+    "192.52.193.0/24": "for protocols (AMT)",
+    "192.88.99.0/24": "6to4 relays",
+    "192.168.0.0/16": "private",
+    "192.175.48.0/24": "for protocols (AS112)",
+    "198.18.0.0/15": "for benchmarks",
+    "198.51.100.0/24": "for documentation",
+    "203.0.113.0/24": "for documentation",
+    "224.0.0.0/4": "multicast",
+    "240.0.0.0/4": "reserved, and broadcast",
+}
+#: Inside 2000::/3; everything outside is refused.
+_NOT_PUBLIC_V6 = {
+    "2001::/23": "for protocols, and Teredo",
+    "2001:db8::/32": "for documentation",
+    "2002::/16": "6to4",
+    "2620:4f:8000::/48": "for protocols (AS112)",
+    "3fff::/20": "for documentation",
+}
+_V4 = [(ipaddress.IPv4Network(text), what) for text, what in _NOT_PUBLIC_V4.items()]
+_V6 = [(ipaddress.IPv6Network(text), what) for text, what in _NOT_PUBLIC_V6.items()]
+_UNICAST_V6 = ipaddress.IPv6Network("2000::/3")
+#: RFC 6052: an IPv4 address for hosts that have none; a network of its own may use it rightly.
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+class RefusedAddressError(OSError):
+    """A guard refuses an address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Refuses to connect to addresses that are not public.
+
+    ``also`` are networks that are let through all the same, as in ``("10.1.2.0/24",)``.
+    """
+
+    also: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for text in self.also:
+            ipaddress.ip_network(text)
+
+    def why_not(self, address: str) -> str | None:
+        """Return why an address is refused, or None if it is not.
+
+        >>> PUBLIC_ONLY.why_not("::ffff:169.254.169.254")
+        "link-local, and clouds' metadata services"
+        """
+        try:
+            found = ipaddress.ip_address(address.partition("%")[0])
+        except ValueError:
+            return "no address"
+        if isinstance(found, ipaddress.IPv6Address):
+            inner = _embedded(found)
+            if inner is None:
+                return None if self._lets_through(found) else _why_not_v6(found)
+            found = inner
+        return None if self._lets_through(found) else _why_not_v4(found)
+
+    def _lets_through(self, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+        return any(address in ipaddress.ip_network(text) for text in self.also)
+
+
+def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """Return the IPv4 address that a packet to this one would go to, if to any."""
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    if address in _NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return None
+
+
+def _why_not_v4(address: ipaddress.IPv4Address) -> str | None:
+    return next((what for network, what in _V4 if address in network), None)
+
+
+def _why_not_v6(address: ipaddress.IPv6Address) -> str | None:
+    if address not in _UNICAST_V6:
+        return "no public address (loopback, link-local, private, multicast or reserved)"
+    what = next((what for network, what in _V6 if address in network), None)
+    # ISATAP (RFC 5214): the last 32 bits are the IPv4 address that a packet goes to.
+    if what is None and (int(address) >> 32) & 0xFDFFFFFF == 0x5EFE:
+        what = "ISATAP"
+    return what
+
+
+#: Refuses loopback, private, link-local, multicast, CGNAT, cloud-metadata and reserved
+#: addresses, of IPv4, IPv6 and IPv4 in IPv6.
+PUBLIC_ONLY = Guard()

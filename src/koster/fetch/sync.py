@@ -1,0 +1,299 @@
+"""`RobotsClient`: fetches, keeps, decides and waits. For threads; `aio` has its twin."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import httpx2
+
+from ..access import MAX_OCTETS, Request, Response, coding_failure, headers_of, wants_body
+from ..dialects import RFC9309
+from ..origins import origin_of
+from ._keeper import Keeper, place_of, utc_now
+from ._network import ACCEPTED, CODINGS, ERRORS, Deadline, Transport, failure_of, to_ascii
+from .pace import LONGEST_SLEEP, Pacer
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
+    from typing import Self
+
+    from ..access import Failure, Outcome
+    from ..cache import Cache
+    from ..dialects import Dialect
+    from ..freshness import Entry
+    from ..model import Decision
+    from ..origins import Origin
+    from ._keeper import Site
+    from .events import OnEvent
+    from .guard import Guard
+    from .pace import PaceKeeper
+
+#: Fetches at a time, unless the caller says otherwise.
+AT_ONCE = 100
+
+
+class RobotsClient:
+    """Fetches each site's robots.txt once, keeps it, and decides. May be shared between threads.
+
+    Args:
+        user_agent: What is sent as the User-Agent header of each fetch.
+        agent: Who asks where a question does not say: a product token, a header, or a sequence
+            of tokens. Without it, ``user_agent``.
+        dialect: How files and statuses are read.
+        timeout: Seconds that a whole fetch may take, redirects included.
+        cache: Where entries are kept: any `koster.cache.Cache`; the path of a file, for an
+            `SqliteCache`; a URL ``redis://…``, for a `RedisCache`. Without it, in memory. What
+            the client made itself it closes.
+        guard: Which addresses are refused, as in `PUBLIC_ONLY`. Without it, none.
+        at_once: How many fetches run at a time; others wait, and their time has not begun.
+        pacer: Who keeps the pace for `wait`: a `FleetPacer` for several processes. Without it, a
+            `Pacer` of the client's own.
+        on_event: Called with each `Event`.
+        transport: What sends requests in place of koster's own network, as `MockTransport` or an
+            ``httpx2.HTTPTransport`` with a proxy. It cannot be guarded; the caller closes it.
+        clock: Gives the time, with a time zone.
+
+    Raises:
+        ValueError: ``user_agent`` cannot be sent, ``timeout`` or ``at_once`` is not above 0, or
+            there are both a guard and a transport.
+    """
+
+    def __init__(
+        self,
+        user_agent: str,
+        *,
+        agent: str | Sequence[str] | None = None,
+        dialect: Dialect = RFC9309,
+        timeout: float = 10.0,
+        cache: Cache | str | os.PathLike[str] | None = None,
+        guard: Guard | None = None,
+        at_once: int = AT_ONCE,
+        pacer: PaceKeeper | None = None,
+        on_event: OnEvent | None = None,
+        transport: httpx2.BaseTransport | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        check_arguments(guard, transport, at_once)
+        self._keeper = Keeper(user_agent, agent, dialect, timeout, cache, on_event, clock)
+        self._transport_is_ours = transport is None
+        self._transport = Transport(guard) if transport is None else transport
+        self._pacer = Pacer() if pacer is None else pacer
+        self._at_once = threading.BoundedSemaphore(at_once)
+        self._fetching = _Locks()
+        self._waiting = _Locks()
+        self._is_closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close connections, and the cache if the client made it."""
+        self._is_closed = True
+        if self._transport_is_ours:
+            self._transport.close()
+        if self._keeper.cache_is_ours:
+            self._keeper.cache.close()
+
+    def allowed(self, url: str, agent: str | Sequence[str] | None = None) -> bool:
+        """Tell whether a robot may fetch a URL.
+
+        Raises:
+            UrlError: it belongs to no site.
+        """
+        site = self._keeper.site_at(place_of(url))
+        if site is None:
+            return self.decide(url, agent).allowed
+        return self._keeper.verdict(site, url, agent)
+
+    def decide(self, url: str, agent: str | Sequence[str] | None = None) -> Decision:
+        """Decide as `allowed` does, with the reason.
+
+        Raises:
+            UrlError: it belongs to no site.
+        """
+        keeper = self._keeper
+        site = keeper.site_at(place_of(url))
+        if site is None:
+            asked = keeper.agent if agent is None else agent
+            decision = keeper.needs_no_fetch(url, asked)
+            if decision is not None:
+                return decision
+            site = self._site(url)
+        return keeper.decision(site, url, agent)
+
+    def robots(self, url: str) -> Outcome:
+        """Return what fetching the robots.txt of a URL's site gave, now or before.
+
+        Raises:
+            UrlError: it belongs to no site.
+        """
+        return self._known(url).outcome
+
+    def wait(self, url: str, agent: str | Sequence[str] | None = None) -> float:
+        """Wait until the site may be asked again, and take the turn; return the seconds waited.
+
+        The pace is kept for each origin and agent. Where the site asks for nothing, the pacer's
+        default holds.
+
+        Raises:
+            UrlError: the URL belongs to no site.
+        """
+        began = time.monotonic()
+        site = self._known(url)
+        self._keeper.tell_if_outside(site, agent)
+        key, rules = self._keeper.pace_key(site, agent), self._keeper.rules(site, agent)
+        with self._waiting.of(key):
+            while (seconds := self._pacer.turn(key, rules, self._keeper.clock())) > 0:
+                time.sleep(min(seconds, LONGEST_SLEEP))
+        return time.monotonic() - began
+
+    def next_request(self, url: str, agent: str | Sequence[str] | None = None) -> datetime:
+        """Return when the site may be asked again, without waiting and without taking the turn.
+
+        Raises:
+            UrlError: the URL belongs to no site.
+        """
+        site = self._known(url)
+        key, rules = self._keeper.pace_key(site, agent), self._keeper.rules(site, agent)
+        return self._pacer.next_request(key, rules, self._keeper.clock())
+
+    def took(self, url: str, seconds: float, agent: str | Sequence[str] | None = None) -> None:
+        """Tell how long the request took for which the turn was taken last.
+
+        Where a site asks for no pace, the next turn depends on it (the rule of thumb).
+
+        Raises:
+            UrlError: the URL belongs to no site.
+            ValueError: ``seconds`` is no finite number from 0 on.
+        """
+        self._pacer.took(self._keeper.pace_key(self._known(url), agent), seconds)
+
+    def _known(self, url: str) -> Site:
+        site = self._keeper.site_at(place_of(url))
+        return self._site(url) if site is None else site
+
+    def _site(self, url: str) -> Site:
+        """Return the site of a URL: from the cache, or fetched, by one thread at a time."""
+        if self._is_closed:
+            raise RuntimeError("the client is closed")
+        keeper = self._keeper
+        origin = origin_of(url, to_ascii)
+        with self._fetching.of(str(origin)):
+            site = keeper.site_at(str(origin))
+            if site is None:
+                entry = keeper.look_up(origin)
+                site = keeper.if_fresh(entry)
+                if site is None:
+                    entry = self._fetched(origin, entry)
+                    keeper.put_away(origin, entry)
+                    site = keeper.site_of(entry)
+                keeper.keep(str(origin), site)
+        keeper.keep(place_of(url), site)
+        return site
+
+    def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
+        """Fetch a robots.txt."""
+        keeper, access = self._keeper, self._keeper.access
+        with self._at_once, Deadline(keeper.timeout) as deadline:
+            began = time.monotonic()
+            step: Request | Entry = access.begin(origin, copy)
+            assert isinstance(step, Request)  # noqa: S101 - that is how it begins
+            keeper.tell_started(step)
+            failure: Failure | None = None
+            while isinstance(step, Request):
+                request, asked = step, time.monotonic()
+                answer = self._answer(request, deadline)
+                seconds = time.monotonic() - asked
+                if isinstance(answer, Response):
+                    step = access.respond(request, answer, keeper.clock(), seconds)
+                else:
+                    failure = answer
+                    step = access.fail(request, failure, keeper.clock(), seconds)
+                if isinstance(step, Request):
+                    keeper.tell_redirected(request, step)
+            keeper.tell_finished(step, failure, time.monotonic() - began)
+        return step
+
+    def _answer(self, request: Request, deadline: Deadline) -> Response | Failure:
+        """Send a request."""
+        try:
+            left = deadline.left
+            sent = http_request(request, self._keeper.user_agent, left)
+            response = self._transport.handle_request(sent)
+            try:
+                headers = headers_of(response.headers.raw)
+                if not wants_body(response.status_code):
+                    return Response(response.status_code, headers)
+                body = bytearray()
+                for part in response.iter_bytes():
+                    body += part
+                    # What was read is too much, and cut; or the next part may come too late.
+                    if len(body) > MAX_OCTETS or deadline.left <= 0:
+                        break
+            finally:
+                response.close()
+        except ERRORS as error:
+            return failure_of(error, self._keeper.timeout)
+        return read_response(response.status_code, headers, body)
+
+
+def http_request(request: Request, user_agent: str, timeout: float | None) -> httpx2.Request:
+    """Return a request as httpx2 sends it."""
+    headers = [("User-Agent", user_agent), ("Accept", "text/plain,*/*;q=0.8")]
+    headers += [("Accept-Encoding", ACCEPTED), *request.headers]
+    times = dict.fromkeys(("connect", "read", "write", "pool"), timeout)
+    return httpx2.Request("GET", request.url, headers=headers, extensions={"timeout": times})
+
+
+def read_response(
+    status: int, headers: dict[str, str], body: bytes | bytearray
+) -> Response | Failure:
+    """Return an answer whose body was read, as far as it is used."""
+    octets = bytes(body[:MAX_OCTETS])
+    failure = coding_failure(headers, CODINGS, octets)
+    if failure is not None:
+        return failure
+    return Response(status, headers, octets, is_whole=len(body) <= MAX_OCTETS)
+
+
+def check_arguments(guard: Guard | None, transport: object, at_once: int) -> None:
+    """See whether arguments go together.
+
+    Raises:
+        ValueError: they do not.
+    """
+    if guard is not None and transport is not None:
+        raise ValueError("a guard cannot see where another transport connects to: give one of them")
+    if at_once < 1:
+        raise ValueError(f"at_once must be at least 1, not {at_once!r}")
+
+
+class _Locks:
+    """Locks by name, there as long as somebody holds or wants them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: dict[str, tuple[threading.Lock, int]] = {}
+
+    @contextmanager
+    def of(self, name: str) -> Iterator[None]:
+        """Hold the lock of a name."""
+        with self._lock:
+            lock, count = self._held.get(name) or (threading.Lock(), 0)
+            self._held[name] = lock, count + 1
+        try:
+            with lock:
+                yield
+        finally:
+            with self._lock:
+                lock, count = self._held.pop(name)
+                if count > 1:
+                    self._held[name] = lock, count - 1

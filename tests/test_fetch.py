@@ -1,0 +1,851 @@
+"""Fetching from real servers on loopback, with all three clients: threads, asyncio and trio."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+import brotli
+import pytest
+import server
+import wire
+from server import Answer, Site
+
+import koster
+from koster.cache import MemoryCache
+from koster.fetch import (
+    AsyncRobotsClient,
+    Event,
+    EventName,
+    MockTransport,
+    Outcome,
+    Reply,
+    RobotsClient,
+)
+
+NAME = "FooBot/1.0 (+https://foo.example/bot)"
+FILE = b"User-agent: *\nDisallow: /private\n"
+FAST = 0.5
+
+KINDS = ["threads", "asyncio", "trio"]
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+def ask(kind: str, *questions: tuple[str, Any], **options: Any) -> list[Any]:
+    """Ask a client of a kind; a question is a method's name and its first argument."""
+    options = {"timeout": 10} | options
+    if kind == "threads":
+        with RobotsClient(NAME, **options) as client:
+            return [getattr(client, method)(argument) for method, argument in questions]
+
+    async def asked() -> list[Any]:
+        async with AsyncRobotsClient(NAME, **options) as client:
+            return [await getattr(client, method)(argument) for method, argument in questions]
+
+    return anyio.run(asked, backend=kind)
+
+
+def outcome(kind: str, url: str, **options: Any) -> Outcome:
+    found: Outcome = ask(kind, ("robots", url), **options)[0]
+    return found
+
+
+def in_a_word(found: Outcome) -> str:
+    return "file" if found.reason is None else found.reason.value
+
+
+# What the README promises
+
+
+def test_a_site_is_fetched_once(kind: str, site: Site) -> None:
+    site.robots(body=FILE)
+    url = site.url
+    decided = ask(
+        kind,
+        *(("decide", f"{url}/private/x"), ("decide", f"{url}/open"), ("allowed", f"{url}/private")),
+        *(("allowed", f"{url}/robots.txt"), ("robots", url)),
+    )
+    assert [bool(each) for each in decided[:4]] == [False, True, False, True]
+    assert str(decided[0]).endswith("line 2, Disallow: /private")
+    assert decided[4].robots.body == FILE
+    assert [path for path, _ in site.asked] == ["/robots.txt"]
+    headers = {name.lower(): value for name, value in site.asked[0][1].items()}
+    assert headers["user-agent"] == NAME
+    assert "cookie" not in headers
+
+
+def test_a_question_about_robots_txt_needs_no_fetch(kind: str, unused: int) -> None:
+    url = f"http://127.0.0.1:{unused}/robots.txt?x"
+    (decision,) = ask(kind, ("decide", url))
+    assert decision.reason is koster.Reason.ROBOTS_TXT
+
+
+@pytest.mark.parametrize(
+    "url", ["", "/x", "example.com", "ftp://example.com/", "http://[x/", "/robots.txt"]
+)
+def test_urls_of_no_site(kind: str, url: str) -> None:
+    for method in ("decide", "allowed", "robots", "wait", "next_request"):
+        with pytest.raises(koster.UrlError):
+            ask(kind, (method, url))
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        *((status, "file") for status in (200, 203)),
+        *((status, "unavailable") for status in (400, 401, 403, 404, 410, 418, 451)),
+        *((status, "unreachable") for status in (304, 300, 429, 500, 502, 503, 504, 599)),
+    ],
+)
+def test_statuses(kind: str, site: Site, status: int, reason: str) -> None:
+    site.robots(status, FILE)
+    found = outcome(kind, site.url)
+    assert in_a_word(found) == reason
+    assert found.hops[-1].status == status
+    if reason != "file":
+        assert str(status) in found.why
+        decision = found.decide(f"{site.url}/private", "FooBot")
+        assert (decision.allowed, decision.why) == (reason == "unavailable", found.why)
+
+
+# Redirects
+
+
+@pytest.mark.parametrize("count", range(8))
+def test_chains(kind: str, site: Site, count: int) -> None:
+    for number in range(count):
+        place = "/robots.txt" if number == 0 else f"/{number}"
+        site.pages[place] = Answer(301, headers={"Location": f"/{number + 1}"})
+    site.pages[f"/{count}" if count else "/robots.txt"] = Answer(body=FILE)
+    found = outcome(kind, site.url)
+    assert in_a_word(found) == ("file" if count <= 5 else "unavailable")
+    assert len(site.asked) == min(count + 1, 6)
+
+
+def test_a_loop(kind: str, site: Site) -> None:
+    site.robots(302, headers={"Location": "/b"})
+    site.pages["/b"] = Answer(302, headers={"Location": f"{site.url}/robots.txt"})
+    assert outcome(kind, site.url).why == "redirects in a circle"
+    assert len(site.asked) == 2
+
+
+def test_to_another_host_whose_rules_hold_here(kind: str, site: Site) -> None:
+    with server.running() as other:
+        site.robots(308, headers={"Location": f"http://u:p@127.0.0.1:{other.port}/r?é"})
+        other.pages["/r?%E9"] = Answer(body=FILE)
+        other.robots(404)
+        found, private, elsewhere = ask(
+            kind,
+            ("robots", site.url),
+            ("allowed", f"{site.url}/private"),
+            ("allowed", f"{other.url}/private"),
+        )
+        assert found.origin == site.url
+        assert found.url == f"{other.url}/r?%E9"
+        assert (private, elsewhere) == (False, True)
+        assert "Authorization" not in other.asked[0][1]
+
+
+@pytest.mark.parametrize(
+    "location", ["ftp://x/", "http://[", "javascript:x", "http:///", "http://a..b/"]
+)
+def test_to_nowhere(kind: str, site: Site, location: str) -> None:
+    site.robots(301, headers={"Location": location})
+    assert in_a_word(outcome(kind, site.url)) == "unreachable"
+
+
+# What is broken
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+PLAIN = HEAD + b"Content-Type: text/plain\r\n"
+LOSSES: dict[str, tuple[wire.Script, str]] = {
+    "nothing": (wire.says(), "no proper answer"),
+    "no HTTP": (wire.says(b"SSH-2.0-OpenSSH_9.2\r\n\r\n"), "no proper answer"),
+    "binary": (wire.says(bytes(range(256)) * 10), "no proper answer"),
+    "half a head": (wire.says(HEAD + b"Content-"), "no proper answer"),
+    "an endless head": (wire.endless(HEAD, b"X-A: b\r\n" * 1000), "no proper answer"),
+    "an endless line": (wire.endless(b"", b"x" * 10_000), "no proper answer"),
+    "too short": (wire.says(PLAIN + b"Content-Length: 1000\r\n\r\n" + FILE), "no proper answer"),
+    "chunks cut off": (
+        wire.says(PLAIN + b"Transfer-Encoding: chunked\r\n\r\n5\r\nUser-"),
+        "no proper answer",
+    ),
+    "no chunks": (
+        wire.says(PLAIN + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n" + FILE),
+        "no proper answer",
+    ),
+    "two lengths": (
+        wire.says(PLAIN + b"Content-Length: 5\r\nContent-Length: 33\r\n\r\n" + FILE),
+        "no proper answer",
+    ),
+    "no length": (wire.says(PLAIN + b"Content-Length: many\r\n\r\n" + FILE), "no proper answer"),
+    "reset at once": (wire.resets(), "the connection failed"),
+    "reset in the head": (wire.resets(HEAD), "the connection failed"),
+    "reset in the body": (
+        wire.resets(PLAIN + b"Content-Length: 1000\r\n\r\n" + FILE),
+        "the connection failed",
+    ),
+    "a drip of the head": (wire.drips(PLAIN + b"\r\n" + FILE, 0.1), "no whole answer within 0.5 s"),
+    "a drip of the body": (
+        wire.drips(FILE * 10, 0.1, PLAIN + b"Content-Length: 330\r\n\r\n"),
+        "no whole answer within 0.5 s",
+    ),
+    "silence": (lambda _: threading.Event().wait(3) and None, "no whole answer within 0.5 s"),
+    "no gzip": (
+        wire.says(PLAIN + b"Content-Encoding: gzip\r\nContent-Length: 33\r\n\r\n" + FILE),
+        "its body cannot be decoded",
+    ),
+    "no brotli": (
+        wire.says(PLAIN + b"Content-Encoding: br\r\nContent-Length: 33\r\n\r\n" + FILE),
+        "its body cannot be decoded",
+    ),
+    "an unknown coding": (
+        wire.says(PLAIN + b"Content-Encoding: x\r\nContent-Length: 2\r\n\r\n\x80\x81"),
+        "its Content-Encoding is 'x'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_what_is_broken_is_unreachable_and_says_why(kind: str, name: str) -> None:
+    script, why = LOSSES[name]
+    with wire.running(script) as running:
+        began = time.monotonic()
+        found = outcome(kind, running.url, timeout=FAST)
+        took = time.monotonic() - began
+    assert in_a_word(found) == "unreachable"
+    assert why in found.why
+    assert took < FAST + 2.5
+    assert not found.decide("/x", "FooBot")
+
+
+READ = {
+    "until it closes": wire.says(PLAIN + b"\r\n" + FILE),
+    "HTTP/1.0": wire.says(b"HTTP/1.0 200 OK\r\n\r\n" + FILE),
+    "too long": wire.says(
+        PLAIN + b"Content-Length: 33\r\n\r\n" + FILE + b"User-agent: *\nDisallow: /"
+    ),
+    "in chunks": wire.says(
+        PLAIN + b"Transfer-Encoding: chunked\r\n\r\n21\r\n" + FILE + b"\r\n0\r\n\r\n"
+    ),
+    "after others": wire.says(
+        b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", PLAIN + b"\r\n" + FILE
+    ),
+    "said to be packed": wire.says(PLAIN + b"Content-Encoding: none\r\n\r\n" + FILE),
+    "slow, but in time": wire.drips(FILE, 0.005, PLAIN + b"Content-Length: 33\r\n\r\n"),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_can_be_read(kind: str, name: str) -> None:
+    with wire.running(READ[name]) as running:
+        found = outcome(kind, running.url)
+    assert found.robots is not None, found.why
+    assert found.robots.body == FILE
+
+
+def test_an_endless_body_is_cut(kind: str) -> None:
+    line = b"Disallow: /0123456789\n"
+    with wire.running(wire.endless(PLAIN + b"\r\n", line * 1000)) as running:
+        found = outcome(kind, running.url)
+    assert found.robots is not None
+    assert 512_000 - len(line) < len(found.robots.body) <= 512_000
+    assert found.robots.body.endswith(line)
+
+
+def test_nobody_there(kind: str, unused: int) -> None:
+    found = outcome(kind, f"http://127.0.0.1:{unused}/")
+    assert "the connection failed" in found.why
+
+
+@pytest.mark.parametrize("host", ["nowhere.invalid", "a" * 64 + ".example", "a..b"])
+def test_names_without_an_address(kind: str, host: str) -> None:
+    assert "its name has no address" in outcome(kind, f"http://{host}/", timeout=20).why
+
+
+def test_a_resolver_that_hangs_ends_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    import socket
+
+    real, over = socket.getaddrinfo, threading.Event()
+
+    def slow(host: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("flags"):
+            return real(host, *args, **kwargs)
+        over.wait(20)
+        raise socket.gaierror("too late")
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    began = time.monotonic()
+    found = outcome("threads", "http://slow.example/", timeout=FAST)
+    assert time.monotonic() - began < 3
+    over.set()
+    assert found.why == "no whole answer within 0.5 s"
+
+
+# Codings
+
+
+def packed(coding: str, body: bytes) -> bytes:
+    if coding == "gzip":
+        return gzip.compress(body)
+    if coding == "deflate":
+        return zlib.compress(body)
+    if coding == "raw deflate":
+        packer = zlib.compressobj(wbits=-15)
+        return packer.compress(body) + packer.flush()
+    return brotli.compress(body)
+
+
+CODINGS = ["gzip", "deflate", "raw deflate", "br"]
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_packed_bodies(kind: str, site: Site, coding: str) -> None:
+    site.robots(
+        body=packed(coding, FILE), headers={"Content-Encoding": coding.rsplit(maxsplit=1)[-1]}
+    )
+    found = outcome(kind, site.url)
+    assert found.robots is not None, found.why
+    assert found.robots.body == FILE
+
+
+BOMB = """
+import sys, resource
+sys.path.insert(0, sys.argv[2])
+from test_fetch import outcome
+import test_fetch
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+found = outcome(sys.argv[3], sys.argv[1], timeout=60)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(len(found.robots.body), after - before)
+"""
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_bombs_take_little_memory(coding: str, site: Site) -> None:
+    line = b"Disallow: /0123456789\n"
+    body = packed(coding, line * 10_000_000)
+    assert len(body) < 2_000_000
+    site.robots(body=body, headers={"Content-Encoding": coding.rsplit(maxsplit=1)[-1]})
+    here = str(Path(__file__).parent)
+    for each in KINDS[:2]:
+        done = subprocess.run(
+            [sys.executable, "-c", BOMB, site.url, here, each],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        octets, grown = map(int, done.stdout.split())
+        assert 512_000 - len(line) < octets <= 512_000
+        assert grown < 30_000, "KiB"
+
+
+def test_a_bomb_in_a_bomb(site: Site) -> None:
+    body = packed("gzip", packed("gzip", packed("gzip", b"Disallow: /0123456789\n" * 10_000_000)))
+    site.robots(body=body, headers={"Content-Encoding": "gzip, gzip, gzip"})
+    done = subprocess.run(
+        [sys.executable, "-c", BOMB, site.url, str(Path(__file__).parent), "threads"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    octets, grown = map(int, done.stdout.split())
+    assert 500_000 < octets <= 512_000
+    assert grown < 30_000, "KiB"
+
+
+# TLS
+
+
+@pytest.fixture(scope="module")
+def own_certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return wire.certificate(tmp_path_factory.mktemp("tls"))
+
+
+def test_tls(
+    kind: str, own_certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pem, secret = own_certificate
+    with wire.running(
+        wire.says(PLAIN + b"\r\n" + FILE), wire.server_context(pem, secret)
+    ) as running:
+        url = f"https://127.0.0.1:{running.port}/"
+        assert "no trusted connection (TLS)" in outcome(kind, url).why
+        monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+        found = outcome(kind, url)
+        assert found.robots is not None, found.why
+
+
+@pytest.mark.parametrize(("host", "days"), [("other.example", 2), ("127.0.0.1", -1)])
+def test_certificates_that_are_wrong(
+    kind: str, host: str, days: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pem, secret = wire.certificate(tmp_path, host, days)
+    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+    with wire.running(
+        wire.says(PLAIN + b"\r\n" + FILE), wire.server_context(pem, secret)
+    ) as running:
+        assert (
+            "no trusted connection (TLS)" in outcome(kind, f"https://127.0.0.1:{running.port}/").why
+        )
+
+
+def test_no_tls_where_it_should_be(kind: str, site: Site) -> None:
+    assert "no trusted connection (TLS)" in outcome(kind, site.url.replace("http:", "https:")).why
+
+
+def test_tls_where_it_should_not_be(kind: str, own_certificate: tuple[Path, Path]) -> None:
+    with wire.running(wire.says(), wire.server_context(*own_certificate)) as running:
+        assert in_a_word(outcome(kind, running.url, timeout=2)) == "unreachable"
+
+
+# Time
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def later(self, **time: float) -> None:
+        self.now += timedelta(**time)
+
+
+def after(clock: Clock, **time: float) -> Callable[[Any], None]:
+    return lambda _: clock.later(**time)
+
+
+class Steps:
+    """Questions with changes of the clock and the site between them, for each kind of client."""
+
+    def __init__(self, kind: str, **options: Any) -> None:
+        self.kind, self.options = kind, options
+
+    def run(self, *steps: Any) -> list[Outcome]:
+        if self.kind == "threads":
+            with RobotsClient(NAME, **self.options) as client:
+                return [client.robots(step) for step in steps if isinstance(step, str) or step()]
+
+        async def run() -> list[Outcome]:
+            async with AsyncRobotsClient(NAME, **self.options) as client:
+                return [
+                    await client.robots(step) for step in steps if isinstance(step, str) or step()
+                ]
+
+        return anyio.run(run, backend=self.kind)
+
+
+def test_a_day_an_outage_and_thirty_days(kind: str) -> None:
+    clock = Clock()
+    origin = "https://example.com"
+    sites = MockTransport({origin: Reply(200, FILE, {"ETag": '"1"'})})
+
+    def change(reply: Any = None, **time: float) -> Callable[[], None]:
+        def step() -> None:
+            clock.later(**time)
+            if reply is not None:
+                sites.replies[origin] = reply
+
+        return step
+
+    found = Steps(kind, transport=sites, clock=clock).run(
+        origin,
+        change(hours=23, minutes=59), origin,  # Fresh.
+        change(304, minutes=2), origin,  # Confirmed.
+        change(503, days=1), origin,  # Stale.
+        change(days=29, hours=23), origin,  # Still stale.
+        change(days=1), origin,  # Given up.
+        change(Reply(200, b"User-agent: *\nDisallow: /new"), hours=2), origin,  # Back.
+    )  # fmt: skip
+    assert [in_a_word(each) for each in found] == ["file"] * 5 + ["unavailable", "file"]
+    assert [each.is_stale for each in found] == [False] * 3 + [True] * 2 + [False] * 2
+    assert len(sites.requests) == 6
+    assert found[5].allowed("/private", "FooBot")
+    assert found[6].robots is not None
+    assert found[6].robots.body.endswith(b"/new")
+    assert found[6].unreachable_since is None
+
+
+def test_a_clock_that_jumps(kind: str) -> None:
+    clock = Clock()
+    origin = "https://example.com"
+    sites = MockTransport({origin: FILE})
+    found = Steps(kind, transport=sites, clock=clock).run(
+        origin,
+        lambda: clock.later(days=-400), origin,
+        lambda: clock.later(days=4000), origin,
+        lambda: clock.later(days=-4000), origin,
+    )  # fmt: skip
+    assert [in_a_word(each) for each in found] == ["file"] * 4
+    assert len(sites.requests) == 4
+
+
+def test_validators_are_sent_and_304_is_understood(kind: str, site: Site) -> None:
+    clock = Clock()
+
+    def changed(*_: Any) -> None:
+        clock.later(days=2)
+        site.robots(304)
+
+    for headers in ({"ETag": '"v1"'}, {"Last-Modified": "Fri, 20 Nov 2026 12:00:00 GMT"}, {}):
+        site.asked.clear()
+        site.robots(body=FILE, headers=headers)
+        found = Steps(kind, clock=clock).run(site.url, changed, site.url)
+        sent = site.asked[1][1]
+        assert sent.get("If-None-Match") == headers.get("ETag")
+        assert sent.get("If-Modified-Since") == headers.get("Last-Modified")
+        # 304 without having been asked is no answer: the old copy holds on.
+        assert found[1].is_stale == (not headers)
+        assert found[1].robots is not None
+        assert found[1].robots.body == FILE
+
+
+def test_retry_after_is_kept_to(kind: str) -> None:
+    clock = Clock()
+    origin = "https://example.com"
+    sites = MockTransport({origin: Reply(429, headers={"Retry-After": "600"})})
+    Steps(kind, transport=sites, clock=clock).run(
+        origin, lambda: clock.later(minutes=9), origin, lambda: clock.later(minutes=2), origin
+    )
+    assert len(sites.requests) == 2
+
+
+# One at a time
+
+
+def test_one_fetch_however_many_ask(site: Site) -> None:
+    site.robots(body=FILE, delay=0.2)
+    with RobotsClient(NAME) as client:
+        threads = [
+            threading.Thread(target=client.decide, args=(f"{site.url}/{number}",))
+            for number in range(30)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert client._fetching._held == {}
+    assert len(site.asked) == 1
+
+
+@pytest.mark.parametrize("backend", KINDS[1:])
+def test_one_fetch_however_many_tasks_ask_even_if_the_first_gives_up(
+    site: Site, backend: str
+) -> None:
+    site.robots(body=FILE, delay=0.2)
+    decided = []
+
+    async def one(client: AsyncRobotsClient, number: int) -> None:
+        decided.append(await client.decide(f"{site.url}/{number}"))
+
+    async def main() -> None:
+        async with AsyncRobotsClient(NAME) as client:
+            with anyio.move_on_after(0.05):
+                await client.decide(f"{site.url}/first")
+            async with anyio.create_task_group() as tasks:
+                for number in range(30):
+                    tasks.start_soon(one, client, number)
+            assert client._fetching._held == {}
+
+    anyio.run(main, backend=backend)
+    assert len(decided) == 30
+    assert all(each.allowed for each in decided)
+    assert len(site.asked) == 2
+
+
+def test_no_more_fetches_at_once_than_are_allowed(
+    kind: str, names: dict[str, list[list[str]]]
+) -> None:
+    names |= {f"site{number}.test": [["127.0.0.1"]] for number in range(12)}
+    now, most = 0, 0
+    lock = threading.Lock()
+    pause = threading.Event()
+
+    def script(connection: Any) -> None:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        pause.wait(0.05)
+        with lock:
+            now -= 1
+        connection.sendall(PLAIN + b"Content-Length: 33\r\n\r\n" + FILE)
+
+    with wire.running(script) as running:
+        urls = [f"http://site{number}.test:{running.port}/" for number in range(12)]
+        if kind == "threads":
+            with RobotsClient(NAME, at_once=3, timeout=5) as client:
+                threads = [threading.Thread(target=client.robots, args=(url,)) for url in urls]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+        else:
+
+            async def main() -> None:
+                async with (
+                    AsyncRobotsClient(NAME, at_once=3, timeout=5) as client,
+                    anyio.create_task_group() as tasks,
+                ):
+                    for url in urls:
+                        tasks.start_soon(client.robots, url)
+
+            anyio.run(main, backend=kind)
+        assert running.connections == 12
+    assert most == 3
+
+
+# Caches
+
+
+class Broken:
+    """A cache that is down."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def get(self, key: str) -> None:
+        self.calls += 1
+        raise koster.CacheError("down")
+
+    def put(self, key: str, entry: object) -> None:
+        self.calls += 1
+        raise RuntimeError("down, and of another kind")
+
+    def close(self) -> None:
+        raise AssertionError("it is the caller's")
+
+
+def test_a_cache_that_is_down_stops_no_decision(kind: str, site: Site) -> None:
+    site.robots(body=FILE)
+    events: list[Event] = []
+    cache = Broken()
+    decided = ask(
+        kind, *[("allowed", f"{site.url}/private")] * 3, ("allowed", "http://127.0.0.1:1/"),
+        cache=cache, on_event=events.append,
+    )  # fmt: skip
+    assert decided == [False] * 4
+    assert len(site.asked) == 1
+    assert cache.calls == 1, "a cache that failed is left alone for a while"
+    failed = [event for event in events if event.name is EventName.CACHE_FAILED]
+    assert failed[0].attributes == {"error.type": "CacheError", "error.message": "down"}
+
+
+def test_a_file_keeps_what_was_fetched(kind: str, site: Site, tmp_path: Path) -> None:
+    site.robots(body=FILE, headers={"ETag": '"1"'})
+    path = tmp_path / "cache.sqlite"
+    first, second = (outcome(kind, site.url, cache=path) for _ in range(2))
+    assert len(site.asked) == 1
+    assert (first.robots is None) == (second.robots is None) is False
+    assert first.hops == second.hops
+    path.write_bytes(b"nonsense" * 1000)
+    assert outcome(kind, site.url, cache=str(path)).robots is not None
+    assert len(site.asked) == 2
+
+
+def test_a_redis_that_several_share(kind: str, site: Site, redis_url: str) -> None:
+    site.robots(body=FILE)
+    for _ in range(2):
+        assert outcome(kind, site.url, cache=redis_url).robots is not None
+    assert len(site.asked) == 1
+
+
+def test_dialects_that_read_statuses_otherwise_have_entries_of_their_own(site: Site) -> None:
+    site.robots(403)
+    cache = MemoryCache()
+    words = [
+        in_a_word(outcome("threads", site.url, cache=cache, dialect=dialect))
+        for dialect in (koster.RFC9309, koster.MK1996, koster.GOOGLE, koster.MK1994, koster.MK1996)
+    ]
+    assert words == ["unavailable", "forbidden", "unavailable", "forbidden", "forbidden"]
+    assert len(site.asked) == 3
+
+
+def test_entries_of_another_origin_are_not_used() -> None:
+    cache = MemoryCache()
+    sites = MockTransport(
+        {"https://a.example": FILE, "https://b.example": "User-agent: *\nDisallow: /"}
+    )
+    with RobotsClient(NAME, transport=sites, cache=cache) as client:
+        client.robots("https://a.example")
+        wrong = cache.get("https://a.example")
+        assert wrong is not None
+        cache.put("https://b.example", wrong)
+        assert not client.allowed("https://b.example/x")
+
+
+# Events
+
+
+def test_events(kind: str, site: Site) -> None:
+    site.robots(301, headers={"Location": "/r"})
+    site.pages["/r"] = Answer(
+        body=b"User-agent: *\nVisit-time: 0600-0700\nComment: at dawn, please"
+    )
+    events: list[Event] = []
+    clock = Clock()
+    ask(
+        kind,
+        ("decide", f"{site.url}/x"),
+        ("decide", f"{site.url}/x"),
+        on_event=events.append,
+        clock=clock,
+    )
+    assert [event.name.name for event in events] == [
+        *("FETCH_STARTED", "REDIRECTED", "FETCH_FINISHED", "OUTSIDE_VISIT_TIME"),
+        *("CACHE_HIT", "OUTSIDE_VISIT_TIME"),
+    ]
+    assert {event.origin for event in events} == {site.url}
+    started, redirected, finished, outside, hit, _ = (event.attributes for event in events)
+    assert started["url.full"] == f"{site.url}/robots.txt"
+    assert started["server.port"] == site.port
+    assert redirected["http.response.status_code"] == 301
+    assert finished["koster.fetch.requests"] == 2
+    assert finished["koster.outcome"] == "file"
+    assert outside["koster.comments"] == ("at dawn, please",)
+    assert outside["koster.visit.next_open"] == "2026-11-22T06:00:00+00:00"
+    assert hit["koster.outcome"] == "file"
+
+
+def test_what_a_callback_raises_stops_nothing(
+    kind: str, site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(event: Event) -> None:
+        raise RuntimeError("callback")
+
+    site.robots(body=FILE)
+    assert ask(kind, ("allowed", f"{site.url}/private"), on_event=fails) == [False]
+    assert "the callback for events failed at koster.fetch.started" in caplog.text
+
+
+def test_stale_and_errors_are_told() -> None:
+    clock = Clock()
+    sites = MockTransport({"https://example.com": FILE})
+    events: list[Event] = []
+    with RobotsClient(NAME, transport=sites, on_event=events.append, clock=clock) as client:
+        client.robots("https://example.com")
+        sites.replies["https://example.com"] = TimeoutError("slow")
+        clock.later(days=2)
+        assert client.robots("https://example.com").is_stale
+    stale, finished = events[-1].attributes, events[-2].attributes
+    assert events[-1].name is EventName.STALE_USED
+    assert stale["koster.cache.fetched"] == "2026-11-21T12:00:00+00:00"
+    assert finished["error.type"] == "timeout"
+
+
+# The client
+
+
+@pytest.mark.parametrize("make", [RobotsClient, AsyncRobotsClient])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"user_agent": ""}, {"user_agent": "a\nb"}, {"user_agent": "é"}, {"timeout": 0}),
+        *({"timeout": float("nan")}, {"timeout": float("inf")}, {"timeout": -1}, {"at_once": 0}),
+        {"guard": koster.PUBLIC_ONLY, "transport": MockTransport({})},
+    ],
+)
+def test_wrong_arguments(make: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"user_agent|timeout|at_once|guard"):
+        make(**{"user_agent": NAME} | options)
+
+
+def test_who_asks() -> None:
+    body = "User-agent: FooBot\nDisallow: /foo\nUser-agent: BarBot\nDisallow: /bar\nUser-agent: *\nDisallow: /"
+    sites = MockTransport({"https://example.com": body})
+    for user_agent in (NAME, "Mozilla/5.0 (compatible; FooBot/1.0)"):
+        with RobotsClient(user_agent, transport=sites) as client:
+            assert client.allowed("https://example.com/bar")
+            assert not client.allowed("https://example.com/foo")
+            assert client.allowed("https://example.com/foo", "BarBot")
+            assert not client.decide("https://example.com/bar", ("BarBot", "FooBot"))
+    for options in ({"dialect": koster.GOOGLE}, {"agent": "FooBot"}, {"agent": ("X", "FooBot")}):
+        with RobotsClient(NAME, transport=sites, **options) as client:  # type: ignore[arg-type]
+            assert client.allowed("https://example.com/bar")
+            assert not client.allowed("https://example.com/foo")
+
+
+def test_a_client_that_is_closed_says_so(kind: str) -> None:
+    sites = MockTransport({})
+    if kind == "threads":
+        client = RobotsClient(NAME, transport=sites)
+        client.close()
+        with pytest.raises(RuntimeError, match="closed"):
+            client.robots("https://example.com")
+        return
+
+    async def main() -> None:
+        async with AsyncRobotsClient(NAME, transport=sites) as client:
+            pass
+        with pytest.raises(RuntimeError, match="closed"):
+            await client.robots("https://example.com")
+
+    anyio.run(main, backend=kind)
+
+
+def test_errors_of_a_test_s_own_are_not_swallowed(kind: str) -> None:
+    sites = MockTransport({"https://example.com": AssertionError("of the test")})
+    with pytest.raises(AssertionError, match="of the test"):
+        ask(kind, ("robots", "https://example.com"), transport=sites)
+
+
+def test_the_mock() -> None:
+    sites = MockTransport(
+        {
+            "https://example.com": "User-agent: *\nDisallow: /a",
+            "http://example.com/": "not its robots.txt",
+            "https://example.com:8443/robots.txt": 503,
+            "https://m.example": Reply(301, headers={"Location": "https://münchen.example/r?ü"}),
+            "https://münchen.example/r?ü": b"User-agent: *\nDisallow: /b",
+        }
+    )
+    with RobotsClient(NAME, transport=sites) as client:
+        assert not client.allowed("https://example.com/a")
+        assert client.robots("http://example.com/").reason is koster.Reason.UNAVAILABLE
+        assert client.robots("https://example.com:8443/").reason is koster.Reason.UNREACHABLE
+        assert not client.allowed("https://m.example/b")
+    assert sites.requests[0] == "https://example.com/robots.txt"
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    code = """
+import sys
+sys.modules["httpx2"] = None
+import koster
+try:
+    koster.RobotsClient
+except koster.MissingExtraError as error:
+    print(error)
+sys.modules["redis"] = None
+import koster.cache
+try:
+    koster.cache.RedisCache
+except koster.MissingExtraError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "koster.fetch needs more: pip install 'koster[http]'" in done.stdout
+    assert "RedisCache needs more: pip install 'koster[redis]'" in done.stdout
+
+
+def test_koster_loads_no_network() -> None:
+    code = "import sys, koster; print([m for m in ('httpx2', 'socket', 'sqlite3', 'koster.access') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,122 @@
+"""Origins and redirects: one site, however it is written; and no way to a wrong one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import koster
+from koster.fetch._network import to_ascii
+from koster.origins import origin_of, redirect_target
+
+SAME = {
+    "https://example.com": [
+        *("https://example.com/", "https://example.com/a/b?c#d", "HTTPS://EXAMPLE.COM/"),
+        *("https://example.com:443/", "https://example.com:/", "https://user:pass@example.com/"),
+        *("https://a@b@example.com/", "  https://example.com/\n", "https://exam\tple.com/"),
+        *("https:\\\\example.com\\x", "https:example.com", "https:///example.com", "https://ex%61mple.com"),
+        *("https://example.com?x=/", "https://example.com#/", "https://example.com\\@evil.example/"),
+        "https://example.com:0443/",
+    ],
+    "http://example.com": ["http://example.com:80/", "HTTP://example.com"],
+    "http://example.com:443": ["http://example.com:443/x"],
+    "https://xn--mnchen-3ya.de": ["https://münchen.de/", "https://MÜNCHEN.de", "https://xn--mnchen-3ya.de"],
+    "https://xn--fiqs8s": ["https://中国/"],
+    "http://xn--ber-goa.de": ["http://\udcfcber.de"],
+    "http://[::1]": ["http://[::1]/", "http://[0:0:0:0:0:0:0:1]:80/", "http://u@[::1]/x"],
+    "http://[2001:db8::a]:8080": ["http://[2001:0DB8::000A]:8080/"],
+    "http://127.0.0.1:8000": ["http://127.0.0.1:8000/robots.txt"],
+    "http://a_b.example": ["http://A_b.example"],
+    "http://example.com.": ["http://example.com."],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("origin", "url"), [(key, url) for key, urls in SAME.items() for url in urls]
+)
+def test_urls_of_one_site_have_one_origin(origin: str, url: str) -> None:
+    assert str(origin_of(url)) == origin
+    assert str(origin_of(url, to_ascii)) == origin
+
+
+def test_browsers_names_that_idna_2003_reads_differently() -> None:
+    assert str(origin_of("https://straße.de", to_ascii)) == "https://xn--strae-oqa.de"
+    assert str(origin_of("https://☃.net", to_ascii)) == "https://xn--n3h.net"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "/x", "example.com/x", "//example.com/x", "ftp://example.com/", "mailto:a@b.c"),
+        *("http://", "http://[x/", "http://[::1", "http://[fe80::1%25eth0]/", "http://[::1]x/"),
+        *("http://a:0/", "http://a:65536/", "http://a:x/", "http://a:-1/", "http://a:٣/"),
+        *("http://a b/", "http://a%20b/", "http://a%00b/", "http://<a>/", "http://%ff/", "javascript:x"),
+        *("http://" + "a" * 300 + "é", "http://" + "x" * 100_000, "http://:80/", "http://@/"),
+    ],
+)  # fmt: skip
+def test_what_is_no_site_is_said_to_be_none(url: str) -> None:
+    with pytest.raises(koster.UrlError) as caught:
+        origin_of(url, to_ascii)
+    assert len(str(caught.value)) < 600
+
+
+@given(st.text() | st.text().map("http://".__add__) | st.text().map("https://a/".__add__))
+def test_any_text_has_an_origin_or_none(url: str) -> None:
+    try:
+        origin = origin_of(url, to_ascii)
+    except koster.UrlError:
+        return
+    assert str(origin).isascii()
+    assert origin_of(str(origin)) == origin_of(origin.robots_url, to_ascii) == origin
+
+
+BASE = "https://example.com/a/robots.txt?q"
+TARGETS = {
+    "x": "https://example.com/a/x",
+    "/x/../y/./z": "https://example.com/y/z",
+    "../../..": "https://example.com/",
+    "/a/%2e%2E/b": "https://example.com/b",
+    "//other.example/p": "https://other.example/p",
+    "\\\\other.example\\p": "https://other.example/p",
+    "?z": "https://example.com/a/robots.txt?z",
+    "#f": BASE,
+    "": BASE,
+    "https:foo": "https://example.com/a/foo",
+    "http:foo": "http://foo/",
+    "HTTP://User:Pass@H:80/%7E?a=b#c": "http://h/%7E?a=b",
+    "/ü": "https://example.com/%C3%BC",
+    "/\udcfc": "https://example.com/%FC",
+    "https://münchen.de/ä?ö": "https://xn--mnchen-3ya.de/%C3%A4?%C3%B6",
+    " /sp ace\r\n": "https://example.com/sp%20ace",
+    "/a\\b?c\\d": "https://example.com/a/b?c\\d",
+    "/100%": "https://example.com/100%",
+}
+
+
+@pytest.mark.parametrize("location", TARGETS)
+def test_where_a_location_leads(location: str) -> None:
+    assert redirect_target(BASE, location) == TARGETS[location]
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        *("javascript:alert(1)", "ftp://example.com/", "https://[bad", "https://", "http://a:b:c/"),
+        *("//[", "/" * 70_000, "http://%zz/", "file:///etc/passwd", "data:text/plain,x"),
+    ],
+)
+def test_locations_that_are_nonsense(location: str) -> None:
+    with pytest.raises(koster.UrlError):
+        redirect_target(BASE, location)
+
+
+@given(st.text(st.characters() | st.sampled_from("/\\:@?#[]%.")))
+def test_any_location_leads_to_a_url_or_nowhere(location: str) -> None:
+    try:
+        target = redirect_target(BASE, location, to_ascii)
+    except koster.UrlError:
+        return
+    assert target.isascii()
+    assert target.startswith(("http://", "https://"))
+    assert redirect_target(BASE, target, to_ascii) == target

@@ -1,0 +1,336 @@
+"""The pace: in one process, and through a real Redis in a fleet."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+import redis_server
+import server
+from hypothesis import given
+from hypothesis import strategies as st
+from test_fetch import KINDS, NAME, Clock
+
+import koster
+from koster.fetch import AsyncRobotsClient, FleetPacer, MockTransport, Pacer, RobotsClient
+from koster.politeness import Fetch, Pace, interval, next_request
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+SHORT = Pace(times_fetch=2.0, at_least=0.1)
+
+
+def rules(*lines: str, dialect: koster.Dialect = koster.EXTENDED2) -> koster.Rules:
+    robots = koster.parse("\n".join(["User-agent: *", *lines]), dialect)
+    return robots.rules_for("FooBot")
+
+
+def delayed(seconds: float) -> koster.Rules:
+    return rules(f"Crawl-delay: {seconds}", dialect=koster.RFC9309)
+
+
+class Times:
+    """A monotonic clock and a clock of the day that a test moves together, or apart."""
+
+    def __init__(self) -> None:
+        self.seconds = 1000.0
+        self.now = NOW
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    def pass_(self, seconds: float) -> None:
+        self.seconds += seconds
+        self.now += timedelta(seconds=seconds)
+
+
+def test_turns_keep_the_interval() -> None:
+    times = Times()
+    pacer = Pacer(monotonic=times.monotonic)
+    asked = delayed(5)
+    assert pacer.turn("a", asked, times.now) == 0
+    assert pacer.turn("a", asked, times.now) == 5
+    assert pacer.turn("b", asked, times.now) == 0
+    times.pass_(4.5)
+    assert pacer.next_request("a", asked, times.now) == times.now + timedelta(seconds=0.5)
+    assert pacer.turn("a", asked, times.now) == 0.5
+    times.pass_(0.5)
+    assert pacer.turn("a", asked, times.now) == 0
+    assert pacer.turn("a", asked, times.now) == 5
+
+
+def test_a_clock_that_is_set_changes_no_interval() -> None:
+    times = Times()
+    pacer = Pacer(monotonic=times.monotonic)
+    assert pacer.turn("a", delayed(5), times.now) == 0
+    for jump in (-86400, 7 * 86400, -86400):
+        times.now += timedelta(seconds=jump)
+        assert pacer.turn("a", delayed(5), times.now) == 5
+    times.pass_(5)
+    assert pacer.turn("a", delayed(5), times.now) == 0
+
+
+def test_the_rule_of_thumb_needs_to_know_how_long_it_took() -> None:
+    times = Times()
+    pacer = Pacer(monotonic=times.monotonic)
+    pacer.took("a", 3)
+    assert pacer.turn("a", rules(), times.now) == 0
+    assert pacer.turn("a", rules(), times.now) == 10
+    pacer.took("a", 30)
+    assert pacer.turn("a", rules(), times.now) == 60
+    times.pass_(60)
+    assert pacer.turn("a", rules(), times.now) == 0
+    assert pacer.turn("a", rules(), times.now) == 10
+    for wrong in (-1, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="seconds"):
+            pacer.took("a", wrong)
+
+
+def test_visit_times_are_kept_to() -> None:
+    times = Times()
+    pacer = Pacer(monotonic=times.monotonic)
+    assert pacer.turn("a", rules("Visit-time: 0600-0700"), times.now) == 18 * 3600
+    assert pacer.turn("a", rules("Visit-time: 1200-1300"), times.now) == 0
+
+
+def test_what_matters_no_more_is_forgotten_and_nothing_else() -> None:
+    times = Times()
+    pacer = Pacer(monotonic=times.monotonic)
+    long = delayed(100_000)
+    assert pacer.turn("long", long, times.now) == 0
+    for number in range(30_000):
+        times.pass_(0.1)
+        assert pacer.turn(str(number), delayed(1), times.now) == 0
+    assert len(pacer) < 12_000
+    assert pacer.turn("long", long, times.now) > 0
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 20)), max_size=30),
+    st.sampled_from([
+        *(["Crawl-delay: 3"], ["Request-rate: 1/5s 1200-1201"], ["Visit-time: 1200-1201"], []),
+        ["Request-rate: 1/2s", "Request-rate: 1/9s 1159-1200"],
+    ]),
+)  # fmt: skip
+def test_the_pacer_does_what_the_schedule_says(
+    asks: list[tuple[str, float]], lines: list[str]
+) -> None:
+    times = Times()
+    pacer = Pacer(monotonic=times.monotonic)
+    asked = rules(*lines)
+    last: dict[str, Fetch] = {}
+    for key, seconds in asks:
+        times.pass_(seconds)
+        due = next_request(asked, last.get(key), times.now)
+        waiting = pacer.turn(key, asked, times.now)
+        assert waiting == pytest.approx((due - times.now).total_seconds(), abs=1e-3)
+        if waiting == 0:
+            last[key] = Fetch(times.now, 0)
+
+
+@given(st.floats(0, 1e9), st.floats(0, 1e5))
+def test_without_windows_the_schedule_is_the_interval(delay: float, seconds: float) -> None:
+    plain = delayed(delay)
+    windowed = rules(f"Crawl-delay: {delay}", "Visit-time: 0000-0000", dialect=koster.RFC9309)
+    last = Fetch(NOW - timedelta(seconds=1), seconds)
+    assert next_request(plain, last, NOW) == next_request(windowed, last, NOW)
+    assert next_request(plain, last, NOW) >= NOW
+    assert interval(plain, NOW, seconds) == plain.crawl_delay
+
+
+# Through the clients
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+SITES = MockTransport(
+    {
+        "https://slow.example": "User-agent: *\nCrawl-delay: 0.1\nDisallow: /x",
+        "https://down.example": 503,
+    }
+)
+
+
+def grants(kind: str, count: int, pacer: Any, url: str = "https://slow.example/x") -> list[float]:
+    """Return when so many threads or tasks at once got their turns."""
+    began: list[float] = []
+    if kind == "threads":
+        with RobotsClient(NAME, transport=SITES, pacer=pacer) as client:
+
+            def work() -> None:
+                client.wait(url)
+                began.append(time.monotonic())
+
+            threads = [threading.Thread(target=work) for _ in range(count)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        return sorted(began)
+
+    async def main() -> None:
+        async with AsyncRobotsClient(NAME, transport=SITES, pacer=pacer) as client:
+
+            async def work() -> None:
+                await client.wait(url)
+                began.append(time.monotonic())
+
+            async with anyio.create_task_group() as tasks:
+                for _ in range(count):
+                    tasks.start_soon(work)
+
+    anyio.run(main, backend=kind)
+    return sorted(began)
+
+
+def test_those_who_wait_keep_the_interval(kind: str) -> None:
+    began = grants(kind, 6, Pacer())
+    gaps = [second - first for first, second in pairwise(began)]
+    assert min(gaps) > 0.05
+    assert began[-1] - began[0] > 0.45
+
+
+def test_where_there_is_no_file_the_default_holds(kind: str) -> None:
+    began = grants(kind, 3, Pacer(default=SHORT), "https://down.example/x")
+    assert began[-1] - began[0] > 0.15
+
+
+def test_wait_tells_how_long_it_was_and_next_request_does_not_wait(kind: str) -> None:
+    clock = Clock()
+
+    async def main() -> list[Any]:
+        async with AsyncRobotsClient(NAME, transport=SITES, clock=clock) as client:
+            url = "https://slow.example/"
+            first = await client.wait(url)
+            following = await client.next_request(url)
+            await client.took(url, 0.01)
+            other = await client.next_request(url, "OtherBot")
+            return [first, following, await client.wait(url), other]
+
+    if kind == "threads":
+        with RobotsClient(NAME, transport=SITES, clock=clock) as client:
+            url = "https://slow.example/"
+            first = client.wait(url)
+            following = client.next_request(url)
+            client.took(url, 0.01)
+            other = client.next_request(url, "OtherBot")
+            found = [first, following, client.wait(url), other]
+    else:
+        found = anyio.run(main, backend=kind)
+    assert found[0] < 0.05
+    assert timedelta(0) < found[1] - clock.now <= timedelta(seconds=0.1)
+    assert 0.01 < found[2] < 5
+    assert found[3] == clock.now
+
+
+# In a fleet
+
+
+@pytest.fixture
+def fleet(redis_url: str, request: pytest.FixtureRequest) -> FleetPacer:
+    return FleetPacer(redis_url, prefix=f"{request.node.name}:")
+
+
+def test_a_fleet_keeps_the_interval(fleet: FleetPacer) -> None:
+    asked = delayed(0.3)
+    assert fleet.turn("a", asked, NOW) == 0
+    left = fleet.turn("a", asked, NOW)
+    assert 0 < left <= 0.3
+    assert NOW < fleet.next_request("a", asked, NOW) <= NOW + timedelta(seconds=0.3)
+    assert fleet.turn("b", asked, NOW) == 0
+    time.sleep(left + 0.005)
+    assert fleet.turn("a", asked, NOW) == 0
+    assert fleet.turn("none", delayed(0), NOW) == fleet.turn("none", delayed(0), NOW) == 0
+
+
+def test_a_fleet_keeps_windows_and_the_rule_of_thumb(fleet: FleetPacer) -> None:
+    assert fleet.turn("a", rules(), NOW) == 0
+    assert 9.9 < fleet.turn("a", rules(), NOW) <= 10
+    fleet.took("a", 30)
+    assert 59.9 < fleet.turn("a", rules(), NOW) <= 60
+    now = datetime.now(UTC)
+    later = now + timedelta(hours=2)
+    closed = rules(f"Visit-time: {later:%H%M}-{later + timedelta(minutes=5):%H%M}")
+    assert 110 * 60 < fleet.turn("b", closed, NOW) <= 120 * 60
+    assert fleet.next_request("b", closed, NOW) > NOW + timedelta(minutes=110)
+
+
+def test_delays_of_centuries_are_kept_for_a_year(fleet: FleetPacer) -> None:
+    for key, seconds in (("a", 1e9), ("b", 1e300)):
+        assert fleet.turn(key, delayed(seconds), NOW) == 0
+        assert fleet.turn(key, delayed(seconds), NOW) > 86400 * 300
+
+
+def test_what_somebody_else_wrote_does_no_harm(fleet: FleetPacer) -> None:
+    for value in ("nonsense", "-1", "inf", str(10**30)):
+        fleet._redis.hset(fleet._name("a", "last"), "seconds", value)
+        fleet._redis.hset(fleet._name("a", "last"), "began", value)
+        assert fleet.turn("a", delayed(0.001), NOW) < 1e10
+        time.sleep(0.01)
+
+
+def test_a_server_that_is_down_leaves_each_to_itself(
+    unused: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    pacer = FleetPacer(f"redis://127.0.0.1:{unused}")
+    assert pacer.turn("a", delayed(5), NOW) == 0
+    assert 4.9 < pacer.turn("a", delayed(5), NOW) <= 5
+    assert pacer.next_request("a", delayed(5), NOW) > NOW
+    pacer.took("a", 1)
+    assert "this process goes on alone" in caplog.text
+
+
+def test_a_server_that_goes_down_is_no_reason_to_hurry(tmp_path: Path) -> None:
+    if redis_server.program() is None:
+        pytest.skip(redis_server.MISSING)
+    port = server.closed_port()
+    process = redis_server.start(tmp_path, port)
+    pacer = FleetPacer(f"redis://127.0.0.1:{port}")
+    try:
+        assert pacer.turn("a", delayed(60), NOW) == 0
+    finally:
+        process.kill()
+        process.wait()
+    assert 59 < pacer.turn("a", delayed(60), NOW) <= 60
+
+
+def _work(url: str, seconds: float, until: float, results: Any) -> None:
+    pacer = FleetPacer(url, prefix="twenty:")
+    asked = delayed(seconds)
+    began = []
+    while time.time() < until:
+        left = pacer.turn("https://example.com FooBot", asked, datetime.now(UTC))
+        if left == 0:
+            began.append(time.time())
+        else:
+            time.sleep(min(left, max(until - time.time(), 0)))
+    results.put(began)
+
+
+def test_twenty_workers_on_one_server(redis_url: str) -> None:
+    context = multiprocessing.get_context("fork")
+    results = context.Queue()
+    seconds = 0.25
+    until = time.time() + 3
+    workers = [
+        context.Process(target=_work, args=(redis_url, seconds, until, results)) for _ in range(20)
+    ]
+    for worker in workers:
+        worker.start()
+    began = sorted(moment for _ in workers for moment in results.get(timeout=30))
+    for worker in workers:
+        worker.join()
+    gaps = [second - first for first, second in pairwise(began)]
+    assert 6 <= len(began) <= 14
+    # The servers of tests are busy: the exact share is the benchmark's to tell.
+    assert min(gaps) > 0.5 * seconds
