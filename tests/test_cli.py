@@ -89,12 +89,12 @@ def test_json(robots: str) -> None:
             "allowed": False, "agent": "FooBot", "url": "/private/x", "reason": "rule",
             "file": robots, "line": 2, "rule": "Disallow: /private",
             "text": "Disallow: /private   # keep out", "dialect": "RFC9309",
-                "comments": [],
+                "comments": [], "why": None,
         },
         {
             "allowed": True, "agent": "FooBot", "url": "/", "reason": "no rule",
             "file": robots, "line": None, "rule": None, "text": None, "dialect": "RFC9309",
-                "comments": [],
+                "comments": [], "why": None,
         },
     ]  # fmt: skip
 
@@ -112,7 +112,7 @@ def test_no_urls_give_an_empty_array(robots: str, tmp_path: Path) -> None:
     assert (result.exit_code, json.loads(result.stdout)) == (0, [])
     assert result.stderr == "koster: there are no URLs to ask about\n"
     result = run("--robots", robots, "--format", "csv", "--urls", str(tmp_path / "urls"))
-    assert result.stdout == "allowed,agent,url,reason,file,line,rule,text,dialect,comments\n"
+    assert result.stdout == "allowed,agent,url,reason,file,line,rule,text,dialect,comments,why\n"
 
 
 def test_dialects_side_by_side(robots: str) -> None:
@@ -272,12 +272,6 @@ def test_a_host_without_a_scheme_is_remarked(robots: str) -> None:
     )
 
 
-def test_a_site_cannot_be_fetched_yet() -> None:
-    result = run("--robots", "https://example.com/robots.txt", "/x")
-    assert result.exit_code == 3
-    assert "koster cannot fetch yet" in result.stderr
-
-
 def test_octets_that_are_not_utf8(tmp_path: Path) -> None:
     (tmp_path / "r.txt").write_bytes(b"User-agent: *\nDisallow: /\xe9")
     (tmp_path / "urls").write_bytes(b"/\xe9")
@@ -295,7 +289,8 @@ def test_a_path_that_is_none() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["/x"], "cannot fetch a site's robots.txt yet: give the file with --robots FILE"),
+        (["/x"], "no URL that begins with https:// or http://: '/x'; to ask a file, name it with"),
+        (["--timeout", "0", "https://example.com/"], "0.0 is not in the range"),
         (["--robots", "r.txt"], "nothing to ask"),
         (["--robots", "-", "--urls", "-"], "standard input (-) can be read only once"),
         (["--robots", "r.txt", "/x", "--dialect", "bing"], "no dialect is named 'bing'"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import asyncio
+import inspect
 import re
 from pathlib import Path
 
@@ -13,7 +16,11 @@ from facades import COLUMNS
 from support import ROOT
 
 import koster
+import koster.cache
+import koster.fetch
+from koster.access import FailureKind
 from koster.cli._root import koster as command
+from koster.fetch import EventName
 
 DOCS = {path.name: path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md")}
 README = (ROOT / "README.md").read_text("utf-8")
@@ -95,10 +102,64 @@ def test_help_works(arguments: list[str]) -> None:
     assert "Usage" in result.output
 
 
-def test_help_names_the_exit_codes() -> None:
-    said = CliRunner().invoke(command, ["check", "--help"], env={"COLUMNS": "200"}).output
-    for code in re.findall(r"^\| (\d) \|", DOCS["cli.md"], re.MULTILINE):
+@pytest.mark.parametrize("name", command.commands)
+def test_help_names_the_exit_codes(name: str) -> None:
+    said = CliRunner().invoke(command, [name, "--help"], env={"COLUMNS": "200"}).output
+    section = DOCS["cli.md"].partition(f"## koster {name}")[2].partition("\n## ")[0]
+    codes = re.findall(r"^\| (\d) \|", section, re.MULTILINE)
+    assert codes == list("0123")
+    for code in codes:
         assert re.search(rf"\b{code} ", said)
+
+
+@pytest.mark.parametrize("client", [koster.RobotsClient, koster.AsyncRobotsClient])
+def test_every_argument_and_method_of_the_clients_is_documented(client: type) -> None:
+    arguments = [name for name in inspect.signature(client).parameters if name != "self"]
+    methods = [name for name in dir(client) if not name.startswith("_")]
+    assert [name for name in arguments if f"| `{name}` |" not in DOCS["fetching.md"]] == []
+    assert [name for name in methods if f"`{name}(" not in DOCS["fetching.md"]] == []
+
+
+def test_every_event_failure_cache_and_field_of_an_outcome_is_documented() -> None:
+    page = DOCS["fetching.md"]
+    for event in EventName:
+        assert f"| `{event}` |" in page
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{event}` |"))
+        said = re.findall(
+            r"``([a-z._]+)``", inspect.getsource(EventName).split(f'"{event}"')[1].split('"""')[1]
+        )
+        assert said
+        assert all(f"`{name}`" in row for name in said), row
+    for kind in FailureKind:
+        assert f"(`{kind.value}`)" in page
+    names = [*koster.fetch.__all__, *koster.cache.__all__]
+    assert [name for name in names if name not in page + DOCS["pacing.md"]] == [
+        "RefusedAddressError"
+    ]
+    fields = [name for name in dir(koster.Outcome) if not name.startswith("_")]
+    assert [name for name in fields if f"`{name}" not in page] == []
+
+
+def _blocks(page: str) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", DOCS[page], re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["fetching.md", "pacing.md"])
+def test_what_the_pages_on_fetching_show_runs(
+    page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    sites = koster.fetch.MockTransport({"https://example.com": "User-agent: *\nCrawl-delay: 0.01"})
+    monkeypatch.setattr(koster.fetch.sync, "Transport", lambda guard: sites)
+    monkeypatch.setattr(koster.fetch.aio, "AsyncTransport", lambda guard: sites)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    blocks = _blocks(page)
+    assert len(blocks) >= 4
+    for block in blocks:
+        code = compile(block, page, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        running = eval(code, names)
+        if running is not None:
+            asyncio.run(running)
 
 
 def test_consoles_in_the_docs_show_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..model import Reason, text_of
+from ..robots import parse
 from . import _files, _screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from ..access import Outcome
+    from ..dialects import Dialect
     from ..model import Decision
     from ..robots import RobotsTxt, Rules
 
@@ -20,16 +23,48 @@ _WITHOUT_A_RULE = {
     Reason.NO_RULE: "no rule matches",
     Reason.NO_GROUP: "no group for this robot",
     Reason.ROBOTS_TXT: "/robots.txt itself is always allowed",
+    Reason.UNAVAILABLE: "no robots.txt",
+    Reason.UNREACHABLE: "its robots.txt could not be had",
+    Reason.FORBIDDEN: "its robots.txt is forbidden",
 }
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """A file in a dialect, or what fetching it gave instead; ``robots`` then is an empty one."""
+
+    robots: RobotsTxt
+    outcome: Outcome | None = None
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the file is read."""
+        return self.robots.dialect
+
+    def rules_for(self, agent: str) -> Rules:
+        """Return the rules of a robot."""
+        return self.robots.rules_for(agent)
+
+    def decide(self, url: str, rules: Rules) -> Decision:
+        """Decide by a robot's rules, or by why there are none."""
+        if self.outcome is not None and self.outcome.robots is None:
+            return self.outcome.decide(url, rules.agent)
+        return rules.decide(url)
+
+
+def reading_of(outcome: Outcome) -> Reading:
+    """Return what fetching a file gave, as a reading."""
+    return Reading(outcome.robots or parse(b"", outcome.dialect), outcome)
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """A file in some dialects, and the robots that ask about it."""
+    """A file in some dialects, the robots that ask about it, and the URLs that they ask for."""
 
     path: str
-    readings: tuple[RobotsTxt, ...]
+    readings: tuple[Reading, ...]
     agents: tuple[str, ...]
+    urls: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +99,8 @@ class Answer:
         rule = self.decision.rule
         if rule is None:
             file = f"{_files.shown_name(self.path)}: " if self.one_of_several else ""
-            return file + _WITHOUT_A_RULE[self.decision.reason]
+            why = f" ({_screen.shortened(self.decision.why)})" if self.decision.why else ""
+            return file + _WITHOUT_A_RULE[self.decision.reason] + why
         return f"{_files.shown_name(self.path)}:{rule.line}: {_screen.shortened(self.text)}"
 
     def record(self, moment: datetime | None) -> dict[str, Any]:
@@ -81,6 +117,7 @@ class Answer:
             "text": self.text if rule else None,
             "dialect": self.decision.dialect.name,
             "comments": self.comments,
+            "why": self.decision.why or None,
         }
         return fields | times(self.rules, moment) if moment else fields
 
@@ -105,16 +142,16 @@ class Tally:
         return f"{self.allowed:,} allowed, {self.disallowed:,} disallowed"
 
 
-def answers(questions: list[Question], urls: tuple[str, ...]) -> Iterator[Answer]:
+def answers(questions: list[Question]) -> Iterator[Answer]:
     """Go through all answers: by file, robot and URL, then by dialect."""
     for question in questions:
-        lines = question.readings[0].body.splitlines()
+        lines = question.readings[0].robots.body.splitlines()
         for agent in question.agents:
-            ruled = [robots.rules_for(agent) for robots in question.readings]
+            ruled = [reading.rules_for(agent) for reading in question.readings]
             said = [list(rules.comments) for rules in ruled]
-            for url in urls:
-                for rules, comments in zip(ruled, said, strict=True):
-                    decision = rules.decide(url)
+            for url in question.urls:
+                for reading, rules, comments in zip(question.readings, ruled, said, strict=True):
+                    decision = reading.decide(url, rules)
                     text = text_of(lines[decision.rule.line - 1]) if decision.rule else ""
                     several = len(questions) > 1
                     yield Answer(question.path, decision, text.strip(), rules, comments, several)
@@ -123,7 +160,7 @@ def answers(questions: list[Question], urls: tuple[str, ...]) -> Iterator[Answer
 #: The fields of an answer's record, in their order.
 FIELDS = (
     *("allowed", "agent", "url", "reason", "file", "line", "rule", "text", "dialect"),
-    "comments",
+    *("comments", "why"),
 )
 #: Those that it has besides, with a moment.
 FIELDS_OF_TIME = ("at", "open", "visit_times", "next_open", "interval")

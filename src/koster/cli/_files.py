@@ -39,8 +39,6 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
     Raises:
         UnreadableError: with one line that says which file and why.
     """
-    if path.startswith(("https://", "http://")):
-        raise UnreadableError(f"{path}: koster cannot fetch yet; save it, and name the file")
     try:
         if path == STDIN:
             yield _stdin()

@@ -6,6 +6,7 @@ import rich_click as click
 
 from .. import COMPILED, __version__
 from .check import check
+from .fetch import fetch
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,3 +25,4 @@ def koster() -> None:
 
 
 koster.add_command(check)
+koster.add_command(fetch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,14 @@ def printable(text: str) -> str:
     )
 
 
+def printable_lines(text: str) -> str:
+    """Return lines in which control characters are spelt out; the last has its end, too."""
+    lines = re.split("\r\n|\r|\n", text)
+    if not lines[-1]:
+        lines.pop()
+    return "".join(f"{printable(line.expandtabs())}\n" for line in lines)
+
+
 def shortened(text: str) -> str:
     """Return a printable text, cut if it is very long."""
     return printable(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
@@ -50,10 +59,17 @@ def _console() -> Console:
 def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
     """Print a table: in colour and folded on a terminal, as wide as it wants to be elsewhere.
 
-    Of a row the cells that have a heading are shown.
+    Of a row the cells that have a heading are shown. Where all headings are empty there is no line
+    of them.
     """
     console = _console()
-    table = Table(box=None, header_style="bold underline", pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(
+        box=None,
+        header_style="bold underline",
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        show_header=any(headings),
+    )
     for heading in headings:
         table.add_column(heading, overflow="fold", no_wrap=not console.is_terminal)
     for row in rows:

@@ -41,6 +41,26 @@ class DialectType(_ParamType):
         return [CompletionItem(name) for name in names]
 
 
+class OneDialectType(_ParamType):
+    """A dialect by name."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Dialect:
+        """Return the dialect that is meant."""
+        if isinstance(value, Dialect):
+            return value
+        try:
+            return dialect_named(value)
+        except UnknownDialectError as error:
+            self.fail(str(error), param, ctx)
+
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        """Return the names that begin so."""
+        names = (name for name in DIALECTS if name.lower().startswith(incomplete.lower()))
+        return [CompletionItem(name) for name in names]
+
+
 class MomentType(_ParamType):
     """A moment: ISO 8601, a time of today, or ``now``; without a time zone in UTC."""
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from ..dialects import DIALECTS, RFC9309, Dialect
-from ..errors import UnreadableError
+from ..errors import UnreadableError, UrlError
+from ..model import Reason
+from ..origins import origin_of
 from ..robots import parse
-from . import _files, _renderers, _screen
-from ._answers import Question, Tally, answers
+from . import _files, _renderers, _screen, _sites
+from ._answers import Question, Reading, Tally, answers, reading_of
 from ._types import DialectType, MomentType
 
 if TYPE_CHECKING:
@@ -27,14 +30,15 @@ _RENDERERS = {
 }
 
 
-@click.command(options_metavar="--robots FILE [OPTIONS]")
+@click.command(options_metavar="[OPTIONS]")
 @click.argument("urls", nargs=-1, metavar="URL...")
 @click.option(
     "--robots",
     "paths",
     multiple=True,
     metavar="FILE",
-    help="The robots.txt to ask; - for standard input. Needed; repeatable.",
+    help="The robots.txt to ask in place of each site's own: a file, - for standard input, or "
+    "the address of a site. Repeatable.",
 )
 @click.option(
     "--agent",
@@ -78,6 +82,7 @@ _RENDERERS = {
     show_default=True,
     help="How to print the answers.",
 )
+@_sites.fetching_options
 def check(
     urls: tuple[str, ...],
     paths: tuple[str, ...],
@@ -86,30 +91,40 @@ def check(
     dialects: tuple[tuple[Dialect, ...], ...],
     moment: datetime | None,
     form: str,
+    timeout: float,
+    cache: str | None,
 ) -> None:
     """May these robots fetch these URLs, and which line says so?
 
-    A URL may be a whole one, or a path such as /private?x=1.
+    Each URL's own site is asked for its robots.txt. With --robots a file is asked in its place, and
+    a URL may be a path such as /private?x=1.
 
-    Example: koster check --robots robots.txt --agent FooBot /private
+    Examples: koster check --agent FooBot https://example.com/private; koster check --robots
+    robots.txt --agent FooBot /private
 
     Exit codes: 0 all allowed, 1 something disallowed, 2 wrong usage, 3 something could not be
     read; the rest is done all the same.
     """
     _check_usage(urls, paths, lists)
     chosen = tuple(dict.fromkeys(each for some in dialects for each in some)) or (RFC9309,)
-    more, all_lists_read = _gather(_files.read_lines, lists)
-    found, all_files_read = _gather(_files.read_octets, paths)
-    questions = [
-        Question(path, tuple(parse(body, each) for each in chosen), agents or (_EVERYBODY,))
-        for path, body in found
-    ]
+    more, complete = _gather(_files.read_lines, lists)
     asked = (*map(_files.octets_escaped, urls), *(url for _, lines in more for url in lines))
-    _warn_about(urls, asked)
-    tally = Tally(answers(questions, asked))
+    who = agents or (_EVERYBODY,)
+    try:
+        settings = _sites.Settings(timeout, cache)
+        if paths:
+            _warn_about(urls)
+            questions, all_read = _about_files(paths, chosen, settings, who, asked)
+        else:
+            questions, all_read = _about_sites(chosen, settings, who, asked, urls)
+    except KeyboardInterrupt:
+        _sites.stopped()
+    if not asked:
+        _screen.complain("there are no URLs to ask about")
+    tally = Tally(answers(questions))
     if questions or form != "text":
         _RENDERERS[form](tally, questions, moment)
-    if not (all_lists_read and all_files_read):
+    if not (complete and all_read):
         sys.exit(3)
     sys.exit(1 if tally.disallowed else 0)
 
@@ -120,23 +135,73 @@ def _check_usage(urls: tuple[str, ...], paths: tuple[str, ...], lists: tuple[str
     Raises:
         click.UsageError: with what is wrong.
     """
-    if not paths:
-        raise click.UsageError(
-            "koster cannot fetch a site's robots.txt yet: give the file with --robots FILE"
-        )
     if not urls and not lists:
         raise click.UsageError("nothing to ask: give URLs, or a file of them with --urls FILE")
     if (*paths, *lists).count(_files.STDIN) > 1:
         raise click.UsageError("standard input (-) can be read only once")
 
 
-def _warn_about(urls: tuple[str, ...], asked: tuple[str, ...]) -> None:
-    """Say what was hardly meant: a host without a scheme, and nothing to ask."""
+def _warn_about(urls: tuple[str, ...]) -> None:
+    """Say what was hardly meant: a host without a scheme."""
     for url in urls:
         if not url.startswith(("/", "*", "?")) and "://" not in url:
             _screen.complain(f"{url}: has no scheme, and is read as the path /{url}")
-    if not asked:
-        _screen.complain("there are no URLs to ask about")
+
+
+def _about_files(
+    paths: tuple[str, ...],
+    dialects: tuple[Dialect, ...],
+    settings: _sites.Settings,
+    agents: tuple[str, ...],
+    urls: tuple[str, ...],
+) -> tuple[list[Question], bool]:
+    """Ask files about all URLs. Tells whether all could be read."""
+    questions = []
+    complete = True
+    for path in paths:
+        if path.lower().startswith(("https://", "http://")):
+            found, had = _about_sites(dialects, settings, agents, (path,), (path,))
+            questions += [replace(question, urls=urls) for question in found]
+            complete = complete and had
+            continue
+        bodies, had = _gather(_files.read_octets, (path,))
+        complete = complete and had
+        for name, body in bodies:
+            readings = tuple(Reading(parse(body, dialect)) for dialect in dialects)
+            questions.append(Question(name, readings, agents, urls))
+    return questions, complete
+
+
+def _about_sites(
+    dialects: tuple[Dialect, ...],
+    settings: _sites.Settings,
+    agents: tuple[str, ...],
+    urls: tuple[str, ...],
+    typed: tuple[str, ...],
+) -> tuple[list[Question], bool]:
+    """Ask each URL's own site. Tells whether all could be read.
+
+    Raises:
+        click.UsageError: one that was typed belongs to no site.
+    """
+    sites: dict[str, list[str]] = {}
+    complete = True
+    for url in urls:
+        try:
+            sites.setdefault(str(origin_of(url)), []).append(url)
+        except UrlError as error:
+            if url in typed:
+                raise click.UsageError(f"{error}; to ask a file, name it with --robots") from error
+            _screen.complain(str(error))
+            complete = False
+    questions = []
+    for outcomes, asked in zip(
+        _sites.fetched(list(sites), dialects, settings), sites.values(), strict=True
+    ):
+        readings = tuple(map(reading_of, outcomes))
+        questions.append(Question(outcomes[0].url, readings, agents, tuple(asked)))
+        complete = complete and not any(each.reason is Reason.UNREACHABLE for each in outcomes)
+    return questions, complete
 
 
 def _gather(read: Callable[[str], Any], paths: Iterable[str]) -> tuple[list[tuple[str, Any]], bool]:

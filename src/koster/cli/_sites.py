@@ -1,0 +1,177 @@
+"""Sites that commands fetch the robots.txt of: many at a time, with progress for who looks."""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from .._version import VERSION
+from ..errors import MissingExtraError
+from ..robots import parse
+from . import _screen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ..access import Outcome
+    from ..dialects import Dialect
+    from ..fetch import Event, RobotsClient
+
+#: Sites that are fetched at a time.
+_AT_ONCE = 20
+
+#: What is sent as the User-Agent header.
+USER_AGENT = f"koster/{VERSION}"
+
+#: The exit code of a program that was told to stop, as shells have it (128 + SIGINT).
+INTERRUPTED = 130
+
+
+def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of those that fetch."""
+    for option in (
+        click.option(
+            "--timeout",
+            type=click.FloatRange(0, 86400, min_open=True),
+            default=10.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="How long a site's whole fetch may take, redirects included.",
+        ),
+        click.option(
+            "--cache",
+            metavar="PATH",
+            help="Keep what is fetched in this file, and use what it has that still holds; also "
+            "redis://HOST:PORT/DB.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the options of those that fetch say."""
+
+    timeout: float
+    cache: str | None
+
+
+def fetched(
+    sites: list[str], dialects: tuple[Dialect, ...], settings: Settings
+) -> list[tuple[Outcome, ...]]:
+    """Fetch the robots.txt of sites, each for all dialects; in their order.
+
+    Raises:
+        click.UsageError: the extra that it needs is not installed.
+    """
+    # Dialects that read statuses alike share one fetch.
+    clients = {dialect.statuses: _client(dialect, settings) for dialect in reversed(dialects)}
+    try:
+        asked = [(client, site) for site in sites for client in clients.values()]
+        results = iter(_all(asked))
+    finally:
+        for client in clients.values():
+            client.close()
+    found = []
+    for _ in sites:
+        had = {statuses: next(results) for statuses in clients}
+        found.append(tuple(_read_as(had[dialect.statuses], dialect) for dialect in dialects))
+    return found
+
+
+def _read_as(outcome: Outcome, dialect: Dialect) -> Outcome:
+    """Return an outcome with its file read in a dialect that reads statuses alike."""
+    robots = None if outcome.robots is None else parse(outcome.robots.body, dialect)
+    return replace(outcome, dialect=dialect, robots=robots)
+
+
+def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
+    """Make a client.
+
+    Raises:
+        click.UsageError: the extra that it needs is not installed.
+    """
+    try:
+        from ..fetch import EventName, RobotsClient
+
+        def complain(event: Event) -> None:
+            if event.name is EventName.CACHE_FAILED:
+                _screen.complain(f"the cache is not used: {event.attributes['error.message']}")
+
+        return RobotsClient(
+            USER_AGENT,
+            dialect=dialect,
+            timeout=settings.timeout,
+            cache=settings.cache,
+            at_once=_AT_ONCE,
+            on_event=complain,
+        )
+    except MissingExtraError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _all(asked: list[tuple[RobotsClient, str]]) -> list[Outcome]:
+    """Return the outcomes, which come from threads that nobody waits for when it is over."""
+    todo: queue.SimpleQueue[int] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[int, Outcome | BaseException]] = queue.SimpleQueue()
+    for number in range(len(asked)):
+        todo.put(number)
+
+    def work() -> None:
+        while True:
+            try:
+                number = todo.get_nowait()
+            except queue.Empty:
+                return
+            client, site = asked[number]
+            try:
+                done.put((number, client.robots(site)))
+            except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+                done.put((number, error))
+
+    for _ in range(min(_AT_ONCE, len(asked))):
+        threading.Thread(target=work, daemon=True).start()
+    found: dict[int, Outcome] = {}
+    for _ in _with_progress(range(len(asked)), len(asked)):
+        number, result = done.get()
+        if isinstance(result, BaseException):
+            raise result
+        found[number] = result
+    return [found[number] for number in range(len(asked))]
+
+
+def _with_progress(steps: Iterable[int], total: int) -> Iterator[int]:
+    """Go through steps; on a terminal show how far it is, until it is done."""
+    console = Console(stderr=True)
+    columns = (
+        SpinnerColumn(),
+        TextColumn("fetching"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        yield from bar.track(steps, total=total)
+
+
+def stopped() -> None:
+    """Say that somebody stopped it, and exit."""
+    _screen.complain("stopped")
+    sys.exit(INTERRUPTED)

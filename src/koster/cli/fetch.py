@@ -1,0 +1,166 @@
+"""``koster fetch``: what a site's robots.txt is, where it comes from, and for how long it holds."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+from rich.text import Text
+
+from ..dialects import DIALECTS, RFC9309, Dialect
+from ..errors import UrlError
+from ..model import Reason, text_of
+from ..origins import origin_of
+from . import _screen, _sites
+from ._types import OneDialectType
+
+if TYPE_CHECKING:
+    from ..access import Outcome
+
+#: The exit code for each reason that there is no file.
+_EXIT = {None: 0, Reason.UNAVAILABLE: 1, Reason.FORBIDDEN: 1, Reason.UNREACHABLE: 3}
+
+_SAID = {
+    None: "a file",
+    Reason.UNAVAILABLE: "no file: robots may fetch everything",
+    Reason.FORBIDDEN: "forbidden: robots may fetch nothing",
+    Reason.UNREACHABLE: "unreachable: robots may fetch nothing for now",
+}
+
+
+@click.command(options_metavar="[OPTIONS]")
+@click.argument("site")
+@click.option(
+    "--dialect",
+    "-d",
+    type=OneDialectType(),
+    default=RFC9309.name,
+    show_default=True,
+    metavar="NAME",
+    help=f"How to read statuses: {', '.join(DIALECTS)}.",
+)
+@click.option(
+    "--format",
+    "-f",
+    "form",
+    type=click.Choice(["text", "json", "file"]),
+    default="text",
+    show_default=True,
+    help="How to print it; file: the robots.txt alone, as UTF-8.",
+)
+@_sites.fetching_options
+def fetch(site: str, dialect: Dialect, form: str, timeout: float, cache: str | None) -> None:
+    """Fetch a site's robots.txt; show each hop, the headers that matter, freshness and the file.
+
+    SITE is any address on it, or its name: https is meant then.
+
+    Example: koster fetch example.com
+
+    Exit codes: 0 there is a file, 1 there is none, 2 wrong usage, 3 it could not be had.
+    """
+    url = site if "://" in site else f"https://{site}"
+    try:
+        origin = str(origin_of(url))
+    except UrlError as error:
+        raise click.UsageError(str(error)) from error
+    began = datetime.now(UTC)
+    try:
+        ((outcome,),) = _sites.fetched([origin], (dialect,), _sites.Settings(timeout, cache))
+    except KeyboardInterrupt:
+        _sites.stopped()
+    if form == "text":
+        _print_text(outcome, began)
+    elif form == "json":
+        _print_json(outcome)
+    else:
+        _print_file(outcome)
+    sys.exit(_EXIT[outcome.reason])
+
+
+def _print_text(outcome: Outcome, began: datetime) -> None:
+    """Print hops, headers, what they mean, and the file."""
+    rows = []
+    for hop in outcome.hops:
+        came = str(hop.status) if hop.status is not None else "none"
+        rows.append([Text(came), Text(_screen.shortened(hop.url)), Text(f"{hop.seconds:.2f} s")])
+        rows += [
+            [Text(""), Text(f"{name}: {_screen.shortened(value)}", "dim"), Text("")]
+            for name, value in hop.headers
+        ]
+        if hop.why:
+            rows.append([Text(""), Text(_screen.printable(hop.why), "yellow"), Text("")])
+    _screen.print_table(["Status", "Request", "Took"], rows)
+    print()
+    facts = [[Text(name, "bold"), Text(text)] for name, text in _facts(outcome, began)]
+    _screen.print_table(["", ""], facts)
+    if outcome.robots is not None:
+        print()
+        print(_screen.printable_lines(text_of(outcome.robots.body)), end="")
+
+
+def _facts(outcome: Outcome, began: datetime) -> list[tuple[str, str]]:
+    """Return what there is to say, as names and texts; the command began at a moment."""
+    said = _SAID[outcome.reason]
+    if outcome.is_stale:
+        said = "an old copy of the file holds on"
+    facts = [("Site", outcome.origin), ("Outcome", said)]
+    if outcome.why:
+        facts.append(("Why", _screen.shortened(outcome.why)))
+    if outcome.robots is not None:
+        size, groups = len(outcome.robots.body), len(outcome.robots.groups)
+        counted = f"{size:,} octets, {groups:,} group{'s' * (groups != 1)}"
+        facts.append(("File", f"{counted}, read as {outcome.dialect}"))
+        source = " (from the cache)" if outcome.fetched < began else ""
+        facts.append(("Fetched", _moment(outcome.fetched) + source))
+    if outcome.unreachable_since is not None:
+        facts.append(("Unreachable", f"since {_moment(outcome.unreachable_since)}"))
+    facts.append(("Asked again", f"not before {_moment(outcome.expires)}"))
+    if outcome.is_downgraded:
+        facts.append(("Note", "a redirect led from HTTPS to HTTP: the file may be anybody's"))
+    return facts
+
+
+def _moment(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _print_json(outcome: Outcome) -> None:
+    """Print an object."""
+    robots = outcome.robots
+    record: dict[str, Any] = {
+        "site": outcome.origin,
+        "dialect": outcome.dialect.name,
+        "outcome": "file" if outcome.reason is None else outcome.reason.value,
+        "why": outcome.why or None,
+        "url": outcome.url,
+        "hops": [
+            {
+                "url": hop.url,
+                "status": hop.status,
+                "headers": dict(hop.headers),
+                "why": hop.why or None,
+                "seconds": round(hop.seconds, 3),
+            }
+            for hop in outcome.hops
+        ],
+        "stale": outcome.is_stale,
+        "downgraded": outcome.is_downgraded,
+        "fetched": outcome.fetched.isoformat(),
+        "expires": outcome.expires.isoformat(),
+        "unreachable_since": outcome.unreachable_since and outcome.unreachable_since.isoformat(),
+        "sitemaps": list(outcome.sitemaps),
+        "body": None if robots is None else text_of(robots.body),
+    }
+    print(json.dumps(record, indent=2))
+
+
+def _print_file(outcome: Outcome) -> None:
+    """Print the file alone, octet by octet."""
+    if outcome.robots is None:
+        _screen.complain(f"{outcome.origin}: {_SAID[outcome.reason]} ({outcome.why})")
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(outcome.robots.body)

@@ -1,0 +1,228 @@
+"""The commands that fetch: from real sites on loopback, as a person meets them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import server
+import wire
+from click.testing import CliRunner, Result
+from server import Answer, Site
+
+from koster import __version__
+from koster.cli._root import koster
+
+FILE = b"User-agent: *\nDisallow: /private\t# keep out\nCrawl-delay: 7\nComment: hello\x1b[31m"
+
+
+def run(*arguments: str, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(koster, arguments, input=stdin)
+
+
+def test_each_page_s_own_site_is_asked_once(site: Site) -> None:
+    site.robots(body=FILE)
+    with server.running() as other:
+        result = run(
+            *("check", "--agent", "FooBot", f"{site.url}/private/x", f"{other.url}/private/x"),
+            *(f"{site.url}/open", f"{site.url}/robots.txt"),
+        )
+        assert result.exit_code == 1
+        lines = result.stdout.splitlines()
+        assert lines[1].split() == [
+            *("disallowed", "FooBot", f"{site.url}/private/x"),
+            *(f"{site.url}/robots.txt:2:", "Disallow:", "/private\\t#", "keep", "out"),
+        ]
+        assert lines[2].endswith(f"{site.url}/robots.txt: no rule matches")
+        assert lines[3].endswith("/robots.txt itself is always allowed")
+        assert lines[4].endswith(f"{other.url}/robots.txt: no robots.txt (404 Not Found)")
+        assert (len(site.asked), len(other.asked)) == (1, 1)
+    assert site.asked[0][1]["User-Agent"] == f"koster/{__version__}"
+
+
+def test_what_is_unreachable_is_disallowed_and_could_not_be_read(unused: int, site: Site) -> None:
+    site.robots(body=FILE)
+    url = f"http://127.0.0.1:{unused}/x"
+    result = run("check", "--format", "json", url, f"{site.url}/open")
+    assert result.exit_code == 3
+    first, second = json.loads(result.stdout)
+    assert (first["allowed"], first["reason"], first["line"]) == (False, "unreachable", None)
+    assert "refused" in first["why"]
+    assert second["allowed"]
+    assert second["comments"] == ["hello\x1b[31m"]
+    rows = list(csv.DictReader(io.StringIO(run("check", "-f", "csv", url).stdout)))
+    assert rows[0]["why"] == first["why"]
+
+
+def test_lists_of_urls_and_dialects(site: Site, tmp_path: Path) -> None:
+    site.robots(403)
+    (tmp_path / "urls").write_text(f"{site.url}/a\nnonsense\n{site.url}/b\n")
+    result = run("check", "--urls", str(tmp_path / "urls"), "-d", "all")
+    assert result.exit_code == 3
+    assert "koster: no URL that begins with https:// or http://: 'nonsense'" in result.stderr
+    assert result.stdout.splitlines()[1].split()[2:] == ["yes", "yes", "no", "no", "no", "no", "no"]
+    # 401 and 403 are read in three ways.
+    assert len(site.asked) == 3
+
+
+def test_a_site_s_file_for_paths_or_another_site_s_pages(site: Site, unused: int) -> None:
+    site.robots(body=FILE)
+    result = run("check", "--robots", site.url, "/private/x", "https://example.com/private")
+    assert result.stdout.count("disallowed") == 2
+    assert f"{site.url}/robots.txt:2: Disallow: /private" in result.stdout
+    lost = run("check", "--robots", f"http://127.0.0.1:{unused}", "/x")
+    assert lost.exit_code == 3
+    assert "its robots.txt could not be had (the connection failed" in lost.stdout
+
+
+def test_the_pace_and_the_comments_of_a_site(site: Site) -> None:
+    site.robots(body=FILE)
+    printed = run("check", "--at", "now", f"{site.url}/x").stdout
+    assert "one request in 7 s" in printed
+    assert "hello\\x1b[31m" in printed
+
+
+def test_fetch_shows_hops_headers_freshness_and_the_file(site: Site) -> None:
+    site.robots(301, headers={"Location": "/r"})
+    headers = {"Cache-Control": "max-age=3600", "ETag": '"1"', "Set-Cookie": "secret=1"}
+    site.pages["/r"] = Answer(body=FILE, headers=headers)
+    result = run("fetch", f"{site.url}/any/page")
+    assert result.exit_code == 0
+    for text in (
+        *(f"301     {site.url}/robots.txt", "location: /r", f"200     {site.url}/r"),
+        *("cache-control: max-age=3600", 'etag: "1"', "a file", "1 group, read as RFC9309"),
+        *("Asked again  not before ", "Disallow: /private      # keep out", "hello\\x1b[31m"),
+    ):
+        assert text in result.stdout, text
+    assert "secret" not in result.stdout
+    assert "from the cache" not in result.stdout
+
+
+def test_fetch_prints_the_file_alone_octet_by_octet(site: Site) -> None:
+    site.robots(body=FILE + b"\r\n\xff")
+    assert run("fetch", "--format", "file", site.url).stdout_bytes == FILE + b"\r\n\xff"
+    site.robots(404)
+    gone = run("fetch", "--format", "file", site.url)
+    assert (gone.exit_code, gone.stdout) == (1, "")
+    assert "robots may fetch everything (404 Not Found)" in gone.stderr
+
+
+def test_fetch_as_json(site: Site) -> None:
+    site.robots(body=FILE, headers={"Retry-After": "5"})
+    found = json.loads(run("fetch", "-f", "json", site.url).stdout)
+    assert found["outcome"] == "file"
+    assert found["body"] == FILE.decode()
+    assert found["hops"][0]["status"] == 200
+    assert found["hops"][0]["headers"]["retry-after"] == "5"
+    assert (found["stale"], found["downgraded"], found["why"]) == (False, False, None)
+
+
+@pytest.mark.parametrize(
+    ("status", "options", "code", "said"),
+    [
+        (404, [], 1, "no file: robots may fetch everything"),
+        (403, ["-d", "mk1996"], 1, "forbidden: robots may fetch nothing"),
+        (500, [], 3, "unreachable: robots may fetch nothing for now"),
+    ],
+)
+def test_fetch_where_there_is_no_file(
+    site: Site, status: int, options: list[str], code: int, said: str
+) -> None:
+    site.robots(status)
+    result = run("fetch", *options, site.url)
+    assert result.exit_code == code
+    assert said in result.stdout
+
+
+@pytest.mark.parametrize("name", ["http://[x/", "ftp://example.com", "", "a b", "https://"])
+def test_fetch_of_what_is_no_site(name: str) -> None:
+    assert run("fetch", name).exit_code == 2
+
+
+def test_a_name_is_https() -> None:
+    assert "https://nowhere.invalid/robots.txt" in run("fetch", "nowhere.invalid").stdout
+
+
+def test_the_cache(site: Site, tmp_path: Path) -> None:
+    site.robots(body=FILE)
+    path = str(tmp_path / "cache.sqlite")
+    assert "from the cache" not in run("fetch", "--cache", path, site.url).stdout
+    assert "from the cache" in run("fetch", "--cache", path, site.url).stdout
+    assert run("check", "--cache", path, f"{site.url}/private").exit_code == 1
+    assert len(site.asked) == 1
+    (tmp_path / "text").write_text("not a cache\n" * 100)
+    broken = run("fetch", "--cache", str(tmp_path / "text"), site.url)
+    assert broken.exit_code == 0
+    assert broken.stderr.startswith("koster: the cache is not used: ")
+    assert (tmp_path / "text").read_text() == "not a cache\n" * 100
+
+
+def test_the_timeout_is_for_the_whole_fetch() -> None:
+    with wire.running(wire.drips(b"x" * 100, 0.1, b"HTTP/1.1 200 OK\r\n\r\n")) as running:
+        began = time.monotonic()
+        result = run("fetch", "--timeout", "0.5", running.url)
+        assert time.monotonic() - began < 3
+    assert "no whole answer within 0.5 s" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["check", "fetch"])
+def test_ctrl_c_is_clean(command: str) -> None:
+    with wire.running(wire.drips(b"x" * 100, 0.3, b"HTTP/1.1 200 OK\r\n\r\n")) as running:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "koster", command, "--timeout", "30", f"{running.url}x"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(500):
+            if running.connections:
+                break
+            time.sleep(0.02)
+        time.sleep(0.2)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        assert time.monotonic() - began < 3
+    assert (process.returncode, out, err) == (130, b"", b"koster: stopped\n")
+
+
+def test_on_a_terminal_a_long_fetch_shows_progress() -> None:
+    with wire.running(wire.drips(FILE[:15], 0.1, b"HTTP/1.1 200 OK\r\n\r\n")) as running:
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "koster", "fetch", running.url],
+            stdout=subprocess.DEVNULL,
+            stderr=theirs,
+            env=os.environ | {"TERM": "xterm", "COLUMNS": "80"},
+        )
+        os.close(theirs)
+        shown = b""
+        try:
+            while part := os.read(ours, 65536):
+                shown += part
+        except OSError:
+            pass
+        assert process.wait() == 0
+        os.close(ours)
+    assert b"fetching" in shown
+    assert b"0/1" in shown
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    code = "import sys; sys.modules['httpx2'] = None; from koster.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "fetch", "example.com"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "pip install 'koster[http]'" in " ".join(done.stderr.split())
