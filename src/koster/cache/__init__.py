@@ -12,9 +12,24 @@ from .store import Cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
+
     from .redis import RedisCache
 
 __all__ = ["Cache", "MemoryCache", "RedisCache", "SqliteCache"]
+
+_SERVERS = ("redis://", "rediss://", "unix://")
+
+
+def opened(place: str | os.PathLike[str] | None) -> Cache | None:
+    """Return the cache at a place: the path of a file, or the URL of a Redis; None for none."""
+    if place is None:
+        return None
+    if isinstance(place, str) and place.startswith(_SERVERS):
+        from .redis import RedisCache  # noqa: PLC0415 - needs an extra
+
+        return RedisCache(place)
+    return SqliteCache(place)
 
 
 def __getattr__(name: str) -> object:

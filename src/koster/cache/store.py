@@ -17,6 +17,8 @@ from ..freshness import Answer, Entry, Hop
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..dialects import Statuses
+
 #: The format of records; one of another version is not read.
 _FORMAT = b"koster-entry-1"
 
@@ -36,6 +38,15 @@ class Cache(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections. What is kept on a disk or server stays."""
+
+
+def key_prefix(statuses: Statuses) -> str:
+    """Return what keys begin with: dialects that read statuses alike share entries."""
+    if statuses == type(statuses)():
+        return ""
+    forbidden = ",".join(map(str, sorted(statuses.forbidden)))
+    unavailable = len(statuses.unavailable), sum(statuses.unavailable)
+    return f"{forbidden};{unavailable};{statuses.lifetime};{statuses.longest} "
 
 
 def encoded(entry: Entry) -> bytes:

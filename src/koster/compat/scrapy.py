@@ -1,18 +1,35 @@
-"""For Scrapy 2.19: ``ROBOTSTXT_PARSER = "koster.compat.scrapy.KosterRobotParser"``.
+"""For Scrapy 2.19: a parser, and a middleware that fetches as RFC 9309 says.
 
-Scrapy fetches the robots.txt of each site and asks this parser; which statuses it parses, and
-for how long it keeps them, is Scrapy's own. Nothing of Scrapy is imported here.
+``ROBOTSTXT_PARSER = "koster.compat.scrapy.KosterRobotParser"``: Scrapy fetches the robots.txt of
+each site and asks this parser; which statuses it parses, and for how long it keeps them, is
+Scrapy's own. `RobotsTxtMiddleware` takes the place of Scrapy's middleware of that name, and
+does that right, too. Nothing of Scrapy is imported before Scrapy makes one.
 """
 
 from __future__ import annotations
 
+import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from ..access import MAX_OCTETS, Access, Failure, FailureKind, Request, Response, outcome_of
+from ..access import headers_of as named
+from ..cache import MemoryCache, opened
+from ..cache.memory import Recent
+from ..cache.shelf import Shelf
+from ..dialects import dialect_named
+from ..errors import UrlError
+from ..freshness import is_fresh
+from ..origins import origin_of
 from ..robots import parse
 from ._http import text_of
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from ..access import Outcome
+    from ..freshness import Entry
+    from ..origins import Origin
 
 
 class KosterRobotParser:
@@ -37,3 +54,226 @@ class KosterRobotParser:
     def crawl_delay(self, user_agent: str | bytes) -> float | None:
         """Return the seconds between two requests that the site asks for, or None."""
         return self.robots.rules_for(text_of(user_agent)).crawl_delay
+
+
+#: Marks the requests of `RobotsTxtMiddleware`; the number of octets that came.
+_OCTETS = "koster_octets"
+
+#: Outcomes that are kept ready to decide, and the octets of their files together.
+_SITES = 1000
+_SITES_OCTETS = 32 << 20
+
+#: What the exceptions of Scrapy 2.19 are, by a part of their names; the first that fits.
+_KINDS = {
+    "Timeout": FailureKind.TIMEOUT,
+    "ResolveHost": FailureKind.NAME,
+    "DNS": FailureKind.NAME,
+    "DataLoss": FailureKind.NOT_HTTP,
+    "Cancelled": FailureKind.CONNECTION,
+}
+
+
+class RobotsTxtMiddleware:
+    """A downloader middleware: statuses, redirects and expiry as RFC 9309 says, and the pace.
+
+    To be named in ``DOWNLOADER_MIDDLEWARES`` in the place of Scrapy's own, with the same
+    settings (``ROBOTSTXT_OBEY``, ``ROBOTSTXT_USER_AGENT``), ``KOSTER_CACHE`` (the path of a file,
+    or ``redis://…``; else entries are kept in memory) and ``KOSTER_DIALECT``. Sites are told apart
+    by origin; the interval that a site asks for becomes the least delay of its download slot,
+    without jitter.
+    """
+
+    def __init__(self, crawler: Any) -> None:
+        settings = crawler.settings
+        self.crawler = crawler
+        self._default_agent = settings["USER_AGENT"]
+        self._agent = settings["ROBOTSTXT_USER_AGENT"]
+        self._dialect = dialect_named(settings.get("KOSTER_DIALECT", "RFC9309"))
+        self._access = Access(self._dialect.statuses)
+        self._cache = opened(settings.get("KOSTER_CACHE")) or MemoryCache()
+        self._shelf = Shelf(self._cache, self._dialect.statuses, self._cache_failed, time.monotonic)
+        self._kept: Recent[str, Outcome] = Recent(_SITES, _SITES_OCTETS, _weight)
+        self._waiting: dict[str, list[Any]] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        """Make one for a crawler.
+
+        Raises:
+            scrapy.exceptions.NotConfigured: ``ROBOTSTXT_OBEY`` is off.
+        """
+        from scrapy import signals
+        from scrapy.exceptions import NotConfigured
+
+        if not crawler.settings.getbool("ROBOTSTXT_OBEY"):
+            raise NotConfigured
+        made = cls(crawler)
+        crawler.signals.connect(made._count, signals.bytes_received)
+        crawler.signals.connect(made._close, signals.spider_closed)
+        return made
+
+    async def process_request(self, request: Any) -> None:
+        """Let a request through, with the pace that its site asks for.
+
+        Raises:
+            scrapy.exceptions.IgnoreRequest: the site's robots.txt disallows it, or cannot be had.
+        """
+        from scrapy.exceptions import IgnoreRequest
+
+        if request.meta.get("dont_obey_robotstxt"):
+            return
+        try:
+            origin = origin_of(request.url)
+        except UrlError:
+            # data:, file:, s3: no site, no rules.
+            return
+        outcome = await self._outcome(origin, request)
+        asked = self._agent or request.headers.get(b"User-Agent") or self._default_agent
+        agent = text_of(asked)
+        self._slow_down(request, outcome, agent)
+        decision = outcome.decide(request.url, agent)
+        if not decision:
+            self.crawler.stats.inc_value("robotstxt/forbidden")
+            raise IgnoreRequest(f"Forbidden by robots.txt: {decision}")
+
+    async def _outcome(self, origin: Origin, request: Any) -> Outcome:
+        """Return what is kept of an origin, or fetch it; who else asks meanwhile waits."""
+        from scrapy.utils.defer import maybe_deferred_to_future
+        from twisted.internet.defer import Deferred
+
+        key = str(origin)
+        while True:
+            outcome = self._kept.get(key)
+            if outcome is not None and _now() < outcome.expires:
+                return outcome
+            if key not in self._waiting:
+                break
+            # One for each who waits: a shared one would give its result to the first alone.
+            waiting: Any = Deferred()
+            self._waiting[key].append(waiting)
+            await maybe_deferred_to_future(waiting)
+        self._waiting[key] = []
+        try:
+            outcome = await self._had(origin, request)
+            self._kept.put(key, outcome)
+        finally:
+            for waiting in self._waiting.pop(key):
+                waiting.callback(None)
+        return outcome
+
+    async def _had(self, origin: Origin, request: Any) -> Outcome:
+        """Return what the cache has of an origin, or fetch it."""
+        copy = self._shelf.get(str(origin))
+        if copy is None or not is_fresh(copy, _now(), self._dialect.statuses):
+            copy = await self._fetched(origin, copy)
+            self._shelf.put(copy)
+        outcome = outcome_of(copy, self._dialect, _now())
+        if outcome.robots is not None:
+            await self._tell(outcome, request)
+        return outcome
+
+    async def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
+        """Fetch a robots.txt, hop by hop, through Scrapy's downloader."""
+        self.crawler.stats.inc_value("robotstxt/request_count")
+        step: Request | Entry = self._access.begin(origin, copy)
+        while isinstance(step, Request):
+            began = time.monotonic()
+            answer = await self._answer(step)
+            seconds = time.monotonic() - began
+            if isinstance(answer, Response):
+                step = self._access.respond(step, answer, _now(), seconds)
+            else:
+                step = self._access.fail(step, answer, _now(), seconds)
+        return step
+
+    async def _answer(self, asked: Request) -> Response | Failure:
+        """Send a request."""
+        import scrapy
+        from scrapy.http.request import NO_CALLBACK
+
+        request = scrapy.Request(
+            asked.url,
+            headers=dict(asked.headers),
+            priority=1000,
+            callback=NO_CALLBACK,
+            meta={
+                "dont_obey_robotstxt": True,
+                "dont_redirect": True,
+                "dont_cache": True,
+                "handle_httpstatus_all": True,
+                "allow_offsite": True,
+                _OCTETS: 0,
+            },
+        )
+        stats = self.crawler.stats
+        try:
+            response = await self.crawler.engine.download_async(request)
+        except Exception as error:  # noqa: BLE001 - whatever kept the answer from coming
+            stats.inc_value(f"robotstxt/exception_count/{type(error)}")
+            return _failure(error)
+        stats.inc_value("robotstxt/response_count")
+        stats.inc_value(f"robotstxt/response_status_count/{response.status}")
+        pairs = [(name, each) for name, values in response.headers.items() for each in values]
+        is_whole = "download_stopped" not in response.flags
+        return Response(response.status, named(pairs), response.body, is_whole)
+
+    def _count(self, data: bytes, request: Any) -> None:
+        """Stop reading a robots.txt when more has come than is used.
+
+        Raises:
+            scrapy.exceptions.StopDownload: it has.
+        """
+        from scrapy.exceptions import StopDownload
+
+        if _OCTETS in request.meta:
+            request.meta[_OCTETS] += len(data)
+            if request.meta[_OCTETS] > MAX_OCTETS:
+                raise StopDownload(fail=False)
+
+    async def _tell(self, outcome: Outcome, request: Any) -> None:
+        """Send Scrapy's signal for a robots.txt that was parsed."""
+        from scrapy import signals
+
+        parser = KosterRobotParser(b"", self.crawler.spider)
+        parser.robots = outcome.robots or parser.robots
+        await self.crawler.signals.send_catch_log_async(
+            signal=signals.robots_parsed, robotparser=parser, request=request
+        )
+
+    def _slow_down(self, request: Any, outcome: Outcome, agent: str) -> None:
+        """Raise the delay of a request's slot to the interval that its site asks for."""
+        if outcome.robots is None:
+            return
+        seconds = outcome.robots.rules_for(agent).interval(_now())
+        if not seconds:
+            return
+        downloader = self.crawler.engine.downloader
+        key = downloader.get_slot_key(request)
+        # Slots come and go: one that is there, and the next one.
+        settings = downloader.per_slot_settings.setdefault(key, {})
+        if settings.get("delay", 0.0) < seconds:
+            settings |= {"delay": seconds, "jitter": 0.0}
+        slot = downloader.slots.get(key)
+        if slot is not None and slot.delay * (1 - slot.jitter) < seconds:
+            slot.delay, slot.jitter = seconds, 0.0
+
+    def _cache_failed(self, _origin: str, error: Exception) -> None:
+        self.crawler.stats.inc_value(f"robotstxt/cache_exception_count/{type(error)}")
+
+    def _close(self) -> None:
+        self._cache.close()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _weight(outcome: Outcome) -> int:
+    return 1000 + (len(outcome.robots.body) if outcome.robots is not None else 0)
+
+
+def _failure(error: Exception) -> Failure:
+    """Return what an exception of Scrapy's downloader means."""
+    name = type(error).__name__
+    kinds = (kind for part, kind in _KINDS.items() if part in name)
+    return Failure(next(kinds, FailureKind.CONNECTION), f"{name}: {error}"[:300])

@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ..access import Access, Failure, Request, outcome_of
-from ..cache import MemoryCache, SqliteCache
+from ..cache import MemoryCache, opened
 from ..cache.memory import Recent, octets_of
+from ..cache.shelf import Shelf
 from ..dialects import Names
 from ..freshness import holds_from, is_fresh
 from ..model import Reason
@@ -32,16 +33,12 @@ if TYPE_CHECKING:
     from ..dialects import Dialect
     from ..freshness import Entry
     from ..model import Decision
-    from ..origins import Origin
     from ..robots import RobotsTxt, Rules
     from .events import OnEvent, Value
 
 #: Outcomes that are kept ready to decide, and the octets of their files together.
 _SITES = 1000
 _SITES_OCTETS = 32 << 20
-
-#: Seconds for which a cache that failed is left alone: no decision is to wait for it again soon.
-_PAUSE = 10.0
 
 
 def utc_now() -> datetime:
@@ -83,9 +80,7 @@ class Keeper:
         self.cache, self.cache_is_ours = _opened_cache(cache)
         self._nothing: RobotsTxt = parse(b"", dialect)
         self._sites: Recent[str, Site] = Recent(_SITES, _SITES_OCTETS, lambda site: site.weight)
-        self._paused_until = -math.inf
-        # Entries under other bounds than these are another robot's.
-        self._statuses_key = _key_of(dialect)
+        self.shelf = Shelf(self.cache, dialect.statuses, self._cache_failed, time.monotonic)
 
     # What is known without asking anybody.
 
@@ -116,35 +111,11 @@ class Keeper:
         origin_of(url, to_ascii)
         return decision
 
-    # What the cache knows. This may block.
+    # What the cache knows.
 
-    def look_up(self, origin: Origin) -> Entry | None:
-        """Return what the cache has of an origin, fresh or not."""
-        if time.monotonic() < self._paused_until:
-            return None
-        try:
-            entry = self.cache.get(self._key(origin))
-        except Exception as error:  # noqa: BLE001 - a cache that fails stops no decision
-            self._cache_failed(origin, error)
-            return None
-        return entry if entry is not None and entry.origin == str(origin) else None
-
-    def put_away(self, origin: Origin, entry: Entry) -> None:
-        """Give an entry to the cache."""
-        if time.monotonic() < self._paused_until:
-            return
-        try:
-            self.cache.put(self._key(origin), entry)
-        except Exception as error:  # noqa: BLE001 - as above
-            self._cache_failed(origin, error)
-
-    def _key(self, origin: Origin) -> str:
-        return f"{self._statuses_key}{origin}"
-
-    def _cache_failed(self, origin: Origin, error: Exception) -> None:
-        self._paused_until = time.monotonic() + _PAUSE
+    def _cache_failed(self, origin: str, error: Exception) -> None:
         attributes = {"error.type": type(error).__name__, "error.message": str(error)}
-        self.teller.tell(EventName.CACHE_FAILED, str(origin), attributes)
+        self.teller.tell(EventName.CACHE_FAILED, origin, attributes)
 
     def if_fresh(self, entry: Entry | None) -> Site | None:
         """Return the site of an entry that holds."""
@@ -286,25 +257,12 @@ def _kind_of(outcome: Outcome) -> str:
     return "file" if outcome.reason is None else outcome.reason.value
 
 
-def _key_of(dialect: Dialect) -> str:
-    """Return what keys of the cache begin with: dialects that read statuses alike share entries."""
-    said = dialect.statuses
-    if said == type(said)():
-        return ""
-    statuses = ",".join(map(str, sorted(said.forbidden))), len(said.unavailable)
-    return f"{statuses[0]};{statuses[1]};{said.lifetime};{said.longest} "
-
-
 def _opened_cache(cache: Cache | str | os.PathLike[str] | None) -> tuple[Cache, bool]:
     """Return the cache that is meant, and whether it is to be closed with the client."""
     if cache is None:
         return MemoryCache(), True
-    if isinstance(cache, str) and cache.startswith(("redis://", "rediss://", "unix://")):
-        from ..cache.redis import RedisCache  # noqa: PLC0415 - needs an extra
-
-        return RedisCache(cache), True
     if isinstance(cache, (str, os.PathLike)):
-        return SqliteCache(cache), True
+        return opened(cache) or MemoryCache(), True
     return cache, False
 
 

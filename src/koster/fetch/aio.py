@@ -160,11 +160,11 @@ class AsyncRobotsClient:
         async with self._fetching.of(str(origin)):
             site = keeper.site_at(str(origin))
             if site is None:
-                entry = await self._cached(keeper.look_up, origin)
+                entry = await self._cached(keeper.shelf.get, str(origin))
                 site = keeper.if_fresh(entry)
                 if site is None:
                     entry = await self._fetched(origin, entry)
-                    await self._cached(keeper.put_away, origin, entry)
+                    await self._cached(keeper.shelf.put, entry)
                     site = keeper.site_of(entry)
                 keeper.keep(str(origin), site)
         keeper.keep(place_of(url), site)

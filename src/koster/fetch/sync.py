@@ -189,11 +189,11 @@ class RobotsClient:
         with self._fetching.of(str(origin)):
             site = keeper.site_at(str(origin))
             if site is None:
-                entry = keeper.look_up(origin)
+                entry = keeper.shelf.get(str(origin))
                 site = keeper.if_fresh(entry)
                 if site is None:
                     entry = self._fetched(origin, entry)
-                    keeper.put_away(origin, entry)
+                    keeper.shelf.put(entry)
                     site = keeper.site_of(entry)
                 keeper.keep(str(origin), site)
         keeper.keep(place_of(url), site)
