@@ -25,8 +25,8 @@ from hypothesis import strategies as st
 
 import koster
 from koster.cache import MemoryCache, RedisCache, SqliteCache
-from koster.cache.memory import Recent
-from koster.cache.store import decoded, encoded
+from koster.cache.memory import Recent, octets_of
+from koster.cache.store import decoded, encoded, key_prefix
 from koster.freshness import Answer, Entry, Hop
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -331,6 +331,60 @@ def test_many_processes_make_one_file_at_the_same_moment(tmp_path: Path) -> None
         assert sorted(cache.keys()) == [str(number) for number in range(8)]
 
 
+def test_who_waited_in_vain_does_not_make_others_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("koster.cache.sqlite._PATIENCE", 0.5)
+    path = tmp_path / "cache.sqlite"
+    with (
+        closing(SqliteCache(path)) as cache,
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+    ):
+        cache.put("a", ENTRY)
+        other.execute("BEGIN IMMEDIATE")
+        failed: list[koster.CacheError] = []
+
+        def work() -> None:
+            try:
+                cache.put("a", ENTRY)
+            except koster.CacheError as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(10)]
+        began = time.monotonic()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert time.monotonic() - began < 2
+        assert len(failed) == 10
+
+
+def test_what_is_closed_stays_closed(tmp_path: Path) -> None:
+    cache = SqliteCache(tmp_path / "cache.sqlite")
+    cache.put("a", ENTRY)
+    cache.close()
+    with pytest.raises(koster.CacheError, match="closed"):
+        cache.get("a")
+
+
+def test_keys_tell_statuses_apart() -> None:
+    kinds = [dialect.statuses for dialect in koster.DIALECTS.values()]
+    kinds += [replace(kinds[0], unavailable=frozenset({number})) for number in (404, 410)]
+    assert len({key_prefix(each) for each in kinds}) == len(set(kinds)) == 5
+    assert key_prefix(kinds[0]) == ""
+
+
+def test_urls_of_redirects_weigh_too() -> None:
+    hop = Hop("https://example.com/" + "x" * 8000, 301, (("location", "x" * 1000),))
+    assert octets_of(replace(ENTRY, hops=(hop,) * 5)) > 5 * 8000
+
+
+def test_a_record_that_nests_deep_is_none() -> None:
+    content = b"[" * 200_000 + b"\n"
+    assert decoded(b"koster-entry-1 %08x\n%s" % (zlib.crc32(content), content)) is None
+
+
 # Redis
 
 
@@ -354,8 +408,9 @@ def test_what_redis_keeps_is_not_kept_for_ever(redis_url: str) -> None:
         client.set("ttl:b", "nonsense")
         assert cache.get("b") is None
         client.lpush("ttl:c", "x")
-        with pytest.raises(koster.CacheError):
-            cache.get("c")
+        assert cache.get("c") is None
+        cache.put("c", ENTRY)
+        assert cache.get("c") == ENTRY
 
 
 def test_a_client_that_gives_text_is_refused(redis_url: str) -> None:

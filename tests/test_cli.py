@@ -289,7 +289,7 @@ def test_a_path_that_is_none() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["/x"], "no URL that begins with https:// or http://: '/x'; to ask a file, name it with"),
+        (["/x"], "no URL that begins with https:// or http://: '/x'; to ask a file about paths"),
         (["--timeout", "0", "https://example.com/"], "0.0 is not in the range"),
         (["--robots", "r.txt"], "nothing to ask"),
         (["--robots", "-", "--urls", "-"], "standard input (-) can be read only once"),

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -69,7 +70,10 @@ def test_lists_of_urls_and_dialects(site: Site, tmp_path: Path) -> None:
     result = run("check", "--urls", str(tmp_path / "urls"), "-d", "all")
     assert result.exit_code == 3
     assert "koster: no URL that begins with https:// or http://: 'nonsense'" in result.stderr
-    assert result.stdout.splitlines()[1].split()[2:] == ["yes", "yes", "no", "no", "no", "no", "no"]
+    assert result.stdout.splitlines()[1].split()[2:] == [
+        *["yes", "unavailable"] * 2,
+        *["no", "forbidden"] * 5,
+    ]
     # 401 and 403 are read in three ways.
     assert len(site.asked) == 3
 
@@ -143,13 +147,73 @@ def test_fetch_where_there_is_no_file(
     assert said in result.stdout
 
 
-@pytest.mark.parametrize("name", ["http://[x/", "ftp://example.com", "", "a b", "https://"])
+@pytest.mark.parametrize(
+    "name", ["http://[x/", "ftp://example.com", "", "a b", "https://", "/x", "./robots.txt", "."]
+)
 def test_fetch_of_what_is_no_site(name: str) -> None:
     assert run("fetch", name).exit_code == 2
 
 
 def test_a_name_is_https() -> None:
     assert "https://nowhere.invalid/robots.txt" in run("fetch", "nowhere.invalid").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["check", "example.com/x"], "example.com/x has no scheme: is it https://example.com/x?"),
+        (["check", "-"], "to read URLs from standard input: --urls -"),
+        (["check", "/x"], "to ask a file about paths, name it with --robots FILE"),
+        (["fetch", "./robots.txt"], "is a file, not a site"),
+        (["fetch", "--user-agent", "é", "https://example.com"], "user_agent must be printable"),
+    ],
+)
+def test_what_was_meant_is_said(arguments: list[str], said: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert said in " ".join(re.sub(r"[│╭╮╰╯─]", " ", result.stderr).split())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--timeout", "nan"],
+        ["--cache", "redis://127.0.0.1:bad/0"],
+        ["--cache", "redis://h/0?socket_timeout=abc"],
+    ],
+)
+def test_options_that_are_nonsense_are_wrong_usage(options: list[str]) -> None:
+    assert run("fetch", *options, "https://example.com").exit_code == 2
+
+
+def test_hosts_are_read_as_the_clients_read_them(
+    names: dict[str, list[list[str]]], site: Site
+) -> None:
+    names["xn--fa-hia.test"] = [["127.0.0.1"]]
+    names["xn--fa-hia.de"] = [["127.0.0.1"]]
+    site.robots(body=FILE)
+    assert (
+        f"http://xn--fa-hia.de:{site.port}/robots.txt"
+        in run("fetch", f"http://faß.de:{site.port}").stdout
+    )
+    assert run("check", f"http://faß.de:{site.port}/private").exit_code == 1
+
+
+def test_as_whom_a_site_is_asked(site: Site) -> None:
+    run("fetch", "--user-agent", "FooBot/1.0", site.url)
+    assert site.asked[0][1]["User-Agent"] == "FooBot/1.0"
+
+
+def test_a_file_that_is_too_long(site: Site) -> None:
+    site.robots(body=b"Disallow: /x\n" * 50_000)
+    assert (
+        "the file is longer: robots read its first 500 KiB alone" in run("fetch", site.url).stdout
+    )
+
+
+def test_http_where_https_was_meant(site: Site) -> None:
+    printed = run("fetch", site.url.removeprefix("http://")).stdout
+    assert printed.count("it does not speak TLS; is it http:// there?") == 1
 
 
 def test_the_cache(site: Site, tmp_path: Path) -> None:

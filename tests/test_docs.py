@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import click
+import httpx2
 import pytest
 import tables
 from click.testing import CliRunner
@@ -152,6 +153,9 @@ def test_what_the_pages_on_fetching_show_runs(
     monkeypatch.setattr(koster.fetch.sync, "Transport", lambda guard: sites)
     monkeypatch.setattr(koster.fetch.aio, "AsyncTransport", lambda guard: sites)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        httpx2.Client, "send", lambda self, request: httpx2.Response(200, request=request)
+    )
     names: dict[str, object] = {}
     blocks = _blocks(page)
     assert len(blocks) >= 4

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import gzip
+import os
+import socket
 import subprocess
 import sys
 import threading
@@ -31,6 +35,7 @@ from koster.fetch import (
     Reply,
     RobotsClient,
 )
+from koster.fetch._codings import unpacker
 
 NAME = "FooBot/1.0 (+https://foo.example/bot)"
 FILE = b"User-agent: *\nDisallow: /private\n"
@@ -120,6 +125,37 @@ def test_statuses(kind: str, site: Site, status: int, reason: str) -> None:
         assert str(status) in found.why
         decision = found.decide(f"{site.url}/private", "FooBot")
         assert (decision.allowed, decision.why) == (reason == "unavailable", found.why)
+
+
+#: Ways to write a URL that browsers, and most HTTP clients, take for /private/x.
+SPELLINGS = [
+    *("{}/private/x", " {}/private/x", "\t{}/private/x\n", "{}\\private\\x", "{}/pri\tvate/x"),
+    *("{}/open/../private/x", "{}/./private/x", "{}/open/%2e%2E/private/x", "{}/private/./x#y"),
+    *("\x00{}/private/x", "{}/%70rivate/x", "{}/private/x?", "{}\\.\\private/y/../x"),
+]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_what_is_matched_is_what_would_be_fetched(kind: str, spelling: str) -> None:
+    sites = MockTransport({"https://a.example": "User-agent: *\nDisallow: /private"})
+    for origin in (
+        "https://a.example",
+        "https:a.example",
+        "HTTPS:\\\\A.example",
+        "https:////a.example",
+    ):
+        url = spelling.format(origin)
+        decision, allowed, again = ask(
+            kind, ("decide", url), ("allowed", url), ("decide", url), transport=sites
+        )
+        assert (bool(decision), allowed, bool(again)) == (False, False, False)
+        assert decision.url == again.url == url
+
+
+def test_robots_txt_itself_in_any_spelling(kind: str, unused: int) -> None:
+    for url in (" http://127.0.0.1:{}/robots.txt", "http:127.0.0.1:{}/x/../robots.txt"):
+        (decision,) = ask(kind, ("decide", url.format(unused)))
+        assert decision.reason is koster.Reason.ROBOTS_TXT
 
 
 # Redirects
@@ -279,8 +315,6 @@ def test_names_without_an_address(kind: str, host: str) -> None:
 
 
 def test_a_resolver_that_hangs_ends_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    import socket
-
     real, over = socket.getaddrinfo, threading.Event()
 
     def slow(host: Any, *args: Any, **kwargs: Any) -> Any:
@@ -355,16 +389,181 @@ def test_bombs_take_little_memory(coding: str, site: Site) -> None:
         assert grown < 30_000, "KiB"
 
 
-def test_a_bomb_in_a_bomb(site: Site) -> None:
-    body = packed("gzip", packed("gzip", packed("gzip", b"Disallow: /0123456789\n" * 10_000_000)))
-    site.robots(body=body, headers={"Content-Encoding": "gzip, gzip, gzip"})
-    done = subprocess.run(
-        [sys.executable, "-c", BOMB, site.url, str(Path(__file__).parent), "threads"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    octets, grown = map(int, done.stdout.split())
-    assert 500_000 < octets <= 512_000
-    assert grown < 30_000, "KiB"
+@pytest.mark.parametrize("coding", ["gzip, gzip", "zstd, gzip", "br, deflate, gzip"])
+def test_what_is_packed_several_times_is_not_unpacked(kind: str, site: Site, coding: str) -> None:
+    # Small bodies that make work for half a minute are made of layers.
+    site.robots(body=gzip.compress(gzip.compress(FILE)), headers={"Content-Encoding": coding})
+    assert (
+        "packed" in outcome(kind, site.url).why or "Content-Encoding" in outcome(kind, site.url).why
+    )
+
+
+MANY = b"User-agent: *\n" + b"".join(b"Allow: /p%d\n" % number for number in range(3000))
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_a_packed_body_that_breaks_off_is_none(kind: str, coding: str) -> None:
+    body = packed(coding, MANY + b"Disallow: /private\n")
+    head = PLAIN + b"Content-Encoding: %s\r\n\r\n" % coding.rsplit(maxsplit=1)[-1].encode()
+    for size in (5, len(body) // 2, len(body) - 1):
+        with wire.running(wire.says(head + body[:size])) as running:
+            found = outcome(kind, running.url)
+        assert found.why == "its body breaks off before its end", size
+    with wire.running(wire.says(head + body)) as running:
+        assert outcome(kind, running.url).robots is not None
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000, 10**6])
+def test_unpacking_part_by_part(step: int) -> None:
+    members = gzip.compress(MANY[:14]) + gzip.compress(MANY[14:])
+    bodies = [(coding.split()[-1], packed(coding, MANY)) for coding in CODINGS]
+    bodies += [
+        ("gzip", members),
+        ("x-gzip", members + b"\0\0"),
+        ("gzip", members + b"\0junk"),
+        ("", MANY),
+    ]
+    for coding, body in bodies:
+        made = unpacker(coding)
+        found = b"".join(made.feed(body[at : at + step], 10**6) for at in range(0, len(body), step))
+        assert found == MANY
+        assert made.is_whole
+    with pytest.raises(zlib.error, match="more than 100 members"):
+        unpacker("gzip").feed(gzip.compress(b"") * 1000, 100)
+
+
+@pytest.mark.parametrize("backend", KINDS[1:])
+def test_a_slow_resolver_holds_up_nobody_else(
+    site: Site, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.robots(body=FILE)
+    real, over = socket.getaddrinfo, threading.Event()
+
+    def slow(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("flags") or not str(host).endswith(".test"):
+            return real(host, port, *args, **kwargs)
+        if "slow" in host:
+            over.wait(30)
+        return real("127.0.0.1", port, type=socket.SOCK_STREAM)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    words = []
+
+    async def main() -> None:
+        async with AsyncRobotsClient(NAME, timeout=1) as client:
+
+            async def one(host: str) -> None:
+                words.append(in_a_word(await client.robots(f"http://{host}:{site.port}/")))
+
+            async with anyio.create_task_group() as tasks:
+                for number in range(20):
+                    tasks.start_soon(one, f"slow{number}.test")
+                tasks.start_soon(one, "good.test")
+
+    began = time.monotonic()
+    anyio.run(main, backend=backend)
+    assert time.monotonic() - began < 5
+    over.set()
+    assert sorted(words) == ["file"] + ["unreachable"] * 20
+
+
+def test_closing_a_client_says_nothing_about_sites(kind: str, site: Site) -> None:
+    site.robots(body=FILE, delay=0.5)
+    cache = MemoryCache()
+    if kind == "threads":
+        client = RobotsClient(NAME, cache=cache)
+        raised = []
+
+        def work() -> None:
+            try:
+                client.robots(site.url)
+            except RuntimeError as error:
+                raised.append(error)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        while not site.asked:
+            time.sleep(0.01)
+        client.close()
+        thread.join()
+        assert len(raised) == 1
+    else:
+
+        async def main() -> None:
+            asynchronous = AsyncRobotsClient(NAME, cache=cache)
+
+            async def work() -> None:
+                with pytest.raises(RuntimeError, match="closed"):
+                    await asynchronous.robots(site.url)
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(work)
+                while not site.asked:
+                    await anyio.sleep(0.01)
+                await asynchronous.aclose()
+
+        anyio.run(main, backend=kind)
+    assert len(cache) == 0
+
+
+def test_sites_are_not_mixed_up_however_their_urls_begin(kind: str) -> None:
+    sites = MockTransport(
+        {"https://a.example": "", "https://b.example": "User-agent: *\nDisallow: /"}
+    )
+    for form in (
+        " https://{}/x",
+        "https:///{}/x",
+        "\n\nhttps://{}/x",
+        "https:/\n/{}/x",
+        "https:\\\\{}\\x",
+    ):
+        first, second = (form.format(host) for host in ("a.example", "b.example"))
+        found = ask(
+            kind,
+            ("allowed", first),
+            ("allowed", second),
+            ("robots", second),
+            ("allowed", first),
+            transport=sites,
+        )
+        assert (found[0], found[1], found[3]) == (True, False, True), form
+        assert found[2].origin == "https://b.example"
+
+
+@pytest.mark.parametrize("backend", KINDS[1:])
+def test_who_stops_waiting_for_tls_leaves_no_connection(backend: str) -> None:
+    over = threading.Event()
+    with wire.running(lambda _: over.wait(5) and None) as running:
+        # Speaks no TLS, and says nothing.
+        async def main() -> int:
+            async with AsyncRobotsClient(NAME, timeout=0.3) as client:
+                await client.robots(running.url.replace("http:", "https:"))
+                return _open_to(running.port)
+
+        gc.disable()
+        try:
+            assert anyio.run(main, backend=backend) == 0
+        finally:
+            gc.enable()
+            over.set()
+
+
+def _open_to(port: int) -> int:
+    """Return how many connections of this process to a port are open."""
+    table = Path("/proc/self/net/tcp").read_text().splitlines()[1:]
+    ends = [line.split() for line in table]
+    return sum(
+        each[2].endswith(f":{port:04X}") and each[3] == "01" and each[9] in _own_sockets()
+        for each in ends
+    )
+
+
+def _own_sockets() -> set[str]:
+    links = []
+    for path in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            links.append(os.readlink(path))
+    return {link[8:-1] for link in links if link.startswith("socket:")}
 
 
 # TLS
@@ -470,17 +669,29 @@ def test_a_day_an_outage_and_thirty_days(kind: str) -> None:
         change(hours=23, minutes=59), origin,  # Fresh.
         change(304, minutes=2), origin,  # Confirmed.
         change(503, days=1), origin,  # Stale.
-        change(days=29, hours=23), origin,  # Still stale.
+        *[change(days=5), origin] * 5,
+        change(days=4, hours=23), origin,  # Still stale.
         change(days=1), origin,  # Given up.
         change(Reply(200, b"User-agent: *\nDisallow: /new"), hours=2), origin,  # Back.
     )  # fmt: skip
-    assert [in_a_word(each) for each in found] == ["file"] * 5 + ["unavailable", "file"]
-    assert [each.is_stale for each in found] == [False] * 3 + [True] * 2 + [False] * 2
-    assert len(sites.requests) == 6
-    assert found[5].allowed("/private", "FooBot")
-    assert found[6].robots is not None
-    assert found[6].robots.body.endswith(b"/new")
-    assert found[6].unreachable_since is None
+    assert [in_a_word(each) for each in found] == ["file"] * 10 + ["unavailable", "file"]
+    assert [each.is_stale for each in found] == [False] * 3 + [True] * 7 + [False] * 2
+    assert len(sites.requests) == 11
+    assert found[10].allowed("/private", "FooBot")
+    assert found[11].robots is not None
+    assert found[11].robots.body.endswith(b"/new")
+    assert found[11].unreachable_since is None
+
+
+def test_two_tries_a_month_apart_or_a_wrong_clock_are_no_thirty_days(kind: str) -> None:
+    clock = Clock()
+    origin = "https://example.com"
+    sites = MockTransport({origin: 503})
+    for jump in ({"days": 31}, {"days": 365 * 50}):
+        found = Steps(kind, transport=sites, clock=clock).run(
+            origin, lambda jump=jump: clock.later(**jump), origin
+        )
+        assert [in_a_word(each) for each in found] == ["unreachable"] * 2
 
 
 def test_a_clock_that_jumps(kind: str) -> None:
@@ -541,7 +752,7 @@ def test_one_fetch_however_many_ask(site: Site) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert client._fetching._held == {}
+        assert client._fetching._queues == {}
     assert len(site.asked) == 1
 
 
@@ -810,7 +1021,7 @@ def test_the_mock() -> None:
     sites = MockTransport(
         {
             "https://example.com": "User-agent: *\nDisallow: /a",
-            "http://example.com/": "not its robots.txt",
+            "http://example.com/page": "not its robots.txt",
             "https://example.com:8443/robots.txt": 503,
             "https://m.example": Reply(301, headers={"Location": "https://münchen.example/r?ü"}),
             "https://münchen.example/r?ü": b"User-agent: *\nDisallow: /b",
@@ -822,6 +1033,63 @@ def test_the_mock() -> None:
         assert client.robots("https://example.com:8443/").reason is koster.Reason.UNREACHABLE
         assert not client.allowed("https://m.example/b")
     assert sites.requests[0] == "https://example.com/robots.txt"
+
+
+def test_the_mock_s_table_is_checked_and_may_be_changed() -> None:
+    with pytest.raises(koster.UrlError):
+        MockTransport({"a.example": 404})
+    with pytest.raises(TypeError, match="function is nothing that is answered"):
+        MockTransport({"https://a.example": lambda: 404})  # type: ignore[dict-item]
+    replies: dict[str, Any] = {"https://a.example/": [503, 429, FILE]}
+    clock = Clock()
+    with RobotsClient(NAME, transport=MockTransport(replies), clock=clock) as client:
+        found = []
+        for _ in range(4):
+            found.append(in_a_word(client.robots("https://a.example")))
+            clock.later(hours=25)
+        replies["https://a.example/"] = 404
+        found.append(in_a_word(client.robots("https://a.example")))
+    assert found == ["unreachable", "unreachable", "file", "file", "unavailable"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"user_agent": None}, {"dialect": "GOOGLE"}, {"timeout": None}, {"timeout": "5"}),
+        {"on_event": 5},
+    ],
+)
+def test_arguments_of_the_wrong_type(options: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=next(iter(options))):
+        RobotsClient(**{"user_agent": NAME} | options)
+
+
+@pytest.mark.parametrize("url", [None, b"https://example.com/", 5])
+def test_urls_of_the_wrong_type(kind: str, url: Any) -> None:
+    for method in ("decide", "allowed", "robots", "wait"):
+        with pytest.raises(TypeError, match="url must be a str, not"):
+            ask(kind, (method, url), transport=MockTransport({}))
+
+
+def test_a_file_that_is_cut_says_so(kind: str, site: Site, tmp_path: Path) -> None:
+    site.robots(body=b"Disallow: /x\n" * 50_000)
+    for _ in range(2):
+        assert outcome(kind, site.url, cache=tmp_path / "c.sqlite").is_cut
+    site.robots(body=FILE)
+    assert not outcome(kind, site.url).is_cut
+
+
+def test_star_import_and_dir_work_without_the_extra() -> None:
+    code = """
+import sys
+sys.modules["httpx2"] = None
+from koster import *
+import koster
+assert hasattr(koster, "parse")
+import inspect
+inspect.getmembers(koster)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_without_the_extra_it_says_what_to_install() -> None:

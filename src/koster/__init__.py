@@ -29,6 +29,7 @@ from .errors import (
     CacheError,
     KosterError,
     MissingExtraError,
+    TooSoonError,
     UnknownDialectError,
     UnreadableError,
     UrlError,
@@ -48,7 +49,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._values import CleanParam, Preference, RequestRate, VisitTime
     from .access import Outcome
-    from .fetch import PUBLIC_ONLY, AsyncRobotsClient, RobotsClient
+    from .fetch import PUBLIC_ONLY as PUBLIC_ONLY
+    from .fetch import AsyncRobotsClient as AsyncRobotsClient
+    from .fetch import RobotsClient as RobotsClient
 
 #: Whether the hot steps are the compiled ones.
 COMPILED: bool = _pure.is_compiled()
@@ -64,9 +67,7 @@ __all__ = [
     "GYM2008",
     "MK1994",
     "MK1996",
-    "PUBLIC_ONLY",
     "RFC9309",
-    "AsyncRobotsClient",
     "CacheError",
     "CleanParam",
     "Decision",
@@ -81,10 +82,10 @@ __all__ = [
     "Preference",
     "Reason",
     "RequestRate",
-    "RobotsClient",
     "RobotsTxt",
     "Rule",
     "Rules",
+    "TooSoonError",
     "UnknownDialectError",
     "UnreadableError",
     "UrlError",
@@ -113,4 +114,8 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATE})
+    from importlib.util import find_spec  # noqa: PLC0415 - only here
+
+    # What an extra brings is not in __all__, and here only if it is installed.
+    there = {name for name, module in _LATE.items() if module != "fetch" or find_spec("httpx2")}
+    return sorted({*globals(), *there})

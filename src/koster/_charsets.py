@@ -7,12 +7,23 @@ server declares, else as they are: servers often declare Latin-1 over UTF-8.
 from __future__ import annotations
 
 import codecs
+import encodings.aliases
+import functools
+import pkgutil
 
 #: What is read of a file (RFC 9309 §2.5: "at least 500 kibibytes"), after its Content-Encoding.
 MAX_OCTETS = 500 * 1024
 
 #: Codecs of Python that are no charsets of documents; some take time that grows with the square.
 _NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape"})
+
+
+@functools.cache
+def _known() -> frozenset[str]:
+    """Return the names of codecs: Python remembers for ever those that it looked up in vain."""
+    modules = (module.name for module in pkgutil.iter_modules(encodings.__path__))
+    return frozenset({*encodings.aliases.aliases, *modules}) - _NO_CHARSETS
+
 
 #: UTF-32 first: its mark begins as that of UTF-16 does.
 _MARKS = (
@@ -30,12 +41,15 @@ def decoded(content: bytes, charset: str) -> str:
         LookupError: there is no such charset.
         UnicodeError: the octets are not in it.
     """
+    name = charset[:50].lower()
+    if not name.isascii() or encodings.normalize_encoding(name) not in _known():
+        raise LookupError(f"unknown encoding: {charset[:50]!r}")
     try:
-        name = codecs.lookup(charset).name.replace("-", "_")
+        found = codecs.lookup(charset).name.replace("-", "_")
     except ValueError as error:
-        raise LookupError(f"unknown encoding: {charset!r}") from error
-    if name in _NO_CHARSETS:
-        raise LookupError(f"unknown encoding: {charset!r}")
+        raise LookupError(f"unknown encoding: {charset[:50]!r}") from error
+    if found in _NO_CHARSETS:
+        raise LookupError(f"unknown encoding: {charset[:50]!r}")
     return content.decode(charset)
 
 

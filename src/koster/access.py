@@ -27,7 +27,7 @@ from .freshness import (
     standing,
 )
 from .model import Decision, Reason
-from .origins import Origin, idna_2003, redirect_target
+from .origins import Origin, as_browsers_read, idna_2003, redirect_target
 from .robots import RobotsTxt, parse
 
 TYPE_CHECKING = False
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from .dialects import Dialect, Statuses
     from .origins import ToAscii
+    from .robots import Rules
 
 __all__ = ["MAX_OCTETS", "MAX_REDIRECTS", "Access", "Failure", "FailureKind", "Outcome"]
 
@@ -182,6 +183,7 @@ class Access:
             entry,
             why="",
             body=as_utf8(response.body, charset, response.is_whole),
+            is_cut=not response.is_whole or len(response.body) > MAX_OCTETS,
             etag=_validator(headers, "etag"),
             last_modified=_validator(headers, "last-modified"),
         )
@@ -211,7 +213,9 @@ class Access:
         """Follow a redirect, unless there were too many."""
         headers = response.headers
         if "location" not in headers:
-            return _unreachable(request, hops, f"{_phrase(response.status)} to nowhere", now)
+            return _unreachable(
+                request, hops, f"{_phrase(response.status)} without a Location", now
+            )
         try:
             target = redirect_target(request.url, headers["location"], self.to_ascii)
         except UrlError as error:
@@ -248,9 +252,9 @@ def _request(origin: Origin, url: str, hops: tuple[Hop, ...], copy: Entry | None
     """Ask for a URL; where the copy came from, whether it has changed."""
     headers: list[tuple[str, str]] = []
     if copy is not None and copy.has_copy and copy.url == url:
-        if copy.etag is not None:
+        if copy.etag is not None and _is_sendable(copy.etag):
             headers.append(("If-None-Match", copy.etag))
-        if copy.last_modified is not None:
+        if copy.last_modified is not None and _is_sendable(copy.last_modified):
             headers.append(("If-Modified-Since", copy.last_modified))
     return Request(origin, url, tuple(headers), hops, copy)
 
@@ -262,8 +266,11 @@ def _unreachable(request: Request, hops: tuple[Hop, ...], why: str, now: datetim
 def _validator(headers: Mapping[str, str], name: str) -> str | None:
     """Return an ETag or a Last-Modified that can be sent back."""
     value = headers.get(name, "").strip()
-    usual = 0 < len(value) <= _LONGEST_HEADER and value.isascii() and value.isprintable()
-    return value if usual else None
+    return value if _is_sendable(value) else None
+
+
+def _is_sendable(value: str) -> bool:
+    return 0 < len(value) <= _LONGEST_HEADER and value.isascii() and value.isprintable()
 
 
 def _phrase(status: int) -> str:
@@ -310,6 +317,7 @@ class Outcome:
         fetched: When the site last gave or confirmed what is gone by.
         expires: Until when the site is not asked again.
         unreachable_since: Since when it could not be reached; None if it could.
+        is_cut: Whether the file is longer than what is read of one (500 KiB).
     """
 
     origin: str
@@ -322,6 +330,7 @@ class Outcome:
     fetched: datetime
     expires: datetime
     unreachable_since: datetime | None
+    is_cut: bool = False
 
     @property
     def is_stale(self) -> bool:
@@ -344,20 +353,29 @@ class Outcome:
         return self.robots.rules_for(agent).crawl_delay if self.robots is not None else None
 
     def allowed(self, url: str, agent: str | Sequence[str]) -> bool:
-        """Tell whether a robot may fetch a URL of this origin."""
+        """Tell whether a robot may fetch a URL of this origin, or a path on it.
+
+        A URL is read as browsers read it: see `koster.origins.as_browsers_read`.
+        """
         if self.robots is not None:
-            return self.robots.allowed(url, agent)
+            return self.robots.allowed(as_browsers_read(url), agent)
         return self.decide(url, agent).allowed
 
     def decide(self, url: str, agent: str | Sequence[str]) -> Decision:
         """Decide as `allowed` does, with the reason."""
-        if self.robots is not None:
-            return self.robots.decide(url, agent)
-        empty = parse(b"", self.dialect).decide(url, agent)
-        if self.reason is None or empty.reason is Reason.ROBOTS_TXT:
-            return empty
+        robots = self.robots if self.robots is not None else parse(b"", self.dialect)
+        return self.decide_by(robots.rules_for(agent), url)
+
+    def decide_by(self, rules: Rules, url: str) -> Decision:
+        """Decide as `decide` does, by rules of the file that were prepared."""
+        read = as_browsers_read(url)
+        decision = rules.decide(read)
+        if read is not url:
+            decision = replace(decision, url=url)
+        if self.reason is None or decision.reason is Reason.ROBOTS_TXT:
+            return decision
         allowed = self.reason is Reason.UNAVAILABLE
-        return replace(empty, allowed=allowed, reason=self.reason, why=self.why)
+        return replace(decision, allowed=allowed, reason=self.reason, why=self.why)
 
 
 def outcome_of(entry: Entry, dialect: Dialect, now: datetime) -> Outcome:
@@ -378,4 +396,5 @@ def outcome_of(entry: Entry, dialect: Dialect, now: datetime) -> Outcome:
         fetched=entry.fetched,
         expires=entry.expires,
         unreachable_since=entry.unreachable_since,
+        is_cut=has_file and entry.is_cut,
     )

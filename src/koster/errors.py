@@ -3,6 +3,12 @@
 Content cannot raise: any octets parse, and any URL and agent get an answer.
 """
 
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
 
 class KosterError(Exception):
     """The parent of every error of koster's own."""
@@ -26,3 +32,11 @@ class CacheError(KosterError):
 
 class MissingExtraError(KosterError, ImportError):
     """A part of koster was asked for that needs a package which is not installed."""
+
+
+class TooSoonError(KosterError):
+    """A site may not be asked again before ``until``, which is later than the caller would wait."""
+
+    def __init__(self, message: str, until: datetime) -> None:
+        super().__init__(message)
+        self.until = until

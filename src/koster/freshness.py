@@ -35,6 +35,10 @@ LONGEST_RETRY_AFTER = timedelta(hours=24)
 #: RFC 9309 §2.3.1.4: "for example, 30 days".
 GIVES_UP_AFTER = timedelta(days=30)
 
+#: An outage in which the origin was not tried for so long is a new one: neither two tries a month
+#: apart nor a clock that was wrong make thirty days.
+LONGEST_SILENCE = timedelta(days=7)
+
 #: How far the clocks of those who share a cache may be apart.
 SKEW = timedelta(minutes=5)
 
@@ -72,9 +76,10 @@ class Hop:
 class Entry:
     """What is kept of an origin.
 
-    ``answer``, ``url``, ``body`` (as UTF-8), ``etag``, ``last_modified`` and ``fetched`` belong
-    to the last definite answer: where it came from in the end, and when it was had or last
-    confirmed. ``hops``, ``status`` and ``why`` belong to the last try. ``expires`` is until
+    ``answer``, ``url``, ``body`` (as UTF-8), ``is_cut`` (it was longer), ``etag``,
+    ``last_modified`` and ``fetched`` belong to the last definite answer: where it came from in
+    the end, and when it was had or last confirmed. ``hops``, ``status`` and ``why`` belong to the
+    last try. ``expires`` is until
     when the origin is not to be asked again. ``unreachable_since`` is set while it could not be
     reached.
     """
@@ -91,6 +96,7 @@ class Entry:
     unreachable_since: datetime | None = None
     etag: str | None = None
     last_modified: str | None = None
+    is_cut: bool = False
 
     @property
     def has_copy(self) -> bool:
@@ -236,7 +242,11 @@ def as_unreachable(
         now: When.
         wanted: How long the server asked to be left alone.
     """
-    since = now if copy is None else min(copy.unreachable_since or now, now)
+    since = now
+    if copy is not None and copy.unreachable_since is not None:
+        # Until it expired nobody was to try.
+        is_same = copy.unreachable_since <= now <= copy.expires + LONGEST_SILENCE
+        since = copy.unreachable_since if is_same else now
     pause = min(max(now - since, FIRST_RETRY), LAST_RETRY) if wanted is None else wanted
     status = hops[-1].status if hops else None
     if copy is not None and copy.has_copy:

@@ -77,7 +77,7 @@ class Directive(enum.Enum):
 DIRECTIVE_OF: dict[int, Directive] = {directive.code: directive for directive in Directive}
 
 
-class LineKind(enum.Enum):
+class LineKind(enum.StrEnum):
     """What a line of a robots.txt is."""
 
     BLANK = "blank"
@@ -89,7 +89,7 @@ class LineKind(enum.Enum):
     """Neither a key and a value nor two words."""
 
 
-class Reason(enum.Enum):
+class Reason(enum.StrEnum):
     """Why a decision came out as it did."""
 
     RULE = "rule"

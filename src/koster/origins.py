@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 
 PORTS = {"http": 80, "https": 443}
 
-#: Longer URLs are not asked for, nor followed.
+#: Longer URLs belong to no site.
 MAX_URL = 1 << 16
 
+#: Longer redirects are not followed: RFC 9110 §4.1 wants 8,000 octets to be understood.
+MAX_LOCATION = 1 << 13
+
 #: What may stand in a host's name in ASCII; the underscore is in real names.
-_HOST = re.compile(r"[a-z0-9_~!$&'()*+,;=.-]+\Z")
+_HOST = re.compile(r"(?!\.+\Z)[a-z0-9_~!$&'()*+,;=.-]+\Z")
 _ABSOLUTE = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?P<rest>.*)\Z", re.DOTALL)
 _AUTHORITY = re.compile(r"/*(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<query>\?[^#]*)?", re.DOTALL)
 _IGNORED = dict.fromkeys(map(ord, "\t\n\r"))
@@ -72,6 +75,32 @@ def idna_2003(host: str) -> str:
     if len(host) > 253:
         raise ValueError("longer than a host's name can be")
     return host.encode("idna").decode("ascii")
+
+
+#: A URL that means to a browser what it says: no white space, no ``\\``, nothing odd at its start.
+_PLAIN = re.compile(r"https?://[^\x00-\x20\\/][^\x00-\x20\\]*\Z")
+
+
+def as_browsers_read(url: str) -> str:
+    """Return a URL that begins with a scheme as a browser would send it, for rules to match.
+
+    White space around it, tabs and line ends go, ``\\`` becomes ``/``, and the segments ``.`` and
+    ``..`` are resolved: the URL that is matched must be the one that is fetched. Paths, and what is
+    no URL of HTTP, are given back as they are.
+
+    >>> as_browsers_read(" https://example.com\\\\a/../private")
+    'https://example.com/private'
+    """
+    if _PLAIN.match(url) and "/." not in url and "%2" not in url:
+        return url
+    cleaned = url.strip(_AROUND).translate(_IGNORED)
+    match = _ABSOLUTE.match(cleaned)
+    if match is None or match["scheme"].lower() not in PORTS:
+        return url
+    rest = _AUTHORITY.match(_with_slashes(match["rest"]))
+    assert rest is not None  # noqa: S101 - it matches anything
+    path, query = _without_dots(rest["path"]), rest["query"] or ""
+    return f"{match['scheme'].lower()}://{rest['authority']}{path}{query}"
 
 
 def origin_of(url: str, to_ascii: ToAscii = idna_2003) -> Origin:
@@ -173,7 +202,7 @@ def redirect_target(base: str, location: str, to_ascii: ToAscii = idna_2003) -> 
     >>> redirect_target("https://example.com/robots.txt", "//www.example.com:443/r/../robots.txt")
     'https://www.example.com/robots.txt'
     """
-    if len(location) > MAX_URL:
+    if len(location) > MAX_LOCATION:
         raise UrlError(f"a URL of {len(location):,} characters: {location[:80]!r}…")
     cleaned = location.strip(_AROUND).translate(_IGNORED)
     match = _ABSOLUTE.match(cleaned)

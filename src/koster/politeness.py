@@ -97,19 +97,19 @@ def next_request(
     began = utc(last.began)
     if not rules.visit_times and not rules.request_rates:
         # The usual case: one interval, at any time.
-        return max(utc(now), _later(began, interval(rules, now, last.seconds, default)))
+        return max(utc(now), later(began, interval(rules, now, last.seconds, default)))
     paces = _paces(rules, default.interval(last.seconds))
     is_open = _open_minutes(rules.visit_times)
     first = paces[minute_of(began)]
-    moment = max(utc(now), _later(began, first))
+    moment = max(utc(now), later(began, first))
     # Before the fastest pace of a day has passed nothing is due, and within a day after that
     # something is.
     fastest = min(pace for pace, opened in zip(paces, is_open, strict=True) if opened)
-    moment = max(moment, _later(began, fastest))
+    moment = max(moment, later(began, fastest))
     for _ in range(DAY_MINUTES + 1):
         minute = minute_of(moment)
-        due = max(moment, _later(began, max(first, paces[minute])))
-        after = _later(moment.replace(second=0, microsecond=0), 60)
+        due = max(moment, later(began, max(first, paces[minute])))
+        after = later(moment.replace(second=0, microsecond=0), 60)
         if is_open[minute] and due < after:
             return due
         moment = after
@@ -120,7 +120,7 @@ def next_request(
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
-def _later(moment: datetime, seconds: float) -> datetime:
+def later(moment: datetime, seconds: float) -> datetime:
     """Return a moment so many seconds later, or the last one that there is."""
     try:
         return moment + timedelta(seconds=seconds)

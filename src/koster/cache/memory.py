@@ -110,5 +110,9 @@ class MemoryCache:
 
 def octets_of(entry: Entry) -> int:
     """Return the memory that an entry takes, about."""
-    headers = sum(len(value) for hop in entry.hops for _, value in hop.headers)
-    return _OVERHEAD + len(entry.body) + headers
+    hops = sum(
+        len(hop.url) + len(hop.why) + sum(len(value) for _, value in hop.headers)
+        for hop in entry.hops
+    )
+    # Text may take four octets for each character.
+    return _OVERHEAD + len(entry.body) + 4 * (hops + len(entry.url) + len(entry.why))

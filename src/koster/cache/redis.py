@@ -53,6 +53,9 @@ class RedisCache:
         try:
             return decoded(self._redis.get(self._prefix + key))
         except (redis.RedisError, OSError) as error:
+            if str(error).startswith("WRONGTYPE"):
+                # Somebody else's: it is written over.
+                return None
             raise CacheError(f"Redis: {error}") from error
 
     def put(self, key: str, entry: Entry) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..freshness import Entry
 
 #: Seconds that a process waits while others write.
-_PATIENCE = 2.0
+_PATIENCE = 1.0
 
 #: PRAGMA application_id: "kost". Says whose file it is.
 _ID = 0x6B6F7374
@@ -46,6 +46,8 @@ class SqliteCache:
         self._path = os.fspath(path)
         self._connection: sqlite3.Connection | None = None
         self._process = 0
+        self._failures = 0
+        self._is_closed = False
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -77,7 +79,8 @@ class SqliteCache:
         return (str(row[0]) for row in self._run("SELECT key FROM entries ORDER BY key", ()))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file, for good."""
+        self._is_closed = True
         with self._lock:
             connection, self._connection = self._connection, None
             if connection is not None and self._process == os.getpid():
@@ -89,11 +92,18 @@ class SqliteCache:
         Raises:
             CacheError: it could not be done.
         """
-        try:
-            with self._lock:
+        failures = self._failures
+        with self._lock:
+            if self._is_closed:
+                raise CacheError(f"{self._path}: is closed")
+            if self._failures != failures:
+                # Who waited while another waited in vain waits no more.
+                raise CacheError(f"{self._path}: has just failed")
+            try:
                 return self._opened().execute(statement, values).fetchall()
-        except (sqlite3.Error, OSError, ValueError) as error:
-            raise CacheError(f"{self._path}: {error}") from error
+            except (sqlite3.Error, OSError, ValueError) as error:
+                self._failures += 1
+                raise CacheError(f"{self._path}: {error}") from error
 
     def _opened(self) -> sqlite3.Connection:
         """Return the connection of this process."""

@@ -15,12 +15,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..freshness import Answer, Entry, Hop
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ..dialects import Statuses
 
 #: The format of records; one of another version is not read.
 _FORMAT = b"koster-entry-1"
+
+
+#: What the fields of a record that is none of ours may raise.
+_UNREADABLE = (
+    *(ArithmeticError, AttributeError, LookupError, OSError),
+    *(RecursionError, TypeError, ValueError),
+)
 
 
 class Cache(Protocol):
@@ -44,9 +51,23 @@ def key_prefix(statuses: Statuses) -> str:
     """Return what keys begin with: dialects that read statuses alike share entries."""
     if statuses == type(statuses)():
         return ""
-    forbidden = ",".join(map(str, sorted(statuses.forbidden)))
-    unavailable = len(statuses.unavailable), sum(statuses.unavailable)
-    return f"{forbidden};{unavailable};{statuses.lifetime};{statuses.longest} "
+    read = (_ranges(statuses.forbidden), _ranges(statuses.unavailable))
+    return f"{';'.join(read)};{statuses.lifetime};{statuses.longest} "
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Return numbers in order, as in ``400-428,430-499``.
+
+    >>> _ranges({404, 401, 400})
+    '400-401,404'
+    """
+    ranges: list[list[int]] = []
+    for number in sorted(numbers):
+        if ranges and ranges[-1][-1] == number - 1:
+            ranges[-1] = [ranges[-1][0], number]
+        else:
+            ranges.append([number])
+    return ",".join("-".join(map(str, each)) for each in ranges)
 
 
 def encoded(entry: Entry) -> bytes:
@@ -63,6 +84,7 @@ def encoded(entry: Entry) -> bytes:
         "unreachable_since": entry.unreachable_since and entry.unreachable_since.timestamp(),
         "etag": entry.etag,
         "last_modified": entry.last_modified,
+        "is_cut": entry.is_cut,
     }
     content = json.dumps(fields).encode("ascii") + b"\n" + entry.body
     return b"%s %08x\n%s" % (_FORMAT, zlib.crc32(content), content)
@@ -78,7 +100,7 @@ def decoded(record: object) -> Entry | None:
     line, _, body = content.partition(b"\n")
     try:
         return _entry(json.loads(line), body)
-    except (ValueError, TypeError, KeyError, OverflowError, OSError, AttributeError):
+    except _UNREADABLE:
         # Somebody else wrote it, with a checksum that is right.
         return None
 
@@ -98,6 +120,7 @@ def _entry(fields: Mapping[str, Any], body: bytes) -> Entry:
         unreachable_since=None if since is None else _moment(since),
         etag=None if fields["etag"] is None else _text(fields["etag"]),
         last_modified=None if fields["last_modified"] is None else _text(fields["last_modified"]),
+        is_cut=bool(fields["is_cut"]),
     )
 
 

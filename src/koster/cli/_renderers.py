@@ -91,6 +91,8 @@ def _cell(answer: Answer) -> Text:
     text = _coloured("yes" if allowed else "no", allowed)
     if answer.decision.rule is not None:
         text.append(f" :{answer.decision.rule.line}", "dim")
+    elif answer.decision.why:
+        text.append(f" {answer.decision.reason}", "dim")
     return text
 
 

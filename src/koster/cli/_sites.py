@@ -19,6 +19,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from .. import origins
 from .._version import VERSION
 from ..errors import MissingExtraError
 from ..robots import parse
@@ -58,6 +59,13 @@ def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Keep what is fetched in this file, and use what it has that still holds; also "
             "redis://HOST:PORT/DB.",
         ),
+        click.option(
+            "--user-agent",
+            default=USER_AGENT,
+            show_default=True,
+            metavar="TEXT",
+            help="What is sent as the User-Agent header; whose rules are asked is another matter.",
+        ),
     ):
         command = option(command)
     return command
@@ -69,6 +77,21 @@ class Settings:
 
     timeout: float
     cache: str | None
+    user_agent: str
+
+
+def origin_of(url: str) -> str:
+    """Return the origin of a URL, as the clients read it.
+
+    Raises:
+        UrlError: it belongs to no site.
+    """
+    try:
+        from ..fetch import to_ascii
+    except MissingExtraError as error:
+        _screen.complain(str(error))
+        sys.exit(2)
+    return str(origins.origin_of(url, to_ascii))
 
 
 def fetched(
@@ -77,7 +100,7 @@ def fetched(
     """Fetch the robots.txt of sites, each for all dialects; in their order.
 
     Raises:
-        click.UsageError: the extra that it needs is not installed.
+        click.UsageError: an option is not what it must be.
     """
     # Dialects that read statuses alike share one fetch.
     clients = {dialect.statuses: _client(dialect, settings) for dialect in reversed(dialects)}
@@ -101,10 +124,10 @@ def _read_as(outcome: Outcome, dialect: Dialect) -> Outcome:
 
 
 def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
-    """Make a client.
+    """Make a client; without the extra that it needs, say so and exit.
 
     Raises:
-        click.UsageError: the extra that it needs is not installed.
+        click.UsageError: an option is not what it must be.
     """
     try:
         from ..fetch import EventName, RobotsClient
@@ -114,7 +137,7 @@ def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
                 _screen.complain(f"the cache is not used: {event.attributes['error.message']}")
 
         return RobotsClient(
-            USER_AGENT,
+            settings.user_agent,
             dialect=dialect,
             timeout=settings.timeout,
             cache=settings.cache,
@@ -122,6 +145,9 @@ def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
             on_event=complain,
         )
     except MissingExtraError as error:
+        _screen.complain(str(error))
+        sys.exit(2)
+    except ValueError as error:
         raise click.UsageError(str(error)) from error
 
 

@@ -11,7 +11,6 @@ import rich_click as click
 from ..dialects import DIALECTS, RFC9309, Dialect
 from ..errors import UnreadableError, UrlError
 from ..model import Reason
-from ..origins import origin_of
 from ..robots import parse
 from . import _files, _renderers, _screen, _sites
 from ._answers import Question, Reading, Tally, answers, reading_of
@@ -93,6 +92,7 @@ def check(
     form: str,
     timeout: float,
     cache: str | None,
+    user_agent: str,
 ) -> None:
     """May these robots fetch these URLs, and which line says so?
 
@@ -111,7 +111,7 @@ def check(
     asked = (*map(_files.octets_escaped, urls), *(url for _, lines in more for url in lines))
     who = agents or (_EVERYBODY,)
     try:
-        settings = _sites.Settings(timeout, cache)
+        settings = _sites.Settings(timeout, cache, user_agent)
         if paths:
             _warn_about(urls)
             questions, all_read = _about_files(paths, chosen, settings, who, asked)
@@ -188,10 +188,10 @@ def _about_sites(
     complete = True
     for url in urls:
         try:
-            sites.setdefault(str(origin_of(url)), []).append(url)
+            sites.setdefault(_sites.origin_of(url), []).append(url)
         except UrlError as error:
             if url in typed:
-                raise click.UsageError(f"{error}; to ask a file, name it with --robots") from error
+                raise click.UsageError(_hint(url, error)) from error
             _screen.complain(str(error))
             complete = False
     questions = []
@@ -202,6 +202,16 @@ def _about_sites(
         questions.append(Question(outcomes[0].url, readings, agents, tuple(asked)))
         complete = complete and not any(each.reason is Reason.UNREACHABLE for each in outcomes)
     return questions, complete
+
+
+def _hint(url: str, error: UrlError) -> str:
+    """Return what may be meant by what belongs to no site."""
+    if url == _files.STDIN:
+        return "to read URLs from standard input: --urls -"
+    file = "to ask a file about paths, name it with --robots FILE"
+    if "://" in url or url.startswith(("/", ".", "?", "*")):
+        return f"{error}; {file}"
+    return f"{url} has no scheme: is it https://{url}? Else, {file}"
 
 
 def _gather(read: Callable[[str], Any], paths: Iterable[str]) -> tuple[list[tuple[str, Any]], bool]:

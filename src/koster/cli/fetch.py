@@ -13,7 +13,6 @@ from rich.text import Text
 from ..dialects import DIALECTS, RFC9309, Dialect
 from ..errors import UrlError
 from ..model import Reason, text_of
-from ..origins import origin_of
 from . import _screen, _sites
 from ._types import OneDialectType
 
@@ -52,7 +51,9 @@ _SAID = {
     help="How to print it; file: the robots.txt alone, as UTF-8.",
 )
 @_sites.fetching_options
-def fetch(site: str, dialect: Dialect, form: str, timeout: float, cache: str | None) -> None:
+def fetch(
+    site: str, dialect: Dialect, form: str, timeout: float, cache: str | None, user_agent: str
+) -> None:
     """Fetch a site's robots.txt; show each hop, the headers that matter, freshness and the file.
 
     SITE is any address on it, or its name: https is meant then.
@@ -61,14 +62,17 @@ def fetch(site: str, dialect: Dialect, form: str, timeout: float, cache: str | N
 
     Exit codes: 0 there is a file, 1 there is none, 2 wrong usage, 3 it could not be had.
     """
+    if site.startswith(("/", ".")):
+        raise click.UsageError(f"{site} is a file, not a site; koster check --robots reads files")
     url = site if "://" in site else f"https://{site}"
     try:
-        origin = str(origin_of(url))
+        origin = _sites.origin_of(url)
     except UrlError as error:
         raise click.UsageError(str(error)) from error
     began = datetime.now(UTC)
+    settings = _sites.Settings(timeout, cache, user_agent)
     try:
-        ((outcome,),) = _sites.fetched([origin], (dialect,), _sites.Settings(timeout, cache))
+        ((outcome,),) = _sites.fetched([origin], (dialect,), settings)
     except KeyboardInterrupt:
         _sites.stopped()
     if form == "text":
@@ -90,7 +94,7 @@ def _print_text(outcome: Outcome, began: datetime) -> None:
             [Text(""), Text(f"{name}: {_screen.shortened(value)}", "dim"), Text("")]
             for name, value in hop.headers
         ]
-        if hop.why:
+        if hop.why and hop.why != outcome.why:
             rows.append([Text(""), Text(_screen.printable(hop.why), "yellow"), Text("")])
     _screen.print_table(["Status", "Request", "Took"], rows)
     print()
@@ -113,6 +117,8 @@ def _facts(outcome: Outcome, began: datetime) -> list[tuple[str, str]]:
         size, groups = len(outcome.robots.body), len(outcome.robots.groups)
         counted = f"{size:,} octets, {groups:,} group{'s' * (groups != 1)}"
         facts.append(("File", f"{counted}, read as {outcome.dialect}"))
+        if outcome.is_cut:
+            facts.append(("Note", "the file is longer: robots read its first 500 KiB alone"))
         source = " (from the cache)" if outcome.fetched < began else ""
         facts.append(("Fetched", _moment(outcome.fetched) + source))
     if outcome.unreachable_since is not None:
@@ -148,6 +154,7 @@ def _print_json(outcome: Outcome) -> None:
         ],
         "stale": outcome.is_stale,
         "downgraded": outcome.is_downgraded,
+        "cut": outcome.is_cut,
         "fetched": outcome.fetched.isoformat(),
         "expires": outcome.expires.isoformat(),
         "unreachable_since": outcome.unreachable_since and outcome.unreachable_since.isoformat(),

@@ -18,6 +18,7 @@ except ModuleNotFoundError as error:
     raise MissingExtraError(f"koster.fetch needs more: {more}") from error
 
 from ..access import Outcome
+from ._network import to_ascii
 from .aio import AsyncRobotsClient
 from .events import Event, EventName
 from .guard import PUBLIC_ONLY, Guard, RefusedAddressError
@@ -44,6 +45,7 @@ __all__ = [
     "RefusedAddressError",
     "Reply",
     "RobotsClient",
+    "to_ascii",
 ]
 
 

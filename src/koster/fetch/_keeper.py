@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,11 @@ from ..access import Access, Failure, Request, outcome_of
 from ..cache import MemoryCache, opened
 from ..cache.memory import Recent, octets_of
 from ..cache.shelf import Shelf
-from ..dialects import Names
+from ..dialects import Dialect, Names
+from ..errors import TooSoonError
 from ..freshness import holds_from, is_fresh
 from ..model import Reason
-from ..origins import origin_of
+from ..origins import as_browsers_read, origin_of
 from ..robots import parse
 from ._network import to_ascii
 from .events import EventName, Teller
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
     from ..access import Outcome
     from ..cache import Cache
-    from ..dialects import Dialect
     from ..freshness import Entry
     from ..model import Decision
     from ..robots import RobotsTxt, Rules
@@ -70,6 +71,10 @@ class Keeper:
         on_event: OnEvent | None,
         clock: Callable[[], datetime],
     ) -> None:
+        if not isinstance(dialect, Dialect):
+            raise TypeError(f"dialect must be a koster.Dialect, not {type(dialect).__name__}")
+        if on_event is not None and not callable(on_event):
+            raise TypeError(f"on_event must be callable, not {type(on_event).__name__}")
         self.user_agent = _checked_header(user_agent)
         self.agent = _own_agent(user_agent, dialect) if agent is None else agent
         self.dialect = dialect
@@ -93,9 +98,16 @@ class Keeper:
             self._tell_hit(site.outcome)
         return site
 
+    def close(self) -> None:
+        """Keep nothing ready any more, and close the cache if the client made it."""
+        self._sites.clear()
+        if self.cache_is_ours:
+            self.cache.close()
+
     def keep(self, place: str, site: Site) -> None:
-        """Keep a site ready under the first part of a URL."""
-        self._sites.put(place, site)
+        """Keep a site ready under the first part of a URL, if that is no odd one."""
+        if place:
+            self._sites.put(place, site)
 
     def needs_no_fetch(self, url: str, agent: str | Sequence[str]) -> Decision | None:
         """Return the decision about /robots.txt itself, if that is what a URL asks for.
@@ -105,11 +117,11 @@ class Keeper:
         """
         if "/robots.txt" not in url:
             return None
-        decision = self._nothing.decide(url, agent)
+        decision = self._nothing.decide(as_browsers_read(url), agent)
         if decision.reason is not Reason.ROBOTS_TXT:
             return None
         origin_of(url, to_ascii)
-        return decision
+        return replace(decision, url=url)
 
     # What the cache knows.
 
@@ -141,7 +153,7 @@ class Keeper:
         if self.teller.has_listener:
             self.tell_if_outside(site, agent)
         if agent is None and site.rules is not None:
-            return site.rules.decide(url)
+            return site.outcome.decide_by(site.rules, url)
         return site.outcome.decide(url, self.agent if agent is None else agent)
 
     def verdict(self, site: Site, url: str, agent: str | Sequence[str] | None) -> bool:
@@ -149,7 +161,7 @@ class Keeper:
         if self.teller.has_listener:
             self.tell_if_outside(site, agent)
         if agent is None and site.rules is not None:
-            return site.rules.allowed(url)
+            return site.rules.allowed(as_browsers_read(url))
         return site.outcome.allowed(url, self.agent if agent is None else agent)
 
     def rules(self, site: Site, agent: str | Sequence[str] | None) -> Rules:
@@ -163,6 +175,10 @@ class Keeper:
         """Return for whom a pace is kept: an origin and an agent."""
         asked = self.agent if agent is None else agent
         return f"{site.outcome.origin} {asked if isinstance(asked, str) else ', '.join(asked)}"
+
+    def too_soon(self, key: str, moment: datetime) -> TooSoonError:
+        """Return the error that says when a turn would be."""
+        return TooSoonError(f"{key} may not ask before {moment:%Y-%m-%d %H:%M:%S} UTC", moment)
 
     # Events.
 
@@ -246,10 +262,21 @@ class Keeper:
         )
 
 
+#: Scheme and authority of a URL that means to a browser what it says, of a usual length.
+_PLACE = re.compile(r"https?://[^\x00-\x20\\/?#]{1,300}(?=[/?#]|\Z)")
+
+
 def place_of(url: str) -> str:
-    """Return the part of a URL under which its site is kept ready: up to its path, mostly."""
-    slash = url.find("/", 8)
-    return url if slash < 0 else url[:slash]
+    """Return the part of a URL under which its site is kept ready; "" for odd ones.
+
+    Raises:
+        TypeError: it is not a str.
+    """
+    try:
+        match = _PLACE.match(url)
+    except TypeError:
+        raise TypeError(f"url must be a str, not {type(url).__name__}") from None
+    return match.group() if match else ""
 
 
 def _kind_of(outcome: Outcome) -> str:
@@ -270,8 +297,11 @@ def _checked_header(user_agent: str) -> str:
     """Return what can be sent as a User-Agent header.
 
     Raises:
+        TypeError: it is not a str.
         ValueError: it cannot.
     """
+    if not isinstance(user_agent, str):
+        raise TypeError(f"user_agent must be a str, not {type(user_agent).__name__}")
     if not user_agent.strip() or not user_agent.isascii() or not user_agent.isprintable():
         raise ValueError(f"user_agent must be printable ASCII, not {user_agent!r}")
     return user_agent.strip()
@@ -281,8 +311,11 @@ def _checked_timeout(timeout: float) -> float:
     """Return seconds for a fetch.
 
     Raises:
+        TypeError: it is not a number.
         ValueError: they are none.
     """
+    if not isinstance(timeout, (int, float)):
+        raise TypeError(f"timeout must be seconds, not {type(timeout).__name__}")
     if not 0 < timeout < math.inf:
         raise ValueError(f"timeout must be a finite number of seconds above 0, not {timeout!r}")
     return float(timeout)

@@ -6,6 +6,7 @@ backends are the place at which an address is about to be connected to.
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import queue
 import socket
@@ -16,20 +17,25 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import anyio
+import anyio.from_thread
+import anyio.lowlevel
 import httpcore2
 import httpx2
 import idna
 
 from ..access import Failure, FailureKind
 from ..origins import idna_2003
+from . import _codings
 from .guard import RefusedAddressError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
     from .guard import Guard
 
     _Options: TypeAlias = Iterable[httpcore2.SOCKET_OPTION] | None
+    #: Addresses, or what went wrong.
+    _Found: TypeAlias = list[str] | Exception
 
 #: Connections that are kept open for a while after an answer: redirects often stay on a host.
 _KEPT_OPEN = 10
@@ -150,34 +156,76 @@ class _Backend(httpcore2.NetworkBackend):
 def _resolved(host: str, port: int, seconds: float) -> list[str]:
     """Return the addresses of a host.
 
-    The system's resolver knows no deadline: it works in a thread, which is left alone if it takes
-    too long.
-
     Raises:
         httpcore2.ConnectTimeout: it took too long.
         OSError: there are none.
         UnicodeError: it cannot be a name.
     """
+    found = _numeric(host, port)
+    if found is not None:
+        return found
+    results: queue.SimpleQueue[_Found] = queue.SimpleQueue()
+    _look_up(host, port, results.put)
+    try:
+        return _given(results.get(timeout=seconds))
+    except queue.Empty:
+        raise httpcore2.ConnectTimeout(f"{host} was not resolved in time") from None
+
+
+async def _resolved_meanwhile(host: str, port: int) -> list[str]:
+    """Return the addresses of a host, while other tasks go on.
+
+    Raises:
+        OSError: there are none.
+        UnicodeError: it cannot be a name.
+    """
+    found = _numeric(host, port)
+    if found is not None:
+        return found
+    done = anyio.Event()
+    token = anyio.lowlevel.current_token()
+    results: list[_Found] = []
+
+    def put(found: _Found) -> None:
+        results.append(found)
+        # Where the loop is over, nobody waits.
+        with contextlib.suppress(RuntimeError, anyio.RunFinishedError):
+            anyio.from_thread.run_sync(done.set, token=token)
+
+    _look_up(host, port, put)
+    await done.wait()
+    return _given(results[0])
+
+
+def _numeric(host: str, port: int) -> list[str] | None:
+    """Return the address that a host is, or None if it is a name."""
     try:
         return _addresses(socket.getaddrinfo(host, port, flags=socket.AI_NUMERICHOST))
-    except socket.gaierror:
-        pass
-    results: queue.SimpleQueue[list[str] | Exception] = queue.SimpleQueue()
+    except (OSError, UnicodeError):
+        return None
+
+
+def _look_up(host: str, port: int, put: Callable[[_Found], object]) -> None:
+    """Hand out the addresses of a host, or what went wrong, from a thread.
+
+    The system's resolver knows no deadline: it works in a thread of its own, which is left alone if
+    it takes too long, and which nobody waits for at the end.
+    """
 
     def resolve() -> None:
         try:
-            results.put(_addresses(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+            put(_addresses(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
         except (OSError, UnicodeError) as error:
-            results.put(error)
+            put(error)
 
     threading.Thread(target=resolve, name=f"resolve {host}", daemon=True).start()
-    try:
-        result = results.get(timeout=seconds)
-    except queue.Empty:
-        raise httpcore2.ConnectTimeout(f"{host} was not resolved in time") from None
-    if isinstance(result, Exception):
-        raise result
-    return result
+
+
+def _given(found: _Found) -> list[str]:
+    """Return addresses, or raise what went wrong."""
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 def _addresses(found: Iterable[tuple[Any, ...]]) -> list[str]:
@@ -199,6 +247,32 @@ def _usable(addresses: list[str], guard: Guard | None) -> list[str]:
     return usable
 
 
+class _AsyncStream(httpcore2.AsyncNetworkStream):
+    """A connection that is closed when somebody stops waiting for its TLS."""
+
+    def __init__(self, inner: httpcore2.AsyncNetworkStream) -> None:
+        self._inner = inner
+        self.read = inner.read  # type: ignore[method-assign]
+        self.write = inner.write  # type: ignore[method-assign]
+        self.get_extra_info = inner.get_extra_info  # type: ignore[method-assign]
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        try:
+            return await self._inner.start_tls(ssl_context, server_hostname, timeout)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self._inner.aclose()
+            raise
+
+
 class _AsyncBackend(httpcore2.AsyncNetworkBackend):
     """Connects to addresses that the guard lets through. Deadlines are the caller's scopes."""
 
@@ -214,16 +288,15 @@ class _AsyncBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: _Options = None,
     ) -> httpcore2.AsyncNetworkStream:
-        options = socket_options or ()
-        if self._guard is None:
-            return await self._inner.connect_tcp(host, port, timeout, local_address, options)
-        found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        addresses = _usable(_addresses(found), self._guard)
+        addresses = _usable(await _resolved_meanwhile(host, port), self._guard)
         for tries_left in range(len(addresses), 0, -1):
+            # As in `_Backend`.
             seconds = None if timeout is None else timeout / tries_left
             try:
-                return await self._inner.connect_tcp(
-                    addresses[-tries_left], port, seconds, local_address, options
+                return _AsyncStream(
+                    await self._inner.connect_tcp(
+                        addresses[-tries_left], port, seconds, local_address, socket_options or ()
+                    )
                 )
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 if tries_left == 1:
@@ -325,11 +398,6 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
         await self._pool.aclose()
 
 
-#: The content codings that httpx2 reads here: what it says of itself in its requests.
-with httpx2.Client(transport=httpx2.MockTransport(lambda _: httpx2.Response(200))) as _client:
-    ACCEPTED = _client.headers["accept-encoding"]
-CODINGS = frozenset({"identity", *(each.strip() for each in ACCEPTED.split(","))})
-
 #: What may keep an answer from coming.
 ERRORS = (
     httpx2.HTTPError,
@@ -344,6 +412,7 @@ ERRORS = (
     anyio.BrokenResourceError,
     anyio.ClosedResourceError,
     anyio.EndOfStream,
+    *_codings.ERRORS,
 )
 
 #: The kinds of errors, the first that fits; an error is also what caused it.
@@ -352,7 +421,7 @@ _KINDS: tuple[tuple[tuple[type[BaseException], ...], FailureKind], ...] = (
     ((httpx2.TimeoutException, httpcore2.TimeoutException, TimeoutError), FailureKind.TIMEOUT),
     ((ssl.SSLError, ssl.CertificateError), FailureKind.TLS),
     ((socket.gaierror, UnicodeError, httpx2.InvalidURL), FailureKind.NAME),
-    ((httpx2.DecodingError,), FailureKind.ENCODING),
+    ((httpx2.DecodingError, *_codings.ERRORS), FailureKind.ENCODING),
     ((httpx2.ProtocolError, httpcore2.ProtocolError), FailureKind.NOT_HTTP),
 )
 _WHYS = {
@@ -375,6 +444,8 @@ def failure_of(error: BaseException, timeout: float) -> Failure:
         FailureKind.CONNECTION,
     )
     said = next((str(each) for each in chain if str(each)), type(error).__name__)
+    if "WRONG_VERSION_NUMBER" in said:
+        said = "it does not speak TLS; is it http:// there?"
     return Failure(kind, _WHYS[kind].format(timeout=timeout, error=said[:_LONGEST_WHY]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -9,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import anyio.to_thread
 
-from ..access import MAX_OCTETS, Request, Response, headers_of, wants_body
+from ..access import Request, Response
 from ..cache import MemoryCache
 from ..dialects import RFC9309
 from ..origins import origin_of
 from ._keeper import Keeper, place_of, utc_now
 from ._network import ERRORS, AsyncTransport, failure_of, to_ascii
 from .pace import LONGEST_SLEEP, Pacer
-from .sync import AT_ONCE, check_arguments, http_request, read_response
+from .sync import AT_ONCE, Reading, check_arguments, http_request
 
 if TYPE_CHECKING:
     import os
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ..freshness import Entry
     from ..model import Decision
     from ..origins import Origin
+    from ..robots import Rules
     from ._keeper import Site
     from .events import OnEvent
     from .guard import Guard
@@ -70,6 +72,7 @@ class AsyncRobotsClient:
         self._fetching = _Locks()
         self._waiting = _Locks()
         self._is_closed = False
+        self._sleeping: set[anyio.CancelScope] = set()
 
     async def __aenter__(self) -> Self:
         return self
@@ -83,8 +86,9 @@ class AsyncRobotsClient:
         if self._transport_is_ours:
             with anyio.CancelScope(shield=True):
                 await self._transport.aclose()
-        if self._keeper.cache_is_ours:
-            self._keeper.cache.close()
+        self._keeper.close()
+        for scope in self._sleeping:
+            scope.cancel()
 
     async def allowed(self, url: str, agent: str | Sequence[str] | None = None) -> bool:
         """Tell whether a robot may fetch a URL; see `RobotsClient.allowed`."""
@@ -109,16 +113,41 @@ class AsyncRobotsClient:
         """Return what fetching a site's robots.txt gave; see `RobotsClient.robots`."""
         return (await self._known(url)).outcome
 
-    async def wait(self, url: str, agent: str | Sequence[str] | None = None) -> float:
+    async def wait(
+        self,
+        url: str,
+        agent: str | Sequence[str] | None = None,
+        *,
+        at_most: float | None = None,
+    ) -> float:
         """Wait until the site may be asked again; see `RobotsClient.wait`."""
         began = time.monotonic()
         site = await self._known(url)
         self._keeper.tell_if_outside(site, agent)
         key, rules = self._keeper.pace_key(site, agent), self._keeper.rules(site, agent)
-        async with self._waiting.of(key):
-            while (seconds := await self._paced("turn", key, rules, self._keeper.clock())) > 0:
-                await anyio.sleep(min(seconds, LONGEST_SLEEP))
+        until = math.inf if at_most is None else began + at_most
+        has_turn = False
+        with anyio.CancelScope() as scope:
+            self._sleeping.add(scope)
+            try:
+                async with self._waiting.of(key, until) as is_first:
+                    has_turn = is_first and await self._turn(key, rules, until)
+            finally:
+                self._sleeping.discard(scope)
+        if not has_turn:
+            if self._is_closed:
+                raise RuntimeError("the client was closed")
+            moment = await self._paced("next_request", key, rules, self._keeper.clock())
+            raise self._keeper.too_soon(key, moment)
         return time.monotonic() - began
+
+    async def _turn(self, key: str, rules: Rules, until: float) -> bool:
+        """Take the turn when it is due; tells whether that is before a monotonic moment."""
+        while (seconds := await self._paced("turn", key, rules, self._keeper.clock())) > 0:
+            if time.monotonic() + seconds > until:
+                return False
+            await anyio.sleep(min(seconds, LONGEST_SLEEP))
+        return True
 
     async def next_request(self, url: str, agent: str | Sequence[str] | None = None) -> datetime:
         """Return when the site may be asked again; see `RobotsClient.next_request`."""
@@ -145,7 +174,7 @@ class AsyncRobotsClient:
         """Ask the cache; one that may block, in a thread."""
         if isinstance(self._keeper.cache, MemoryCache):
             return method(*arguments)
-        return await anyio.to_thread.run_sync(method, *arguments)
+        return await anyio.to_thread.run_sync(method, *arguments, abandon_on_cancel=True)
 
     async def _known(self, url: str) -> Site:
         site = self._keeper.site_at(place_of(url))
@@ -164,6 +193,9 @@ class AsyncRobotsClient:
                 site = keeper.if_fresh(entry)
                 if site is None:
                     entry = await self._fetched(origin, entry)
+                    if self._is_closed:
+                        # What was closed under it tells nothing about the site.
+                        raise RuntimeError("the client was closed")
                     await self._cached(keeper.shelf.put, entry)
                     site = keeper.site_of(entry)
                 keeper.keep(str(origin), site)
@@ -197,43 +229,48 @@ class AsyncRobotsClient:
 
     async def _answer(self, request: Request, left: float) -> Response | Failure:
         """Send a request; there are so many seconds left."""
-        timeout = self._keeper.timeout
         try:
             with anyio.fail_after(max(left, 0)):
                 sent = http_request(request, self._keeper.user_agent, None)
                 response = await self._transport.handle_async_request(sent)
                 try:
-                    headers = headers_of(response.headers.raw)
-                    if not wants_body(response.status_code):
-                        return Response(response.status_code, headers)
-                    body = bytearray()
-                    async with aclosing(response.aiter_bytes()) as parts:
-                        async for part in parts:
-                            body += part
-                            if len(body) > MAX_OCTETS:
-                                break
+                    reading = Reading(response)
+                    if reading.wants_body:
+                        async with aclosing(response.aiter_raw()) as parts:
+                            async for part in parts:
+                                if reading.is_enough(part):
+                                    break
                 finally:
                     await response.aclose()
+            return reading.result()
         except ERRORS as error:
-            return failure_of(error, timeout)
-        return read_response(response.status_code, headers, body)
+            return failure_of(error, self._keeper.timeout)
 
 
 class _Locks:
-    """Locks by name, there as long as somebody holds or wants them."""
+    """Locks by name, there as long as somebody holds or wants them; first come, first served."""
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[anyio.Lock, int]] = {}
 
     @asynccontextmanager
-    async def of(self, name: str) -> AsyncIterator[None]:
-        """Hold the lock of a name."""
+    async def of(self, name: str, until: float = math.inf) -> AsyncIterator[bool]:
+        """Hold the lock of a name; False if it is not to be had until a monotonic moment."""
         lock, count = self._held.get(name) or (anyio.Lock(), 0)
         self._held[name] = lock, count + 1
+        has_it = False
         try:
-            async with lock:
-                yield
+            try:
+                lock.acquire_nowait()
+                has_it = True
+            except anyio.WouldBlock:
+                with anyio.move_on_after(max(until - time.monotonic(), 0)):
+                    await lock.acquire()
+                    has_it = True
+            yield has_it
         finally:
+            if has_it:
+                lock.release()
             lock, count = self._held.pop(name)
             if count > 1:
                 self._held[name] = lock, count - 1

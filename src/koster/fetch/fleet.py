@@ -7,15 +7,17 @@ a request at this moment. The time is the server's.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
+import random
 import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError
-from ..politeness import RULE_OF_THUMB, Fetch, Pace, next_request
-from .pace import Pacer, check_seconds
+from ..politeness import RULE_OF_THUMB, Fetch, Pace, interval, later, next_request
+from .pace import Pacer
 
 try:
     import redis
@@ -38,6 +40,9 @@ _LONGEST = 365 * 24 * 60 * 60 * 1000
 
 #: How long is remembered how long a request took, in seconds.
 _MEMORY = 24 * 60 * 60
+
+#: How many seconds later a worker asks again than the turn is due, at most.
+_CHANCE = 0.02
 
 #: Seconds for which a server that failed is left alone.
 _PAUSE = 10.0
@@ -80,21 +85,20 @@ class FleetPacer:
 
     def turn(self, key: str, rules: Rules, now: datetime) -> float:
         """Take the turn and return 0, or return the seconds after which to ask again."""
-        seconds = self._asked(self._turn, key, rules)
-        if seconds is None:
+        # What this process did itself it knows, also what the server does not know any more.
+        left = (self._alone.next_request(key, rules, now) - now).total_seconds()
+        if left > 0:
+            return _with_chance(left)
+        seconds: float | None = self._asked(key, self._turn, key, rules, now)
+        if seconds is None or seconds == 0:
             return self._alone.turn(key, rules, now)
-        if seconds == 0:
-            # Should the server go down, this process goes on from here.
-            self._alone.turn(key, rules, now)
-        result: float = seconds
-        return result
+        return _with_chance(seconds)
 
     def next_request(self, key: str, rules: Rules, now: datetime) -> datetime:
         """Return when the next turn is, without taking it."""
-        seconds = self._asked(self._seconds_left, key, rules)
-        if seconds is None:
-            return self._alone.next_request(key, rules, now)
-        return now + timedelta(seconds=seconds)
+        alone = self._alone.next_request(key, rules, now)
+        seconds: float | None = self._asked(key, self._left, key, rules)
+        return alone if seconds is None else max(alone, later(now, seconds))
 
     def took(self, key: str, seconds: float) -> None:
         """Note how long the request took for which the turn was taken last.
@@ -102,11 +106,10 @@ class FleetPacer:
         Raises:
             ValueError: ``seconds`` is no finite number from 0 on.
         """
-        check_seconds(seconds)
         self._alone.took(key, seconds)
-        self._asked(self._note, key, seconds)
+        self._asked(key, self._note, key, seconds)
 
-    def _asked(self, method: Any, *arguments: Any) -> Any:
+    def _asked(self, key: str, method: Any, *arguments: Any) -> Any:
         """Return what the server says, or None if it is down."""
         if time.monotonic() < self._alone_until:
             return None
@@ -115,19 +118,23 @@ class FleetPacer:
         except (redis.RedisError, OSError) as error:
             self._alone_until = time.monotonic() + _PAUSE
             _log.warning("the fleet's pace is not kept, this process goes on alone: %s", error)
+            if str(error).startswith("WRONGTYPE"):
+                # Somebody else's: it goes, so that the fleet can go on.
+                with contextlib.suppress(redis.RedisError, OSError):
+                    self._redis.delete(self._name(key, "last"))
             return None
 
-    def _turn(self, key: str, rules: Rules) -> float:
+    def _turn(self, key: str, rules: Rules, now: datetime) -> float:
         """Take the turn on the server, or return the seconds after which to ask again."""
         stamp = self._clock.now()
         left = self._left(key, rules, stamp)
         if left > 0:
             return left
-        now = _moment(stamp)
-        pause = next_request(rules, Fetch(now, 0.0), now, self._default) - now
-        millis = min(math.ceil(pause.total_seconds() * 1000), _LONGEST)
+        millis = math.ceil(min(interval(rules, now, 0.0, self._default) * 1000, _LONGEST))
         if millis > 0:
-            bucket = self._bucket(key, millis)
+            # One name for each interval: where the file changes, the old one binds nobody.
+            store = RedisStateStore(self._redis, self._name(key, f"turn {millis}"))
+            bucket = StateBucket([Rate(1, millis, burst=1)], store=store, clock=self._clock)
             item = RateItem(key, stamp)
             if not bucket.put(item):
                 waiting: Any = bucket.waiting(item)
@@ -137,16 +144,12 @@ class FleetPacer:
         self._redis.expire(name, _MEMORY + millis // 1000)
         return 0.0
 
-    def _seconds_left(self, key: str, rules: Rules) -> float:
-        """Return the seconds until the next turn."""
-        return self._left(key, rules, self._clock.now())
-
-    def _left(self, key: str, rules: Rules, stamp: int) -> float:
+    def _left(self, key: str, rules: Rules, stamp: int | None = None) -> float:
         """Return the seconds until the next turn, by what is known of the last one."""
+        stamp = self._clock.now() if stamp is None else stamp
         now = _moment(stamp)
-        return (
-            next_request(rules, self._last(key, stamp), now, self._default) - now
-        ).total_seconds()
+        due = next_request(rules, self._last(key, stamp), now, self._default)
+        return (due - now).total_seconds()
 
     def _note(self, key: str, seconds: float) -> None:
         name = self._name(key, "last")
@@ -162,13 +165,13 @@ class FleetPacer:
             # Nothing, or nothing that a pacer wrote.
             return None
 
-    def _bucket(self, key: str, millis: int) -> StateBucket:
-        """Return the limiter that lets one request through in so many milliseconds."""
-        store = RedisStateStore(self._redis, self._name(key, "turn"))
-        return StateBucket([Rate(1, millis, burst=1)], store=store, clock=self._clock)
-
     def _name(self, key: str, what: str) -> str:
         return f"{self._prefix}{what}:{key}"
+
+
+def _with_chance(seconds: float) -> float:
+    """Return a little more, by chance: of workers who wake together each is first now and then."""
+    return seconds + random.uniform(0, min(_CHANCE, seconds / 10))  # noqa: S311 - no secret
 
 
 def _moment(millis: int) -> datetime:

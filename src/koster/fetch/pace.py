@@ -10,14 +10,13 @@ import math
 import threading
 import time
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from ..politeness import RULE_OF_THUMB, Fetch, Pace, interval, next_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
 
     from ..robots import Rules
 
@@ -28,6 +27,10 @@ LONGEST_SLEEP = 60.0
 _TURNS = 10_000
 #: And for how many seconds they are, at least.
 _SHORTEST_MEMORY = 60.0
+
+
+#: Clocks that are no more seconds apart were not set between two readings.
+_SAME = 0.001
 
 
 class PaceKeeper(Protocol):
@@ -45,9 +48,13 @@ class PaceKeeper(Protocol):
 
 @dataclass(slots=True)
 class _Turn:
-    """A turn that was taken: when, how long the request took, and how long it matters."""
+    """A turn that was taken: when, how long the request took, and how long it matters.
+
+    ``moment`` is when it was by the clock of the day.
+    """
 
     began: float
+    moment: datetime
     seconds: float
     interval: float
 
@@ -79,7 +86,7 @@ class Pacer:
             if due > now:
                 return (due - now).total_seconds()
             pause = interval(rules, now, 0.0, self._default)
-            self._turns[key] = _Turn(self._monotonic(), 0.0, pause)
+            self._turns[key] = _Turn(self._monotonic(), now, 0.0, pause)
             if len(self._turns) > self._limit:
                 self._forget()
         return 0.0
@@ -106,7 +113,10 @@ class Pacer:
         turn = self._turns.get(key)
         last = None
         if turn is not None:
-            last = Fetch(_earlier(now, self._monotonic() - turn.began), turn.seconds)
+            elapsed = self._monotonic() - turn.began
+            by_the_day = (now - turn.moment).total_seconds()
+            is_set = abs(by_the_day - elapsed) > _SAME
+            last = Fetch(_earlier(now, elapsed) if is_set else turn.moment, turn.seconds)
         return next_request(rules, last, now, self._default)
 
     def _forget(self) -> None:

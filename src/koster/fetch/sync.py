@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
+from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import httpx2
 
-from ..access import MAX_OCTETS, Request, Response, coding_failure, headers_of, wants_body
+from ..access import (
+    MAX_OCTETS,
+    Failure,
+    FailureKind,
+    Request,
+    Response,
+    coding_failure,
+    headers_of,
+    wants_body,
+)
 from ..dialects import RFC9309
 from ..origins import origin_of
+from ._codings import ACCEPTED, CODINGS, unpacker
 from ._keeper import Keeper, place_of, utc_now
-from ._network import ACCEPTED, CODINGS, ERRORS, Deadline, Transport, failure_of, to_ascii
+from ._network import ERRORS, Deadline, Transport, failure_of, to_ascii
 from .pace import LONGEST_SLEEP, Pacer
 
 if TYPE_CHECKING:
@@ -22,12 +34,13 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Self
 
-    from ..access import Failure, Outcome
+    from ..access import Outcome
     from ..cache import Cache
     from ..dialects import Dialect
     from ..freshness import Entry
     from ..model import Decision
     from ..origins import Origin
+    from ..robots import Rules
     from ._keeper import Site
     from .events import OnEvent
     from .guard import Guard
@@ -87,6 +100,7 @@ class RobotsClient:
         self._fetching = _Locks()
         self._waiting = _Locks()
         self._is_closed = False
+        self._closing = threading.Event()
 
     def __enter__(self) -> Self:
         return self
@@ -99,8 +113,8 @@ class RobotsClient:
         self._is_closed = True
         if self._transport_is_ours:
             self._transport.close()
-        if self._keeper.cache_is_ours:
-            self._keeper.cache.close()
+        self._keeper.close()
+        self._closing.set()
 
     def allowed(self, url: str, agent: str | Sequence[str] | None = None) -> bool:
         """Tell whether a robot may fetch a URL.
@@ -137,23 +151,48 @@ class RobotsClient:
         """
         return self._known(url).outcome
 
-    def wait(self, url: str, agent: str | Sequence[str] | None = None) -> float:
+    def wait(
+        self,
+        url: str,
+        agent: str | Sequence[str] | None = None,
+        *,
+        at_most: float | None = None,
+    ) -> float:
         """Wait until the site may be asked again, and take the turn; return the seconds waited.
 
-        The pace is kept for each origin and agent. Where the site asks for nothing, the pacer's
-        default holds.
+        The pace is kept for each origin and agent; threads get their turns in the order in which
+        they came. Where the site asks for nothing, the pacer's default holds.
+
+        Args:
+            url: A URL of the site.
+            agent: Who asks.
+            at_most: Seconds; it may be years, without it.
 
         Raises:
+            TooSoonError: it would be longer than ``at_most``. No turn was taken.
             UrlError: the URL belongs to no site.
+            RuntimeError: the client was closed.
         """
         began = time.monotonic()
         site = self._known(url)
         self._keeper.tell_if_outside(site, agent)
         key, rules = self._keeper.pace_key(site, agent), self._keeper.rules(site, agent)
-        with self._waiting.of(key):
-            while (seconds := self._pacer.turn(key, rules, self._keeper.clock())) > 0:
-                time.sleep(min(seconds, LONGEST_SLEEP))
+        until = math.inf if at_most is None else began + at_most
+        with self._waiting.of(key, until) as is_first:
+            if not is_first:
+                raise self._keeper.too_soon(
+                    key, self._pacer.next_request(*self._pacing(key, rules))
+                )
+            while (seconds := self._pacer.turn(*self._pacing(key, rules))) > 0:
+                if time.monotonic() + seconds > until:
+                    moment = self._pacer.next_request(*self._pacing(key, rules))
+                    raise self._keeper.too_soon(key, moment)
+                if self._closing.wait(min(seconds, LONGEST_SLEEP)):
+                    raise RuntimeError("the client was closed")
         return time.monotonic() - began
+
+    def _pacing(self, key: str, rules: Rules) -> tuple[str, Rules, datetime]:
+        return key, rules, self._keeper.clock()
 
     def next_request(self, url: str, agent: str | Sequence[str] | None = None) -> datetime:
         """Return when the site may be asked again, without waiting and without taking the turn.
@@ -193,6 +232,9 @@ class RobotsClient:
                 site = keeper.if_fresh(entry)
                 if site is None:
                     entry = self._fetched(origin, entry)
+                    if self._is_closed:
+                        # What was closed under it tells nothing about the site.
+                        raise RuntimeError("the client was closed")
                     keeper.shelf.put(entry)
                     site = keeper.site_of(entry)
                 keeper.keep(str(origin), site)
@@ -225,24 +267,19 @@ class RobotsClient:
     def _answer(self, request: Request, deadline: Deadline) -> Response | Failure:
         """Send a request."""
         try:
-            left = deadline.left
-            sent = http_request(request, self._keeper.user_agent, left)
+            sent = http_request(request, self._keeper.user_agent, deadline.left)
             response = self._transport.handle_request(sent)
             try:
-                headers = headers_of(response.headers.raw)
-                if not wants_body(response.status_code):
-                    return Response(response.status_code, headers)
-                body = bytearray()
-                for part in response.iter_bytes():
-                    body += part
-                    # What was read is too much, and cut; or the next part may come too late.
-                    if len(body) > MAX_OCTETS or deadline.left <= 0:
+                reading = Reading(response)
+                # The next part of the body may come too late.
+                for part in response.iter_raw() if reading.wants_body else ():
+                    if reading.is_enough(part) or deadline.left <= 0:
                         break
             finally:
                 response.close()
+            return reading.result()
         except ERRORS as error:
             return failure_of(error, self._keeper.timeout)
-        return read_response(response.status_code, headers, body)
 
 
 def http_request(request: Request, user_agent: str, timeout: float | None) -> httpx2.Request:
@@ -253,15 +290,34 @@ def http_request(request: Request, user_agent: str, timeout: float | None) -> ht
     return httpx2.Request("GET", request.url, headers=headers, extensions={"timeout": times})
 
 
-def read_response(
-    status: int, headers: dict[str, str], body: bytes | bytearray
-) -> Response | Failure:
-    """Return an answer whose body was read, as far as it is used."""
-    octets = bytes(body[:MAX_OCTETS])
-    failure = coding_failure(headers, CODINGS, octets)
-    if failure is not None:
-        return failure
-    return Response(status, headers, octets, is_whole=len(body) <= MAX_OCTETS)
+class Reading:
+    """An answer whose body is being read: unpacked, and as far as it is used."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        self._status = response.status_code
+        self._headers = headers_of(response.headers.raw)
+        self._body = bytearray()
+        has_body = wants_body(self._status)
+        # A mock may have read it, and unpacked it, already.
+        was_read = response.is_stream_consumed
+        self.wants_body = has_body and not was_read
+        coding = self._headers.get("content-encoding", "") if self.wants_body else ""
+        self._unpacker = unpacker(coding)
+        if has_body and was_read:
+            self.is_enough(response.content)
+
+    def is_enough(self, part: bytes) -> bool:
+        """Take a part of the body as it came; tells whether no more is used."""
+        self._body += self._unpacker.feed(part, MAX_OCTETS + 1 - len(self._body))
+        return len(self._body) > MAX_OCTETS
+
+    def result(self) -> Response | Failure:
+        """Return the answer, as far as it was read."""
+        octets, is_whole = bytes(self._body[:MAX_OCTETS]), len(self._body) <= MAX_OCTETS
+        if is_whole and not self._unpacker.is_whole and self.wants_body:
+            return Failure(FailureKind.ENCODING, "its body breaks off before its end")
+        failure = coding_failure(self._headers, CODINGS, octets)
+        return failure or Response(self._status, self._headers, octets, is_whole)
 
 
 def check_arguments(guard: Guard | None, transport: object, at_once: int) -> None:
@@ -277,23 +333,30 @@ def check_arguments(guard: Guard | None, transport: object, at_once: int) -> Non
 
 
 class _Locks:
-    """Locks by name, there as long as somebody holds or wants them."""
+    """Locks by name, there as long as somebody holds or wants them; first come, first served."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: dict[str, tuple[threading.Lock, int]] = {}
+        self._queues: dict[str, deque[threading.Lock]] = {}
 
     @contextmanager
-    def of(self, name: str) -> Iterator[None]:
-        """Hold the lock of a name."""
+    def of(self, name: str, until: float = math.inf) -> Iterator[bool]:
+        """Hold the lock of a name; False if it is not to be had until a monotonic moment."""
+        own = threading.Lock()
+        own.acquire()
         with self._lock:
-            lock, count = self._held.get(name) or (threading.Lock(), 0)
-            self._held[name] = lock, count + 1
+            queue = self._queues.setdefault(name, deque())
+            queue.append(own)
+            is_first = len(queue) == 1
         try:
-            with lock:
-                yield
+            # Who leaves lets the next one in.
+            left = min(max(until - time.monotonic(), 0), threading.TIMEOUT_MAX)
+            yield is_first or own.acquire(timeout=left)
         finally:
             with self._lock:
-                lock, count = self._held.pop(name)
-                if count > 1:
-                    self._held[name] = lock, count - 1
+                was_first = queue[0] is own
+                queue.remove(own)
+                if not queue:
+                    del self._queues[name]
+                elif was_first:
+                    queue[0].release()
