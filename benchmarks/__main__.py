@@ -14,7 +14,7 @@ from typing import Any
 
 import koster
 
-from . import data, facades
+from . import data, facades, fetching
 from .measure import child, in_turns, shown, table
 from .peers import MAKERS, Peer, peer
 
@@ -24,7 +24,8 @@ ROUNDS = 9
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one round of everything")
-    rounds = 1 if parser.parse_args().quick else ROUNDS
+    is_quick = parser.parse_args().quick
+    rounds = 1 if is_quick else ROUNDS
     peers = [peer(name) for name in MAKERS]
     machine(peers)
     once(peers, rounds)
@@ -34,6 +35,7 @@ def main() -> None:
     hostile()
     memory()
     importing(rounds)
+    fetching.run(is_quick=is_quick)
     print(FLATTERS)
 
 

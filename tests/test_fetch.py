@@ -158,6 +158,41 @@ def test_robots_txt_itself_in_any_spelling(kind: str, unused: int) -> None:
         assert decision.reason is koster.Reason.ROBOTS_TXT
 
 
+def test_every_status_from_a_real_server(site: Site) -> None:
+    statuses = koster.RFC9309.statuses
+    clock = Clock()
+    with RobotsClient(NAME, clock=clock) as client:
+        for status in range(200, 600):
+            site.robots(status, b"" if status in (204, 304) else FILE)
+            found = in_a_word(client.robots(site.url))
+            clock.later(days=40)
+            if status < 300:
+                assert found == "file", status
+            elif status in statuses.unavailable:
+                assert found == "unavailable", status
+            else:
+                # What was there before is no file any more, or an old copy.
+                assert found == ("file" if 300 <= status < 400 else "unreachable"), status
+    assert len(site.asked) == 400
+
+
+def test_after_a_fork_no_connection_is_shared(site: Site) -> None:
+    site.robots(body=FILE)
+    with RobotsClient(NAME, clock=(clock := Clock())) as client:
+        client.robots(site.url)
+        clock.later(days=2)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os._exit(0 if client.robots(site.url).robots is not None else 1)
+            finally:
+                os._exit(2)
+        assert os.waitpid(pid, 0)[1] == 0
+        assert client.robots(site.url).robots is not None
+    # One that the parent keeps on using, and one of the child's.
+    assert site.connections == 2
+
+
 # Redirects
 
 

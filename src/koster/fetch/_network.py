@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import os
 import queue
 import socket
 import ssl
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     _Found: TypeAlias = list[str] | Exception
 
 #: Connections that are kept open for a while after an answer: redirects often stay on a host.
-_KEPT_OPEN = 10
+_KEPT_OPEN = 3
 _KEPT_SECONDS = 5.0
 
 #: When the fetch in this context is to be over, by the monotonic clock.
@@ -348,16 +349,25 @@ class Transport(httpx2.BaseTransport):
     """The network for `RobotsClient`."""
 
     def __init__(self, guard: Guard | None) -> None:
-        self._pool = httpcore2.ConnectionPool(
-            ssl_context=httpcore2.default_ssl_context(),
+        self._guard = guard
+        self._tls = httpcore2.default_ssl_context()
+        self._pool = self._new_pool()
+        self._process = os.getpid()
+
+    def _new_pool(self) -> httpcore2.ConnectionPool:
+        return httpcore2.ConnectionPool(
+            ssl_context=self._tls,
             max_connections=None,
             max_keepalive_connections=_KEPT_OPEN,
             keepalive_expiry=_KEPT_SECONDS,
-            network_backend=_Backend(guard),
+            network_backend=_Backend(self._guard),
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request."""
+        if self._process != os.getpid():
+            # After a fork the open connections are the parent's.
+            self._pool, self._process = self._new_pool(), os.getpid()
         answer = self._pool.handle_request(_for_the_pool(request))
         return httpx2.Response(
             answer.status,
@@ -368,7 +378,8 @@ class Transport(httpx2.BaseTransport):
 
     def close(self) -> None:
         """Close all connections."""
-        self._pool.close()
+        if self._process == os.getpid():
+            self._pool.close()
 
 
 class AsyncTransport(httpx2.AsyncBaseTransport):
