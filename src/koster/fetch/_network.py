@@ -71,9 +71,8 @@ class Deadline:
     def __exit__(self, *_: object) -> None:
         _deadline.reset(self._token)
 
-    @property
-    def left(self) -> float:
-        """The seconds that are left.
+    def check(self) -> float:
+        """Return the seconds that are left.
 
         Raises:
             httpcore2.ReadTimeout: none are.

@@ -267,14 +267,15 @@ class RobotsClient:
     def _answer(self, request: Request, deadline: Deadline) -> Response | Failure:
         """Send a request."""
         try:
-            sent = http_request(request, self._keeper.user_agent, deadline.left)
+            sent = http_request(request, self._keeper.user_agent, deadline.check())
             response = self._transport.handle_request(sent)
             try:
                 reading = Reading(response)
-                # The next part of the body may come too late.
                 for part in response.iter_raw() if reading.wants_body else ():
-                    if reading.is_enough(part) or deadline.left <= 0:
+                    if reading.is_enough(part):
                         break
+                    # Another transport than ours looks at each read alone.
+                    deadline.check()
             finally:
                 response.close()
             return reading.result()
