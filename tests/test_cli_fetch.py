@@ -41,13 +41,21 @@ def test_each_page_s_own_site_is_asked_once(site: Site) -> None:
         lines = result.stdout.splitlines()
         assert lines[1].split() == [
             *("disallowed", "FooBot", f"{site.url}/private/x"),
-            *(f"{site.url}/robots.txt:2:", "Disallow:", "/private\\t#", "keep", "out"),
+            *("robots.txt:2:", "Disallow:", "/private\\t#", "keep", "out"),
         ]
-        assert lines[2].endswith(f"{site.url}/robots.txt: no rule matches")
+        assert lines[2].endswith("  no rule matches")
         assert lines[3].endswith("/robots.txt itself is always allowed")
-        assert lines[4].endswith(f"{other.url}/robots.txt: no robots.txt (404 Not Found)")
+        assert lines[4].endswith("  no robots.txt (404 Not Found)")
         assert (len(site.asked), len(other.asked)) == (1, 1)
     assert site.asked[0][1]["User-Agent"] == f"koster/{__version__}"
+
+
+def test_a_file_that_is_elsewhere_is_named(site: Site) -> None:
+    site.robots(301, headers={"Location": "/r"})
+    site.pages["/r"] = Answer(body=FILE)
+    assert f"{site.url}/r:2: Disallow: /private" in run("check", f"{site.url}/private").stdout
+    found = json.loads(run("check", "-f", "json", f"{site.url}/private").stdout)
+    assert found[0]["file"] == f"{site.url}/r"
 
 
 def test_what_is_unreachable_is_disallowed_and_could_not_be_read(unused: int, site: Site) -> None:

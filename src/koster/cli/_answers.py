@@ -59,12 +59,21 @@ def reading_of(outcome: Outcome) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A file in some dialects, the robots that ask about it, and the URLs that they ask for."""
+    """A file in some dialects, the robots that ask about it, and the URLs that they ask for.
+
+    ``site_s_own``: what it is called beside URLs of its own site; else it has the name of a file.
+    """
 
     path: str
     readings: tuple[Reading, ...]
     agents: tuple[str, ...]
     urls: tuple[str, ...]
+    site_s_own: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name to be shown."""
+        return self.site_s_own or _files.shown_name(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,7 @@ class Answer:
     """A decision, with its file and the text of the line that decided."""
 
     path: str
+    name: str
     decision: Decision
     text: str
     rules: Rules
@@ -98,10 +108,10 @@ class Answer:
         """``robots.txt:12: Disallow: /private``, or why no line decided."""
         rule = self.decision.rule
         if rule is None:
-            file = f"{_files.shown_name(self.path)}: " if self.one_of_several else ""
+            file = f"{self.name}: " if self.one_of_several else ""
             why = f" ({_screen.shortened(self.decision.why)})" if self.decision.why else ""
             return file + _WITHOUT_A_RULE[self.decision.reason] + why
-        return f"{_files.shown_name(self.path)}:{rule.line}: {_screen.shortened(self.text)}"
+        return f"{self.name}:{rule.line}: {_screen.shortened(self.text)}"
 
     def record(self, moment: datetime | None) -> dict[str, Any]:
         """Return the fields of JSON and CSV; ``moment`` adds what holds then."""
@@ -153,8 +163,16 @@ def answers(questions: list[Question]) -> Iterator[Answer]:
                 for reading, rules, comments in zip(question.readings, ruled, said, strict=True):
                     decision = reading.decide(url, rules)
                     text = text_of(lines[decision.rule.line - 1]) if decision.rule else ""
-                    several = len(questions) > 1
-                    yield Answer(question.path, decision, text.strip(), rules, comments, several)
+                    several = len(questions) > 1 and not question.site_s_own
+                    yield Answer(
+                        path=question.path,
+                        name=question.name,
+                        decision=decision,
+                        text=text.strip(),
+                        rules=rules,
+                        comments=comments,
+                        one_of_several=several,
+                    )
 
 
 #: The fields of an answer's record, in their order.

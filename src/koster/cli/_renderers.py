@@ -37,7 +37,9 @@ def print_text(tally: Tally, questions: list[Question], moment: datetime | None)
     if len(dialects) == 1:
         _print_tables(tally, ["Verdict", "Robot", "URL", "Decided by"], _row, 1)
     else:
-        _print_tables(tally, ["Robot", "URL", *dialects, *file], _side_by_side, len(dialects))
+        # Beside a URL its own site's file needs no name.
+        named = [] if any(question.site_s_own for question in questions) else file
+        _print_tables(tally, ["Robot", "URL", *dialects, *named], _side_by_side, len(dialects))
     if moment is not None:
         print()
         headings = ["Robot", "Dialect", f"At {moment:%Y-%m-%d %H:%M} UTC", "Pace", *file]

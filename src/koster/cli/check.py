@@ -161,7 +161,7 @@ def _about_files(
     for path in paths:
         if path.lower().startswith(("https://", "http://")):
             found, had = _about_sites(dialects, settings, agents, (path,), (path,))
-            questions += [replace(question, urls=urls) for question in found]
+            questions += [replace(question, urls=urls, site_s_own="") for question in found]
             complete = complete and had
             continue
         bodies, had = _gather(_files.read_octets, (path,))
@@ -199,7 +199,9 @@ def _about_sites(
         _sites.fetched(list(sites), dialects, settings), sites.values(), strict=True
     ):
         readings = tuple(map(reading_of, outcomes))
-        questions.append(Question(outcomes[0].url, readings, agents, tuple(asked)))
+        url = outcomes[0].url
+        own = "robots.txt" if url == f"{outcomes[0].origin}/robots.txt" else url
+        questions.append(Question(url, readings, agents, tuple(asked), own))
         complete = complete and not any(each.reason is Reason.UNREACHABLE for each in outcomes)
     return questions, complete
 
