@@ -155,6 +155,8 @@ def test_the_policies_of_dialects(name: str) -> None:
 def test_retry_after_is_honoured(status: int) -> None:
     assert answer(status, retry_after="7200").expires == NOW + timedelta(hours=2)
     assert answer(status, COPY, retry_after="7200").expires == NOW + timedelta(hours=2)
+    # Not sooner than without it.
+    assert answer(status, retry_after="0").expires == NOW + timedelta(minutes=1)
     assert answer(status, retry_after="nonsense").expires == NOW + timedelta(minutes=1)
     assert answer(status, retry_after="99999999").expires == NOW + timedelta(days=1)
     assert answer(500, retry_after="7200").expires == NOW + timedelta(minutes=1)

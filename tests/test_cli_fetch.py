@@ -58,6 +58,14 @@ def test_a_file_that_is_elsewhere_is_named(site: Site) -> None:
     assert found[0]["file"] == f"{site.url}/r"
 
 
+def test_urls_are_matched_as_they_would_be_fetched(site: Site) -> None:
+    site.robots(body=FILE)
+    for path in ("/x/../private", "\\private", "/%2e/private"):
+        assert run("check", site.url + path).exit_code == 1, path
+        assert run("check", "--robots", site.url, site.url + path).exit_code == 1, path
+    assert "is at /robots.txt" in run("check", "--robots", f"{site.url}/a/robots.txt", "/x").stderr
+
+
 def test_what_is_unreachable_is_disallowed_and_could_not_be_read(unused: int, site: Site) -> None:
     site.robots(body=FILE)
     url = f"http://127.0.0.1:{unused}/x"
@@ -244,6 +252,30 @@ def test_the_timeout_is_for_the_whole_fetch() -> None:
         result = run("fetch", "--timeout", "0.5", running.url)
         assert time.monotonic() - began < 3
     assert "no whole answer within 0.5 s" in result.stdout
+
+
+def test_ctrl_c_while_it_prints_is_clean(tmp_path: Path) -> None:
+    (tmp_path / "r").write_text("User-agent: *\n" + "Disallow: /*a*b*c\n" * 3000)
+    (tmp_path / "u").write_text("".join(f"/{number}/{'a' * 50}\n" for number in range(300_000)))
+    arguments = [
+        "check",
+        "--robots",
+        str(tmp_path / "r"),
+        "--urls",
+        str(tmp_path / "u"),
+        "-f",
+        "csv",
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "koster", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (130, b"koster: stopped\n")
 
 
 @pytest.mark.parametrize("command", ["check", "fetch"])

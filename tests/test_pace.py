@@ -413,6 +413,13 @@ def test_keys_of_another_kind_are_taken_over(fleet: FleetPacer, redis_url: str) 
     assert other.turn("a", delayed(60), NOW) > 59
 
 
+def test_turns_of_another_kind_are_taken_over(fleet: FleetPacer, redis_url: str) -> None:
+    fleet._redis.lpush(fleet._name("a", "turn 60000"), "x")
+    assert fleet.turn("a", delayed(60), NOW) == 0
+    assert FleetPacer(redis_url, prefix=fleet._prefix).turn("a", delayed(60), NOW) == 0
+    assert FleetPacer(redis_url, prefix=fleet._prefix).turn("a", delayed(60), NOW) > 59
+
+
 def test_a_server_that_is_down_leaves_each_to_itself(
     unused: int, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -36,7 +36,7 @@ class Spider(scrapy.Spider):
         parsed.append(len(robotparser.robots.body))
     async def start(self):
         for url in urls:
-            yield scrapy.Request(url, callback=self.parse, errback=self.failed, dont_filter=True)
+            yield scrapy.Request(url, callback=self.parse, errback=self.failed, dont_filter=True, meta=dict(settings.get("TEST_META", {})))
     def parse(self, response):
         print("GOT", response.url, flush=True)
     def failed(self, failure):
@@ -142,19 +142,78 @@ def test_nobody_there(unused: int, tmp_path: Path) -> None:
 def test_the_delay_that_a_site_asks_for_is_kept(site: Site, tmp_path: Path) -> None:
     site.robots(body=FILE.replace(b"Disallow: /private", b"Crawl-delay: 0.4", 1))
     urls = pages(site, "/a", "/b", "/c", "/d")
-    times: list[float] = []
-    append = site.asked.append
-
-    class Asked(list[Any]):
-        def append(self, item: Any) -> None:
-            times.append(time.monotonic())
-            append(item)
-
-    site.asked = Asked()
+    site.asked = times = Times()
     crawl = Crawl(tmp_path, *urls)
     assert crawl.got == set(urls), crawl.errors
     # Scrapy's jitter of a half would have made some of them 0.2 s.
-    assert min(second - first for first, second in pairwise(times[1:])) > 0.35
+    assert times.least() > 0.35
+
+
+class Times(list[Any]):
+    """Notes when something was appended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times: list[float] = []
+
+    def append(self, item: Any) -> None:
+        self.times.append(time.monotonic())
+        super().append(item)
+
+    def least(self) -> float:
+        return min(second - first for first, second in pairwise(self.times[1:]))
+
+
+@pytest.mark.parametrize(
+    ("delay", "settings", "least"),
+    [
+        # What the site asks for is the least: Scrapy's own setting may ask for more.
+        ("0.1", {"DOWNLOAD_DELAY": 0.4, "RANDOMIZE_DOWNLOAD_DELAY": False}, 0.35),
+        # AutoThrottle lowers the delay after each response.
+        ("0.4", {"AUTOTHROTTLE_ENABLED": True, "AUTOTHROTTLE_START_DELAY": 0.1}, 0.35),
+    ],
+)
+def test_nothing_makes_the_crawl_faster(
+    site: Site, tmp_path: Path, delay: str, settings: dict[str, Any], least: float
+) -> None:
+    site.robots(body=f"User-agent: *\nCrawl-delay: {delay}".encode())
+    urls = pages(site, *(f"/{number}" for number in range(6)))
+    path = str(tmp_path / "cache.sqlite")
+    Crawl(tmp_path, urls[0], KOSTER_CACHE=path)
+    site.asked = times = Times()
+    crawl = Crawl(tmp_path, *urls, KOSTER_CACHE=path, **settings)
+    assert crawl.got == set(urls), crawl.errors
+    assert times.least() > least
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "why"),
+    [
+        (
+            b"Content-Encoding: compress\r\n",
+            b"\x28\xb5\xff\0\x80",
+            "its Content-Encoding is 'compress'",
+        ),
+        (b"Content-Length: 5000\r\n", FILE, "DataLoss"),
+    ],
+)
+def test_bodies_that_cannot_be_read(tmp_path: Path, headers: bytes, body: bytes, why: str) -> None:
+    with wire.running(wire.says(b"HTTP/1.1 200 OK\r\n" + headers + b"\r\n" + body)) as running:
+        crawl = Crawl(tmp_path, f"{running.url}x", DOWNLOAD_TIMEOUT=5)
+    assert why in crawl.refused[f"{running.url}x"], crawl.errors
+
+
+def test_the_proxy_of_the_page_is_used(site: Site, tmp_path: Path) -> None:
+    site.pages["http://nowhere.invalid/robots.txt"] = Answer(body=FILE)
+    url = "http://nowhere.invalid/private/x"
+    crawl = Crawl(tmp_path, url, TEST_META={"proxy": site.url})
+    assert "line 2, Disallow: /private" in crawl.refused[url], crawl.errors
+
+
+def test_a_url_that_is_no_site_s_is_not_fetched(site: Site, tmp_path: Path) -> None:
+    site.robots(404)
+    url = f"{site.url}/x?" + "a" * 70_000
+    assert list(Crawl(tmp_path, url, URLLENGTH_LIMIT=0).refused) == [url]
 
 
 def test_a_cache_that_outlives_the_crawl(site: Site, tmp_path: Path) -> None:

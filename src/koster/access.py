@@ -355,7 +355,8 @@ class Outcome:
     def allowed(self, url: str, agent: str | Sequence[str]) -> bool:
         """Tell whether a robot may fetch a URL of this origin, or a path on it.
 
-        A URL is read as browsers read it: see `koster.origins.as_browsers_read`.
+        A URL is read as browsers read it (see `koster.origins.as_browsers_read`), a path as it
+        stands.
         """
         if self.robots is not None:
             return self.robots.allowed(as_browsers_read(url), agent)

@@ -144,8 +144,11 @@ def holds_from(entry: Entry, statuses: Statuses) -> datetime:
     It would hold for longer than any answer may: a clock was set back, or somebody wrote it who
     has other bounds.
     """
+    longest = timedelta(seconds=statuses.longest)
+    if entry.unreachable_since is not None:
+        longest = max(longest, LONGEST_RETRY_AFTER)
     try:
-        return entry.expires - timedelta(seconds=statuses.longest) - SKEW
+        return entry.expires - longest - SKEW
     except OverflowError:
         return entry.expires
 
@@ -247,7 +250,8 @@ def as_unreachable(
         # Until it expired nobody was to try.
         is_same = copy.unreachable_since <= now <= copy.expires + LONGEST_SILENCE
         since = copy.unreachable_since if is_same else now
-    pause = min(max(now - since, FIRST_RETRY), LAST_RETRY) if wanted is None else wanted
+    usual = min(max(now - since, FIRST_RETRY), LAST_RETRY)
+    pause = usual if wanted is None else max(wanted, FIRST_RETRY)
     status = hops[-1].status if hops else None
     if copy is not None and copy.has_copy:
         return replace(

@@ -82,16 +82,17 @@ _PLAIN = re.compile(r"https?://[^\x00-\x20\\/][^\x00-\x20\\]*\Z")
 
 
 def as_browsers_read(url: str) -> str:
-    """Return a URL that begins with a scheme as a browser would send it, for rules to match.
+    """Return a URL of HTTP with its path as a browser reads it, for rules to match.
 
     White space around it, tabs and line ends go, ``\\`` becomes ``/``, and the segments ``.`` and
-    ``..`` are resolved: the URL that is matched must be the one that is fetched. Paths, and what is
-    no URL of HTTP, are given back as they are.
+    ``..`` are resolved: the URL that is matched must be the one that is fetched. Userinfo, host and
+    query stay as they are, and so do paths alone and what is no URL of HTTP.
 
     >>> as_browsers_read(" https://example.com\\\\a/../private")
     'https://example.com/private'
     """
-    if _PLAIN.match(url) and "/." not in url and "%2" not in url:
+    is_plain = _PLAIN.match(url) and "/." not in url and "%2e" not in url and "%2E" not in url
+    if is_plain:
         return url
     cleaned = url.strip(_AROUND).translate(_IGNORED)
     match = _ABSOLUTE.match(cleaned)
@@ -218,7 +219,10 @@ def redirect_target(base: str, location: str, to_ascii: ToAscii = idna_2003) -> 
             raise UrlError(f"no URL: {location[:200]!r}") from error
     origin, path = _split(cleaned, to_ascii)
     path, mark, query = path.partition("?")
-    octets = (_without_dots(path) + mark + query).encode("utf-8", "surrogateescape")
+    try:
+        octets = (_without_dots(path) + mark + query).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise UrlError(f"no URL: {location[:200]!r}") from error
     return f"{origin}{urllib.parse.quote(octets, safe=_KEPT)}"
 
 

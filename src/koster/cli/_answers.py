@@ -47,8 +47,8 @@ class Reading:
 
     def decide(self, url: str, rules: Rules) -> Decision:
         """Decide by a robot's rules, or by why there are none."""
-        if self.outcome is not None and self.outcome.robots is None:
-            return self.outcome.decide(url, rules.agent)
+        if self.outcome is not None:
+            return self.outcome.decide_by(rules, url)
         return rules.decide(url)
 
 

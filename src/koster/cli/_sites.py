@@ -6,7 +6,8 @@ import queue
 import sys
 import threading
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import rich_click as click
 from rich.console import Console
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ..access import Outcome
-    from ..dialects import Dialect
+    from ..dialects import Dialect, Statuses
     from ..fetch import Event, RobotsClient
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 #: Sites that are fetched at a time.
 _AT_ONCE = 20
@@ -102,9 +106,12 @@ def fetched(
     Raises:
         click.UsageError: an option is not what it must be.
     """
-    # Dialects that read statuses alike share one fetch.
-    clients = {dialect.statuses: _client(dialect, settings) for dialect in reversed(dialects)}
+    clients: dict[Statuses, RobotsClient] = {}
     try:
+        for dialect in dialects:
+            # Dialects that read statuses alike share one fetch.
+            if dialect.statuses not in clients:
+                clients[dialect.statuses] = _client(dialect, settings)
         asked = [(client, site) for site in sites for client in clients.values()]
         results = iter(_all(asked))
     finally:
@@ -197,7 +204,15 @@ def _with_progress(steps: Iterable[int], total: int) -> Iterator[int]:
         yield from bar.track(steps, total=total)
 
 
-def stopped() -> None:
-    """Say that somebody stopped it, and exit."""
-    _screen.complain("stopped")
-    sys.exit(INTERRUPTED)
+def stoppable(command: Callable[P, R]) -> Callable[P, R]:
+    """Make a command end cleanly when somebody stops it."""
+
+    @wraps(command)
+    def stopping(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return command(*args, **kwargs)
+        except KeyboardInterrupt:
+            _screen.complain("stopped")
+            sys.exit(INTERRUPTED)
+
+    return stopping

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 _EVERYBODY = "*"
+
+#: The address of a site, or of its robots.txt.
+_IS_SITE = re.compile(r"[^/]*//[^/?#]*(/|/robots\.txt)?\Z")
 
 _RENDERERS = {
     "text": _renderers.print_text,
@@ -82,6 +86,7 @@ _RENDERERS = {
     help="How to print the answers.",
 )
 @_sites.fetching_options
+@_sites.stoppable
 def check(
     urls: tuple[str, ...],
     paths: tuple[str, ...],
@@ -110,15 +115,12 @@ def check(
     more, complete = _gather(_files.read_lines, lists)
     asked = (*map(_files.octets_escaped, urls), *(url for _, lines in more for url in lines))
     who = agents or (_EVERYBODY,)
-    try:
-        settings = _sites.Settings(timeout, cache, user_agent)
-        if paths:
-            _warn_about(urls)
-            questions, all_read = _about_files(paths, chosen, settings, who, asked)
-        else:
-            questions, all_read = _about_sites(chosen, settings, who, asked, urls)
-    except KeyboardInterrupt:
-        _sites.stopped()
+    settings = _sites.Settings(timeout, cache, user_agent)
+    if paths:
+        _warn_about(urls)
+        questions, all_read = _about_files(paths, chosen, settings, who, asked)
+    else:
+        questions, all_read = _about_sites(chosen, settings, who, asked, urls)
     if not asked:
         _screen.complain("there are no URLs to ask about")
     tally = Tally(answers(questions))
@@ -160,6 +162,8 @@ def _about_files(
     complete = True
     for path in paths:
         if path.lower().startswith(("https://", "http://")):
+            if not _IS_SITE.match(path):
+                _screen.complain(f"{path}: a site's robots.txt is at /robots.txt, which is asked")
             found, had = _about_sites(dialects, settings, agents, (path,), (path,))
             questions += [replace(question, urls=urls, site_s_own="") for question in found]
             complete = complete and had

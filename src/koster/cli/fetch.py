@@ -51,6 +51,7 @@ _SAID = {
     help="How to print it; file: the robots.txt alone, as UTF-8.",
 )
 @_sites.fetching_options
+@_sites.stoppable
 def fetch(
     site: str, dialect: Dialect, form: str, timeout: float, cache: str | None, user_agent: str
 ) -> None:
@@ -71,10 +72,7 @@ def fetch(
         raise click.UsageError(str(error)) from error
     began = datetime.now(UTC)
     settings = _sites.Settings(timeout, cache, user_agent)
-    try:
-        ((outcome,),) = _sites.fetched([origin], (dialect,), settings)
-    except KeyboardInterrupt:
-        _sites.stopped()
+    ((outcome,),) = _sites.fetched([origin], (dialect,), settings)
     if form == "text":
         _print_text(outcome, began)
     elif form == "json":

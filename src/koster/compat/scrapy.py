@@ -12,7 +12,16 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ..access import MAX_OCTETS, Access, Failure, FailureKind, Request, Response, outcome_of
+from ..access import (
+    MAX_OCTETS,
+    Access,
+    Failure,
+    FailureKind,
+    Request,
+    Response,
+    coding_failure,
+    outcome_of,
+)
 from ..access import headers_of as named
 from ..cache import MemoryCache, opened
 from ..cache.memory import Recent
@@ -63,15 +72,6 @@ _OCTETS = "koster_octets"
 _SITES = 1000
 _SITES_OCTETS = 32 << 20
 
-#: What the exceptions of Scrapy 2.19 are, by a part of their names; the first that fits.
-_KINDS = {
-    "Timeout": FailureKind.TIMEOUT,
-    "ResolveHost": FailureKind.NAME,
-    "DNS": FailureKind.NAME,
-    "DataLoss": FailureKind.NOT_HTTP,
-    "Cancelled": FailureKind.CONNECTION,
-}
-
 
 class RobotsTxtMiddleware:
     """A downloader middleware: statuses, redirects and expiry as RFC 9309 says, and the pace.
@@ -94,6 +94,7 @@ class RobotsTxtMiddleware:
         self._shelf = Shelf(self._cache, self._dialect.statuses, self._cache_failed, time.monotonic)
         self._kept: Recent[str, Outcome] = Recent(_SITES, _SITES_OCTETS, _weight)
         self._waiting: dict[str, list[Any]] = {}
+        self._least: dict[str, float] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> Self:
@@ -109,6 +110,7 @@ class RobotsTxtMiddleware:
             raise NotConfigured
         made = cls(crawler)
         crawler.signals.connect(made._count, signals.bytes_received)
+        crawler.signals.connect(made._after_response, signals.response_downloaded)
         crawler.signals.connect(made._close, signals.spider_closed)
         return made
 
@@ -124,7 +126,9 @@ class RobotsTxtMiddleware:
             return
         try:
             origin = origin_of(request.url)
-        except UrlError:
+        except UrlError as error:
+            if request.url.lower().startswith(("http:", "https:")):
+                raise IgnoreRequest(f"No site whose robots.txt could be asked: {error}") from error
             # data:, file:, s3: no site, no rules.
             return
         outcome = await self._outcome(origin, request)
@@ -165,20 +169,20 @@ class RobotsTxtMiddleware:
         """Return what the cache has of an origin, or fetch it."""
         copy = self._shelf.get(str(origin))
         if copy is None or not is_fresh(copy, _now(), self._dialect.statuses):
-            copy = await self._fetched(origin, copy)
+            copy = await self._fetched(origin, copy, request.meta.get("proxy"))
             self._shelf.put(copy)
         outcome = outcome_of(copy, self._dialect, _now())
         if outcome.robots is not None:
             await self._tell(outcome, request)
         return outcome
 
-    async def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
+    async def _fetched(self, origin: Origin, copy: Entry | None, proxy: Any) -> Entry:
         """Fetch a robots.txt, hop by hop, through Scrapy's downloader."""
         self.crawler.stats.inc_value("robotstxt/request_count")
         step: Request | Entry = self._access.begin(origin, copy)
         while isinstance(step, Request):
             began = time.monotonic()
-            answer = await self._answer(step)
+            answer = await self._answer(step, proxy)
             seconds = time.monotonic() - began
             if isinstance(answer, Response):
                 step = self._access.respond(step, answer, _now(), seconds)
@@ -186,14 +190,15 @@ class RobotsTxtMiddleware:
                 step = self._access.fail(step, answer, _now(), seconds)
         return step
 
-    async def _answer(self, asked: Request) -> Response | Failure:
+    async def _answer(self, asked: Request, proxy: Any) -> Response | Failure:
         """Send a request."""
         import scrapy
         from scrapy.http.request import NO_CALLBACK
 
         request = scrapy.Request(
             asked.url,
-            headers=dict(asked.headers),
+            # Scrapy takes a packed body that breaks off for a whole one: this asks for a plain one.
+            headers={"Accept-Encoding": "identity", **dict(asked.headers)},
             priority=1000,
             callback=NO_CALLBACK,
             meta={
@@ -203,6 +208,7 @@ class RobotsTxtMiddleware:
                 "handle_httpstatus_all": True,
                 "allow_offsite": True,
                 _OCTETS: 0,
+                **({"proxy": proxy} if proxy else {}),
             },
         )
         stats = self.crawler.stats
@@ -214,8 +220,13 @@ class RobotsTxtMiddleware:
         stats.inc_value("robotstxt/response_count")
         stats.inc_value(f"robotstxt/response_status_count/{response.status}")
         pairs = [(name, each) for name, values in response.headers.items() for each in values]
-        is_whole = "download_stopped" not in response.flags
-        return Response(response.status, named(pairs), response.body, is_whole)
+        headers, flags = named(pairs), set(response.flags)
+        if "dataloss" in flags:
+            return Failure(FailureKind.NOT_HTTP, "its body breaks off before its end")
+        # What Scrapy unpacked has no Content-Encoding any more.
+        failure = coding_failure(headers, {"identity"}, response.body)
+        is_whole = "download_stopped" not in flags
+        return failure or Response(response.status, headers, response.body, is_whole)
 
     def _count(self, data: bytes, request: Any) -> None:
         """Stop reading a robots.txt when more has come than is used.
@@ -249,13 +260,23 @@ class RobotsTxtMiddleware:
             return
         downloader = self.crawler.engine.downloader
         key = downloader.get_slot_key(request)
-        # Slots come and go: one that is there, and the next one.
+        self._least[key] = max(seconds, self._least.get(key, 0.0))
+        # Slots come and go: the next one, and one that is there.
         settings = downloader.per_slot_settings.setdefault(key, {})
-        if settings.get("delay", 0.0) < seconds:
-            settings |= {"delay": seconds, "jitter": 0.0}
-        slot = downloader.slots.get(key)
+        usual = float(settings.get("delay", self.crawler.settings.getfloat("DOWNLOAD_DELAY")))
+        settings |= {"delay": max(seconds, usual), "jitter": 0.0}
+        self._hold(key)
+
+    def _hold(self, key: str) -> None:
+        """Raise the delay of a slot, if it is there, to the least that its sites ask for."""
+        slot = self.crawler.engine.downloader.slots.get(key)
+        seconds = self._least.get(key, 0.0)
         if slot is not None and slot.delay * (1 - slot.jitter) < seconds:
-            slot.delay, slot.jitter = seconds, 0.0
+            slot.delay, slot.jitter = max(seconds, slot.delay), 0.0
+
+    def _after_response(self, request: Any) -> None:
+        """Hold on to the delay where AutoThrottle, which is told before, has lowered it."""
+        self._hold(request.meta.get("download_slot", ""))
 
     def _cache_failed(self, _origin: str, error: Exception) -> None:
         self.crawler.stats.inc_value(f"robotstxt/cache_exception_count/{type(error)}")
@@ -274,6 +295,4 @@ def _weight(outcome: Outcome) -> int:
 
 def _failure(error: Exception) -> Failure:
     """Return what an exception of Scrapy's downloader means."""
-    name = type(error).__name__
-    kinds = (kind for part, kind in _KINDS.items() if part in name)
-    return Failure(next(kinds, FailureKind.CONNECTION), f"{name}: {error}"[:300])
+    return Failure(FailureKind.CONNECTION, f"{type(error).__name__}: {error}"[:300])

@@ -15,6 +15,8 @@ import httpx2
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_GZIP_MARK = b"\x1f\x8b"
+
 #: Members of a gzip body that are read; each costs a copy of what follows.
 _MEMBERS = 100
 
@@ -26,6 +28,10 @@ class Unpacker(Protocol):
     def is_whole(self) -> bool:
         """Whether the body has come to its end, as far as its coding tells."""
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing that follows belongs to it."""
+
     def feed(self, part: bytes, limit: int) -> bytes:
         """Return what is in a part, at most so many octets of it."""
 
@@ -34,42 +40,50 @@ class _Plain:
     """No coding: it is whole when the connection says so."""
 
     is_whole = True
+    is_over = False
 
     def feed(self, part: bytes, limit: int) -> bytes:
         return part[:limit]
 
 
 class _Gzip:
-    """gzip (RFC 1952): members one after the other; what follows them is no part of it."""
+    """gzip (RFC 1952): members one after the other; what follows them is no part of it.
+
+    One that breaks off exactly between two members looks whole.
+    """
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
         self._members = 1
-        self._is_over = False
+        self._fed = 0
+        self.is_over = False
 
     @property
     def is_whole(self) -> bool:
-        return self._is_over or self._member.eof
+        # Of another member its mark must have come, at least.
+        has_begun = self._members == 1 or self._fed >= len(_GZIP_MARK)
+        return self.is_over or self._member.eof or not has_begun
 
     def feed(self, part: bytes, limit: int) -> bytes:
         found = b""
-        while part and not self._is_over:
+        while part and not self.is_over and len(found) < limit:
             if self._member.eof:
                 part = part.lstrip(b"\0")
                 if not part:
                     break
-                # A member may begin at the end of a part: two octets tell, one is enough to guess.
-                if part[:2] not in (b"\x1f\x8b", b"\x1f"):
-                    self._is_over = True
-                    break
                 self._members += 1
+                self._fed = 0
+                self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
                 if self._members > _MEMBERS:
                     raise zlib.error(f"more than {_MEMBERS} members")
-                self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-            found += self._member.decompress(part, max(limit - len(found), 1))
+            if self._members > 1 and self._fed < len(_GZIP_MARK):
+                expected = _GZIP_MARK[self._fed :]
+                self.is_over = part[: len(expected)] != expected[: len(part)]
+                if self.is_over:
+                    break
+            self._fed += len(part)
+            found += self._member.decompress(part, limit - len(found))
             part = self._member.unused_data
-            if len(found) >= limit:
-                break
         return found
 
 
@@ -82,6 +96,10 @@ class _Deflate:
 
     @property
     def is_whole(self) -> bool:
+        return self._stream.eof
+
+    @property
+    def is_over(self) -> bool:
         return self._stream.eof
 
     def feed(self, part: bytes, limit: int) -> bytes:
@@ -109,7 +127,13 @@ class _Brotli:
     def is_whole(self) -> bool:
         return bool(self._stream.is_finished())
 
+    @property
+    def is_over(self) -> bool:
+        return self.is_whole
+
     def feed(self, part: bytes, limit: int) -> bytes:
+        if self.is_over:
+            return b""
         found = self._stream.process(part, output_buffer_limit=limit)
         while len(found) < limit and not self._stream.can_accept_more_data():
             more = self._stream.process(b"", output_buffer_limit=limit)

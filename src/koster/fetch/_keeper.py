@@ -22,7 +22,7 @@ from ..dialects import Dialect, Names
 from ..errors import TooSoonError
 from ..freshness import holds_from, is_fresh
 from ..model import Reason
-from ..origins import as_browsers_read, origin_of
+from ..origins import MAX_URL, as_browsers_read, origin_of
 from ..robots import parse
 from ._network import to_ascii
 from .events import EventName, Teller
@@ -276,7 +276,7 @@ def place_of(url: str) -> str:
         match = _PLACE.match(url)
     except TypeError:
         raise TypeError(f"url must be a str, not {type(url).__name__}") from None
-    return match.group() if match else ""
+    return match.group() if match and len(url) <= MAX_URL else ""
 
 
 def _kind_of(outcome: Outcome) -> str:

@@ -183,11 +183,15 @@ async def _resolved_meanwhile(host: str, port: int) -> list[str]:
     if found is not None:
         return found
     done = anyio.Event()
+    asking = threading.current_thread()
     token = anyio.lowlevel.current_token()
     results: list[_Found] = []
 
     def put(found: _Found) -> None:
         results.append(found)
+        if threading.current_thread() is asking:
+            done.set()
+            return
         # Where the loop is over, nobody waits.
         with contextlib.suppress(RuntimeError, anyio.RunFinishedError):
             anyio.from_thread.run_sync(done.set, token=token)
@@ -218,7 +222,11 @@ def _look_up(host: str, port: int, put: Callable[[_Found], object]) -> None:
         except (OSError, UnicodeError) as error:
             put(error)
 
-    threading.Thread(target=resolve, name=f"resolve {host}", daemon=True).start()
+    thread = threading.Thread(target=resolve, name=f"resolve {host}", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError as error:
+        put(OSError(f"{host} was not resolved: {error}"))
 
 
 def _given(found: _Found) -> list[str]:

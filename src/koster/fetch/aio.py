@@ -83,12 +83,12 @@ class AsyncRobotsClient:
     async def aclose(self) -> None:
         """Close connections, and the cache if the client made it."""
         self._is_closed = True
-        if self._transport_is_ours:
-            with anyio.CancelScope(shield=True):
-                await self._transport.aclose()
-        self._keeper.close()
         for scope in self._sleeping:
             scope.cancel()
+        with anyio.CancelScope(shield=True):
+            if self._transport_is_ours:
+                await self._transport.aclose()
+            await self._cached(self._keeper.close)
 
     async def allowed(self, url: str, agent: str | Sequence[str] | None = None) -> bool:
         """Tell whether a robot may fetch a URL; see `RobotsClient.allowed`."""
@@ -182,25 +182,32 @@ class AsyncRobotsClient:
 
     async def _site(self, url: str) -> Site:
         """Return the site of a URL: from the cache, or fetched, by one task at a time."""
-        if self._is_closed:
-            raise RuntimeError("the client is closed")
         keeper = self._keeper
         origin = origin_of(url, to_ascii)
         async with self._fetching.of(str(origin)):
+            self._check_open()
             site = keeper.site_at(str(origin))
             if site is None:
                 entry = await self._cached(keeper.shelf.get, str(origin))
                 site = keeper.if_fresh(entry)
                 if site is None:
                     entry = await self._fetched(origin, entry)
-                    if self._is_closed:
-                        # What was closed under it tells nothing about the site.
-                        raise RuntimeError("the client was closed")
+                    # What was closed under it tells nothing about the site.
+                    self._check_open()
                     await self._cached(keeper.shelf.put, entry)
                     site = keeper.site_of(entry)
                 keeper.keep(str(origin), site)
         keeper.keep(place_of(url), site)
         return site
+
+    def _check_open(self) -> None:
+        """See whether the client is still there.
+
+        Raises:
+            RuntimeError: it was closed.
+        """
+        if self._is_closed:
+            raise RuntimeError("the client is closed")
 
     async def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
         """Fetch a robots.txt."""
@@ -208,6 +215,7 @@ class AsyncRobotsClient:
         if self._at_once is None:
             self._at_once = anyio.Semaphore(self._limit)
         async with self._at_once:
+            self._check_open()
             began = time.monotonic()
             step: Request | Entry = access.begin(origin, copy)
             assert isinstance(step, Request)  # noqa: S101 - that is how it begins

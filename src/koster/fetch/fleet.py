@@ -133,16 +133,28 @@ class FleetPacer:
         millis = math.ceil(min(interval(rules, now, 0.0, self._default) * 1000, _LONGEST))
         if millis > 0:
             # One name for each interval: where the file changes, the old one binds nobody.
-            store = RedisStateStore(self._redis, self._name(key, f"turn {millis}"))
-            bucket = StateBucket([Rate(1, millis, burst=1)], store=store, clock=self._clock)
-            item = RateItem(key, stamp)
-            if not bucket.put(item):
-                waiting: Any = bucket.waiting(item)
-                return max(float(waiting), 1.0) / 1000
+            left = self._admitted(self._name(key, f"turn {millis}"), millis, stamp)
+            if left > 0:
+                return left
         name = self._name(key, "last")
         self._redis.hset(name, mapping={"began": stamp, "seconds": 0})
         self._redis.expire(name, _MEMORY + millis // 1000)
         return 0.0
+
+    def _admitted(self, name: str, millis: int, stamp: int) -> float:
+        """Take the turn under a name in one atomic step, or return the seconds that are left."""
+        store = RedisStateStore(self._redis, name)
+        bucket = StateBucket([Rate(1, millis, burst=1)], store=store, clock=self._clock)
+        item = RateItem(name, stamp)
+        try:
+            if bucket.put(item):
+                return 0.0
+            waiting: Any = bucket.waiting(item)
+        except redis.ResponseError:
+            # What stands there is none of ours.
+            self._redis.delete(name)
+            raise
+        return max(float(waiting), 1.0) / 1000
 
     def _left(self, key: str, rules: Rules, stamp: int | None = None) -> float:
         """Return the seconds until the next turn, by what is known of the last one."""

@@ -54,6 +54,8 @@ class MockTransport(httpx2.MockTransport):
         self.requests: list[str] = []
         for place, reply in replies.items():
             _urls(place)
+            if isinstance(reply, (list, tuple)) and not reply:
+                raise TypeError(f"{place}: an empty list is nothing that is answered")
             for each in reply if isinstance(reply, (list, tuple)) else [reply]:
                 if not isinstance(each, (bytes, str, int, Reply, Exception)):
                     raise TypeError(f"{place}: {type(each).__name__} is nothing that is answered")

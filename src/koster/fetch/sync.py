@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from .guard import Guard
     from .pace import PaceKeeper
 
+#: Octets of a packed body that are read: nothing that is used is longer than what it is packed in.
+_MOST_PACKED = 2 * MAX_OCTETS
+
 #: Fetches at a time, unless the caller says otherwise.
 AT_ONCE = 100
 
@@ -111,10 +114,10 @@ class RobotsClient:
     def close(self) -> None:
         """Close connections, and the cache if the client made it."""
         self._is_closed = True
+        self._closing.set()
         if self._transport_is_ours:
             self._transport.close()
         self._keeper.close()
-        self._closing.set()
 
     def allowed(self, url: str, agent: str | Sequence[str] | None = None) -> bool:
         """Tell whether a robot may fetch a URL.
@@ -221,30 +224,38 @@ class RobotsClient:
 
     def _site(self, url: str) -> Site:
         """Return the site of a URL: from the cache, or fetched, by one thread at a time."""
-        if self._is_closed:
-            raise RuntimeError("the client is closed")
         keeper = self._keeper
         origin = origin_of(url, to_ascii)
         with self._fetching.of(str(origin)):
+            self._check_open()
             site = keeper.site_at(str(origin))
             if site is None:
                 entry = keeper.shelf.get(str(origin))
                 site = keeper.if_fresh(entry)
                 if site is None:
                     entry = self._fetched(origin, entry)
-                    if self._is_closed:
-                        # What was closed under it tells nothing about the site.
-                        raise RuntimeError("the client was closed")
+                    # What was closed under it tells nothing about the site.
+                    self._check_open()
                     keeper.shelf.put(entry)
                     site = keeper.site_of(entry)
                 keeper.keep(str(origin), site)
         keeper.keep(place_of(url), site)
         return site
 
+    def _check_open(self) -> None:
+        """See whether the client is still there.
+
+        Raises:
+            RuntimeError: it was closed.
+        """
+        if self._is_closed:
+            raise RuntimeError("the client is closed")
+
     def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
         """Fetch a robots.txt."""
         keeper, access = self._keeper, self._keeper.access
         with self._at_once, Deadline(keeper.timeout) as deadline:
+            self._check_open()
             began = time.monotonic()
             step: Request | Entry = access.begin(origin, copy)
             assert isinstance(step, Request)  # noqa: S101 - that is how it begins
@@ -298,6 +309,7 @@ class Reading:
         self._status = response.status_code
         self._headers = headers_of(response.headers.raw)
         self._body = bytearray()
+        self._came = 0
         has_body = wants_body(self._status)
         # A mock may have read it, and unpacked it, already.
         was_read = response.is_stream_consumed
@@ -309,13 +321,15 @@ class Reading:
 
     def is_enough(self, part: bytes) -> bool:
         """Take a part of the body as it came; tells whether no more is used."""
+        self._came += len(part)
         self._body += self._unpacker.feed(part, MAX_OCTETS + 1 - len(self._body))
-        return len(self._body) > MAX_OCTETS
+        return len(self._body) > MAX_OCTETS or self._came > _MOST_PACKED or self._unpacker.is_over
 
     def result(self) -> Response | Failure:
         """Return the answer, as far as it was read."""
         octets, is_whole = bytes(self._body[:MAX_OCTETS]), len(self._body) <= MAX_OCTETS
-        if is_whole and not self._unpacker.is_whole and self.wants_body:
+        # Where nothing came there is nothing packed: 204, or a file without an octet.
+        if is_whole and self._came and not self._unpacker.is_whole:
             return Failure(FailureKind.ENCODING, "its body breaks off before its end")
         failure = coding_failure(self._headers, CODINGS, octets)
         return failure or Response(self._status, self._headers, octets, is_whole)
