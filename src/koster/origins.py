@@ -94,14 +94,11 @@ def as_browsers_read(url: str) -> str:
     is_plain = _PLAIN.match(url) and "/." not in url and "%2e" not in url and "%2E" not in url
     if is_plain:
         return url
-    cleaned = url.strip(_AROUND).translate(_IGNORED)
-    match = _ABSOLUTE.match(cleaned)
-    if match is None or match["scheme"].lower() not in PORTS:
+    parts = _parts(url)
+    if parts is None:
         return url
-    rest = _AUTHORITY.match(_with_slashes(match["rest"]))
-    assert rest is not None  # noqa: S101 - it matches anything
-    path, query = _without_dots(rest["path"]), rest["query"] or ""
-    return f"{match['scheme'].lower()}://{rest['authority']}{path}{query}"
+    scheme, authority, path, query = parts
+    return f"{scheme}://{authority}{_without_dots(path)}{query}"
 
 
 def origin_of(url: str, to_ascii: ToAscii = idna_2003) -> Origin:
@@ -121,16 +118,24 @@ def _split(url: str, to_ascii: ToAscii) -> tuple[Origin, str]:
     """
     if len(url) > MAX_URL:
         raise UrlError(f"a URL of {len(url):,} characters: {url[:80]!r}…")
-    cleaned = url.strip(_AROUND).translate(_IGNORED)
-    match = _ABSOLUTE.match(cleaned)
+    parts = _parts(url)
+    if parts is None:
+        raise UrlError(f"no URL that begins with https:// or http://: {url!r}")
+    scheme, authority, path, query = parts
+    host, port = _host_and_port(authority.rpartition("@")[2], url)
+    origin = Origin(scheme, _host(host, url, to_ascii), port or PORTS[scheme])
+    return origin, path + query
+
+
+def _parts(url: str) -> tuple[str, str, str, str] | None:
+    """Return scheme, authority, path and query of a URL of HTTP, or None if it is none."""
+    match = _ABSOLUTE.match(url.strip(_AROUND).translate(_IGNORED))
     scheme = match["scheme"].lower() if match else ""
     if match is None or scheme not in PORTS:
-        raise UrlError(f"no URL that begins with https:// or http://: {url!r}")
+        return None
     rest = _AUTHORITY.match(_with_slashes(match["rest"]))
     assert rest is not None  # noqa: S101 - it matches anything
-    host, port = _host_and_port(rest["authority"].rpartition("@")[2], url)
-    origin = Origin(scheme, _host(host, url, to_ascii), port or PORTS[scheme])
-    return origin, rest["path"] + (rest["query"] or "")
+    return scheme, rest["authority"], rest["path"], rest["query"] or ""
 
 
 def _with_slashes(text: str) -> str:

@@ -54,8 +54,17 @@ class Fetch:
     def __post_init__(self) -> None:
         if self.began.utcoffset() is None:
             raise ValueError("began must have a time zone")
-        if not 0 <= self.seconds < math.inf:
-            raise ValueError(f"seconds must be a finite number from 0 on, not {self.seconds!r}")
+        check_seconds(self.seconds)
+
+
+def check_seconds(seconds: float) -> None:
+    """See whether something can have taken so long.
+
+    Raises:
+        ValueError: ``seconds`` is no finite number from 0 on.
+    """
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"seconds must be a finite number from 0 on, not {seconds!r}")
 
 
 def interval(

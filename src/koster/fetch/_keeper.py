@@ -20,7 +20,7 @@ from ..cache.memory import Recent, octets_of
 from ..cache.shelf import Shelf
 from ..dialects import Dialect, Names
 from ..errors import TooSoonError
-from ..freshness import holds_from, is_fresh
+from ..freshness import Standing, holds_from, is_fresh, standing
 from ..model import Reason
 from ..origins import MAX_URL, as_browsers_read, origin_of
 from ..robots import parse
@@ -30,10 +30,11 @@ from .events import EventName, Teller
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..access import Outcome
+    from ..access import Outcome, Response
     from ..cache import Cache
     from ..freshness import Entry
     from ..model import Decision
+    from ..origins import Origin
     from ..robots import RobotsTxt, Rules
     from .events import OnEvent, Value
 
@@ -80,6 +81,7 @@ class Keeper:
         self.dialect = dialect
         self.timeout = _checked_timeout(timeout)
         self.clock = clock
+        self.is_closed = False
         self.access = Access(dialect.statuses, to_ascii)
         self.teller = Teller(on_event)
         self.cache, self.cache_is_ours = _opened_cache(cache)
@@ -97,6 +99,15 @@ class Keeper:
         if self.teller.has_listener:
             self._tell_hit(site.outcome)
         return site
+
+    def check_open(self) -> None:
+        """See whether the client is still there.
+
+        Raises:
+            RuntimeError: it was closed.
+        """
+        if self.is_closed:
+            raise RuntimeError("the client is closed")
 
     def close(self) -> None:
         """Keep nothing ready any more, and close the cache if the client made it."""
@@ -146,6 +157,28 @@ class Keeper:
         since = holds_from(entry, self.dialect.statuses)
         return Site(outcome, rules, octets_of(entry), since, entry.expires)
 
+    # Fetching, step by step.
+
+    def begin(self, origin: Origin, copy: Entry | None) -> Request:
+        """Begin a fetch: return its first request."""
+        request = self.access.begin(origin, copy)
+        self._tell_started(request)
+        return request
+
+    def follow(
+        self, request: Request, answer: Response | Failure, seconds: float
+    ) -> Request | Entry:
+        """Go on with what came of a request: return the next one, or what is to be kept."""
+        if isinstance(answer, Failure):
+            step: Request | Entry = self.access.fail(request, answer, self.clock(), seconds)
+        else:
+            step = self.access.respond(request, answer, self.clock(), seconds)
+        if isinstance(step, Request):
+            self._tell_redirected(request, step)
+        else:
+            self._tell_finished(step, answer)
+        return step
+
     # Decisions.
 
     def decision(self, site: Site, url: str, agent: str | Sequence[str] | None) -> Decision:
@@ -182,7 +215,7 @@ class Keeper:
 
     # Events.
 
-    def tell_started(self, request: Request) -> None:
+    def _tell_started(self, request: Request) -> None:
         """Tell that a fetch begins."""
         origin = request.origin
         self.teller.tell(
@@ -197,7 +230,7 @@ class Keeper:
             },
         )
 
-    def tell_redirected(self, request: Request, following: Request) -> None:
+    def _tell_redirected(self, request: Request, following: Request) -> None:
         """Tell that a fetch is led elsewhere."""
         self.teller.tell(
             EventName.REDIRECTED,
@@ -211,18 +244,19 @@ class Keeper:
             },
         )
 
-    def tell_finished(self, entry: Entry, failure: Failure | None, seconds: float) -> None:
+    def _tell_finished(self, entry: Entry, answer: Response | Failure) -> None:
         """Tell that a fetch is over."""
+        means = standing(entry, self.clock())
         attributes: dict[str, Value] = {
             "url.full": entry.hops[-1].url,
-            "koster.outcome": _kind_of(outcome_of(entry, self.dialect, self.clock())),
-            "koster.fetch.duration": seconds,
+            "koster.outcome": "file" if means is Standing.STALE_FILE else means.value,
+            "koster.fetch.duration": sum(hop.seconds for hop in entry.hops),
             "koster.fetch.requests": len(entry.hops),
         }
         if entry.status is not None:
             attributes["http.response.status_code"] = entry.status
-        if failure is not None:
-            attributes["error.type"] = failure.kind.value
+        if isinstance(answer, Failure):
+            attributes["error.type"] = answer.kind.value
         if entry.why:
             attributes["koster.why"] = entry.why
         self.teller.tell(EventName.FETCH_FINISHED, entry.origin, attributes)

@@ -1,7 +1,7 @@
 """The network under both clients: transports on httpcore2, with a guard and a deadline.
 
-httpx2 brings requests, responses and content codings; its pools are httpcore2's, whose network
-backends are the place at which an address is about to be connected to.
+httpx2 brings requests and responses; its pools are httpcore2's, whose network backends are the
+place at which an address is about to be connected to.
 """
 
 from __future__ import annotations

@@ -71,7 +71,6 @@ class AsyncRobotsClient:
         self._at_once: anyio.Semaphore | None = None
         self._fetching = _Locks()
         self._waiting = _Locks()
-        self._is_closed = False
         self._sleeping: set[anyio.CancelScope] = set()
 
     async def __aenter__(self) -> Self:
@@ -82,7 +81,7 @@ class AsyncRobotsClient:
 
     async def aclose(self) -> None:
         """Close connections, and the cache if the client made it."""
-        self._is_closed = True
+        self._keeper.is_closed = True
         for scope in self._sleeping:
             scope.cancel()
         with anyio.CancelScope(shield=True):
@@ -135,7 +134,7 @@ class AsyncRobotsClient:
             finally:
                 self._sleeping.discard(scope)
         if not has_turn:
-            if self._is_closed:
+            if self._keeper.is_closed:
                 raise RuntimeError("the client was closed")
             moment = await self._paced("next_request", key, rules, self._keeper.clock())
             raise self._keeper.too_soon(key, moment)
@@ -185,7 +184,7 @@ class AsyncRobotsClient:
         keeper = self._keeper
         origin = origin_of(url, to_ascii)
         async with self._fetching.of(str(origin)):
-            self._check_open()
+            self._keeper.check_open()
             site = keeper.site_at(str(origin))
             if site is None:
                 entry = await self._cached(keeper.shelf.get, str(origin))
@@ -193,46 +192,26 @@ class AsyncRobotsClient:
                 if site is None:
                     entry = await self._fetched(origin, entry)
                     # What was closed under it tells nothing about the site.
-                    self._check_open()
+                    self._keeper.check_open()
                     await self._cached(keeper.shelf.put, entry)
                     site = keeper.site_of(entry)
                 keeper.keep(str(origin), site)
         keeper.keep(place_of(url), site)
         return site
 
-    def _check_open(self) -> None:
-        """See whether the client is still there.
-
-        Raises:
-            RuntimeError: it was closed.
-        """
-        if self._is_closed:
-            raise RuntimeError("the client is closed")
-
     async def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
         """Fetch a robots.txt."""
-        keeper, access = self._keeper, self._keeper.access
+        keeper = self._keeper
         if self._at_once is None:
             self._at_once = anyio.Semaphore(self._limit)
         async with self._at_once:
-            self._check_open()
-            began = time.monotonic()
-            step: Request | Entry = access.begin(origin, copy)
-            assert isinstance(step, Request)  # noqa: S101 - that is how it begins
-            keeper.tell_started(step)
-            failure: Failure | None = None
+            self._keeper.check_open()
+            until = time.monotonic() + keeper.timeout
+            step: Request | Entry = keeper.begin(origin, copy)
             while isinstance(step, Request):
-                request, asked = step, time.monotonic()
-                answer = await self._answer(request, began + keeper.timeout - asked)
-                seconds = time.monotonic() - asked
-                if isinstance(answer, Response):
-                    step = access.respond(request, answer, keeper.clock(), seconds)
-                else:
-                    failure = answer
-                    step = access.fail(request, failure, keeper.clock(), seconds)
-                if isinstance(step, Request):
-                    keeper.tell_redirected(request, step)
-            keeper.tell_finished(step, failure, time.monotonic() - began)
+                asked = time.monotonic()
+                answer = await self._answer(step, until - asked)
+                step = keeper.follow(step, answer, time.monotonic() - asked)
         return step
 
     async def _answer(self, request: Request, left: float) -> Response | Failure:

@@ -1,8 +1,8 @@
 """Pacing for a fleet: the same as `Pacer`, through a Redis server. Needs the extra ``redis``.
 
 Twenty workers together keep one site's interval: each asks pyrate-limiter's GCRA on the server
-for the turn, in one atomic step, with the pause that the schedule of `koster.politeness` has after
-a request at this moment. The time is the server's.
+for the turn, in one atomic step, with the interval that `koster.politeness` has at this moment;
+windows are kept to by what all know of the last turn. The time is the server's.
 """
 
 from __future__ import annotations

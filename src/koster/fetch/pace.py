@@ -6,14 +6,13 @@ clock that nobody sets, windows of the day by the time that the caller gives.
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from ..politeness import RULE_OF_THUMB, Fetch, Pace, interval, next_request
+from ..politeness import RULE_OF_THUMB, Fetch, Pace, check_seconds, interval, next_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +26,6 @@ LONGEST_SLEEP = 60.0
 _TURNS = 10_000
 #: And for how many seconds they are, at least.
 _SHORTEST_MEMORY = 60.0
-
 
 #: Clocks that are no more seconds apart were not set between two readings.
 _SAME = 0.001
@@ -127,16 +125,6 @@ class Pacer:
             if now - turn.began > pause:
                 del self._turns[key]
         self._limit = max(_TURNS, 2 * len(self._turns))
-
-
-def check_seconds(seconds: float) -> None:
-    """See whether something can have taken so long.
-
-    Raises:
-        ValueError: ``seconds`` is no finite number from 0 on.
-    """
-    if not 0 <= seconds < math.inf:
-        raise ValueError(f"seconds must be a finite number from 0 on, not {seconds!r}")
 
 
 def _earlier(now: datetime, seconds: float) -> datetime:

@@ -102,7 +102,6 @@ class RobotsClient:
         self._at_once = threading.BoundedSemaphore(at_once)
         self._fetching = _Locks()
         self._waiting = _Locks()
-        self._is_closed = False
         self._closing = threading.Event()
 
     def __enter__(self) -> Self:
@@ -113,7 +112,7 @@ class RobotsClient:
 
     def close(self) -> None:
         """Close connections, and the cache if the client made it."""
-        self._is_closed = True
+        self._keeper.is_closed = True
         self._closing.set()
         if self._transport_is_ours:
             self._transport.close()
@@ -227,7 +226,7 @@ class RobotsClient:
         keeper = self._keeper
         origin = origin_of(url, to_ascii)
         with self._fetching.of(str(origin)):
-            self._check_open()
+            self._keeper.check_open()
             site = keeper.site_at(str(origin))
             if site is None:
                 entry = keeper.shelf.get(str(origin))
@@ -235,44 +234,23 @@ class RobotsClient:
                 if site is None:
                     entry = self._fetched(origin, entry)
                     # What was closed under it tells nothing about the site.
-                    self._check_open()
+                    self._keeper.check_open()
                     keeper.shelf.put(entry)
                     site = keeper.site_of(entry)
                 keeper.keep(str(origin), site)
         keeper.keep(place_of(url), site)
         return site
 
-    def _check_open(self) -> None:
-        """See whether the client is still there.
-
-        Raises:
-            RuntimeError: it was closed.
-        """
-        if self._is_closed:
-            raise RuntimeError("the client is closed")
-
     def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
         """Fetch a robots.txt."""
-        keeper, access = self._keeper, self._keeper.access
+        keeper = self._keeper
         with self._at_once, Deadline(keeper.timeout) as deadline:
-            self._check_open()
-            began = time.monotonic()
-            step: Request | Entry = access.begin(origin, copy)
-            assert isinstance(step, Request)  # noqa: S101 - that is how it begins
-            keeper.tell_started(step)
-            failure: Failure | None = None
+            self._keeper.check_open()
+            step: Request | Entry = keeper.begin(origin, copy)
             while isinstance(step, Request):
-                request, asked = step, time.monotonic()
-                answer = self._answer(request, deadline)
-                seconds = time.monotonic() - asked
-                if isinstance(answer, Response):
-                    step = access.respond(request, answer, keeper.clock(), seconds)
-                else:
-                    failure = answer
-                    step = access.fail(request, failure, keeper.clock(), seconds)
-                if isinstance(step, Request):
-                    keeper.tell_redirected(request, step)
-            keeper.tell_finished(step, failure, time.monotonic() - began)
+                asked = time.monotonic()
+                answer = self._answer(step, deadline)
+                step = keeper.follow(step, answer, time.monotonic() - asked)
         return step
 
     def _answer(self, request: Request, deadline: Deadline) -> Response | Failure:
