@@ -34,6 +34,12 @@ class MissingExtraError(KosterError, ImportError):
     """A part of koster was asked for that needs a package which is not installed."""
 
 
+def missing(what: str, extra: str) -> MissingExtraError:
+    """Return the error that says which extra brings what a part of koster needs."""
+    more = f"pip install 'koster[{extra}]' (in a checkout '.[{extra}]')"
+    return MissingExtraError(f"{what} needs more: {more}")
+
+
 class TooSoonError(KosterError):
     """A site may not be asked again before ``until``, which is later than the caller would wait."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from ..errors import CacheError, MissingExtraError
+from ..errors import CacheError, missing
 from ..freshness import GIVES_UP_AFTER
 from .store import decoded, encoded
 
@@ -14,8 +14,7 @@ try:
     from redis.backoff import NoBackoff
     from redis.retry import Retry
 except ModuleNotFoundError as error:
-    more = "pip install 'koster[redis]' (in a checkout '.[redis]')"
-    raise MissingExtraError(f"RedisCache needs more: {more}") from error
+    raise missing("RedisCache", "redis") from error
 
 if TYPE_CHECKING:
     from ..freshness import Entry

@@ -12,11 +12,18 @@ from ..dialects import DIALECTS, Dialect, dialect_named
 from ..errors import UnknownDialectError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     _ParamType = click.ParamType[Any]
 else:
     _ParamType = click.ParamType
 
 ALL = "all"
+
+
+def _beginning(names: Iterable[str], start: str) -> list[CompletionItem]:
+    """Return the names that begin so, in any case."""
+    return [CompletionItem(name) for name in names if name.lower().startswith(start.lower())]
 
 
 class DialectType(_ParamType):
@@ -37,8 +44,7 @@ class DialectType(_ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Return the names that begin so."""
-        names = (name for name in (*DIALECTS, ALL) if name.lower().startswith(incomplete.lower()))
-        return [CompletionItem(name) for name in names]
+        return _beginning((*DIALECTS, ALL), incomplete)
 
 
 class OneDialectType(_ParamType):
@@ -57,8 +63,7 @@ class OneDialectType(_ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Return the names that begin so."""
-        names = (name for name in DIALECTS if name.lower().startswith(incomplete.lower()))
-        return [CompletionItem(name) for name in names]
+        return _beginning(DIALECTS, incomplete)
 
 
 class MomentType(_ParamType):

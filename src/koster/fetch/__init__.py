@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import logging
 
-from ..errors import MissingExtraError
+from ..errors import missing
 
 try:
     import httpx2  # noqa: F401 - see the message
 except ModuleNotFoundError as error:
-    more = "pip install 'koster[http]' (in a checkout '.[http]')"
-    raise MissingExtraError(f"koster.fetch needs more: {more}") from error
+    raise missing("koster.fetch", "http") from error
 
 from ..access import Outcome
 from ._network import to_ascii

@@ -37,10 +37,14 @@ if TYPE_CHECKING:
     from ..origins import Origin
     from ..robots import RobotsTxt, Rules
     from .events import OnEvent, Value
+    from .guard import Guard
 
 #: Outcomes that are kept ready to decide, and the octets of their files together.
 _SITES = 1000
 _SITES_OCTETS = 32 << 20
+
+#: Fetches at a time, unless the caller says otherwise.
+AT_ONCE = 100
 
 
 def utc_now() -> datetime:
@@ -364,3 +368,15 @@ def _own_agent(user_agent: str, dialect: Dialect) -> str:
         (at for at, each in enumerate(letters) if not (each.isalpha() or each in "-_")), None
     )
     return letters[:end]
+
+
+def check_arguments(guard: Guard | None, transport: object, at_once: int) -> None:
+    """See whether arguments go together.
+
+    Raises:
+        ValueError: they do not.
+    """
+    if guard is not None and transport is not None:
+        raise ValueError("a guard cannot see where another transport connects to: give one of them")
+    if at_once < 1:
+        raise ValueError(f"at_once must be at least 1, not {at_once!r}")

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import anyio.to_thread
 
-from ..access import Request, Response
+from ..access import Request
 from ..cache import MemoryCache
 from ..dialects import RFC9309
 from ..origins import origin_of
-from ._keeper import Keeper, place_of, utc_now
+from ._exchange import Reading, http_request
+from ._keeper import AT_ONCE, Keeper, check_arguments, place_of, utc_now
 from ._network import ERRORS, AsyncTransport, failure_of, to_ascii
 from .pace import LONGEST_SLEEP, Pacer
-from .sync import AT_ONCE, Reading, check_arguments, http_request
 
 if TYPE_CHECKING:
     import os
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import httpx2
 
-    from ..access import Failure, Outcome
+    from ..access import Failure, Outcome, Response
     from ..cache import Cache
     from ..dialects import Dialect
     from ..freshness import Entry

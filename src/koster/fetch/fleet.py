@@ -15,7 +15,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from ..errors import MissingExtraError
+from ..errors import missing
 from ..politeness import RULE_OF_THUMB, Fetch, Pace, interval, later, next_request
 from .pace import Pacer
 
@@ -26,8 +26,7 @@ try:
 
     from ..cache.redis import connected
 except ModuleNotFoundError as error:
-    more = "pip install 'koster[redis]' (in a checkout '.[redis]')"
-    raise MissingExtraError(f"FleetPacer needs more: {more}") from error
+    raise missing("FleetPacer", "redis") from error
 
 if TYPE_CHECKING:
     from ..robots import Rules
