@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -327,6 +328,12 @@ def test_waiting_can_be_bounded(kind: str, at_most: float) -> None:
                 await client.wait(url, at_most=at_most)
 
     anyio.run(main, backend=kind)
+
+
+def test_the_error_goes_from_one_process_to_another() -> None:
+    error = koster.TooSoonError("too soon", NOW)
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.until) == ("too soon", NOW)
 
 
 def _waits_until_closed(client: RobotsClient, url: str) -> None:

@@ -46,3 +46,6 @@ class TooSoonError(KosterError):
     def __init__(self, message: str, until: datetime) -> None:
         super().__init__(message)
         self.until = until
+
+    def __reduce__(self) -> tuple[type[TooSoonError], tuple[str, datetime]]:
+        return type(self), (str(self), self.until)
