@@ -2,6 +2,8 @@ cimport cython
 from koster cimport _octets
 
 cdef int SHORT, NO_ROOM, _PLACES
+cdef bytes _EVERY_TABLE
+cdef const unsigned char* _EVERY_OCTET
 cdef int _STAR, _QUESTION, _BRACKET, _CLOSING, _BANG, _HYPHEN, _BACKSLASH
 
 @cython.locals(run_end=Py_ssize_t, size=Py_ssize_t)
@@ -38,6 +40,11 @@ cdef int shell_matches(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end,
     const unsigned char* path, Py_ssize_t position, Py_ssize_t stop
 ) noexcept nogil
+@cython.locals(
+    end=Py_ssize_t, closing=Py_ssize_t, at=Py_ssize_t, after=Py_ssize_t, room="unsigned char*",
+    found=list,
+)
+cpdef list elements(bytes pattern)
 @cython.locals(last=Py_ssize_t)
 cdef Py_ssize_t _last_closing(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end

@@ -30,6 +30,9 @@ NO_ROOM = -1
 #: many of them (``make bench``, hostile patterns).
 _PLACES = 256
 
+_EVERY_TABLE = bytes(range(256))
+_EVERY_OCTET = _EVERY_TABLE
+
 #: Up to this many octets a run is looked for by comparing it at each place: that is at most
 #: so many comparisons an octet of the path. Longer runs have links (Knuth, Morris and Pratt).
 SHORT = 32
@@ -161,6 +164,33 @@ def shell_matches(text: Octets, at: int, end: int, path: Octets, position: int, 
         after_star = True
     _octets.release(room)
     return matched
+
+
+def elements(pattern: bytes) -> list[bytes | None]:
+    """Return what a shell pattern is made of, for those who reason about it.
+
+    For each element that stands for one octet a table of the 256 with 1 for those that match;
+    for each star None.
+    """
+    found: list[bytes | None] = []
+    end = len(pattern)
+    closing = _last_closing(pattern, 0, end)
+    at = 0
+    while at < end:
+        after = at + 1
+        if pattern[at] == _STAR:
+            found.append(None)
+        else:
+            after = _element_end(pattern, at, end, closing)
+            room = _octets.octets(_PLACES + 256)
+            if not room:
+                raise MemoryError("no memory for a shell pattern")
+            _octets.fill(room, 0, 1, _PLACES)
+            _strike_out(pattern, at, after, room, _PLACES, _EVERY_OCTET, 0)
+            found.append(bytes(room[:256]))
+            _octets.release(room)
+        at = after
+    return found
 
 
 def _last_closing(text: Octets, at: int, end: int) -> int:

@@ -21,6 +21,7 @@ cdef int* _kind_bits()
 
 @cython.final
 cdef class Form:
+    cdef object reading
     cdef object rewrite
     cdef bytes rewritten
     cdef int url_path, escapes, patterns, choice, empty_rules
@@ -76,6 +77,10 @@ cdef class Ruleset:
     @cython.locals(rule=int, at=int)
     cdef int _link_runs(self) except -1
     cdef int row(self, int rule) noexcept nogil
+    @cython.locals(rule=int, at=int, start=int, flags=int, kind=int, found=list)
+    cdef list patterns(self)
+    @cython.locals(start=Py_ssize_t, end=Py_ssize_t, path="unsigned char*", found=bytes)
+    cdef bytes path_of(self, bytes url)
     cdef bint allows(self, int rule) noexcept nogil
     cpdef Py_ssize_t octets(self)
     cdef int ready(self) except -1

@@ -110,6 +110,7 @@ class Form:
     """
 
     def __init__(self, reading: Reading, rewrite: Rewrite | None, rewritten: bytes | None) -> None:
+        self.reading = reading
         self.rewrite = rewrite
         self.rewritten = bytes(rewritten is None or octet in rewritten for octet in range(256))
         self.url_path = int(reading.url_path)
@@ -331,6 +332,39 @@ class Ruleset:
         if rule >= 0:
             return self._rules[RULE * rule + _FLAGS] & ALLOWS != 0
         return self.unmatched_allowed or rule == EXEMPT
+
+    def patterns(self) -> list[tuple[bytes, int, int, bool, bool, int, int]]:
+        """Return what is compared and how, of each rule, for those who reason about them.
+
+        Its canonical pattern without closing stars and anchor, the octets of its literal
+        prefix, what follows that (of `Patterns`; `Patterns.PREFIX` if nothing does), whether it
+        must match up to the end of the path, whether it allows, its rank, and its row.
+        """
+        found = []
+        for rule in range(self.count):
+            at = RULE * rule
+            start = self._rules[at + _START]
+            flags = self._rules[at + _FLAGS]
+            text = bytes(self._text[start : self._rules[at + _END]])
+            kind = 0 if flags & _WILD else _SHELL if flags & _GLOB else 1
+            literal = self._rules[at + _LITERAL] - start
+            rank = self._rules[at + _RANK]
+            row = self._rules[at + _ROW]
+            found.append((
+                text, literal, kind, flags & _ANCHORED != 0, flags & ALLOWS != 0, rank, row,
+            ))  # fmt: skip
+        return found
+
+    def path_of(self, url: bytes) -> bytes:
+        """Return what of a URL is compared with patterns: its path and query, in one form."""
+        start, end = _paths.span(url, len(url), self.form.url_path)
+        path = _octets.octets(3 * (end - start) + 1)
+        if not path:
+            raise MemoryError("no memory for the path of a URL")
+        end = _paths.write(url, start, end, self.form.escapes, _paths.URL, path, 0)
+        found = bytes(path[:end])
+        _octets.release(path)
+        return found
 
     def octets(self) -> int:
         """Return the octets of memory that the rules and their index take."""

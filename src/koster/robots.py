@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from ._file import File
     from ._values import CleanParam, Preference, RequestRate, Values, VisitTime
-    from .dialects import Dialect
-    from .model import Group, Line
+    from .dialects import Dialect, Reading
+    from .model import Group, Line, Rule
 
 #: Agents whose rules are kept prepared, for each file; the least recently used one goes first.
 PREPARED_AGENTS = 64
@@ -347,6 +347,37 @@ class Rules:
             group = self._file.group(self._chosen[0])
         allowed = self._ruleset.allows(number)
         return Decision(allowed, reason, rule, group, self._agent, url, self._file.plan.dialect)
+
+    # What follows is for `koster.analysis`, which reasons about what is compared.
+
+    @property
+    def reading(self) -> Reading:
+        """How the groups are read: paths, patterns, and the choice between them."""
+        return self._ruleset.form.reading
+
+    @property
+    def unmatched_allowed(self) -> bool:
+        """What holds where no rule matches."""
+        return self._ruleset.unmatched_allowed
+
+    def compared_rules(self) -> list[tuple[bytes, int, int, bool, bool, int, int]]:
+        """Return what is compared with paths, by number; see `_match.Ruleset.patterns`."""
+        return self._ruleset.patterns()
+
+    def compared_path(self, url: str) -> bytes:
+        """Return what of a URL is compared with patterns."""
+        return self._ruleset.path_of(_encoded(url))
+
+    def number_for(self, url: str) -> int:
+        """Return the number of the compared rule that decides, -1 if none matches.
+
+        -2: the URL is that of /robots.txt itself, which the reading exempts.
+        """
+        return self._number(url)
+
+    def rule_in(self, row: int) -> Rule:
+        """Return the rule of a row, as compared rules have it."""
+        return self._file.rule(row)
 
     def _group_of(self, row: int) -> int:
         """Return the number of the group that a row stands in."""

@@ -132,7 +132,7 @@ class RobotsPolicy:
         matched = [
             rule
             for token, rules in self._groups.items()
-            if token != "*" and token in product  # noqa: S105
+            if token != "*" and token in product
             for rule in rules
         ]
         return matched or list(self._groups.get("*", []))

@@ -1,0 +1,48 @@
+"""Questions about whole rule sets, each answered with a URL that proves it.
+
+The rules of one robot in one dialect are a ranked list of patterns; which of them decides is a
+matter of finite automata. So these answers are exact: a claim that something is so comes with a
+shortest URL that shows it, and "no such URL" is proved. Only where that would take too many states
+an answer says that it is not proved (``is_proved``), and gives what was found.
+
+/robots.txt itself is left out wherever the dialect exempts it, in its plain writing. URLs are
+paths with their query; where one would be read as a host (``//a``) it is a whole URL.
+
+>>> import koster
+>>> robots = koster.parse("User-agent: *\\nDisallow: /a\\nDisallow: /a*b\\nDisallow: /a")
+>>> for dead in dead_rules(robots.rules_for("x")).rules:
+...     print(dead.rule.line, [rule.line for rule in dead.covered_by])
+4 [2]
+"""
+
+from __future__ import annotations
+
+from ._differences import Difference, Differences, Disagreement, difference, disagreements
+from ._questions import (
+    Cause,
+    Classification,
+    DeadRule,
+    DeadRules,
+    Extent,
+    classify,
+    dead_rules,
+    redundant_rules,
+)
+from ._search import Budget
+
+__all__ = [
+    "Budget",
+    "Cause",
+    "Classification",
+    "DeadRule",
+    "DeadRules",
+    "Difference",
+    "Differences",
+    "Disagreement",
+    "Extent",
+    "classify",
+    "dead_rules",
+    "difference",
+    "disagreements",
+    "redundant_rules",
+]

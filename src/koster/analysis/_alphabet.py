@@ -1,0 +1,199 @@
+"""The alphabet of a question: what URLs are made of, as far as some patterns can tell it apart.
+
+A path is made of tokens, a character or an escape each, and every reading brings a token to octets
+of its own (`_paths`; the engine is asked, so that there is one truth). Tokens whose octets all
+patterns treat alike are one letter of the alphabet, for which the plainest of them stands.
+
+URLs of one reading are all that it can be asked. Where several readings are compared, they are the
+URLs that clients send (RFC 3986 §3.3, §3.4, §6.2.2): unreserved characters are not escaped, ``/``
+and ``?`` stand as they are behind the first ``?``, and other characters that may stand as they are
+do, unless a file itself escapes them. Else every rule would be read in several ways: ``/%70rivate``
+is ``/private`` to one standard and not to another.
+
+An escape of which no pattern speaks needs no letter: a pattern cannot tell ``%XY`` from another
+octet of which none speaks, with the same X and Y behind it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..dialects import Dialect, Escapes
+from ..robots import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import TypeAlias
+
+    from ..dialects import Reading
+
+    #: A token, and for each reading its octets: in a path, and in a query.
+    Candidate: TypeAlias = tuple[str, tuple[tuple[bytes, bytes], ...]]
+
+_NICE = (
+    "xyzabcdefghijklmnopqrstuvw0123456789XYZABCDEFGHIJKLMNOPQRSTUVW-_.~/=&?:@!$'()*+,;"
+    '"<>[]^`{|}\\ '
+)
+#: RFC 3986 §2.3, §3.3 and §3.4.
+_UNRESERVED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+_RAW = _UNRESERVED | frozenset("/?:@!$&'()*+,;=")
+
+#: What the canonical form escapes, and browsers do not.
+PLAIN = ":@!$'()+,;"
+
+_KEPT = "".join(sorted(_UNRESERVED | set("/?&="))).encode("ascii")
+
+#: Escapes that do not stand in a query; a token without octets leads nowhere.
+_AS_THEY_ARE = ("%2F", "%3F")
+
+_ESCAPE = re.compile(rb"%[0-9A-F]{2}")
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
+#: A run behind a star that can begin in the middle of an escape.
+_IN_AN_ESCAPE = re.compile(rb"\*[0-9A-F]")
+
+#: Readings that take a URL's octets as they stand.
+_AS_IT_STANDS = frozenset({Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN})
+
+
+@functools.cache
+def _asked(reading: Reading) -> Dialect:
+    return Dialect(name="", source="", reading=reading)
+
+
+def path_of(reading: Reading, path: str) -> bytes:
+    """Return what a reading compares of a path, also of one that looks like a host."""
+    return parse(b"", _asked(reading)).rules_for("*").compared_path(with_host(path))
+
+
+def with_host(path: str) -> str:
+    """Return a path as it may be asked for: one that looks like a host gets one before it."""
+    return f"https://example.com{path}" if path.startswith("//") else path
+
+
+def plainest(path: str, reading: Reading) -> str:
+    """Return a path with the characters that browsers do not escape as they are."""
+    if "%" not in path:
+        return path
+    plain = path
+    for character in PLAIN:
+        plain = plain.replace(f"%{ord(character):02X}", character)
+    return plain if path_of(reading, plain) == path_of(reading, path) else path
+
+
+@functools.cache
+def _outputs(reading: Reading) -> dict[str, tuple[bytes, bytes]]:
+    """Return for each ASCII character and each escape its octets: in a path, and in a query."""
+    rules = parse(b"", _asked(reading)).rules_for("*")
+    tokens = [chr(octet) for octet in (*map(ord, _NICE), *range(1, 128))]
+    tokens += [f"%{octet:02X}" for octet in range(256)]
+    return {
+        token: (rules.compared_path(f"/x{token}")[2:], rules.compared_path(f"/?{token}")[2:])
+        for token in dict.fromkeys(tokens)
+        if token != "#"
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Alphabet:
+    """Tokens, and for each reading their octets: in a path, and behind its first ``?``."""
+
+    tokens: tuple[str, ...]
+    outputs: tuple[tuple[tuple[bytes, ...], tuple[bytes, ...]], ...]
+
+    @property
+    def has_queries(self) -> bool:
+        """Whether a token says something else in a query."""
+        return any(path != query for path, query in self.outputs)
+
+
+def alphabet(
+    readings: Sequence[Reading], texts: Sequence[bytes], tables: Iterable[bytes]
+) -> Alphabet:
+    """Return the alphabet of some patterns.
+
+    ``texts`` are the patterns, with stars where runs begin; ``tables`` those of `Shell`.
+    """
+    is_one = len(set(readings)) == 1
+    written = b"\n".join(texts)
+    candidates = _of_one(readings[0], written) if is_one else _of_several(readings, written)
+    sets = tuple(set(tables))
+    spoken = set(written)
+    class_of = [
+        (octet if octet in spoken else -1, *[table[octet] for table in sets])
+        for octet in range(256)
+    ]
+    chosen: dict[object, Candidate] = {}
+    for token, outputs in candidates:
+        key = (
+            token == "?",
+            tuple(
+                tuple(class_of[octet] for octet in octets) for pair in outputs for octets in pair
+            ),
+        )
+        chosen.setdefault(key, (token, outputs))
+    tokens = tuple(token for token, _ in chosen.values())
+    return Alphabet(
+        tokens,
+        tuple(
+            (
+                tuple(outputs[number][0] for _, outputs in chosen.values()),
+                tuple(outputs[number][1] for _, outputs in chosen.values()),
+            )
+            for number in range(len(readings))
+        ),
+    )
+
+
+def _of_one(reading: Reading, written: bytes) -> Iterator[Candidate]:
+    """Go through the tokens of a reading that may be told apart, the plainest first."""
+    listed = {escape.decode("ascii") for escape in _ESCAPE.findall(written)}
+    outputs = _outputs(reading)
+    if reading.escapes in _AS_IT_STANDS:
+        for token in (*(each for each in outputs if len(each) == 1), *_characters(written)):
+            octets = token.encode("utf-8")
+            yield token, ((octets, octets),)
+        return
+    # Where patterns speak of every character that stands as it is, one escape of which they do
+    # not speak is the letter for all others.
+    needs_other = all(octet in written for octet in _KEPT)
+    for token, pair in outputs.items():
+        escape = pair[0].decode("ascii", "replace")
+        is_told = escape in listed or reading.escapes != Escapes.CANONICAL
+        if len(escape) > 1 and len(token) == 1 and not (is_told and token in PLAIN):
+            continue
+        if len(escape) == 1 or is_told:
+            yield token, (pair,)
+        elif needs_other:
+            needs_other = False
+            yield token, (pair,)
+
+
+def _of_several(readings: Sequence[Reading], written: bytes) -> Iterator[Candidate]:
+    """Go through the tokens of URLs that clients send."""
+    outputs = [_outputs(reading) for reading in readings]
+    listed = {escape.decode("ascii") for escape in _ESCAPE.findall(written)}
+    listed |= {f"%{octet:02X}" for octet in set(written) if chr(octet) not in _RAW}
+    in_an_escape = _IN_AN_ESCAPE.search(written) is not None
+    for token in outputs[0]:
+        pairs = tuple(of_reading[token] for of_reading in outputs)
+        if token in _RAW:
+            if in_an_escape or all(len(pair[0]) == 1 for pair in pairs) or _is_told(token, written):
+                yield token, pairs
+        elif token in listed and chr(int(token[1:], 16)) not in _UNRESERVED:
+            if token in _AS_THEY_ARE:
+                pairs = tuple((path, b"") for path, _ in pairs)
+            yield token, pairs
+
+
+def _is_told(character: str, written: bytes) -> bool:
+    """Tell whether a pattern speaks of a character, as it is or escaped."""
+    return character.encode("ascii") in written or b"%%%02X" % ord(character) in written
+
+
+def _characters(written: bytes) -> list[str]:
+    """Return the characters beyond ASCII that patterns speak of."""
+    text = b"".join(_BEYOND_ASCII.findall(written)).decode("utf-8", "ignore")
+    return list(dict.fromkeys(text))

@@ -1,0 +1,265 @@
+"""Questions about the rules of one robot: how much is closed, which rules do nothing."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ._alphabet import alphabet, path_of, plainest, with_host
+from ._ranked import ITSELF, Ranked, url_of
+from ._search import Budget, BudgetSpentError, Search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..model import Rule
+    from ..robots import Rules
+    from ._alphabet import Alphabet
+    from ._ranked import Entry
+
+
+class Extent(enum.StrEnum):
+    """How much of a site is disallowed, apart from /robots.txt."""
+
+    ALL = "all"
+    SOME = "some"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """How much of a site is disallowed for a robot.
+
+    ``allowed`` and ``disallowed`` are URLs that are so, or None: of SOME both are there.
+    """
+
+    extent: Extent
+    allowed: str | None
+    disallowed: str | None
+    is_proved: bool = True
+
+
+class Cause(enum.StrEnum):
+    """Why a rule decides nothing."""
+
+    COVERED = "covered"
+    """Other rules decide whatever it matches."""
+    NO_PATH = "no path"
+    """No path of a URL is like its pattern."""
+    ROBOTS_TXT = "robots.txt"
+    """It matches nothing but /robots.txt, which may always be fetched."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadRule:
+    """A rule that decides no URL at all, and the rules that decide in its place."""
+
+    rule: Rule
+    cause: Cause
+    covered_by: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeadRules:
+    """The rules that decide nothing, by line. Not proved: there may be more of them."""
+
+    rules: tuple[DeadRule, ...]
+    is_proved: bool = True
+
+
+class Reasoner:
+    """The rules of one robot, and what can be asked about them."""
+
+    def __init__(self, ranked: Ranked, budget: Budget) -> None:
+        self.ranked = ranked
+        self._budget = budget
+
+    @cached_property
+    def letters(self) -> Alphabet:
+        """What URLs are made of, as far as these rules can tell."""
+        entries = self.ranked.entries
+        texts = [entry.literal + entry.rest for entry in entries]
+        tables = [table for entry in entries for table in entry.tables()]
+        return alphabet([self.ranked.reading], texts, tables)
+
+    def candidates(self, entry: Entry) -> Iterator[str]:
+        """Go through URLs that an entry probably matches, the shortest first."""
+        joined = entry.literal + entry.rest.replace(b"*", b"")
+        if not entry.literal:
+            joined = b"/" + joined.removeprefix(b"/")
+        spread = entry.literal + entry.rest.replace(b"*", b"xy")
+        for path in (joined, spread) if entry.is_anchored else (joined, joined + b"xy", spread):
+            if path.startswith(b"/"):
+                yield with_host(url_of(path, self.ranked.reading.escapes))
+
+    def example(self, entry: Entry) -> str | None:
+        """Return a URL that the engine says an entry decides, if a likely one is."""
+        for url in self.candidates(entry):
+            if self.ranked.deciding(url) is entry and not self._is_left_out(url):
+                return url
+        return None
+
+    def _is_left_out(self, url: str) -> bool:
+        """Tell whether a URL is that of /robots.txt, where rules are asked as if it were exempt."""
+        return url == "/robots.txt" or url.startswith("/robots.txt?")
+
+    def witness(self, entry: Entry) -> str | None:
+        """Return a URL that an entry decides, or None: there is none.
+
+        Raises:
+            BudgetSpentError: nobody knows.
+        """
+        before = self.ranked.before(entry, entry.literal)
+        return self.example(entry) or self.matched([entry], before)
+
+    def matched(self, inside: Sequence[Entry], outside: Sequence[Entry]) -> str | None:
+        """Return a shortest URL that some entries match and others do not, or None.
+
+        Raises:
+            BudgetSpentError: nobody knows.
+        """
+        prefix = max((entry.literal for entry in inside), key=len)
+        if not all(prefix.startswith(entry.literal) for entry in inside):
+            return None
+        prefix = prefix or b"/"
+        if not prefix.startswith(b"/"):
+            return None
+        if any(other.covers(entry) for other in outside for entry in inside):
+            return None
+        search = Search(
+            self.letters,
+            [(entry.automaton, 0) for entry in inside],
+            [(entry.automaton, 0) for entry in outside],
+        )
+        escapes = self.ranked.reading.escapes
+        url = search.shortest(url_of(prefix, escapes), [prefix], self._budget)
+        return None if url is None else with_host(plainest(url, self.ranked.reading))
+
+    def is_dead(self, entry: Entry) -> bool:
+        """Tell whether an entry decides nothing.
+
+        Raises:
+            BudgetSpentError: nobody knows.
+        """
+        return self.witness(entry) is None
+
+    def covers(self, entry: Entry) -> list[Entry]:
+        """Return entries that together match all that a dead one matches, as few as can be."""
+        before = self.ranked.before(entry, entry.literal)
+        try:
+            if self.matched([entry], []) is not None:
+                matching = [other for other in before if self._matches_likely(other, entry)]
+                for other in matching:
+                    if self.matched([entry], [other]) is None:
+                        return [other]
+                for other in list(before):
+                    others = [each for each in before if each is not other]
+                    if self.matched([entry], others) is None:
+                        before = others
+                return before
+        except BudgetSpentError:
+            return [other for other in before if self._matches_likely(other, entry)]
+        return []
+
+    def _matches_likely(self, other: Entry, entry: Entry) -> bool:
+        """Tell whether an entry matches the likely URLs of another."""
+        paths = [path_of(self.ranked.reading, url) for url in self.candidates(entry)]
+        automaton = other.automaton
+        return all(automaton.accepts(automaton.start(path)) for path in paths)
+
+
+def classify(rules: Rules, budget: Budget | None = None) -> Classification:
+    """Tell how much of a site a robot may not fetch, apart from /robots.txt.
+
+    >>> import koster
+    >>> robots = koster.parse("User-agent: *\\nDisallow: /*\\nAllow: /a$\\nAllow: /a")
+    >>> classify(robots.rules_for("x"))
+    Classification(extent=<Extent.SOME: 'some'>, allowed='/a', disallowed='/', is_proved=True)
+    """
+    ranked = Ranked(rules, exempts=True)
+    reasoner = Reasoner(ranked, budget or Budget())
+    first = ranked.deciding("/").allow
+    others = [entry for entry in ranked.rules_and_nothing if entry.allow != first]
+    found = None
+    for entry in others:
+        found = reasoner.example(entry)
+        if found:
+            break
+    is_proved = True
+    if found is None:
+        try:
+            for entry in others:
+                found = found or reasoner.witness(entry)
+        except BudgetSpentError:
+            is_proved = False
+    if found is not None:
+        allowed, disallowed = ("/", found) if first else (found, "/")
+        return Classification(Extent.SOME, allowed, disallowed)
+    if first:
+        return Classification(Extent.NONE, "/", None, is_proved)
+    return Classification(Extent.ALL, None, "/", is_proved)
+
+
+def dead_rules(rules: Rules, budget: Budget | None = None) -> DeadRules:
+    """Return the rules that decide no URL at all, each with those that decide in its place."""
+    ranked = Ranked(rules)
+    reasoner = Reasoner(ranked, budget or Budget())
+    of_row: dict[int, list[Entry]] = {}
+    for entry in ranked.entries:
+        if entry.row >= 0:
+            of_row.setdefault(entry.row, []).append(entry)
+    found = []
+    is_proved = True
+    for row in sorted(of_row):
+        try:
+            if all(reasoner.is_dead(entry) for entry in of_row[row]):
+                found.append(_dead(rules, reasoner, row, of_row[row]))
+        except BudgetSpentError:
+            is_proved = False
+    return DeadRules(tuple(found), is_proved)
+
+
+def _dead(rules: Rules, reasoner: Reasoner, row: int, entries: list[Entry]) -> DeadRule:
+    """Say why a rule is dead."""
+    covers = {each.row: each for entry in entries for each in reasoner.covers(entry)}
+    covered_by = tuple(rules.rule_in(number) for number in sorted(covers) if number >= 0)
+    otherwise = Cause.ROBOTS_TXT if ITSELF in covers else Cause.NO_PATH
+    return DeadRule(rules.rule_in(row), Cause.COVERED if covered_by else otherwise, covered_by)
+
+
+def redundant_rules(rules: Rules, budget: Budget | None = None) -> tuple[Rule, ...]:
+    """Return rules without which, all of them together, every URL is decided as it is with them.
+
+    Those that decide nothing are among them. A rule is only named where that is proved.
+    """
+    ranked = Ranked(rules)
+    reasoner = Reasoner(ranked, budget or Budget())
+    of_row: dict[int, list[Entry]] = {}
+    for entry in ranked.entries:
+        if entry.row >= 0:
+            of_row.setdefault(entry.row, []).append(entry)
+    gone = []
+    # What counts for least goes first: of two that say the same the more telling one stays.
+    for row in sorted(of_row, key=lambda each: -max(entry.order for entry in of_row[each])):
+        orders = {entry.order for entry in of_row[row]}
+        try:
+            if not any(_is_needed(reasoner, entry, orders) for entry in of_row[row]):
+                ranked.removed |= orders
+                gone.append(row)
+        except BudgetSpentError:
+            continue
+    return tuple(rules.rule_in(row) for row in sorted(gone))
+
+
+def _is_needed(reasoner: Reasoner, entry: Entry, gone: set[int]) -> bool:
+    """Tell whether some URL that an entry decides would be decided differently without ``gone``."""
+    ranked = reasoner.ranked
+    meeting = [each for each in ranked.meeting(entry.literal) if each.order not in gone]
+    for other in meeting:
+        if other.order > entry.order and other.allow != entry.allow:
+            between = [each for each in meeting if each.order < other.order]
+            if reasoner.matched([entry, other], between) is not None:
+                return True
+    return False

@@ -1,0 +1,233 @@
+"""The rules of one robot in the order in which they count, and which of them can meet.
+
+What decides a URL is the first entry of this list that matches; at its end stands an entry for
+"nothing matched", which matches everything, and before all others those for /robots.txt itself
+where that is exempt. An index by literal prefixes tells which entries can match the same URLs.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import unquote_to_bytes
+
+from ..dialects import Choice, Escapes, Patterns, RobotsTxtPath
+from ._automata import Automaton, Shell, automaton
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ..robots import Rules
+
+#: Rows that are no lines: nothing matched; the path of /robots.txt.
+NOTHING = -1
+ITSELF = -2
+
+_STAR = b"*"
+_ESCAPE = re.compile(rb"(%[0-9A-F]{2})")
+_CUT_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
+_SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?&=*")
+#: RFC 3986 §3.3: octets that stand as they are, and are none of a pattern's.
+_PLAIN = (_SAFE - {42}) | frozenset(b":@!'()+,;")
+#: A run behind a star that can begin in the middle of an escape.
+_IN_AN_ESCAPE = re.compile(rb"\*[0-9A-F]")
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A compared rule: a literal prefix and what follows it. ``order`` is its place in the list."""
+
+    number: int
+    literal: bytes
+    rest: bytes
+    kind: int
+    is_anchored: bool
+    allow: bool
+    rank: int
+    row: int
+    order: int = 0
+    _automaton: Automaton | None = field(default=None, repr=False)
+
+    @property
+    def is_prefix(self) -> bool:
+        """Whether it matches all that begins with its literal prefix."""
+        return not self.rest and not self.is_anchored
+
+    @property
+    def automaton(self) -> Automaton:
+        """Its automaton, made once."""
+        if self._automaton is None:
+            self._automaton = automaton(self.literal, self.rest, self.kind, self.is_anchored)
+        return self._automaton
+
+    @property
+    def form(self) -> tuple[bytes, bytes, int, bool, bool]:
+        """What it says: entries with the same form say the same."""
+        return self.literal, self.rest, self.kind, self.is_anchored, self.allow
+
+    @property
+    def shortest(self) -> int:
+        """At least so many octets a path has that it matches."""
+        if self.kind == Patterns.SHELL:
+            return len(self.literal)
+        return len(self.literal) + len(self.rest) - self.rest.count(_STAR)
+
+    def covers(self, other: Entry) -> bool:
+        """Tell whether it plainly matches all that another entry of its reading matches.
+
+        Not all that is so is plain. Where the other has a star anything may stand, and what of a
+        run of this one has matched before counts for nothing.
+        """
+        if not other.literal.startswith(self.literal):
+            return False
+        if self.is_prefix:
+            return True
+        if Patterns.SHELL in (self.kind, other.kind):
+            return self.form[:-1] == other.form[:-1]
+        if self.is_anchored and not other.is_anchored:
+            return False
+        if not self.rest:
+            return not other.rest and self.literal == other.literal
+        automaton = self.automaton
+        state = automaton.start(other.literal)
+        for number, run in enumerate(other.rest.split(_STAR)):
+            state = automaton.after(automaton.run_start(state) if number else state, run)
+        return state == automaton.full
+
+    def means_the_same(self) -> bool:
+        """Tell whether every reading with wildcards compares it alike."""
+        text = self.literal + self.rest
+        return (
+            self.kind != Patterns.SHELL
+            and _SAFE.issuperset(text)
+            and not _IN_AN_ESCAPE.search(text)
+        )
+
+    def tables(self) -> tuple[bytes, ...]:
+        """Return the tables of its elements, if it is a shell pattern."""
+        return self.automaton.tables if isinstance(self.automaton, Shell) else ()
+
+
+def _entries_of(rules: Rules) -> list[Entry]:
+    """Return the entries of compared rules, by number."""
+    return [
+        Entry(number, text[:size], text[size:], kind, is_anchored, allow, rank, row)
+        for number, (text, size, kind, is_anchored, allow, rank, row) in enumerate(
+            rules.compared_rules()
+        )
+    ]
+
+
+def _of_itself() -> list[Entry]:
+    """Return what exempts /robots.txt, with any query."""
+    path, plain = b"/robots.txt", int(Patterns.PREFIX)
+    return [
+        Entry(ITSELF, path, b"", plain, True, True, -1, ITSELF),
+        Entry(ITSELF, path + b"?", b"", plain, False, True, -1, ITSELF),
+    ]
+
+
+class Ranked:
+    """The entries of some rules; ``unescaped`` keys them so that other readings can be met.
+
+    ``exempts``: /robots.txt is left out whatever the reading says of it.
+    """
+
+    def __init__(self, rules: Rules, *, unescaped: bool = False, exempts: bool = False) -> None:
+        self.rules = rules
+        self.reading = rules.reading
+        self.is_longest_first = self.reading.choice == Choice.LONGEST
+        numbered = _entries_of(rules)
+        plain = int(Patterns.PREFIX)
+        nothing = Entry(NOTHING, b"", b"", plain, False, rules.unmatched_allowed, -1, NOTHING)
+        exempt = exempts or self.reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED
+        itself = _of_itself() if exempt else []
+        self.entries = [*itself, *sorted(numbered, key=_place), nothing]
+        for place, entry in enumerate(self.entries):
+            entry.order = place
+        self._numbered = numbered
+        self.nothing = nothing
+        self._itself = itself[0] if itself else None
+        self.removed: set[int] = set()
+        self.key_of: Callable[[Entry], bytes] = _unescaped if unescaped else _literal
+        self._by_key: dict[bytes, list[Entry]] = {}
+        for entry in self.entries:
+            self._by_key.setdefault(self.key_of(entry), []).append(entry)
+        self._keys = sorted(self._by_key)
+        self._sizes = sorted({len(key) for key in self._keys})
+
+    @property
+    def rules_and_nothing(self) -> list[Entry]:
+        """The entries without those for /robots.txt."""
+        return [entry for entry in self.entries if entry.row != ITSELF]
+
+    def deciding(self, url: str) -> Entry:
+        """Return the entry that decides about a URL, as the engine says."""
+        number = self.rules.number_for(url)
+        if number >= 0:
+            return self._numbered[number]
+        if number == NOTHING or self._itself is None:
+            return self.nothing
+        return self._itself
+
+    def meeting(self, key: bytes) -> Iterator[Entry]:
+        """Go through the entries that may match a URL whose path begins with ``key``."""
+        yield from self.beginning(key)
+        place = bisect_left(self._keys, key)
+        while place < len(self._keys) and self._keys[place].startswith(key):
+            if len(self._keys[place]) > len(key):
+                yield from self._live(self._by_key[self._keys[place]])
+            place += 1
+
+    def beginning(self, key: bytes) -> Iterator[Entry]:
+        """Go through the entries whose own key is how ``key`` begins."""
+        for size in self._sizes:
+            if size > len(key):
+                break
+            yield from self._live(self._by_key.get(key[:size], ()))
+
+    def _live(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        for entry in entries:
+            if entry.order not in self.removed:
+                yield entry
+
+    def is_overshadowed(self, entry: Entry) -> bool:
+        """Tell whether a better entry plainly matches all that an entry matches."""
+        return any(
+            other.order < entry.order and other.covers(entry)
+            for other in self.beginning(self.key_of(entry))
+        )
+
+    def before(self, entry: Entry, key: bytes) -> list[Entry]:
+        """Return what may match such a URL and counts for more than an entry."""
+        return [other for other in self.meeting(key) if other.order < entry.order]
+
+
+def _place(entry: Entry) -> tuple[int, int]:
+    return -entry.rank, entry.number
+
+
+def _literal(entry: Entry) -> bytes:
+    return entry.literal
+
+
+def _unescaped(entry: Entry) -> bytes:
+    # A pattern that is compared as it stands may end within an escape of the URL.
+    return unquote_to_bytes(_CUT_ESCAPE.sub(b"", entry.literal))
+
+
+def url_of(path: bytes, escapes: Escapes) -> str:
+    """Return a URL that is compared as ``path``, or something else where there is none."""
+    if escapes in (Escapes.CANONICAL, Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN):
+        return path.decode("utf-8", "replace")
+    # Escapes that were kept stay; every other octet stood there as it is, or was escaped.
+    return "".join(
+        part.decode("ascii") if number % 2 else "".join(map(_told, part))
+        for number, part in enumerate(_ESCAPE.split(path))
+    )
+
+
+def _told(octet: int) -> str:
+    return chr(octet) if octet in _PLAIN else f"%{octet:02X}"
