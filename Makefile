@@ -43,7 +43,7 @@ $(VENV)/installed: pyproject.toml
 	$(BIN)/python -m pip install -q --upgrade pip
 	$(BIN)/python -m pip install -q --group dev
 	$(BIN)/python -m pip install -q --no-build-isolation --editable '.[all]'
-	$(BIN)/python -m pip download -q --dest $(VENV)/wheelhouse 'click>=8.2' 'rich>=13.9' 'rich-click>=1.8'
+	$(BIN)/python -m pip download -q --dest $(VENV)/wheelhouse 'click>=8.2' 'rich>=13.9' 'rich-click>=1.8' 'ai-crawler-index>=1.3'
 	@touch $@
 
 $(VENV)/compiled: $(VENV)/installed $(HOT)

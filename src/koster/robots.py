@@ -298,6 +298,11 @@ class Rules:
         """The groups that are for this robot."""
         return tuple([self._file.group(number) for number in self._chosen])
 
+    @property
+    def is_named(self) -> bool:
+        """Whether a group names the robot, so that those for everybody are not for it."""
+        return len(self._chosen) > 0 and self._asked != b"*"
+
     def allowed(self, url: str) -> bool:
         """Tell whether the robot may fetch a URL; see `RobotsTxt.allowed`."""
         return self._verdict(url)

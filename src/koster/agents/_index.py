@@ -1,0 +1,52 @@
+"""The records of ``ai-crawler-index`` (CC0) as ours: the one place that knows that package."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import missing
+from ._model import Crawler, Heeds, Purpose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PURPOSES = {
+    "ai-training": Purpose.TRAINING,
+    "ai-search": Purpose.AI_SEARCH,
+    "user-fetch": Purpose.USER_FETCH,
+    "dataset": Purpose.DATASET,
+    "search": Purpose.SEARCH,
+    "seo": Purpose.SEO,
+    "archive": Purpose.ARCHIVE,
+    "preview": Purpose.PREVIEW,
+    "tool": Purpose.TOOL,
+}
+_HEEDS = {
+    "documented": Heeds.RULES,
+    "own-token-only": Heeds.OWN_GROUPS,
+    "by-design-no": Heeds.NOTHING,
+    "n-a": Heeds.CONTROL,
+    "disputed": Heeds.DISPUTED,
+}
+
+
+def crawlers() -> Iterator[Crawler]:
+    """Go through the records.
+
+    Raises:
+        MissingExtraError: the package is not installed.
+    """
+    try:
+        import ai_crawler_index  # noqa: PLC0415 - only where it is needed
+    except ModuleNotFoundError as error:
+        if error.name != "ai_crawler_index":
+            raise
+        raise missing("the registry of crawlers", "agents") from error
+    for record in ai_crawler_index.CRAWLERS:
+        yield Crawler(
+            token=str(record["robots_token"]),
+            operator=str(record["operator"]),
+            purpose=_PURPOSES.get(record["category"], Purpose.TOOL),
+            heeds=_HEEDS.get(record["respects_robots_txt"], Heeds.UNDOCUMENTED),
+            source=str(record["docs"]),
+        )

@@ -1,0 +1,36 @@
+"""Crawlers that ``ai-crawler-index`` lacks, or files under another purpose: the one table of them.
+
+Adding one is one entry, with the page that the facts are from: its operator's, where there is one.
+"""
+
+from __future__ import annotations
+
+from ._model import Crawler, Heeds, Purpose
+
+_GOOGLE_SPECIAL = (
+    "https://developers.google.com/search/docs/crawling-indexing/google-special-case-crawlers"
+)
+_BING = "https://www.bing.com/webmasters/help/which-crawlers-does-bing-use-8c184ec0"
+_AMAZON = "https://crawlerpolicy.com/sources/amazonbot"
+
+CRAWLERS = (
+    # Search engines.
+    Crawler("360Spider", "Qihoo 360", Purpose.SEARCH, Heeds.UNDOCUMENTED, "https://www.so.com/help/help_3_2.html"),
+    Crawler("Sogou web spider", "Sogou", Purpose.SEARCH, Heeds.RULES, "https://www.sogou.com/docs/help/webmasters.htm"),
+    Crawler("Slurp", "Yahoo", Purpose.SEARCH, Heeds.RULES, "https://help.yahoo.com/kb/SLN22600.html"),
+    Crawler("coccocbot-web", "Cốc Cốc", Purpose.SEARCH, Heeds.RULES, "https://help.coccoc.com/en/search-engine/robots-txt"),
+    # Assistants, and what people ask them for.
+    Crawler("AzureAI-SearchBot", "Microsoft", Purpose.AI_SEARCH, Heeds.UNDOCUMENTED, "https://aicrawlercheck.com/directory/ai-bots/azureai-searchbot"),
+    Crawler("Amzn-SearchBot", "Amazon", Purpose.AI_SEARCH, Heeds.RULES, _AMAZON),
+    Crawler("Amzn-User", "Amazon", Purpose.USER_FETCH, Heeds.RULES, _AMAZON),
+    # Amazon says that what Amazonbot fetches may train its models.
+    Crawler("Amazonbot", "Amazon", Purpose.TRAINING, Heeds.RULES, _AMAZON),
+    Crawler("PanguBot", "Huawei", Purpose.TRAINING, Heeds.UNDOCUMENTED, "https://webmasterid.com/ai-crawlers/huawei-pangubot"),
+    # The index has those of Google among the tools.
+    Crawler("AdsBot-Google", "Google", Purpose.ADS, Heeds.OWN_GROUPS, _GOOGLE_SPECIAL),
+    Crawler("AdsBot-Google-Mobile", "Google", Purpose.ADS, Heeds.OWN_GROUPS, _GOOGLE_SPECIAL),
+    Crawler("Mediapartners-Google", "Google", Purpose.ADS, Heeds.OWN_GROUPS, _GOOGLE_SPECIAL),
+    Crawler("AdIdxBot", "Microsoft", Purpose.ADS, Heeds.RULES, _BING),
+    # Cards of shared links.
+    Crawler("Twitterbot", "X", Purpose.PREVIEW, Heeds.RULES, "https://developer.x.com/en/docs/x-for-websites/cards/guides/getting-started"),
+)  # fmt: skip
