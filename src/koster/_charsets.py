@@ -66,6 +66,11 @@ def charset_of(content_type: str) -> str | None:
     return None
 
 
+def marked_charset(body: bytes) -> str | None:
+    """Return the charset, other than UTF-8, that a byte order mark says a file is in, or None."""
+    return next((codec for mark, codec in _MARKS if body.startswith(mark)), None)
+
+
 def as_utf8(body: bytes, charset: str | None, is_whole: bool) -> bytes:
     """Return what is read of a body, as UTF-8: of one that is too long its whole lines."""
     is_whole = is_whole and len(body) <= MAX_OCTETS

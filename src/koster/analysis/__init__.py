@@ -5,7 +5,7 @@ matter of finite automata. So these answers are exact: a claim that something is
 shortest URL that shows it, and "no such URL" is proved. Only where that would take too many states
 an answer says that it is not proved (``is_proved``), and gives what was found.
 
-/robots.txt itself is left out wherever the dialect exempts it, in its plain writing. URLs are
+/robots.txt itself is left out wherever a dialect exempts it, in its plain writing. URLs are
 paths with their query; where one would be read as a host (``//a``) it is a whole URL.
 
 >>> import koster
@@ -26,6 +26,7 @@ from ._questions import (
     Extent,
     classify,
     dead_rules,
+    likely_urls,
     redundant_rules,
 )
 from ._search import Budget
@@ -44,5 +45,6 @@ __all__ = [
     "dead_rules",
     "difference",
     "disagreements",
+    "likely_urls",
     "redundant_rules",
 ]

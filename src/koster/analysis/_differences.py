@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..dialects import RobotsTxtPath
 from ..robots import parse
 from ._alphabet import alphabet, path_of, plainest, with_host
 from ._questions import Reasoner
@@ -78,7 +79,7 @@ def difference(before: Rules, after: Rules, budget: Budget | None = None) -> Dif
     urls: dict[tuple[int, int], str] = {}
     is_proved = True
     for old, new in pairs.differing():
-        if not budget.may_compare():
+        if not budget.may_compare(pairs.cost):
             is_proved = False
             break
         try:
@@ -126,8 +127,15 @@ class _Pairs:
 
     def __init__(self, before: Rules, after: Rules, budget: Budget) -> None:
         self._is_one = before.reading == after.reading
-        self.old = Ranked(before, unescaped=not self._is_one)
-        self.new = Ranked(after, unescaped=not self._is_one)
+        is_exempt = RobotsTxtPath.ALWAYS_ALLOWED in (
+            before.reading.robots_txt,
+            after.reading.robots_txt,
+        )
+        exempts = is_exempt and not self._is_one
+        self.old = Ranked(before, unescaped=not self._is_one, exempts=exempts)
+        self.new = Ranked(after, unescaped=not self._is_one, exempts=exempts)
+        #: What the last pair took to compare.
+        self.cost = 1
         self._budget = budget
         self._reasoner = Reasoner(self.old, budget)
         self._letters: Alphabet | None = None
@@ -203,6 +211,7 @@ class _Pairs:
             if len(path) == max(old.shortest, new.shortest, 1) and self._decide(url, old, new):
                 return url
         outside = [*self.old.before(old, prefix), *self.new.before(new, prefix)]
+        self.cost = 1 + len(outside)
         if any(each.covers(old) or each.covers(new) for each in outside):
             return None
         search = Search(
@@ -220,6 +229,7 @@ class _Pairs:
     def _of_two(self, old: Entry, new: Entry) -> str | None:
         before = self.old.before(old, self.old.key_of(new))
         after = self.new.before(new, self.new.key_of(old))
+        self.cost = 1 + len(before) + len(after)
         if any(each.covers(old) for each in before) or any(each.covers(new) for each in after):
             return None
         begins = [_ONE_WAY.match(entry.literal) for entry in (old, new)]

@@ -148,26 +148,43 @@ class Reasoner:
     def covers(self, entry: Entry) -> list[Entry]:
         """Return entries that together match all that a dead one matches, as few as can be."""
         before = self.ranked.before(entry, entry.literal)
-        try:
-            if self.matched([entry], []) is not None:
-                matching = [other for other in before if self._matches_likely(other, entry)]
-                for other in matching:
-                    if self.matched([entry], [other]) is None:
-                        return [other]
-                for other in list(before):
-                    others = [each for each in before if each is not other]
-                    if self.matched([entry], others) is None:
-                        before = others
-                return before
-        except BudgetSpentError:
-            return [other for other in before if self._matches_likely(other, entry)]
-        return []
-
-    def _matches_likely(self, other: Entry, entry: Entry) -> bool:
-        """Tell whether an entry matches the likely URLs of another."""
+        for other in before:
+            if other.covers(entry):
+                return [other]
         paths = [path_of(self.ranked.reading, url) for url in self.candidates(entry)]
-        automaton = other.automaton
-        return all(automaton.accepts(automaton.start(path)) for path in paths)
+        matching = [
+            other
+            for other in before
+            if all(other.automaton.accepts(other.automaton.start(path)) for path in paths)
+        ]
+        try:
+            if self.matched([entry], []) is None:
+                return []
+            for other in matching:
+                if self.matched([entry], [other]) is None:
+                    return [other]
+            for other in list(before):
+                others = [each for each in before if each is not other]
+                if self.matched([entry], others) is None:
+                    before = others
+        except BudgetSpentError:
+            return matching
+        return before
+
+
+def likely_urls(rules: Rules) -> dict[int, str]:
+    """Return for the line of each rule that decides a likely URL such a URL.
+
+    Fast, and not exact: a rule that is not there may decide others.
+    """
+    ranked = Ranked(rules)
+    reasoner = Reasoner(ranked, Budget())
+    found = {}
+    for entry in ranked.entries:
+        url = reasoner.example(entry) if entry.row >= 0 else None
+        if url is not None:
+            found[rules.rule_in(entry.row).line] = url
+    return found
 
 
 def classify(rules: Rules, budget: Budget | None = None) -> Classification:

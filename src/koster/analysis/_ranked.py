@@ -48,6 +48,7 @@ class Entry:
     rank: int
     row: int
     order: int = 0
+    is_overshadowed: bool | None = None
     _automaton: Automaton | None = field(default=None, repr=False)
 
     @property
@@ -195,10 +196,12 @@ class Ranked:
 
     def is_overshadowed(self, entry: Entry) -> bool:
         """Tell whether a better entry plainly matches all that an entry matches."""
-        return any(
-            other.order < entry.order and other.covers(entry)
-            for other in self.beginning(self.key_of(entry))
-        )
+        if entry.is_overshadowed is None:
+            entry.is_overshadowed = any(
+                other.order < entry.order and other.covers(entry)
+                for other in self.beginning(self.key_of(entry))
+            )
+        return entry.is_overshadowed
 
     def before(self, entry: Entry, key: bytes) -> list[Entry]:
         """Return what may match such a URL and counts for more than an entry."""

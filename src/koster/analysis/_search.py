@@ -29,15 +29,17 @@ class BudgetSpentError(Exception):
 class Budget:
     """How much may be done before an answer is *not proved*.
 
-    ``states`` of automata for one question and ``total`` for all that answers need; ``pairs`` of
-    rules that are compared. The defaults are some seconds of work. It is spent by those who are
-    given it: several answers can share one.
+    ``states`` of automata for one question and ``total`` for all that answers need; how often
+    rules are ``compared`` with one another. The defaults are some seconds of work. It is spent by
+    those who are given it: several answers can share one.
     """
 
-    def __init__(self, states: int = 10_000, total: int = 100_000, pairs: int = 200_000) -> None:
+    def __init__(
+        self, states: int = 10_000, total: int = 100_000, compared: int = 10_000_000
+    ) -> None:
         self._each = states
         self._total = total
-        self._pairs = pairs
+        self._compared = compared
         self._left = 0
 
     def begin(self) -> None:
@@ -61,10 +63,10 @@ class Budget:
         if self._left < 0:
             raise BudgetSpentError
 
-    def may_compare(self) -> bool:
-        """Compare a pair, and tell whether it may be."""
-        self._pairs -= 1
-        return self._pairs >= 0
+    def may_compare(self, rules: int) -> bool:
+        """Compare a rule with so many, and tell whether it may be."""
+        self._compared -= rules
+        return self._compared >= 0
 
 
 class Search:

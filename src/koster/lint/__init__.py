@@ -1,0 +1,106 @@
+"""Findings in a robots.txt: what its author should know, each with a place, a reason and often a fix.
+
+>>> for finding in lint(b"User-agent: *\\nDisallow: admin\\n"):
+...     print(finding.line, finding.code, finding.message)
+2 P001 a path begins with a slash: this matches nothing
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..dialects import GOOGLE, RFC9309
+from ._checks import CHECK_OF, CHECKS
+from ._model import Check, Edit, Family, Finding, Severity, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..dialects import Dialect
+
+__all__ = [
+    "CHECKS",
+    "CHECK_OF",
+    "Check",
+    "Edit",
+    "Family",
+    "Finding",
+    "Severity",
+    "chosen",
+    "fixed",
+    "lint",
+]
+
+
+def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> tuple[Check, ...]:
+    """Return the checks that codes or their beginnings select, without those that others ignore.
+
+    Raises:
+        ValueError: there is no code that begins so.
+    """
+    select, ignore = list(select), list(ignore)
+    for prefix in (*select, *ignore):
+        if not any(check.code.startswith(prefix.upper()) for check in CHECKS):
+            raise ValueError(f"no code begins with {prefix}; koster lint --explain all lists them")
+
+    def begins(check: Check, prefixes: list[str]) -> bool:
+        return any(check.code.startswith(prefix.upper()) for prefix in prefixes)
+
+    return tuple(
+        check
+        for check in CHECKS
+        if (not select or begins(check, select)) and not begins(check, ignore)
+    )
+
+
+def lint(
+    body: bytes,
+    dialect: Dialect = RFC9309,
+    checks: Iterable[Check] = CHECKS,
+    *,
+    dialects: tuple[Dialect, ...] = (GOOGLE,),
+    is_cut: bool = False,
+) -> list[Finding]:
+    """Return what there is to be found in a file, by place.
+
+    Args:
+        body: The file as it was served.
+        dialect: How it is read.
+        checks: What is looked for.
+        dialects: Those that are compared with ``dialect``.
+        is_cut: Whether the file is longer than ``body``, which is what was read of it.
+    """
+    subject = Subject(body, dialect, dialects=dialects, is_cut=is_cut)
+    found = []
+    for check in checks:
+        if not (subject.is_text or check.family is Family.BYTES):
+            continue
+        for remark in check.find(subject):
+            finding = Finding(
+                code=check.code,
+                severity=check.severity,
+                line=remark.line,
+                column=remark.start + 1,
+                end_column=remark.end + 1,
+                message=remark.message,
+                suggestion=remark.suggestion,
+                edits=remark.edits,
+                url=remark.url,
+            )
+            found.append(finding)
+    return sorted(found, key=lambda each: (each.line, each.column, each.code))
+
+
+def fixed(body: bytes, findings: Iterable[Finding]) -> bytes:
+    """Return a file with the edits of findings; of two that overlap the first in the file counts."""
+    edits = sorted(
+        {edit for finding in findings for edit in finding.edits},
+        key=lambda edit: (edit.start, -edit.end),
+    )
+    parts = []
+    at = 0
+    for edit in edits:
+        if edit.start >= at:
+            parts += [body[at : edit.start], edit.octets]
+            at = max(edit.end, at)
+    return b"".join([*parts, body[at:]])

@@ -1,0 +1,218 @@
+"""Bytes and encoding: what is no text, or other text than it looks."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from ..model import LineKind
+from ..robots import parse
+from ._model import Edit, is_page, wide_charset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..model import Line
+    from ._model import Remark, Subject
+
+_TAG = re.compile(r"\s*</?[a-zA-Z!][^>]*>")
+
+#: Characters that nobody sees, or that turn the order of what is seen (Unicode: Cf), and spaces
+#: that are none to robots.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]"
+)
+_ODD_SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2028\u2029]")
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
+
+#: Letters that look like Latin ones (Unicode's confusables, the usual ones of them).
+_LOOKS_LIKE = dict(
+    zip(
+        "аеорсхуіјѕһԁԛԝАВЕКМНОРСТХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧοαν",
+        "aeopcxyijshdqwABEKMHOPCTXIJSABEZHIKMNOPTYXoav",
+        strict=True,
+    )
+)
+_COLONS = "：﹕ː∶꞉"
+_DASHES = "‐‑‒–—−﹣－"
+
+
+def html(subject: Subject) -> Iterator[Remark]:
+    """Find a page in place of the file."""
+    if is_page(subject.body):
+        yield subject.whole(
+            subject.lines[0],
+            "this is an HTML page, not a robots.txt",
+            "serve the file as text, or 404 if there is none",
+        )
+
+
+def page_in_parts(subject: Subject) -> Iterator[Remark]:
+    """Find tags among the lines of a file that begins as one."""
+    if is_page(subject.body):
+        return
+    for line in subject.lines:
+        if line.kind in (LineKind.MALFORMED, LineKind.UNKNOWN) and _TAG.match(line.text):
+            yield subject.whole(line, "a tag of HTML is no line of a robots.txt", "remove it")
+            return
+
+
+def wide(subject: Subject) -> Iterator[Remark]:
+    """Find UTF-16 and UTF-32."""
+    charset = wide_charset(subject.body)
+    if charset:
+        yield subject.file(
+            f"the file is in {charset}; robots read UTF-8, and see nothing in it",
+            "save it as UTF-8",
+        )
+
+
+def bom(subject: Subject) -> Iterator[Remark]:
+    """Find a UTF-8 byte order mark."""
+    if subject.body.startswith(b"\xef\xbb\xbf"):
+        line = subject.lines[0]
+        edits = (subject.edit(line, 0, 1, ""),)
+        yield subject.part(
+            line,
+            0,
+            1,
+            "a byte order mark is skipped by robots that follow RFC 9309, and hides the first line from others",
+            "save the file without it",
+            edits,
+        )
+
+
+def not_utf8(subject: Subject) -> Iterator[Remark]:
+    """Find octets that are not UTF-8, once a file."""
+    if subject.robots.body.isascii():
+        return
+    lines = [
+        line for line in subject.lines if any("\udc80" <= each <= "\udcff" for each in line.text)
+    ]
+    if lines:
+        at = next(place for place, each in enumerate(lines[0].text) if "\udc80" <= each <= "\udcff")
+        more = f", here and on {len(lines) - 1} more lines" if len(lines) > 1 else ""
+        octet = ord(lines[0].text[at]) - 0xDC00
+        yield subject.part(
+            lines[0], at, 1, f"octet {octet:#04x} is not UTF-8{more}", "save the file as UTF-8"
+        )
+
+
+def _has_characters(line: Line) -> bool:
+    return line.kind not in (LineKind.BLANK, LineKind.COMMENT) and not line.text.isascii()
+
+
+def invisible(subject: Subject) -> Iterator[Remark]:
+    """Find characters that nobody sees, in what is not a comment."""
+    if subject.robots.body.isascii():
+        return
+    for line in filter(_has_characters, subject.lines):
+        text = _code_of(line)
+        for match in _INVISIBLE.finditer(text, line.text.startswith("\ufeff") and line.number == 1):
+            edit = subject.edit(line, match.start(), 1, "")
+            yield subject.part(
+                line,
+                match.start(),
+                1,
+                f"an invisible character ({_called(match[0])}) is part of the line to robots",
+                "remove it",
+                (edit,),
+            )
+        for match in _ODD_SPACE.finditer(text):
+            edit = subject.edit(line, match.start(), 1, " ")
+            yield subject.part(
+                line,
+                match.start(),
+                1,
+                f"{_called(match[0])} looks like a space and is none to robots",
+                "write a space",
+                (edit,),
+            )
+
+
+def _code_of(line: Line) -> str:
+    """Return a line without its comment, in its place."""
+    return line.text if line.comment is None else line.text[: line.text.find("#")]
+
+
+def _called(character: str) -> str:
+    return f"U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
+
+
+def look_alike(subject: Subject) -> Iterator[Remark]:
+    """Find letters and signs that look like those that are meant."""
+    if subject.robots.body.isascii():
+        return
+    for line in filter(_has_characters, subject.lines):
+        text = _code_of(line)
+        key, colon, _ = text.partition(":")
+        if not colon:
+            key = text.split(maxsplit=1)[0] if text.split() else ""
+        fixed = _plain(key if colon else text)
+        if fixed != (key if colon else text) and _reads_as_known(fixed):
+            edit = subject.edit(line, 0, len(key if colon else text), fixed)
+            odd = next(each for each, plain in zip(text, fixed, strict=False) if each != plain)
+            yield subject.part(
+                line,
+                text.index(odd),
+                1,
+                f"{_called(odd)} only looks like a part of a key; robots pass over the line",
+                f"write {fixed.strip()!r} in ASCII",
+                (edit,),
+            )
+
+
+def _plain(text: str) -> str:
+    """Return text with ASCII in place of what looks like it; as long as before."""
+    found = []
+    for each in text:
+        if each in _COLONS:
+            found.append(":")
+        elif each in _DASHES:
+            found.append("-")
+        else:
+            normal = unicodedata.normalize("NFKC", each)
+            found.append(_LOOKS_LIKE.get(each, normal if len(normal) == 1 else each))
+    return "".join(found)
+
+
+def _reads_as_known(text: str) -> bool:
+    line = parse(text.partition(":")[0].strip() + ": x").lines[0]
+    return line.directive is not None
+
+
+def controls(subject: Subject) -> Iterator[Remark]:
+    """Find control characters, once a file."""
+    for line in subject.lines:
+        match = _CONTROLS.search(line.text)
+        if match and line.kind is not LineKind.COMMENT:
+            yield subject.part(
+                line,
+                match.start(),
+                1,
+                f"a control character (U+{ord(match[0]):04X}); Google's parser stops reading the line at U+0000",
+                "remove it",
+                (subject.edit(line, match.start(), 1, ""),),
+            )
+            return
+
+
+def lone_returns(subject: Subject) -> Iterator[Remark]:
+    """Find line ends that some tools do not take for any."""
+    lone = re.search(rb"\r(?!\n)", subject.robots.body)
+    if lone:
+        number = subject.robots.body.count(b"\n", 0, lone.start()) + 1
+        line = subject.lines[min(number, len(subject.lines)) - 1]
+        edits = tuple(
+            Edit(match.start(), match.end(), b"\n")
+            for match in re.finditer(rb"\r(?!\n)", subject.robots.body)
+        )
+        yield subject.part(
+            line,
+            len(line.text),
+            0,
+            "a line ends with a carriage return alone; many tools take the whole file for one line",
+            "end lines with LF or CRLF",
+            edits,
+        )

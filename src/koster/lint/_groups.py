@@ -1,0 +1,250 @@
+"""Groups: who is named, by which name, and what the group then says."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..dialects import GOOGLE
+from ..model import Directive, LineKind
+from ..robots import parse
+from ._model import RULES, remark_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ._model import Remark, Subject
+
+#: RFC 9309 §2.2.1.
+_PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
+#: As MJ12bot and archive.org_bot call themselves.
+_NEARLY = re.compile(r"[A-Za-z0-9._-]+")
+_VERSION = re.compile(r"([A-Za-z0-9._-]+)/[\w.]*\Z")
+_HEADER = re.compile(r"Mozilla/|\(compatible|AppleWebKit|Gecko", re.IGNORECASE)
+#: As MJ12bot and archive.org_bot call themselves.
+_NEARLY = re.compile(r"[A-Za-z0-9._-]+")
+_ROBOT_VERSION = re.compile(r"0*\d+\.\d+(?:\.\d+)?")
+
+
+def orphans(subject: Subject) -> Iterator[Remark]:
+    """Find rules before any group."""
+    before, _ = subject.grouped
+    rules = [line for line in before if line.directive in RULES]
+    if rules:
+        more = f", and so are {len(rules) - 1} more" if len(rules) > 1 else ""
+        yield subject.whole(
+            rules[0],
+            f"this rule stands before any User-agent line and is ignored{more}",
+            "write User-agent: * before it",
+        )
+
+
+def no_rules(subject: Subject) -> Iterator[Remark]:
+    """Find groups without any rule."""
+    for group in subject.groups:
+        if not group.rules:
+            names = ", ".join(line.value or "nobody" for line in group.agents[:3])
+            more = f" and {len(group.agents) - 3} more" if len(group.agents) > 3 else ""
+            yield subject.value(
+                group.agents[0],
+                f"the group for {names}{more} has no rules: all is allowed, and groups for everybody do not count for a robot that is named",
+                "write Disallow: if that is meant, or remove the group",
+            )
+
+
+def glued(subject: Subject) -> Iterator[Remark]:
+    """Find agents between which a line stands that ends no group."""
+    for group in subject.groups:
+        numbers = [line.number for line in group.agents]
+        for line in group.others:
+            if numbers[0] < line.number < numbers[-1] and line.directive not in RULES:
+                after = next(agent for agent in group.agents if agent.number > line.number)
+                bound = group.agents[0].value
+                if group.rules:
+                    yield subject.value(
+                        after,
+                        f"{line.directive} ends no group: the rules that follow hold for {bound}, too",
+                        "write a rule, such as Disallow:, before the next User-agent line if two groups are meant",
+                    )
+                break
+
+
+def repeated(subject: Subject) -> Iterator[Remark]:
+    """Find names of several groups."""
+    first: dict[str, int] = {}
+    told = set()
+    for number, group in enumerate(subject.groups):
+        for line in group.agents:
+            name = line.value.lower()
+            if name and first.setdefault(name, number) != number and (name, number) not in told:
+                told.add((name, number))
+                where = subject.groups[first[name]].agents[0].number
+                yield subject.value(
+                    line,
+                    f"{line.value} has a group at line {where} already; RFC 9309 merges them, older robots read the first alone",
+                    "make one group of them",
+                )
+
+
+def twice(subject: Subject) -> Iterator[Remark]:
+    """Find a name that stands twice in one group."""
+    for group in subject.groups:
+        seen: set[str] = set()
+        for line in group.agents:
+            if line.value and line.value.lower() in seen:
+                yield subject.value(
+                    line,
+                    f"{line.value} is named twice in this group",
+                    "remove the line",
+                    (subject.edit_away(line),),
+                )
+            seen.add(line.value.lower())
+
+
+def not_a_token(subject: Subject) -> Iterator[Remark]:
+    """Find names that are no product tokens."""
+    for line in subject.of(Directive.USER_AGENT):
+        name = line.value
+        if not name or name == "*" or _PRODUCT_TOKEN.fullmatch(name):
+            continue
+        if _several(name):
+            continue
+        version = _VERSION.fullmatch(name)
+        if _HEADER.search(name):
+            yield subject.value(
+                line,
+                "a whole User-Agent header is no name; robots look for their product token",
+                "write the product token alone",
+            )
+        elif version:
+            yield subject.value(
+                line,
+                f"{name} has a version, which robots do not compare",
+                f"write {version[1]}",
+                (subject.edit_value(line, version[1]),),
+            )
+        elif "*" in name:
+            yield subject.value(
+                line,
+                f"{name}: a star is no part of a name; robots compare names letter by letter",
+                "write each product token on a line of its own",
+            )
+        elif not _NEARLY.fullmatch(name):
+            read = _read_by_google(name)
+            yield subject.value(
+                line,
+                f"{name} is no product token, which has letters, _ and - alone; Google's parser reads {read!r}",
+            )
+
+
+def odd_token(subject: Subject) -> Iterator[Remark]:
+    """Find names with digits or dots."""
+    for line in subject.of(Directive.USER_AGENT):
+        if _NEARLY.fullmatch(line.value) and not _PRODUCT_TOKEN.fullmatch(line.value):
+            read = _read_by_google(line.value)
+            yield subject.value(
+                line,
+                f"{line.value} has digits or dots, which product tokens have not: robots compare it letter by letter, Google's parser reads {read!r}",
+            )
+
+
+def _read_by_google(name: str) -> str:
+    match = re.match(r"[A-Za-z_-]*", name)
+    return match[0] if match else ""
+
+
+def _several(name: str) -> bool:
+    return bool(re.fullmatch(r"[\w*.-]+(?:\s*[,;|]\s*[\w*.-]+)+[,;|]?", name))
+
+
+def several_names(subject: Subject) -> Iterator[Remark]:
+    """Find lists of names on one line."""
+    for line in subject.of(Directive.USER_AGENT):
+        if _several(line.value):
+            names = [name for name in re.split(r"[\s,;|]+", line.value) if name]
+            written = "\n".join(f"User-agent: {name}" for name in names)
+            at = line.text.find(line.key)
+            edit = subject.edit(line, at, subject.value_at(line) + len(line.value) - at, written)
+            yield subject.value(
+                line,
+                f"a User-agent line has one name; robots take these {len(names)} for one, which nobody has",
+                "write a line for each",
+                (edit,),
+            )
+
+
+def no_name(subject: Subject) -> Iterator[Remark]:
+    """Find User-agent lines without a name."""
+    for line in subject.of(Directive.USER_AGENT):
+        if not line.value:
+            yield subject.whole(
+                line,
+                "a User-agent line without a name is for nobody",
+                "write User-agent: * if everybody is meant",
+            )
+
+
+def versions(subject: Subject) -> Iterator[Remark]:
+    """Find Robot-version lines that do not choose a version."""
+    for group in subject.groups:
+        lines = [line for line in group.others if line.directive is Directive.ROBOT_VERSION]
+        for number, line in enumerate(lines):
+            if number:
+                yield subject.value(
+                    line,
+                    "a group has one Robot-version; robots that know it read the first",
+                    "remove the line",
+                    (subject.edit_away(line),),
+                )
+            elif not _ROBOT_VERSION.fullmatch(line.value):
+                yield subject.value(
+                    line,
+                    f"{line.value or 'nothing'} is no version such as 2.0",
+                    "write Robot-version: 2.0",
+                )
+            elif int(line.value.split(".")[1][-1]) % 2:
+                yield subject.value(
+                    line,
+                    f"version {line.value} is an odd one, for trials: robots that know Robot-version pass over the group",
+                    "write Robot-version: 2.0",
+                )
+            elif line.number != group.agents[-1].number + 1 and not _stands_directly(
+                subject, group.agents[-1].number, line.number
+            ):
+                yield subject.value(
+                    line,
+                    "Robot-version counts directly after the User-agent lines only",
+                    "move it there",
+                )
+
+
+def _stands_directly(subject: Subject, agent: int, version: int) -> bool:
+    return all(
+        subject.lines[number].kind in (LineKind.COMMENT, LineKind.BLANK)
+        for number in range(agent, version - 1)
+    )
+
+
+def cut_by_google(subject: Subject) -> Iterator[Remark]:
+    """Find names that Google's parser takes for those of others."""
+    names = {line.value.lower() for line in subject.of(Directive.USER_AGENT)}
+    for line in subject.of(Directive.USER_AGENT):
+        name, read = line.value, _read_by_google(line.value)
+        if read and read != name and read.lower() in names and re.fullmatch(r"[\w.-]+", name):
+            group = parse(f"User-agent: {name}\nDisallow: /", GOOGLE)
+            if not group.allowed("/", read):
+                yield subject.value(
+                    line,
+                    f"Google's parser reads {name} as {read}, which has a group of its own",
+                    "do not rely on both being told apart",
+                )
+
+
+def no_groups(subject: Subject) -> Iterator[Remark]:
+    """Find files in which nothing is said to any robot."""
+    if not subject.groups and not any(line.directive in RULES for line in subject.said):
+        count = remark_count(len(subject.lines), "line")
+        yield subject.file(
+            f"the file ({count}) has no group: everything is allowed",
+            "write User-agent: * and Disallow: to say so",
+        )

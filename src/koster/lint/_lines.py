@@ -1,0 +1,207 @@
+"""Lines and keys: what is no line, and what is another key than it was meant to be."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING
+
+from ..model import Directive, LineKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..model import Line
+    from ._model import Remark, Subject
+
+_USUAL = {directive.spellings[0]: directive for directive in Directive}
+#: Keys of which nothing is known but that they are meant: draft and vendor words, and the parts of
+#: other files. Sources stand with the documentation of the codes.
+_IGNORED = {
+    "noindex": "no robot reads Noindex since September 2019; Google reads a noindex in the page or its headers",
+    "nofollow": "no robot reads Nofollow here; it belongs into the page or its headers",
+    "noarchive": "no robot reads Noarchive here; it belongs into the page or its headers",
+    "nosnippet": "no robot reads Nosnippet here; it belongs into the page or its headers",
+    "host": "no robot reads Host since Yandex stopped in March 2018; redirect to the name that is meant",
+    "domain": "no robot reads Domain",
+    "revisit-after": "no robot reads Revisit-after",
+    "disallowaitraining": "no robot reads DisallowAITraining; name the robots, or say Content-Signal: ai-train=no",
+    "llm-policy": "no robot reads LLM-Policy",
+    "crawl-delay": "Bing, Anthropic and Seznam heed Crawl-delay; Google and Yandex do not",
+    "request-rate": "Seznam heeds Request-rate; Google, Bing and Yandex do not",
+    "visit-time": "hardly any robot heeds Visit-time; Google, Bing and Yandex do not",
+    "clean-param": "Yandex alone reads Clean-param",
+}
+
+
+def no_colon(subject: Subject) -> Iterator[Remark]:
+    """Find keys that stand before white space in place of a colon."""
+    for line in subject.lines:
+        if line.directive is None or ":" in line.text[: subject.value_at(line)]:
+            continue
+        at = line.text.find(line.key)
+        if at >= 0 and line.value:
+            gap = subject.value_at(line) - at - len(line.key)
+            edit = subject.edit(line, at + len(line.key), gap, ": ")
+            yield subject.part(
+                line,
+                at,
+                len(line.key),
+                f"a colon is missing after {line.key}; robots that follow the standard to the letter pass over the line",
+                f"write {line.key}: {line.value}",
+                (edit,),
+            )
+
+
+def no_line(subject: Subject) -> Iterator[Remark]:
+    """Find lines that are neither a key with a value nor a comment."""
+    for line in subject.lines:
+        if line.kind is LineKind.MALFORMED and not line.text.lstrip("\ufeff \t").startswith("<"):
+            words = line.text.split(maxsplit=1)
+            known = _known(words[0].rstrip(":")) if words else None
+            if known and len(words) > 1:
+                edit = subject.edit(line, line.text.find(words[0]) + len(words[0]), 0, ":")
+                yield subject.whole(
+                    line,
+                    f"a colon is missing after {words[0]}, and robots pass over the line",
+                    f"write {words[0]}: {words[1].strip()}",
+                    (edit,),
+                )
+            elif known:
+                yield subject.whole(
+                    line,
+                    f"{words[0]} has no colon and no value, and robots pass over the line",
+                    f"write {known}: and its value",
+                )
+            else:
+                edit = subject.edit(line, len(line.text) - len(line.text.lstrip()), 0, "# ")
+                yield subject.whole(
+                    line,
+                    "this is neither a key with a value nor a comment; robots pass over it",
+                    "write a # before it if it is a remark",
+                    (edit,),
+                )
+
+
+def _known(word: str) -> Directive | None:
+    return next((each for each in Directive if word.lower() in each.spellings), None)
+
+
+def misspelt(subject: Subject) -> Iterator[Remark]:
+    """Find spellings that are read as a key, but are not its name."""
+    for line in subject.said:
+        directive = line.directive
+        if directive is not None and line.key.lower() not in (directive.spellings[0], ""):
+            at = line.text.find(line.key)
+            edit = subject.edit(line, at, len(line.key), str(directive))
+            yield subject.key(
+                line,
+                f"{line.key} is a misspelling that Google reads as {directive}, and others do not",
+                f"write {directive}",
+                (edit,),
+            )
+
+
+def typo(subject: Subject) -> Iterator[Remark]:
+    """Find unknown keys that are nearly known ones."""
+    for line in _unknown(subject):
+        intended = _intended(line.key)
+        if intended:
+            at = line.text.find(line.key)
+            edit = subject.edit(line, at, len(line.key), intended)
+            yield subject.key(
+                line,
+                f"{_shown(line.key)} is no key; robots pass over the line",
+                f"{intended} is probably meant",
+                (edit,),
+            )
+
+
+def unknown(subject: Subject) -> Iterator[Remark]:
+    """Find unknown keys that are nothing else, each once."""
+    told = set()
+    for line in _unknown(subject):
+        key = line.key.lower()
+        if key not in told and key not in _IGNORED and not _intended(line.key):
+            told.add(key)
+            yield subject.key(
+                line,
+                f"{_shown(line.key)} is no key that any standard knows; robots pass over the line",
+                "write a # before it if it is a remark",
+            )
+
+
+def ignored(subject: Subject) -> Iterator[Remark]:
+    """Find keys that robots ignore, each once."""
+    told = set()
+    for line in subject.lines:
+        key = line.directive.spellings[0] if line.directive else line.key.lower()
+        if key in _IGNORED and key not in told:
+            told.add(key)
+            yield subject.key(line, _IGNORED[key])
+
+
+def _unknown(subject: Subject) -> Iterator[Line]:
+    return (
+        line
+        for line in subject.lines
+        if line.kind is LineKind.UNKNOWN and not line.text.lstrip().startswith("<")
+    )
+
+
+def _shown(key: str) -> str:
+    return key if len(key) <= 40 else key[:39] + "…"
+
+
+def _intended(key: str) -> str | None:
+    """Return the key that is probably meant by one that is none."""
+    lower = key.lower().strip(" -_*")
+    if lower in _IGNORED or len(key) > 40 or not lower.isascii():
+        return None
+    squeezed = re.sub(r"[^a-z]", "", lower)
+    for usual, directive in _USUAL.items():
+        if re.sub(r"[^a-z]", "", usual) == squeezed:
+            return str(directive)
+    near = difflib.get_close_matches(lower, _USUAL, 1, 0.8)
+    return str(_USUAL[near[0]]) if near and abs(len(near[0]) - len(lower)) <= 2 else None
+
+
+def glued_comment(subject: Subject) -> Iterator[Remark]:
+    """Find values that go over into a comment without a space."""
+    for line in subject.said:
+        if line.comment is None or not line.value:
+            continue
+        at = line.text.find("#")
+        if at > 0 and not line.text[at - 1].isspace():
+            written = line.text[at:].split()[0] if line.text[at:].split() else "#"
+            if line.value.startswith("/") and re.fullmatch(r"#[!/\w.=&-]+", line.text[at:].strip()):
+                continue
+            yield subject.part(
+                line,
+                at,
+                len(written),
+                f"# begins a comment even in the middle of a word: the value is {_shown(line.value)}",
+                "write a space before the comment, or %23 for a literal #",
+                (subject.edit(line, at, 0, " "),),
+            )
+
+
+def fragment(subject: Subject) -> Iterator[Remark]:
+    """Find paths with what looks like a fragment."""
+    for line in subject.rules:
+        at = line.text.find("#")
+        if (
+            line.comment is None
+            or at < 1
+            or line.text[at - 1].isspace()
+            or not line.value.startswith("/")
+        ):
+            continue
+        if re.fullmatch(r"#[!/\w.=&-]+", line.text[at:].strip()):
+            yield subject.part(
+                line,
+                at,
+                len(line.text.rstrip()) - at,
+                f"a fragment is never sent to a server, and # begins a comment here: the rule is {_shown(line.value)}",
+                f"write {line.value}, or %23 for a literal #",
+            )

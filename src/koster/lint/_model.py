@@ -1,0 +1,370 @@
+"""Findings, and what they are found in."""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from .._charsets import marked_charset
+from ..analysis import Budget, DeadRules, dead_rules, likely_urls
+from ..dialects import RFC9309, BlankLines
+from ..model import Directive, LineKind
+from ..robots import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ..dialects import Dialect
+    from ..model import Line, Rule
+    from ..robots import RobotsTxt, Rules
+
+_HTML = re.compile(
+    rb"\s*(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|meta|script|div|title|\?xml)",
+    re.IGNORECASE,
+)
+_LINE_ENDS = re.compile(rb"\r\n|\n|\r")
+
+
+def is_page(body: bytes) -> bool:
+    """Tell whether octets are a page of HTML."""
+    return _HTML.match(body) is not None
+
+
+def wide_charset(body: bytes) -> str | None:
+    """Return which charset of two or four octets a character a file is in, or None."""
+    zeros = body[:200].count(0)
+    guess = "UTF-16 or UTF-32" if len(body) > 3 and zeros * 3 >= len(body[:200]) else None
+    marked = marked_charset(body)
+    return marked.upper() if marked else guess
+
+
+class Severity(enum.StrEnum):
+    """How bad a finding is. Notes are remarks: a file that has no others is clean."""
+
+    ERROR = "error"
+    """Something that was meant does not hold."""
+    WARNING = "warning"
+    """Something probably does not do what was meant, or not everywhere."""
+    NOTE = "note"
+
+
+class Family(enum.StrEnum):
+    """What a finding is about; the first letter of its code."""
+
+    BYTES = "bytes and encoding"
+    LINES = "lines and keys"
+    GROUPS = "groups"
+    PATTERNS = "patterns"
+    SEMANTICS = "semantics"
+    SITEMAPS = "sitemaps"
+    EXTENSIONS = "preferences and extensions"
+    LIMITS = "limits"
+    PORTABILITY = "portability"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Octets of the file that are to be others: ``start`` to ``end``, counted from 0."""
+
+    start: int
+    end: int
+    octets: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that a file's author should know.
+
+    Lines and columns count from 1; columns count characters, ``end_column`` is behind the last.
+    ``suggestion`` says what to do, ``edits`` do it; ``url`` proves it where that can be.
+    """
+
+    code: str
+    severity: Severity
+    line: int
+    column: int
+    end_column: int
+    message: str
+    suggestion: str = ""
+    edits: tuple[Edit, ...] = ()
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A thing to be found: one entry of the table.
+
+    ``title`` says in a sentence what is wrong, ``why`` what comes of it and what to do, ``source``
+    where that stands. ``find`` goes through what it finds, as `Remark`.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    title: str
+    why: str
+    source: str
+    find: Callable[[Subject], Iterable[Remark]]
+
+    @property
+    def family(self) -> Family:
+        """What it is about."""
+        return FAMILIES[self.code[0]]
+
+
+#: The letter that the codes of a family begin with.
+FAMILIES = {
+    "B": Family.BYTES,
+    "L": Family.LINES,
+    "G": Family.GROUPS,
+    "P": Family.PATTERNS,
+    "S": Family.SEMANTICS,
+    "M": Family.SITEMAPS,
+    "E": Family.EXTENSIONS,
+    "Z": Family.LIMITS,
+    "D": Family.PORTABILITY,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a check finds, before it has a code: a place and a sentence."""
+
+    line: int
+    start: int
+    end: int
+    message: str
+    suggestion: str = ""
+    edits: tuple[Edit, ...] = ()
+    url: str | None = None
+
+
+@dataclass(slots=True)
+class GroupLines:
+    """The lines of a group: its agents, then all the others."""
+
+    agents: list[Line]
+    others: list[Line] = field(default_factory=list)
+
+    @property
+    def rules(self) -> list[Line]:
+        """Its Allow and Disallow lines."""
+        return [line for line in self.others if line.directive in RULES]
+
+
+RULES = (Directive.ALLOW, Directive.DISALLOW)
+
+
+class Subject:
+    """A file that is looked at, and what several checks want to know of it.
+
+    ``is_cut``: the file is longer than what was fetched of it. ``dialects`` are those that are
+    compared with the file's own.
+    """
+
+    def __init__(
+        self,
+        body: bytes,
+        dialect: Dialect = RFC9309,
+        *,
+        dialects: tuple[Dialect, ...] = (),
+        is_cut: bool = False,
+    ) -> None:
+        self.robots: RobotsTxt = parse(body, dialect)
+        self.body = body
+        self.dialects = dialects
+        self.is_cut = is_cut
+        self._living_by: dict[tuple[Dialect, str], set[int]] = {}
+        self.budget = Budget(states=500, total=6_000, compared=100_000)
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """All lines."""
+        return self.robots.lines
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Whether the file is one, and no page and no UTF-16."""
+        return not (is_page(self.body) or wide_charset(self.body))
+
+    @cached_property
+    def said(self) -> list[Line]:
+        """The lines that have a known key."""
+        return [line for line in self.lines if line.directive is not None]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each line begins, in octets."""
+        return [0, *[match.end() for match in _LINE_ENDS.finditer(self.robots.body)]]
+
+    def of(self, *directives: Directive) -> Iterator[Line]:
+        """Go through the lines of some directives."""
+        return (line for line in self.said if line.directive in directives)
+
+    @cached_property
+    def rules(self) -> list[Line]:
+        """The Allow and Disallow lines."""
+        return list(self.of(*RULES))
+
+    @cached_property
+    def grouped(self) -> tuple[list[Line], list[GroupLines]]:
+        """The lines before any group, and the groups."""
+        before: list[Line] = []
+        groups: list[GroupLines] = []
+        is_open = False
+        ends = self.robots.dialect.blank_lines == BlankLines.END_GROUP
+        closing = self.robots.dialect.closing
+        is_in_a_group = False
+        for line in self.lines:
+            if line.directive is Directive.USER_AGENT:
+                if is_open:
+                    groups[-1].agents.append(line)
+                else:
+                    groups.append(GroupLines([line]))
+                is_open = is_in_a_group = True
+            elif line.kind is LineKind.BLANK and ends:
+                is_open = is_in_a_group = False
+            elif line.directive is not None:
+                if line.directive in closing:
+                    is_open = False
+                (groups[-1].others if is_in_a_group else before).append(line)
+        return before, groups
+
+    @property
+    def groups(self) -> list[GroupLines]:
+        """The groups."""
+        return self.grouped[1]
+
+    @cached_property
+    def sets(self) -> list[tuple[str, Rules]]:
+        """The rule sets that robots may have, each with a robot that has it; everybody's first."""
+        found: dict[tuple[int, ...], tuple[str, Rules]] = {}
+        names = {"*": None}
+        names |= {line.value: None for group in self.groups for line in group.agents if line.value}
+        for name in names:
+            rules = self.robots.rules_for(name)
+            found.setdefault(tuple(group.line for group in rules.groups), (name, rules))
+        return list(found.values())
+
+    @cached_property
+    def dead(self) -> list[tuple[str, Rules, DeadRules]]:
+        """What is dead, set by set."""
+        return [(name, rules, dead_rules(rules, self.budget)) for name, rules in self.sets]
+
+    def living_by(self, dialect: Dialect, name: str) -> set[int]:
+        """Return the lines of rules that decide some likely URL for a robot by another dialect."""
+        key = dialect, name
+        if key not in self._living_by:
+            rules = parse(self.robots.body, dialect).rules_for(name)
+            self._living_by[key] = set(likely_urls(rules))
+        return self._living_by[key]
+
+    def value(
+        self,
+        line: Line,
+        message: str,
+        suggestion: str = "",
+        edits: tuple[Edit, ...] = (),
+        url: str | None = None,
+    ) -> Remark:
+        """Remark on the value of a line, or on all of it if it has none."""
+        start = self._characters(line)
+        size = len(line.value) or len(line.text.rstrip()) - start
+        return Remark(line.number, start, start + size, message, suggestion, edits, url)
+
+    def part(
+        self,
+        line: Line,
+        at: int,
+        size: int,
+        message: str,
+        suggestion: str = "",
+        edits: tuple[Edit, ...] = (),
+        url: str | None = None,
+    ) -> Remark:
+        """Remark on a part of a line, by characters from its start."""
+        return Remark(line.number, at, at + size, message, suggestion, edits, url)
+
+    def key(
+        self,
+        line: Line,
+        message: str,
+        suggestion: str = "",
+        edits: tuple[Edit, ...] = (),
+        url: str | None = None,
+    ) -> Remark:
+        """Remark on the key of a line."""
+        at = max(line.text.find(line.key), 0)
+        return self.part(line, at, len(line.key), message, suggestion, edits, url)
+
+    def whole(
+        self,
+        line: Line,
+        message: str,
+        suggestion: str = "",
+        edits: tuple[Edit, ...] = (),
+        url: str | None = None,
+    ) -> Remark:
+        """Remark on a line."""
+        text = line.text.strip()
+        at = line.text.find(text)
+        return self.part(line, at, len(text), message, suggestion, edits, url)
+
+    def rule(
+        self,
+        rule: Rule,
+        message: str,
+        suggestion: str = "",
+        edits: tuple[Edit, ...] = (),
+        url: str | None = None,
+    ) -> Remark:
+        """Remark on the value of a rule's line."""
+        return self.value(self.lines[rule.line - 1], message, suggestion, edits, url)
+
+    def file(
+        self,
+        message: str,
+        suggestion: str = "",
+        edits: tuple[Edit, ...] = (),
+        url: str | None = None,
+    ) -> Remark:
+        """Remark on the file."""
+        return Remark(1, 0, 0, message, suggestion, edits, url)
+
+    def value_at(self, line: Line) -> int:
+        """Return the characters before the value of a line."""
+        return self._characters(line)
+
+    def _characters(self, line: Line) -> int:
+        octets = line.text.encode("utf-8", "surrogateescape")[: line.column - 1]
+        return len(octets.decode("utf-8", "surrogateescape"))
+
+    def edit(self, line: Line, at: int, size: int, text: str) -> Edit:
+        """Return the edit that replaces characters of a line."""
+        start = self.starts[line.number - 1]
+        before = len(line.text[:at].encode("utf-8", "surrogateescape"))
+        gone = len(line.text[at : at + size].encode("utf-8", "surrogateescape"))
+        return Edit(start + before, start + before + gone, text.encode("utf-8", "surrogateescape"))
+
+    def edit_value(self, line: Line, text: str) -> Edit:
+        """Return the edit that gives a line another value."""
+        return self.edit(line, self._characters(line), len(line.value), text)
+
+    def edit_away(self, line: Line) -> Edit:
+        """Return the edit that removes a line."""
+        start = self.starts[line.number - 1]
+        is_last = line.number >= len(self.starts)
+        end = len(self.robots.body) if is_last else self.starts[line.number]
+        return Edit(start, end, b"")
+
+
+def remark_count(count: int, what: str) -> str:
+    """Return a number of things in words.
+
+    >>> remark_count(2, "rule")
+    '2 rules'
+    """
+    return f"{count:,} {what}{'s' * (count != 1)}"

@@ -1,0 +1,190 @@
+"""Patterns: what matches nothing, or something else than it looks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..model import Directive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..model import Line
+    from ._model import Remark, Subject
+
+_HOST = re.compile(r"(?:https?:)?//[^/*$]+", re.IGNORECASE)
+_BARE_HOST = re.compile(
+    r"(?:www\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|de|fr|uk|io|info|edu|gov|ru|it|nl|es|eu)(?=/|\Z)",
+    re.IGNORECASE,
+)
+_GLUED = re.compile(r"\s(?:user-?agent|dis+allow|allow|sitemap|crawl-delay)\s*:", re.IGNORECASE)
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_REGEX = re.compile(r"\.\*|\\[./dws?]|\(\?|\([^)]*\|[^)]*\)|\[[^\]]*-[^\]]*\]|\A\^|\)\*")
+
+
+def _patterns(subject: Subject) -> Iterator[tuple[Line, str]]:
+    for line in subject.rules:
+        if line.value:
+            yield line, line.value
+
+
+def host(subject: Subject) -> Iterator[Remark]:
+    """Find patterns with a host."""
+    for line, pattern in _patterns(subject):
+        match = _host(pattern)
+        if match:
+            path = pattern[len(match) :]
+            path = path if path.startswith("/") else f"/{path}"
+            yield subject.value(
+                line,
+                "a pattern begins with a path, not with a host: this matches nothing",
+                f"write {path}",
+                (subject.edit_value(line, path),),
+            )
+
+
+def _host(pattern: str) -> str | None:
+    match = _HOST.match(pattern) if "://" in pattern[:9] else _BARE_HOST.match(pattern)
+    return match[0] if match else None
+
+
+def no_slash(subject: Subject) -> Iterator[Remark]:
+    """Find patterns that begin with neither a slash nor a star."""
+    for line, pattern in _patterns(subject):
+        if (
+            pattern[0] not in "/*"
+            and not _host(pattern)
+            and not (pattern == "$" or _is_html(pattern))
+        ):
+            yield subject.value(
+                line,
+                "a path begins with a slash: this matches nothing",
+                f"write /{pattern}",
+                (subject.edit_value(line, f"/{pattern}"),),
+            )
+
+
+def _is_html(pattern: str) -> bool:
+    return pattern.startswith("<")
+
+
+def dollar(subject: Subject) -> Iterator[Remark]:
+    """Find dollar signs that anchor nothing."""
+    for line, pattern in _patterns(subject):
+        at = pattern.find("$")
+        if 0 <= at < len(pattern) - 1:
+            place = subject.value_at(line) + at
+            yield subject.part(
+                line,
+                place,
+                1,
+                "$ anchors a pattern at its end alone; here it is a literal dollar sign",
+                "write %24 for a literal one, or end the pattern with it",
+            )
+
+
+def stars(subject: Subject) -> Iterator[Remark]:
+    """Find stars that say nothing."""
+    for line, pattern in _patterns(subject):
+        fixed = re.sub(r"\*\*+", "*", pattern)
+        if fixed != pattern:
+            at = subject.value_at(line) + pattern.find("**")
+            size = len(re.findall(r"\*\*+", pattern)[0])
+            yield subject.part(
+                line,
+                at,
+                size,
+                "several stars match what one does, and count as more octets",
+                f"write {fixed}",
+                (subject.edit_value(line, fixed),),
+            )
+        elif re.fullmatch(r"/.*\*\$?", pattern):
+            shorter = re.sub(r"\*\$?\Z", "", pattern)
+            at = subject.value_at(line) + len(shorter)
+            yield subject.part(
+                line,
+                at,
+                len(pattern) - len(shorter),
+                "a star at the end matches what the pattern matches without it, and counts as an octet more",
+                f"write {shorter}",
+                (subject.edit_value(line, shorter),),
+            )
+
+
+def spaces(subject: Subject) -> Iterator[Remark]:
+    """Find spaces within patterns."""
+    for line, pattern in _patterns(subject):
+        glued = _GLUED.search(pattern)
+        if glued:
+            at = subject.value_at(line) + glued.start()
+            edit = subject.edit(line, at, 1, "\n")
+            yield subject.part(
+                line,
+                at + 1,
+                len(pattern) - glued.start() - 1,
+                "a second directive stands on this line, and robots take it for a part of the path",
+                "write it on a line of its own",
+                (edit,),
+            )
+            continue
+        match = re.search(r"\s", pattern)
+        if match:
+            at = subject.value_at(line) + match.start()
+            words = pattern.split()
+            many = all(word.startswith("/") for word in words)
+            suggestion = (
+                "write a line for each path"
+                if many
+                else f"write {pattern.replace(' ', '%20')} if that is meant"
+            )
+            edits = (subject.edit_value(line, f"\n{line.directive}: ".join(words)),) if many else ()
+            yield subject.part(
+                line, at, 1, "paths have no spaces: this matches %20 alone", suggestion, edits
+            )
+
+
+def bad_escape(subject: Subject) -> Iterator[Remark]:
+    """Find percent signs that escape nothing."""
+    for line, pattern in _patterns(subject):
+        match = _BAD_ESCAPE.search(pattern)
+        if match:
+            at = subject.value_at(line) + match.start()
+            yield subject.part(
+                line,
+                at,
+                1,
+                "% is followed by two hex digits; here it is a literal percent sign, and dialects differ on it",
+                "write %25 for a literal one",
+                (subject.edit(line, at, 1, "%25"),),
+            )
+
+
+def regex(subject: Subject) -> Iterator[Remark]:
+    """Find regular expressions."""
+    for line, pattern in _patterns(subject):
+        match = _REGEX.search(pattern)
+        if match:
+            at = subject.value_at(line) + match.start()
+            yield subject.part(
+                line,
+                at,
+                len(match[0]),
+                "robots.txt has no regular expressions: all but * and a $ at the end is literal",
+                "write * for any characters",
+            )
+
+
+def query(subject: Subject) -> Iterator[Remark]:
+    """Find query parameters that are closed only where they come first."""
+    for line in subject.of(Directive.DISALLOW):
+        match = re.fullmatch(r"/?\*\?(\w+)=\*?", line.value)
+        if match:
+            wider = {f"*{mark}{match[1]}=" for mark in ("&", "")}
+            others = {other.value.lstrip("/").rstrip("*") for other in subject.rules}
+            if not wider & others:
+                yield subject.value(
+                    line,
+                    f"this matches {match[1]} as the first parameter alone",
+                    f"add Disallow: /*&{match[1]}=",
+                )

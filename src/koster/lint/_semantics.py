@@ -1,0 +1,256 @@
+"""Semantics: what the rules come to, by `koster.analysis`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..analysis import Cause, Extent, classify, difference
+from ..model import Directive
+from ..robots import parse
+from ._model import remark_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..analysis import DeadRule
+    from ..model import Decision, Rule
+    from ..robots import Rules
+    from ._model import Remark, Subject
+
+#: Robots that render pages to index them: they want what a page is made with.
+_RENDER = ("Googlebot", "bingbot")
+_RESOURCE = re.compile(r"\.(css|js)(?=[$*?]|\Z)", re.IGNORECASE)
+_FOLDER = re.compile(r"/(css|js|javascripts?|stylesheets?|assets|static)/?[*$]?\Z", re.IGNORECASE)
+#: Patterns that all dialects of today read alike.
+_PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
+_NOT = {True: "", False: " not"}
+#: So many coverers are named.
+_NAMED = 3
+
+
+def _dead(subject: Subject) -> Iterator[tuple[DeadRule, str, Rules]]:
+    """Go through the rules that are dead for every robot that has them."""
+    lives: set[int] = set()
+    found: dict[int, tuple[DeadRule, str, Rules]] = {}
+    for name, rules, gone_by in subject.dead:
+        gone = {each.rule.line for each in gone_by.rules}
+        for each in gone_by.rules:
+            found.setdefault(each.rule.line, (each, name, rules))
+        if found or gone:
+            lives |= {rule.line for group in rules.groups for rule in group.rules} - gone
+    for line in sorted(found):
+        dead, name, _ = found[line]
+        if (
+            line not in lives
+            and dead.rule.pattern
+            and not _lives_elsewhere(subject, dead.rule, name)
+        ):
+            yield found[line]
+
+
+def _lives_elsewhere(subject: Subject, rule: Rule, name: str) -> bool:
+    """Tell whether a dialect that is compared lets a rule decide something.
+
+    Where one takes ``:`` and ``%3A`` for the same and another does not, both lines are needed.
+    """
+    if _PLAIN.fullmatch(rule.pattern):
+        return False
+    return any(rule.line in subject.living_by(dialect, name) for dialect in subject.dialects)
+
+
+def _same(rule: Rule, other: Rule) -> bool:
+    return rule.pattern.rstrip("*") == other.pattern.rstrip("*")
+
+
+def covered(subject: Subject) -> Iterator[Remark]:
+    """Find rules in whose place others decide."""
+    for dead, name, _ in _dead(subject):
+        if dead.cause is Cause.COVERED and not any(
+            _same(dead.rule, each) for each in dead.covered_by
+        ):
+            who = "" if name == "*" else f" for {name}"
+            yield subject.rule(
+                dead.rule,
+                f"this rule decides nothing{who}: {_listed(dead.covered_by)} {'counts' if len(dead.covered_by) == 1 else 'count'} for more wherever it matches",
+                "remove it, or the other",
+                (subject.edit_away(subject.lines[dead.rule.line - 1]),),
+            )
+
+
+def _listed(rules: tuple[Rule, ...]) -> str:
+    told = [f"line {rule.line} ({_shown(str(rule))})" for rule in rules[:_NAMED]]
+    more = len(rules) - _NAMED
+    return ", ".join(told) + (f" and {remark_count(more, 'more rule')}" if more > 0 else "")
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def contradicted(subject: Subject) -> Iterator[Remark]:
+    """Find paths that are allowed and disallowed."""
+    for dead, _, _ in _dead(subject):
+        others = [each for each in dead.covered_by if _same(dead.rule, each)]
+        if others and others[0].allow != dead.rule.allow:
+            yield subject.rule(
+                dead.rule,
+                f"line {others[0].line} says the opposite of the same path, and holds: {others[0]}",
+                "remove one of the two",
+            )
+
+
+def repeated(subject: Subject) -> Iterator[Remark]:
+    """Find rules that stand twice."""
+    for dead, _, _ in _dead(subject):
+        others = [each for each in dead.covered_by if _same(dead.rule, each)]
+        if others and others[0].allow == dead.rule.allow:
+            yield subject.rule(
+                dead.rule,
+                f"line {others[0].line} says the same",
+                "remove the line",
+                (subject.edit_away(subject.lines[dead.rule.line - 1]),),
+            )
+
+
+def no_path(subject: Subject) -> Iterator[Remark]:
+    """Find patterns that no path is like."""
+    for dead, _, _ in _dead(subject):
+        if dead.cause is Cause.NO_PATH and dead.rule.pattern.startswith(("/", "*")):
+            yield subject.rule(dead.rule, "no URL has a path like this: the rule decides nothing")
+
+
+def itself(subject: Subject) -> Iterator[Remark]:
+    """Find rules about the file itself."""
+    for dead, _, _ in _dead(subject):
+        if dead.cause is Cause.ROBOTS_TXT:
+            yield subject.rule(
+                dead.rule,
+                "/robots.txt itself may always be fetched: this rule decides nothing",
+                "remove it",
+                (subject.edit_away(subject.lines[dead.rule.line - 1]),),
+            )
+
+
+def all_closed(subject: Subject) -> Iterator[Remark]:
+    """Find that everybody may fetch nothing."""
+    for name, rules in subject.sets:
+        if not rules.is_named and name == "*" and rules.groups:
+            found = classify(rules, subject.budget)
+            if found.extent is Extent.ALL and found.is_proved:
+                rule = rules.decide("/").rule
+                if rule is not None:
+                    yield subject.rule(
+                        rule,
+                        "robots that no other group names may fetch nothing of this site",
+                        "remove the rule if the site is to be found",
+                    )
+
+
+def search_closed(subject: Subject) -> Iterator[Remark]:
+    """Find search robots that may fetch nothing, where others may."""
+    everybody = subject.robots.rules_for("*")
+    if classify(everybody, subject.budget).extent is Extent.ALL:
+        return
+    for name in ("Googlebot", "bingbot"):
+        rules = subject.robots.rules_for(name)
+        if rules.is_named and classify(rules, subject.budget).extent is Extent.ALL:
+            rule = rules.decide("/").rule
+            if rule is not None:
+                yield subject.rule(
+                    rule,
+                    f"{name} may fetch nothing of this site, while robots without a name may",
+                    "remove the rule if the site is to be found",
+                )
+
+
+def resources(subject: Subject) -> Iterator[Remark]:
+    """Find style sheets and scripts that search robots may not fetch."""
+    told = set()
+    for name in _RENDER:
+        rules = subject.robots.rules_for(name)
+        if not rules.groups:
+            continue
+        for group in rules.groups:
+            for rule in group.rules:
+                url = None if rule.allow or rule.line in told else _resource(rule.pattern)
+                if url:
+                    decision = rules.decide(url)
+                    if decision.rule == rule and not decision.allowed:
+                        told.add(rule.line)
+                        kind = "scripts" if url.endswith(".js") else "style sheets"
+                        yield subject.rule(
+                            rule,
+                            f"{name} renders pages before it indexes them, and may not fetch {kind} such as {url}",
+                            "allow what pages are made with",
+                            url=url,
+                        )
+
+
+def _resource(pattern: str) -> str | None:
+    """Return a style sheet or script that a pattern matches, if it is about those."""
+    if _RESOURCE.search(pattern):
+        path = pattern.rstrip("*$").replace("*", "x")
+        return path if path.startswith("/") else f"/{path}"
+    folder = _FOLDER.search(pattern)
+    if folder:
+        kind = "js" if folder[1].lower().startswith("j") else "css"
+        path = pattern.rstrip("*$").replace("*", "x").rstrip("/")
+        return (
+            f"{path if path.startswith('/') else '/' + path}/site.{kind}"
+            if not pattern.endswith("$")
+            else None
+        )
+    return None
+
+
+def dialects(subject: Subject) -> Iterator[Remark]:
+    """Find what the dialects that are to be compared read otherwise, once for each pair of rules."""
+    own = subject.robots.dialect
+    for dialect in subject.dialects:
+        if dialect == own:
+            continue
+        other = parse(subject.robots.body, dialect)
+        told: set[int] = set()
+        for name, rules in subject.sets:
+            theirs = other.rules_for(name)
+            if not rules.groups and not theirs.groups:
+                continue
+            found = difference(rules, theirs, subject.budget).found
+            # One for a line, and one for whatever no line of this set has to do with.
+            for each in found:
+                rule = each.before.rule or each.after.rule
+                line = rule.line if rule else 0
+                if rule is None or line in told:
+                    continue
+                told.add(line)
+                who = "a robot without a group" if name == "*" else name
+                here, there = each.before, each.after
+                first = f"{who} may{_NOT[here.allowed]} fetch {each.url} by {own} ({_by(here)})"
+                then = f"may{_NOT[there.allowed]} by {dialect} ({_by(there)})"
+                yield subject.rule(rule, f"{first}, and {then}", url=each.url)
+                if rules.is_named != theirs.is_named:
+                    break
+
+
+def _by(decision: Decision) -> str:
+    return f"line {decision.rule.line}" if decision.rule else str(decision.reason)
+
+
+def sitemap_closed(subject: Subject) -> Iterator[Remark]:
+    """Find sitemaps that nobody may fetch."""
+    rules = subject.robots.rules_for("*")
+    for line in subject.of(Directive.SITEMAP):
+        if line.value.lower().startswith(("http://", "https://")):
+            decision = rules.decide(line.value)
+            if (
+                not decision.allowed
+                and decision.rule is not None
+                and not subject.robots.allowed(line.value, "Googlebot")
+            ):
+                yield subject.value(
+                    line,
+                    f"the rules of line {decision.rule.line} ({decision.rule}) keep robots from fetching this sitemap, if it is on this site",
+                    "allow its path",
+                    url=line.value,
+                )

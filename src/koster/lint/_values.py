@@ -1,0 +1,294 @@
+"""Sitemaps, values of extensions, and limits."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from .. import _charsets, _file
+from .._values import (
+    clean_param,
+    content_signal,
+    content_usage,
+    delay,
+    request_rate,
+    usage_path,
+    visit_time,
+)
+from ..dialects import BUFFER_OCTETS
+from ..model import Directive, LineKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..model import Line
+    from ._model import Remark, Subject
+
+#: More seconds than this between two requests are 1,440 pages a day or fewer.
+_LONG_DELAY = 60
+
+_SIGNALS = {
+    "search": ("yes", "no"),
+    "ai-input": ("yes", "no"),
+    "ai-train": ("yes", "no"),
+    "use": ("immediate", "reference", "full"),
+}
+_USAGES = {"train-ai": ("y", "n"), "search": ("y", "n")}
+
+
+def _octets(line: Line) -> bytes:
+    return line.value.encode("utf-8", "surrogateescape")
+
+
+def relative_sitemap(subject: Subject) -> Iterator[Remark]:
+    """Find sitemaps without a scheme and host."""
+    for line in subject.of(Directive.SITEMAP):
+        if line.value and not re.match(r"https?://[^/\s]", line.value, re.IGNORECASE):
+            yield subject.value(
+                line,
+                f"{_cut(line.value)} is no whole URL; robots want scheme and host",
+                "write https://, the host and the path",
+            )
+
+
+def bad_sitemap(subject: Subject) -> Iterator[Remark]:
+    """Find sitemaps that are no URL, or more than one."""
+    for line in subject.of(Directive.SITEMAP):
+        if not line.value:
+            yield subject.whole(
+                line,
+                "a Sitemap line without a URL says nothing",
+                "remove it",
+                (subject.edit_away(line),),
+            )
+        elif re.match(r"https?://[^/\s]", line.value, re.IGNORECASE):
+            words = line.value.split()
+            if len(words) > 1:
+                yield subject.value(
+                    line,
+                    "a Sitemap line has one URL; this has spaces",
+                    "write a line for each",
+                    (subject.edit_value(line, "\nSitemap: ".join(words)),)
+                    if all("://" in word for word in words)
+                    else (),
+                )
+            elif not _is_url(line.value):
+                yield subject.value(
+                    line, f"{_cut(line.value)} is no URL", "write the address of the sitemap"
+                )
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def sitemap_twice(subject: Subject) -> Iterator[Remark]:
+    """Find sitemaps that are named twice."""
+    seen: dict[str, int] = {}
+    for line in subject.of(Directive.SITEMAP):
+        if line.value and seen.setdefault(line.value, line.number) != line.number:
+            yield subject.value(
+                line,
+                f"line {seen[line.value]} names this sitemap already",
+                "remove the line",
+                (subject.edit_away(line),),
+            )
+
+
+def bad_delay(subject: Subject) -> Iterator[Remark]:
+    """Find delays that are no number of seconds."""
+    for line in subject.of(Directive.CRAWL_DELAY):
+        if delay(_octets(line)) is None:
+            yield subject.value(
+                line,
+                f"{_cut(line.value) or 'nothing'} is no number of seconds; robots ignore it",
+                "write a number such as 5",
+            )
+
+
+def long_delay(subject: Subject) -> Iterator[Remark]:
+    """Find delays that keep robots from reading a site."""
+    for line in subject.of(Directive.CRAWL_DELAY):
+        seconds = delay(_octets(line))
+        if seconds is not None and seconds > _LONG_DELAY:
+            pages = int(86400 / seconds)
+            yield subject.value(
+                line,
+                f"a delay of {seconds:g} s is {pages:,} page{'s' * (pages != 1)} a day; many robots take no more than 10 to 60 s",
+                "write a smaller one",
+            )
+
+
+def several_delays(subject: Subject) -> Iterator[Remark]:
+    """Find groups with several delays."""
+    for group in subject.groups:
+        lines = [line for line in group.others if line.directive is Directive.CRAWL_DELAY]
+        values = {delay(_octets(line)) for line in lines} - {None}
+        if len(values) > 1:
+            yield subject.value(
+                lines[-1],
+                "the group has several delays; robots differ on which counts, koster takes the largest",
+                "leave one",
+            )
+
+
+def bad_rate(subject: Subject) -> Iterator[Remark]:
+    """Find rates that are none."""
+    for line in subject.of(Directive.REQUEST_RATE):
+        if request_rate(_octets(line), line.number, False) is None:
+            yield subject.value(
+                line,
+                f"{_cut(line.value) or 'nothing'} is no rate; robots ignore it",
+                "write documents/seconds and perhaps a time, such as 1/10s 0600-0845",
+            )
+
+
+def bad_time(subject: Subject) -> Iterator[Remark]:
+    """Find visit times that are none."""
+    for line in subject.of(Directive.VISIT_TIME):
+        if visit_time(_octets(line), line.number, False) is None:
+            yield subject.value(
+                line,
+                f"{_cut(line.value) or 'nothing'} is no window of the day; robots ignore it",
+                "write from and to in UTC, such as 0600-0845",
+            )
+
+
+def bad_signal(subject: Subject) -> Iterator[Remark]:
+    """Find Content-Signal lines with what its vocabulary does not know."""
+    for line in subject.of(Directive.CONTENT_SIGNAL):
+        for part in line.value.split(",") if line.value else [""]:
+            key, equals, said = (each.strip().lower() for each in part.partition("="))
+            allowed = _SIGNALS.get(key)
+            if not equals or not said:
+                yield subject.value(
+                    line,
+                    f"{_cut(part.strip()) or 'nothing'} is no signal such as ai-train=no; it says nothing",
+                    "write search, ai-input or ai-train with =yes or =no",
+                )
+            elif allowed is None:
+                yield subject.value(
+                    line,
+                    f"{_cut(key)} is no signal that Content-Signal knows",
+                    f"write one of {', '.join(_SIGNALS)}",
+                )
+            elif said not in allowed:
+                yield subject.value(
+                    line,
+                    f"{_cut(said)} is no value of {key}; it says nothing",
+                    f"write {' or '.join(allowed)}",
+                )
+
+
+def bad_usage(subject: Subject) -> Iterator[Remark]:
+    """Find Content-Usage lines that are no dictionary, or say what its vocabulary does not know."""
+    for line in subject.of(Directive.CONTENT_USAGE):
+        octets = _octets(line)
+        said = content_usage(octets, line.number)
+        if not said:
+            rest = octets[usage_path(octets) :].strip()
+            yield subject.value(
+                line,
+                f"{_cut(line.value) or 'nothing'} is no preference; "
+                + ("a path alone says nothing" if not rest else "the line says nothing"),
+                "write train-ai=n or search=y, perhaps behind a path",
+            )
+        for each in said:
+            known = _USAGES.get(each.key)
+            if known is None:
+                yield subject.value(
+                    line,
+                    f"{_cut(each.key)} is no usage that the vocabulary knows; keys compare with case",
+                    f"write {' or '.join(_USAGES)}",
+                )
+            elif each.value not in known:
+                yield subject.value(
+                    line,
+                    f"{_cut(each.value)} is no value of {each.key}; it says nothing",
+                    "write y or n",
+                )
+
+
+def contradicting(subject: Subject) -> Iterator[Remark]:
+    """Find preferences that a group has both ways."""
+    before, groups = subject.grouped
+    for lines in (before, *(group.others for group in groups)):
+        seen: dict[str, tuple[str, int]] = {}
+        for line in lines:
+            if line.directive is not Directive.CONTENT_SIGNAL:
+                continue
+            for each in content_signal(_octets(line), line.number):
+                value, number = seen.setdefault(each.key, (each.value, line.number))
+                if value != each.value:
+                    yield subject.value(
+                        line,
+                        f"line {number} says {each.key}={value}, this says {each.value}; the stricter one counts",
+                        "leave one",
+                    )
+
+
+def bad_license(subject: Subject) -> Iterator[Remark]:
+    """Find licences that are no URL."""
+    for line in subject.of(Directive.LICENSE):
+        if not re.match(r"https?://[^/\s]", line.value, re.IGNORECASE) or not _is_url(line.value):
+            yield subject.value(
+                line,
+                f"{_cut(line.value) or 'nothing'} is no whole URL; RSL wants the address of the licence",
+                "write https://, the host and the path",
+            )
+
+
+def bad_clean_param(subject: Subject) -> Iterator[Remark]:
+    """Find Clean-param lines that Yandex does not read."""
+    for line in subject.of(Directive.CLEAN_PARAM):
+        if clean_param(_octets(line), line.number) is None:
+            yield subject.value(
+                line,
+                f"{_cut(line.value) or 'nothing'} is not what Clean-param takes: parameters, perhaps a path, 500 characters at most",
+                "write ref&sort /path",
+            )
+
+
+def too_long(subject: Subject) -> Iterator[Remark]:
+    """Find files of which robots read a part."""
+    size = len(subject.body)
+    if subject.is_cut or size > _charsets.MAX_OCTETS:
+        lost = [
+            line for line in subject.said if subject.starts[line.number - 1] >= _charsets.MAX_OCTETS
+        ]
+        where = f"; {len(lost):,} lines from line {lost[0].number} on are not read" if lost else ""
+        yield subject.file(
+            f"the file has more than 500 KiB, which is what robots must read{where}",
+            "shorten it: patterns with * stand for many lines",
+        )
+
+
+def beyond_koster(subject: Subject) -> Iterator[Remark]:
+    """Find files that koster itself does not read to the end."""
+    if len(subject.body) > _file.MAX_OCTETS:
+        yield subject.file(
+            f"the file has more than {(_file.MAX_OCTETS + 1) >> 20} MiB; what follows was not looked at",
+            "shorten it",
+        )
+
+
+def long_line(subject: Subject) -> Iterator[Remark]:
+    """Find lines of which Google reads a part."""
+    for line in subject.lines:
+        if len(line.text) > BUFFER_OCTETS and line.kind is not LineKind.COMMENT:
+            yield subject.part(
+                line,
+                BUFFER_OCTETS,
+                len(line.text) - BUFFER_OCTETS,
+                f"the line has {len(line.text):,} characters; Google's parser reads {BUFFER_OCTETS:,} octets of one",
+                "shorten it",
+            )
