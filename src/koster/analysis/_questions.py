@@ -84,6 +84,14 @@ class Reasoner:
         tables = [table for entry in entries for table in entry.tables()]
         return alphabet([self.ranked.reading], texts, tables)
 
+    def by_row(self) -> dict[int, list[Entry]]:
+        """Return the entries of each rule, by its row."""
+        found: dict[int, list[Entry]] = {}
+        for entry in self.ranked.entries:
+            if entry.row >= 0:
+                found.setdefault(entry.row, []).append(entry)
+        return found
+
     def candidates(self, entry: Entry) -> Iterator[str]:
         """Go through URLs that an entry probably matches, the shortest first."""
         joined = entry.literal + entry.rest.replace(b"*", b"")
@@ -223,10 +231,7 @@ def dead_rules(rules: Rules, budget: Budget | None = None) -> DeadRules:
     """Return the rules that decide no URL at all, each with those that decide in its place."""
     ranked = Ranked(rules)
     reasoner = Reasoner(ranked, budget or Budget())
-    of_row: dict[int, list[Entry]] = {}
-    for entry in ranked.entries:
-        if entry.row >= 0:
-            of_row.setdefault(entry.row, []).append(entry)
+    of_row = reasoner.by_row()
     found = []
     is_proved = True
     for row in sorted(of_row):
@@ -246,37 +251,40 @@ def _dead(rules: Rules, reasoner: Reasoner, row: int, entries: list[Entry]) -> D
     return DeadRule(rules.rule_in(row), Cause.COVERED if covered_by else otherwise, covered_by)
 
 
-def redundant_rules(rules: Rules, budget: Budget | None = None) -> tuple[Rule, ...]:
+def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, ...]:
     """Return rules without which, all of them together, every URL is decided as it is with them.
 
-    Those that decide nothing are among them. A rule is only named where that is proved.
+    Given several rule sets of one file, that holds for each of them. Rules that decide nothing are
+    among them. A rule is only named where that is proved.
     """
-    ranked = Ranked(rules)
-    reasoner = Reasoner(ranked, budget or Budget())
-    of_row: dict[int, list[Entry]] = {}
-    for entry in ranked.entries:
-        if entry.row >= 0:
-            of_row.setdefault(entry.row, []).append(entry)
+    budget = budget or Budget()
+    reasoners = [Reasoner(Ranked(rules), budget) for rules in sets]
+    of_row: dict[int, list[tuple[Reasoner, list[Entry]]]] = {}
+    for reasoner in reasoners:
+        for row, entries in reasoner.by_row().items():
+            of_row.setdefault(row, []).append((reasoner, entries))
     gone = []
     # What counts for least goes first: of two that say the same the more telling one stays.
-    for row in sorted(of_row, key=lambda each: -max(entry.order for entry in of_row[each])):
-        orders = {entry.order for entry in of_row[row]}
+    for row in sorted(of_row, key=lambda row: -max(entry.order for entry in of_row[row][0][1])):
         try:
-            if not any(_is_needed(reasoner, entry, orders) for entry in of_row[row]):
-                ranked.removed |= orders
+            if not any(_is_needed(*each) for each in of_row[row]):
+                for reasoner, entries in of_row[row]:
+                    reasoner.ranked.removed |= {entry.order for entry in entries}
                 gone.append(row)
         except BudgetSpentError:
             continue
-    return tuple(rules.rule_in(row) for row in sorted(gone))
+    return tuple(sets[0].rule_in(row) for row in sorted(gone))
 
 
-def _is_needed(reasoner: Reasoner, entry: Entry, gone: set[int]) -> bool:
-    """Tell whether some URL that an entry decides would be decided differently without ``gone``."""
+def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:
+    """Tell whether some URL that a rule decides would be decided differently without it."""
     ranked = reasoner.ranked
-    meeting = [each for each in ranked.meeting(entry.literal) if each.order not in gone]
-    for other in meeting:
-        if other.order > entry.order and other.allow != entry.allow:
-            between = [each for each in meeting if each.order < other.order]
-            if reasoner.matched([entry, other], between) is not None:
-                return True
+    gone = {entry.order for entry in entries}
+    for entry in entries:
+        meeting = [each for each in ranked.meeting(entry.literal) if each.order not in gone]
+        for other in meeting:
+            if other.order > entry.order and other.allow != entry.allow:
+                between = [each for each in meeting if each.order < other.order]
+                if reasoner.matched([entry, other], between) is not None:
+                    return True
     return False

@@ -5,8 +5,14 @@ from __future__ import annotations
 import rich_click as click
 
 from .. import COMPILED, __version__
+from .audit import audit
 from .check import check
+from .compose import compose
+from .diff import diff
 from .fetch import fetch
+from .fmt import fmt
+from .lint import lint
+from .test import test
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,5 +30,5 @@ def koster() -> None:
     """
 
 
-koster.add_command(check)
-koster.add_command(fetch)
+for command in (check, fetch, lint, diff, audit, test, fmt, compose):
+    koster.add_command(command)

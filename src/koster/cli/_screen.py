@@ -43,6 +43,21 @@ def shortened(text: str) -> str:
     return printable(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
+def markdown(text: str) -> str:
+    """Return text that Markdown shows as it is."""
+    special = "\\`*_{}[]<>()#+!|~"
+    return "".join(f"\\{each}" if each in special else each for each in printable(text))
+
+
+def markdown_code(text: str) -> str:
+    """Return text as code, also in a cell of a table."""
+    shown = shortened(text).replace("|", "\\|")
+    fence = "`"
+    while fence in shown:
+        fence += "`"
+    return f"{fence}{shown}{fence}" if len(fence) == 1 else f"{fence} {shown} {fence}"
+
+
 def complain(message: str) -> None:
     """Print one line for a person on standard error."""
     print(f"koster: {printable(message)}", file=sys.stderr)
@@ -81,6 +96,16 @@ def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
         console.print(table)
     for line in capture.get().splitlines():
         print(line.rstrip())
+
+
+def print_lines(*texts: Text) -> None:
+    """Print lines: in colour on a terminal, where they are folded at words."""
+    console = _console()
+    for text in texts:
+        if console.is_terminal:
+            console.print(text)
+        else:
+            print(text.plain)
 
 
 def print_note(text: str) -> None:

@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from ._model import Remark, Subject
 
 _USUAL = {directive.spellings[0]: directive for directive in Directive}
+_BEGINS_WITH_KEY = re.compile(
+    r"\s*("
+    + "|".join(
+        sorted(
+            (each for directive in Directive for each in directive.spellings), key=len, reverse=True
+        )
+    )
+    + r")(?:\s+(.*\S))?\s*\Z",
+    re.IGNORECASE,
+)
 #: Keys of which nothing is known but that they are meant: draft and vendor words, and the parts of
 #: other files. Sources stand with the documentation of the codes.
 _IGNORED = {
@@ -56,35 +66,32 @@ def no_colon(subject: Subject) -> Iterator[Remark]:
 def no_line(subject: Subject) -> Iterator[Remark]:
     """Find lines that are neither a key with a value nor a comment."""
     for line in subject.lines:
-        if line.kind is LineKind.MALFORMED and not line.text.lstrip("\ufeff \t").startswith("<"):
-            words = line.text.split(maxsplit=1)
-            known = _known(words[0].rstrip(":")) if words else None
-            if known and len(words) > 1:
-                edit = subject.edit(line, line.text.find(words[0]) + len(words[0]), 0, ":")
-                yield subject.whole(
-                    line,
-                    f"a colon is missing after {words[0]}, and robots pass over the line",
-                    f"write {words[0]}: {words[1].strip()}",
-                    (edit,),
-                )
-            elif known:
-                yield subject.whole(
-                    line,
-                    f"{words[0]} has no colon and no value, and robots pass over the line",
-                    f"write {known}: and its value",
-                )
-            else:
-                edit = subject.edit(line, len(line.text) - len(line.text.lstrip()), 0, "# ")
-                yield subject.whole(
-                    line,
-                    "this is neither a key with a value nor a comment; robots pass over it",
-                    "write a # before it if it is a remark",
-                    (edit,),
-                )
-
-
-def _known(word: str) -> Directive | None:
-    return next((each for each in Directive if word.lower() in each.spellings), None)
+        if line.kind is not LineKind.MALFORMED or line.text.lstrip("\ufeff \t").startswith("<"):
+            continue
+        text = line.text.partition("#")[0]
+        match = _BEGINS_WITH_KEY.match(text)
+        if match and match[2]:
+            edit = subject.edit(line, match.end(1), 0, ":")
+            yield subject.whole(
+                line,
+                f"a colon is missing after {match[1]}, and robots pass over the line",
+                f"write {match[1]}: {match[2].strip()}",
+                (edit,),
+            )
+        elif match:
+            yield subject.whole(
+                line,
+                f"{match[1]} has no colon and no value, and robots pass over the line",
+                f"write {match[1]}: and its value",
+            )
+        else:
+            edit = subject.edit(line, len(line.text) - len(line.text.lstrip()), 0, "# ")
+            yield subject.whole(
+                line,
+                "this is neither a key with a value nor a comment; robots pass over it",
+                "write a # before it if it is a remark",
+                (edit,),
+            )
 
 
 def misspelt(subject: Subject) -> Iterator[Remark]:

@@ -1,0 +1,125 @@
+"""A robots.txt as a command is given it: a file, ``-`` for standard input, or a site's address."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from .. import _file
+from ..dialects import RFC9309
+from ..errors import UnreadableError, UrlError
+from ..model import Reason
+from . import _files, _screen, _sites
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..dialects import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A robots.txt that was read. ``is_cut``: it is longer than what was fetched."""
+
+    path: str
+    body: bytes
+    is_cut: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name to be shown."""
+        return _files.shown_name(self.path)
+
+
+def is_site(path: str) -> bool:
+    """Tell whether an argument is an address and no file."""
+    return "://" in path
+
+
+def read_all(
+    paths: Iterable[str], settings: _sites.Settings, dialect: Dialect = RFC9309
+) -> tuple[list[Input], bool]:
+    """Read files and fetch those of sites; complain about those that cannot be had.
+
+    Tells whether all could.
+
+    Raises:
+        click.UsageError: standard input is named twice, or an address is none.
+    """
+    paths = list(paths)
+    if paths.count(_files.STDIN) > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    found = []
+    complete = True
+    for path in paths:
+        try:
+            found.append(read_one(path, settings, dialect))
+        except UnreadableError as error:
+            _screen.complain(str(error))
+            complete = False
+    return found, complete
+
+
+def read_one(path: str, settings: _sites.Settings, dialect: Dialect = RFC9309) -> Input:
+    """Read a file, or fetch that of a site.
+
+    Raises:
+        UnreadableError: there is none to be had.
+        click.UsageError: an address is none.
+    """
+    return _fetched(path, settings, dialect) if is_site(path) else _read(path)
+
+
+def _read(path: str) -> Input:
+    body = _files.read_octets(path)
+    if len(body) > _file.MAX_OCTETS:
+        _screen.complain(f"{_files.shown_name(path)}: is too large; its first 16 MiB were read")
+    return Input(path, body)
+
+
+def _fetched(path: str, settings: _sites.Settings, dialect: Dialect) -> Input:
+    """Fetch a site's robots.txt.
+
+    Raises:
+        UnreadableError: there is none to be had.
+        click.UsageError: the address is none.
+    """
+    try:
+        origin = _sites.origin_of(path)
+    except UrlError as error:
+        raise click.UsageError(str(error)) from error
+    ((outcome,),) = _sites.fetched([origin], (dialect,), settings)
+    if outcome.robots is None:
+        if outcome.reason is Reason.UNAVAILABLE:
+            raise UnreadableError(f"{outcome.origin}: has no robots.txt ({outcome.why})")
+        raise UnreadableError(f"{outcome.origin}: its robots.txt could not be had ({outcome.why})")
+    return Input(outcome.url, outcome.robots.body, outcome.is_cut)
+
+
+def replace(path: str, body: bytes) -> None:
+    """Put a file in the place of another, whole or not at all; its mode stays.
+
+    Raises:
+        UnreadableError: it cannot be written.
+    """
+    target = Path(path).resolve()
+    try:
+        mode = target.stat().st_mode & 0o7777
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(body)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(name, mode)
+            os.replace(name, target)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise UnreadableError(f"{_screen.printable(path)}: {error.strerror}") from error

@@ -1,0 +1,195 @@
+"""``koster audit``: the known crawlers against a robots.txt, by what they fetch pages for."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+from rich.text import Text
+
+from .. import audit as auditing
+from ..agents import Heeds
+from ..analysis import Extent
+from ..dialects import DIALECTS, RFC9309
+from ..errors import MissingExtraError
+from ..robots import parse
+from . import _inputs, _screen, _sites
+from ._types import OneDialectType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..audit import Audit, Verdict
+    from ..dialects import Dialect
+
+_WORDS = {Extent.ALL: "nothing", Extent.SOME: "a part", Extent.NONE: "everything"}
+_STYLES = {Extent.ALL: "bold red", Extent.SOME: "yellow", Extent.NONE: "green"}
+
+
+@click.command(options_metavar="[OPTIONS]")
+@click.argument("robots")
+@click.option(
+    "--site", metavar="NAME", help="The site's name, for the title; else that of the file."
+)
+@click.option(
+    "--dialect",
+    "-d",
+    type=OneDialectType(),
+    default=RFC9309.name,
+    show_default=True,
+    metavar="NAME",
+    help=f"How to read the file: {', '.join(DIALECTS)}.",
+)
+@click.option(
+    "--format",
+    "-f",
+    "form",
+    type=click.Choice(["text", "json", "markdown", "html"]),
+    default="text",
+    show_default=True,
+    help="How to print it; html is one page with a picture, for a report.",
+)
+@_sites.fetching_options
+@_sites.stoppable
+def audit(
+    robots: str,
+    site: str | None,
+    dialect: Dialect,
+    form: str,
+    timeout: float,
+    cache: str | None,
+    user_agent: str,
+) -> None:
+    """Say what known crawlers may fetch: search engines, assistants, training crawlers and more.
+
+    ROBOTS is a robots.txt, - for standard input, or the address of a site.
+
+    Example: koster audit --format html --site Example robots.txt > audit.html
+
+    Exit codes: 0 done, 2 wrong usage, 3 the file could not be read.
+    """
+    settings = _sites.Settings(timeout, cache, user_agent)
+    inputs, complete = _inputs.read_all((robots,), settings, dialect)
+    if not complete:
+        sys.exit(3)
+    (given,) = inputs
+    try:
+        found = auditing.audit(parse(given.body, dialect))
+    except MissingExtraError as error:
+        _screen.complain(str(error))
+        sys.exit(2)
+    title = site or given.name
+    if form == "json":
+        print(json.dumps(_record(found, title), indent=2))
+    elif form == "html":
+        print(auditing.page(found, title, "" if title == given.name else given.name), end="")
+    elif form == "markdown":
+        print("\n".join(_markdown(found, title)))
+    else:
+        print_text(found)
+
+
+def print_text(audit: Audit) -> None:
+    """Print a table for each purpose, then preferences and the summary."""
+    for purpose in audit.purposes:
+        verdicts = audit.of(purpose)
+        heading = f"{purpose.value[:1].upper()}{purpose.value[1:]} ({len(verdicts)})"
+        _screen.print_lines(Text(heading, "bold"))
+        _screen.print_table(["Crawler", "May fetch", "How", "Line"], map(_row, verdicts))
+        print()
+    for line in _stated(audit):
+        _screen.print_lines(Text(_screen.shortened(line)))
+    _screen.print_lines(Text(audit.summary, "bold"))
+
+
+def _row(verdict: Verdict) -> list[Text]:
+    return [
+        Text(verdict.crawler.token),
+        Text(_WORDS[verdict.extent], _STYLES[verdict.extent]),
+        Text(_how(verdict), "dim"),
+        Text(_screen.shortened(_line(verdict))),
+    ]
+
+
+def _how(verdict: Verdict) -> str:
+    """Return how a crawler comes to its verdict, and what is known of its manners."""
+    remark = {
+        Heeds.UNDOCUMENTED: "; undocumented",
+        Heeds.DISPUTED: "; disputed",
+        Heeds.CONTROL: "; control only",
+    }.get(verdict.crawler.heeds, "")
+    return verdict.how + remark + ("" if verdict.is_proved else "; not proved")
+
+
+def _line(verdict: Verdict) -> str:
+    return f"{verdict.rule.line}: {verdict.rule}" if verdict.rule else ""
+
+
+def _stated(audit: Audit) -> Iterator[str]:
+    """Go through what the file says about uses of its content."""
+    for each in audit.preferences:
+        path = f"{each.pattern} " if each.pattern else ""
+        yield f"Line {each.line}, {each.directive}: {path}{each.key}={each.value}"
+    for licence in audit.licenses:
+        yield f"License: {licence}"
+    if not (audit.preferences or audit.licenses):
+        yield "No preferences and no licence are stated."
+
+
+def _record(audit: Audit, title: str) -> dict[str, Any]:
+    return {
+        "site": title,
+        "summary": audit.summary,
+        "crawlers": [
+            {
+                "token": each.crawler.token,
+                "operator": each.crawler.operator,
+                "purpose": each.crawler.purpose.value,
+                "heeds": each.crawler.heeds.value,
+                "source": each.crawler.source,
+                "disallowed": each.extent.value,
+                "named": each.is_named,
+                "line": each.rule.line if each.rule else None,
+                "rule": str(each.rule) if each.rule else None,
+                "url": each.url,
+                "proved": each.is_proved,
+            }
+            for each in audit.verdicts
+        ],
+        "preferences": [
+            {
+                "directive": str(each.directive),
+                "key": each.key,
+                "value": each.value,
+                "path": each.pattern,
+                "line": each.line,
+            }
+            for each in audit.preferences
+        ],
+        "licenses": list(audit.licenses),
+        "sitemaps": list(audit.sitemaps),
+    }
+
+
+def _markdown(audit: Audit, title: str) -> Iterator[str]:
+    """Go through the lines of a report."""
+    yield f"# {_screen.markdown(title)}: who may"
+    yield ""
+    yield _screen.markdown(audit.summary)
+    for purpose in audit.purposes:
+        yield ""
+        yield f"## {purpose.value[:1].upper()}{purpose.value[1:]}"
+        yield ""
+        yield "| crawler | operator | may fetch | how | line |"
+        yield "|---|---|---|---|---|"
+        for each in audit.of(purpose):
+            line = _screen.markdown_code(_line(each)) if each.rule else ""
+            token, operator = map(_screen.markdown, (each.crawler.token, each.crawler.operator))
+            yield f"| {token} | {operator} | {_WORDS[each.extent]} | {_how(each)} | {line} |"
+    yield ""
+    yield "## Preferences and licences"
+    yield ""
+    for line in _stated(audit):
+        yield f"- {_screen.markdown_code(line)}"

@@ -1,0 +1,248 @@
+"""``koster diff``: what a change of a robots.txt changes, for whom, and by which lines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+from rich.text import Text
+
+from ..agents import known
+from ..dialects import DIALECTS, RFC9309
+from ..diff import EVERYBODY, compare
+from ..errors import MissingExtraError
+from ..robots import parse
+from . import _inputs, _screen, _sites
+from ._types import OneDialectType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..analysis import Difference
+    from ..dialects import Dialect
+    from ..diff import Change, Comparison, Setting
+    from ..model import Decision
+
+#: URLs that are shown for some robots; JSON has them all.
+_SHOWN = 50
+#: Robots of one change that are named.
+_NAMED = 6
+
+
+@click.command(options_metavar="[OPTIONS]")
+@click.argument("old")
+@click.argument("new")
+@click.option(
+    "--dialect",
+    "-d",
+    type=OneDialectType(),
+    default=RFC9309.name,
+    show_default=True,
+    metavar="NAME",
+    help=f"How to read both files: {', '.join(DIALECTS)}.",
+)
+@click.option(
+    "--format",
+    "-f",
+    "form",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+    help="How to print what changes; markdown fits into a comment on a pull request.",
+)
+@_sites.fetching_options
+@_sites.stoppable
+def diff(
+    old: str,
+    new: str,
+    dialect: Dialect,
+    form: str,
+    timeout: float,
+    cache: str | None,
+    user_agent: str,
+) -> None:
+    """Say what a change opens and closes: for every robot, with a URL and both deciding lines.
+
+    OLD and NEW are a robots.txt each, - for standard input, or the address of a site.
+
+    Example: koster diff https://example.com robots.txt
+
+    Exit codes: 0 every robot may fetch what it might before, 1 not so, 2 wrong usage, 3 a file
+    could not be read.
+    """
+    settings = _sites.Settings(timeout, cache, user_agent)
+    inputs, complete = _inputs.read_all((old, new), settings, dialect)
+    if not complete:
+        sys.exit(3)
+    before, after = (parse(each.body, dialect) for each in inputs)
+    comparison = compare(before, after, _known())
+    if form == "json":
+        print(json.dumps(_record(comparison), indent=2))
+    elif form == "markdown":
+        print("\n".join(_markdown(comparison, [each.name for each in inputs])))
+    else:
+        _print_text(comparison)
+    sys.exit(0 if comparison.decides_alike else 1)
+
+
+def _known() -> list[str]:
+    try:
+        return [crawler.token for crawler in known()]
+    except MissingExtraError:
+        return []
+
+
+def _who(change: Change) -> str:
+    """Return the robots of a change in words."""
+    names = [name for name in change.agents if name != EVERYBODY]
+    everybody = EVERYBODY in change.agents
+    if everybody:
+        # Who has no group of its own need not be named.
+        return "Robots without a group of their own"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _by(decision: Decision) -> str:
+    """Return the line that decides, or why there is none."""
+    rule = decision.rule
+    return f"{rule.line}: {rule}" if rule else str(decision.reason)
+
+
+def _summary(comparison: Comparison) -> str:
+    """Return what changes in a sentence."""
+    urls = [each for change in comparison.changes for each in change.differences.found]
+    opened = sum(each.is_opened for each in urls)
+    if comparison.decides_alike:
+        more = "" if comparison.is_empty else "; other lines differ"
+        return f"Every robot may fetch what it might before: proved{more}."
+    proof = "" if comparison.is_proved else " At least: the rest is not proved."
+    pairs = f"{opened} opened, {len(urls) - opened} closed"
+    return f"What robots may fetch changes: {pairs} (pairs of lines that decide a URL).{proof}"
+
+
+def _print_text(comparison: Comparison) -> None:
+    for change in comparison.changes:
+        _screen.print_lines(Text(_screen.printable(_who(change)), "bold"))
+        found = change.differences.found
+        if found:
+            _screen.print_table(["", "URL", "Before", "After"], map(_row, found[:_SHOWN]))
+        if len(found) > _SHOWN:
+            more = f"and {len(found) - _SHOWN} more: --format json has all"
+            _screen.print_lines(Text(more, "dim"))
+        if not change.differences.is_proved:
+            _screen.print_lines(Text("not proved: there may be more", "yellow"))
+        _print_settings(change.settings)
+        print()
+    if comparison.settings:
+        _screen.print_lines(Text("The whole site", "bold"))
+        _print_settings(comparison.settings)
+        print()
+    _screen.print_lines(Text(_summary(comparison)))
+
+
+def _row(each: Difference) -> list[Text]:
+    verdict = Text("opened", "green") if each.is_opened else Text("closed", "bold red")
+    cells = (each.url, _by(each.before), _by(each.after))
+    return [verdict, *(Text(_screen.shortened(cell)) for cell in cells)]
+
+
+def _print_settings(settings: tuple[Setting, ...]) -> None:
+    for setting in settings:
+        for sign, style, value in _changed(setting):
+            text = _screen.shortened(f"{sign} {setting.name}: {value}")
+            _screen.print_lines(Text(text, style))
+
+
+def _changed(setting: Setting) -> Iterator[tuple[str, str, str]]:
+    """Go through the values that went and came."""
+    for value in setting.before:
+        if value not in setting.after:
+            yield "-", "red", value
+    for value in setting.after:
+        if value not in setting.before:
+            yield "+", "green", value
+
+
+def _markdown(comparison: Comparison, names: list[str]) -> Iterator[str]:
+    """Go through the lines of a comment on a change."""
+    yield f"### robots.txt: {_screen.markdown(names[0])} → {_screen.markdown(names[1])}"
+    yield ""
+    yield _summary(comparison)
+    for change in comparison.changes:
+        yield ""
+        yield f"**{_screen.markdown(_who(change))}**"
+        found = change.differences.found
+        if found:
+            yield ""
+            yield "| | URL | before | after |"
+            yield "|---|---|---|---|"
+            for each in found[:_SHOWN]:
+                verdict = "opened" if each.is_opened else "**closed**"
+                cells = (each.url, _by(each.before), _by(each.after))
+                yield f"| {verdict} | " + " | ".join(map(_screen.markdown_code, cells)) + " |"
+        if len(found) > _SHOWN:
+            yield f"\nand {len(found) - _SHOWN} more"
+        if not change.differences.is_proved:
+            yield "\nNot proved: there may be more."
+        yield from _settings_as_markdown(change.settings)
+    if comparison.settings:
+        yield ""
+        yield "**The whole site**"
+        yield from _settings_as_markdown(comparison.settings)
+
+
+def _settings_as_markdown(settings: tuple[Setting, ...]) -> Iterator[str]:
+    lines = [
+        f"{sign} {setting.name}: {_screen.shortened(value)}"
+        for setting in settings
+        for sign, _, value in _changed(setting)
+    ]
+    if lines:
+        yield ""
+        fence = "```"
+        while any(fence in line for line in lines):
+            fence += "`"
+        yield from (f"{fence}diff", *lines, fence)
+
+
+def _record(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "decides_alike": comparison.decides_alike,
+        "proved": comparison.is_proved,
+        "changes": [
+            {
+                "agents": list(change.agents),
+                "proved": change.differences.is_proved,
+                "differences": [_difference(each) for each in change.differences.found],
+                "settings": [_setting(each) for each in change.settings],
+            }
+            for change in comparison.changes
+        ],
+        "settings": [_setting(each) for each in comparison.settings],
+    }
+
+
+def _difference(each: Difference) -> dict[str, Any]:
+    return {
+        "url": each.url,
+        "opened": each.is_opened,
+        "before": _decided(each.before),
+        "after": _decided(each.after),
+    }
+
+
+def _decided(decision: Decision) -> dict[str, Any]:
+    rule = decision.rule
+    return {
+        "allowed": decision.allowed,
+        "reason": decision.reason.value,
+        "line": rule.line if rule else None,
+        "rule": str(rule) if rule else None,
+    }
+
+
+def _setting(setting: Setting) -> dict[str, Any]:
+    return {"name": setting.name, "before": list(setting.before), "after": list(setting.after)}

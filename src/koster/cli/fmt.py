@@ -1,0 +1,96 @@
+"""``koster fmt``: a robots.txt in its usual layout, or a short one, proved to say the same."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from .. import layout
+from ..dialects import DIALECTS, RFC9309
+from ..errors import UnreadableError
+from . import _files, _inputs, _screen, _sites
+from ._types import DialectType
+
+if TYPE_CHECKING:
+    from ..dialects import Dialect
+    from ._inputs import Input
+
+
+@click.command(options_metavar="[OPTIONS]")
+@click.argument("files", nargs=-1, metavar="FILE...")
+@click.option(
+    "--minify",
+    is_flag=True,
+    help="Drop comments, lines that say nothing, and rules that change nothing.",
+)
+@click.option("--write", is_flag=True, help="Change the files; each is replaced as a whole.")
+@click.option(
+    "--dialect",
+    "-d",
+    "dialects",
+    type=DialectType(),
+    multiple=True,
+    metavar="NAME",
+    help=f"Prove it for this dialect as well as for {RFC9309}: {', '.join(DIALECTS)}, or all. "
+    "Repeatable.",
+)
+@_sites.fetching_options
+@_sites.stoppable
+def fmt(
+    files: tuple[str, ...],
+    minify: bool,
+    write: bool,
+    dialects: tuple[tuple[Dialect, ...], ...],
+    timeout: float,
+    cache: str | None,
+    user_agent: str,
+) -> None:
+    """Write a robots.txt in its usual layout: it says the same, and that is proved.
+
+    FILE is a robots.txt, - for standard input, or the address of a site.
+
+    Examples: koster fmt robots.txt; koster fmt --minify --write robots.txt
+
+    Exit codes: 0 done, 1 it is not proved that a file would say the same, and it stays as it is;
+    2 wrong usage, 3 something could not be read or written.
+    """
+    if not files:
+        raise click.UsageError("nothing to write: give a robots.txt, - or the address of a site")
+    if len(files) > 1 and not write:
+        raise click.UsageError("several files go with --write: each in its own place")
+    if write and any(path == _files.STDIN or _inputs.is_site(path) for path in files):
+        raise click.UsageError("--write changes files; standard input and sites it cannot change")
+    chosen = tuple(dict.fromkeys([RFC9309, *(each for some in dialects for each in some)]))
+    inputs, complete = _inputs.read_all(files, _sites.Settings(timeout, cache, user_agent))
+    proved = True
+    for each in inputs:
+        try:
+            _write(each, minify, write, chosen)
+        except layout.NotTheSame as error:
+            _screen.complain(f"{each.name}: {error}; it stays as it is")
+            proved = False
+        except UnreadableError as error:
+            _screen.complain(str(error))
+            complete = False
+    if not complete:
+        sys.exit(3)
+    sys.exit(0 if proved else 1)
+
+
+def _write(each: Input, minify: bool, write: bool, dialects: tuple[Dialect, ...]) -> None:
+    """Write one file, in its place or to standard output.
+
+    Raises:
+        NotTheSame: it is not proved to say the same.
+        UnreadableError: it cannot be written.
+    """
+    make = layout.minified if minify else layout.formatted
+    after = make(each.body, dialects)
+    if not write:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(after)
+    elif after != each.body:
+        _inputs.replace(each.path, after)
+        _screen.print_note(f"{each.name}: {len(each.body):,} octets before, {len(after):,} now")

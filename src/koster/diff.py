@@ -1,0 +1,171 @@
+"""What a change of a robots.txt changes: for whom, on which URLs, and by which lines.
+
+Not the text is compared but what it says: for every robot that either file names, for known
+crawlers and for everybody else. An empty comparison is a proof that both files say the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .analysis import Budget, Differences, difference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ._values import Preference
+    from .robots import RobotsTxt, Rules
+
+#: The groups of two rule sets, by their lines.
+_Lines = tuple[tuple[int, ...], tuple[int, ...]]
+
+#: How everybody is called whom neither file names.
+EVERYBODY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is said besides rules, before and after: ``name`` of it, and its values as text."""
+
+    name: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What changes for some robots, who all have the same rules before and the same after.
+
+    ``agents`` are those that a file names, or known ones; `EVERYBODY` is among them where robots
+    without a group have these rules.
+    """
+
+    agents: tuple[str, ...]
+    differences: Differences
+    settings: tuple[Setting, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What two files say differently: for robots, and for the whole site.
+
+    ``compared`` is how many different rule sets there were to compare.
+    """
+
+    changes: tuple[Change, ...]
+    settings: tuple[Setting, ...]
+    compared: int
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether nothing but what is named changes any decision."""
+        return all(change.differences.is_proved for change in self.changes)
+
+    @property
+    def decides_alike(self) -> bool:
+        """Whether it is proved that every robot may fetch what it might before."""
+        return all(change.differences.are_equal for change in self.changes)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether both files say the same, also besides rules."""
+        return self.decides_alike and not (
+            self.settings or any(change.settings for change in self.changes)
+        )
+
+
+def names_in(*files: RobotsTxt) -> list[str]:
+    """Return everybody and all names in files, each once, as first written."""
+    found = {EVERYBODY: EVERYBODY}
+    for robots in files:
+        for group in robots.groups:
+            for agent in group.agents:
+                if agent and agent != EVERYBODY:
+                    found.setdefault(agent.lower(), agent)
+    return list(found.values())
+
+
+def compare(
+    old: RobotsTxt, new: RobotsTxt, known: Iterable[str] = (), budget: Budget | None = None
+) -> Comparison:
+    """Return what two files say differently.
+
+    Args:
+        old: The file before, in its dialect.
+        new: The file after.
+        known: Robots to compare besides those that the files name, such as known crawlers.
+        budget: How much may be done before the answer is *not proved*.
+    """
+    budget = budget or Budget()
+    classes: dict[_Lines, list[str]] = {}
+    sets: dict[_Lines, tuple[Rules, Rules]] = {}
+    for name in dict.fromkeys([*names_in(old, new), *known]):
+        before, after = old.rules_for(name), new.rules_for(name)
+        key = _lines_of(before), _lines_of(after)
+        classes.setdefault(key, []).append(name)
+        sets.setdefault(key, (before, after))
+    changes = []
+    for key, names in classes.items():
+        before, after = sets[key]
+        found = difference(before, after, budget)
+        settings = _settings(before, after)
+        if settings or not found.are_equal:
+            changes.append(Change(tuple(names), found, settings))
+    return Comparison(tuple(changes), _of_files(old, new), len(classes))
+
+
+def _lines_of(rules: Rules) -> tuple[int, ...]:
+    return tuple(group.line for group in rules.groups)
+
+
+def _settings(before: Rules, after: Rules) -> tuple[Setting, ...]:
+    """Return what is said to a robot besides rules, where it differs."""
+    said = [_said(rules) for rules in (before, after)]
+    return tuple(
+        Setting(name, said[0][name], said[1][name])
+        for name in said[0]
+        if said[0][name] != said[1][name]
+    )
+
+
+def _said(rules: Rules) -> dict[str, tuple[str, ...]]:
+    delay = rules.crawl_delay
+    return {
+        "Crawl-delay": () if delay is None else (f"{delay:g} s",),
+        "Request-rate": tuple(
+            f"{rate.requests}/{rate.seconds}s"
+            + (f" {rate.start:%H%M}-{rate.end:%H%M}" if rate.start and rate.end else "")
+            for rate in rules.request_rates
+        ),
+        "Visit-time": tuple(map(str, rules.visit_times)),
+        "preferences": _told(rules.preferences),
+    }
+
+
+def _told(preferences: Iterable[Preference]) -> tuple[str, ...]:
+    """Return preferences as text, each once, in an order of their own."""
+    told = set()
+    for each in preferences:
+        path = f"{each.pattern} " if each.pattern else ""
+        told.add(f"{each.directive}: {path}{each.key}={each.value}")
+    return tuple(sorted(told))
+
+
+def _of_files(old: RobotsTxt, new: RobotsTxt) -> tuple[Setting, ...]:
+    """Return what is said for the whole site, where it differs."""
+    pairs = (
+        ("Sitemap", old.sitemaps, new.sitemaps),
+        ("Host", old.hosts, new.hosts),
+        ("License", old.licenses, new.licenses),
+        ("Clean-param", _params(old), _params(new)),
+    )
+    return tuple(
+        Setting(name, tuple(dict.fromkeys(before)), tuple(dict.fromkeys(after)))
+        for name, before, after in pairs
+        if set(before) != set(after)
+    )
+
+
+def _params(robots: RobotsTxt) -> tuple[str, ...]:
+    return tuple(f"{'&'.join(each.names)} {each.path}" for each in robots.clean_params)
