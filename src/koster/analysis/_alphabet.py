@@ -55,7 +55,7 @@ _BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
 _IN_AN_ESCAPE = re.compile(rb"\*[0-9A-F]")
 
 #: Readings that take a URL's octets as they stand.
-_AS_IT_STANDS = frozenset({Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN})
+AS_IT_STANDS = frozenset({Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN})
 
 
 @functools.cache
@@ -110,15 +110,22 @@ class Alphabet:
 
 
 def alphabet(
-    readings: Sequence[Reading], texts: Sequence[bytes], tables: Iterable[bytes]
+    readings: Sequence[Reading],
+    texts: Sequence[bytes],
+    tables: Iterable[bytes],
+    as_written: Sequence[bytes] = (),
 ) -> Alphabet:
     """Return the alphabet of some patterns.
 
-    ``texts`` are the patterns, with stars where runs begin; ``tables`` those of `Shell`.
+    ``texts`` are the patterns, with stars where runs begin; ``tables`` those of `Shell`. Of several
+    readings, ``as_written`` are the patterns of those that compare them as they stand.
     """
     is_one = len(set(readings)) == 1
     written = b"\n".join(texts)
-    candidates = _of_one(readings[0], written) if is_one else _of_several(readings, written)
+    if is_one:
+        candidates = _of_one(readings[0], written)
+    else:
+        candidates = _of_several(readings, written, b"\n".join(as_written))
     sets = tuple(set(tables))
     spoken = set(written)
     class_of = [
@@ -149,9 +156,9 @@ def alphabet(
 
 def _of_one(reading: Reading, written: bytes) -> Iterator[Candidate]:
     """Go through the tokens of a reading that may be told apart, the plainest first."""
-    listed = {escape.decode("ascii") for escape in _ESCAPE.findall(written)}
+    listed = _escapes_in(written)
     outputs = _outputs(reading)
-    if reading.escapes in _AS_IT_STANDS:
+    if reading.escapes in AS_IT_STANDS:
         for token in (*(each for each in outputs if len(each) == 1), *_characters(written)):
             octets = token.encode("utf-8")
             yield token, ((octets, octets),)
@@ -171,10 +178,13 @@ def _of_one(reading: Reading, written: bytes) -> Iterator[Candidate]:
             yield token, (pair,)
 
 
-def _of_several(readings: Sequence[Reading], written: bytes) -> Iterator[Candidate]:
+def _of_several(
+    readings: Sequence[Reading], written: bytes, as_written: bytes
+) -> Iterator[Candidate]:
     """Go through the tokens of URLs that clients send."""
     outputs = [_outputs(reading) for reading in readings]
-    listed = {escape.decode("ascii") for escape in _ESCAPE.findall(written)}
+    listed = _escapes_in(as_written)
+    listed |= {each for each in _escapes_in(written) if chr(int(each[1:], 16)) not in _RAW}
     listed |= {f"%{octet:02X}" for octet in set(written) if chr(octet) not in _RAW}
     in_an_escape = _IN_AN_ESCAPE.search(written) is not None
     for token in outputs[0]:
@@ -186,6 +196,10 @@ def _of_several(readings: Sequence[Reading], written: bytes) -> Iterator[Candida
             if token in _AS_THEY_ARE:
                 pairs = tuple((path, b"") for path, _ in pairs)
             yield token, pairs
+
+
+def _escapes_in(written: bytes) -> set[str]:
+    return {escape.decode("ascii") for escape in _ESCAPE.findall(written)}
 
 
 def _is_told(character: str, written: bytes) -> bool:

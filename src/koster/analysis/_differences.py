@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from ..dialects import RobotsTxtPath
 from ..robots import parse
-from ._alphabet import alphabet, path_of, plainest, with_host
+from ._alphabet import AS_IT_STANDS, alphabet, path_of, plainest, with_host
 from ._questions import Reasoner
-from ._ranked import Ranked, url_of
+from ._ranked import Ranked, url_of, url_that_begins
 from ._search import Budget, BudgetSpentError, Search
 
 if TYPE_CHECKING:
@@ -150,6 +150,12 @@ class _Pairs:
                 readings,
                 [entry.literal + entry.rest for entry in entries],
                 [table for entry in entries for table in entry.tables()],
+                [
+                    entry.literal + entry.rest
+                    for ranked in (self.old, self.new)
+                    for entry in ranked.entries
+                    if ranked.reading.escapes in AS_IT_STANDS
+                ],
             )
         return self._letters
 
@@ -202,7 +208,8 @@ class _Pairs:
         if not prefix.startswith(min(old.literal, new.literal, key=len)):
             return None
         prefix = prefix or b"/"
-        if not prefix.startswith(b"/"):
+        begin = url_that_begins(prefix, self.old.reading)
+        if begin is None:
             return None
         escapes = self.old.reading.escapes
         if not (old.rest and new.rest):
@@ -219,7 +226,7 @@ class _Pairs:
             [(old.automaton, 0), (new.automaton, 0)],
             [(entry.automaton, 0) for entry in _different(outside)],
         )
-        found = search.shortest(url_of(prefix, escapes), [prefix], self._budget)
+        found = search.shortest(begin, [prefix], self._budget)
         return None if found is None else with_host(plainest(found, self.old.reading))
 
     def _decide(self, url: str, old: Entry, new: Entry) -> bool:

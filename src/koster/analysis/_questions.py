@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ._alphabet import alphabet, path_of, plainest, with_host
-from ._ranked import ITSELF, Ranked, url_of
+from ._ranked import ITSELF, Ranked, url_of, url_that_begins
 from ._search import Budget, BudgetSpentError, Search
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ class Reasoner:
         if not all(prefix.startswith(entry.literal) for entry in inside):
             return None
         prefix = prefix or b"/"
-        if not prefix.startswith(b"/"):
+        begin = url_that_begins(prefix, self.ranked.reading)
+        if begin is None:
             return None
         if any(other.covers(entry) for other in outside for entry in inside):
             return None
@@ -141,8 +142,7 @@ class Reasoner:
             [(entry.automaton, 0) for entry in inside],
             [(entry.automaton, 0) for entry in outside],
         )
-        escapes = self.ranked.reading.escapes
-        url = search.shortest(url_of(prefix, escapes), [prefix], self._budget)
+        url = search.shortest(begin, [prefix], self._budget)
         return None if url is None else with_host(plainest(url, self.ranked.reading))
 
     def is_dead(self, entry: Entry) -> bool:

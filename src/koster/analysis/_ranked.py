@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from ..dialects import Choice, Escapes, Patterns, RobotsTxtPath
+from ._alphabet import AS_IT_STANDS, path_of
 from ._automata import Automaton, Shell, automaton
+from ._search import BudgetSpentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from ..dialects import Reading
     from ..robots import Rules
 
 #: Rows that are no lines: nothing matched; the path of /robots.txt.
@@ -27,6 +30,10 @@ ITSELF = -2
 
 _STAR = b"*"
 _ESCAPE = re.compile(rb"(%[0-9A-F]{2})")
+#: The beginning of a character of UTF-8 without its end.
+_CUT_CHARACTER = re.compile(
+    rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z"
+)
 _CUT_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
 _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?&=*")
 #: RFC 3986 §3.3: octets that stand as they are, and are none of a pattern's.
@@ -230,6 +237,22 @@ def url_of(path: bytes, escapes: Escapes) -> str:
         part.decode("ascii") if number % 2 else "".join(map(_told, part))
         for number, part in enumerate(_ESCAPE.split(path))
     )
+
+
+def url_that_begins(path: bytes, reading: Reading) -> str | None:
+    """Return a URL's path that is compared as ``path``, or None: there is none.
+
+    Raises:
+        BudgetSpentError: it breaks off within a character, and nobody knows how that goes on.
+    """
+    if not path.startswith(b"/"):
+        return None
+    url = url_of(path, reading.escapes)
+    if path_of(reading, url) == path:
+        return url
+    if reading.escapes in AS_IT_STANDS and _CUT_CHARACTER.search(path):
+        raise BudgetSpentError
+    return None
 
 
 def _told(octet: int) -> str:

@@ -70,7 +70,7 @@ def wide(subject: Subject) -> Iterator[Remark]:
 
 def bom(subject: Subject) -> Iterator[Remark]:
     """Find a UTF-8 byte order mark."""
-    if subject.body.startswith(b"\xef\xbb\xbf"):
+    if subject.body.startswith(b"\xef\xbb\xbf") and subject.lines:
         line = subject.lines[0]
         edits = (subject.edit(line, 0, 1, ""),)
         yield subject.part(
@@ -185,7 +185,7 @@ def _reads_as_known(text: str) -> bool:
 def controls(subject: Subject) -> Iterator[Remark]:
     """Find control characters, once a file."""
     for line in subject.lines:
-        match = _CONTROLS.search(line.text)
+        match = _CONTROLS.search(_code_of(line))
         if match and line.kind is not LineKind.COMMENT:
             yield subject.part(
                 line,

@@ -1,0 +1,133 @@
+"""Findings: each check raises what it should, and not what it should not."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+import zipfile
+from typing import Any
+
+import pytest
+import strategies
+from hypothesis import given
+from support import ROOT, conformance
+
+import koster
+from koster.lint import CHECK_OF, CHECKS, Family, Severity, chosen, fixed, lint
+from koster.lint._renderers import as_github, as_json, as_sarif
+
+CASES = tomllib.loads((ROOT / "tests/cases/lint.toml").read_text("utf-8"))["case"]
+
+
+def octets_of(case: dict[str, Any]) -> bytes:
+    body = case["raises"].replace("LONG", "a" * case.get("longer", 0))
+    octets = body.encode(case.get("encoding", "utf-8"))
+    if "padded" in case:
+        octets += b"# padding\n" * (case["padded"] // 10 + 1)
+    return octets
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["code"])
+def test_a_check_raises_what_it_should(case: dict[str, Any]) -> None:
+    code = case["code"]
+    body = octets_of(case)
+    found = [each for each in lint(body) if each.code == code]
+    assert [each.line for each in found][:1] == case["at"][:1], lint(body)
+    assert found[0].column == case["at"][1]
+    assert found[0].end_column >= found[0].column
+    assert found[0].severity is CHECK_OF[code].severity
+    near = lint(case["near"].encode())
+    assert not [each for each in near if each.code == code], near
+    if "fixed" in case:
+        assert fixed(body, found).decode() == case["fixed"]
+
+
+def test_every_check_has_cases() -> None:
+    # S004 has its own test below.
+    assert {check.code for check in CHECKS} == {case["code"] for case in CASES} | {"S004"}
+
+
+def test_a_pattern_that_no_path_is_like_is_found() -> None:
+    """MK1994 compares octets as they stand, and no URL has these: it is text."""
+    found = lint(b"User-agent: *\nDisallow: /caf\xff\n", koster.MK1994, dialects=())
+    assert "S004" in {each.code for each in found}
+    found = lint("User-agent: *\nDisallow: /café\n".encode(), koster.MK1994, dialects=())
+    assert "S004" not in {each.code for each in found}
+
+
+def test_the_table_is_sound() -> None:
+    codes = [check.code for check in CHECKS]
+    assert len(set(codes)) == len(codes)
+    assert len({check.name for check in CHECKS}) == len(codes)
+    for check in CHECKS:
+        assert check.family in Family
+        assert check.title.endswith(".")
+        assert check.why.endswith(".")
+        assert check.source
+    order = list(dict.fromkeys(check.family for check in CHECKS))
+    assert order == list(Family)
+
+
+def test_codes_are_chosen_by_how_they_begin() -> None:
+    assert {check.code[0] for check in chosen(["s", "P001"])} == {"S", "P"}
+    assert "S001" not in {check.code for check in chosen(["S"], ["s001"])}
+    with pytest.raises(ValueError, match="X1"):
+        chosen(["X1"])
+
+
+def test_a_page_is_told_to_be_one_and_nothing_else() -> None:
+    found = lint(b"<!doctype html>\n<p>not found</p>\nfoo: bar\n")
+    assert {each.code for each in found} == {"B001"}
+
+
+def test_a_clean_file_is_clean() -> None:
+    body = b"# ours\nUser-agent: *\nDisallow: /cart/\nAllow: /cart/help$\n\nSitemap: https://e.com/s.xml\n"
+    assert lint(body) == []
+
+
+def test_lines_that_only_one_dialect_needs_are_not_dead() -> None:
+    """To RFC 9309 both are one path; Google tells them apart."""
+    body = b"User-agent: *\nDisallow: /wiki/Special:\nDisallow: /wiki/Special%3A\n"
+    assert not {each.code for each in lint(body)} & {"S001", "S003"}
+    assert "S001" in {each.code for each in lint(body, dialects=())}
+
+
+@given(strategies.bodies)
+def test_any_octets_can_be_linted_and_mended(body: bytes) -> None:
+    """Nothing raises; places are in the file; a mended file has no more of what was mended."""
+    found = lint(body)
+    lines = koster.parse(body).lines
+    for each in found:
+        assert 1 <= each.line <= max(len(lines), 1)
+        assert 1 <= each.column <= each.end_column
+        for edit in each.edits:
+            assert 0 <= edit.start <= edit.end <= len(body)
+    fixed(body, found)
+    assert json.loads(as_json([("a.txt", found)])) is not None
+    assert json.loads(as_sarif([("a.txt", found)]))["version"] == "2.1.0"
+    assert len(as_github([("a.txt", found)]).splitlines()) == len(found)
+
+
+@given(strategies.files)
+def test_every_url_that_is_named_proves_what_is_said(body: bytes) -> None:
+    for each in lint(body, checks=chosen(["D001"])):
+        verdicts = {
+            koster.parse(body, dialect).allowed(each.url or "", name)
+            for dialect in (koster.RFC9309, koster.GOOGLE)
+            for name in [each.message.partition(" may")[0].replace("a robot without a group", "*")]
+        }
+        assert len(verdicts) == 2, each
+
+
+def test_no_real_file_raises(conformance_data: None) -> None:
+    folder = conformance()
+    assert folder is not None
+    with zipfile.ZipFile(folder / "robots-top-sites.zip") as archive:
+        for name in archive.namelist():
+            body = archive.read(name)
+            for each in lint(body):
+                assert each.code in CHECK_OF, name
+
+
+def test_the_severity_of_a_note_is_the_least() -> None:
+    assert list(Severity)[-1] is Severity.NOTE
