@@ -81,7 +81,7 @@ def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309,)) -> bytes:
     """
     robots = parse(body)
     sets = _sets(robots)
-    gone = {rule.line for rule in redundant_rules(*sets)} if sets else set()
+    gone = {rule.line for rule in redundant_rules(*sets, budget=Budget(2_000, 50_000))}
     gone |= _empty_rules(robots)
     out: list[str] = []
     is_open = False

@@ -57,6 +57,7 @@ class Entry:
     order: int = 0
     is_overshadowed: bool | None = None
     _automaton: Automaton | None = field(default=None, repr=False)
+    _octets: frozenset[int] | None = field(default=None, repr=False)
 
     @property
     def is_prefix(self) -> bool:
@@ -69,6 +70,13 @@ class Entry:
         if self._automaton is None:
             self._automaton = automaton(self.literal, self.rest, self.kind, self.is_anchored)
         return self._automaton
+
+    @property
+    def octets(self) -> frozenset[int]:
+        """The octets that it has, but for stars; made once."""
+        if self._octets is None:
+            self._octets = frozenset(self.literal + self.rest) - {42}
+        return self._octets
 
     @property
     def form(self) -> tuple[bytes, bytes, int, bool, bool]:
@@ -92,12 +100,11 @@ class Entry:
             return False
         if self.is_prefix:
             return True
-        if Patterns.SHELL in (self.kind, other.kind):
+        if Patterns.SHELL in (self.kind, other.kind) or not self.rest:
             return self.form[:-1] == other.form[:-1]
-        if self.is_anchored and not other.is_anchored:
+        # What it has and the other lacks it cannot find there: most pairs end here.
+        if (self.is_anchored and not other.is_anchored) or not self.octets <= other.octets:
             return False
-        if not self.rest:
-            return not other.rest and self.literal == other.literal
         automaton = self.automaton
         state = automaton.start(other.literal)
         for number, run in enumerate(other.rest.split(_STAR)):

@@ -1,0 +1,377 @@
+"""Comparing, auditing, testing, writing and composing: what they say is so."""
+
+from __future__ import annotations
+
+import random
+import zipfile
+from html.parser import HTMLParser
+
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+from support import conformance
+
+import koster
+from koster import agents, compose, expectations, layout
+from koster.agents import Heeds, Purpose
+from koster.analysis import Extent
+from koster.audit import audit, page
+from koster.diff import EVERYBODY, compare
+
+
+def parsed(body: str | bytes) -> koster.RobotsTxt:
+    return koster.parse(body)
+
+
+def corpus(most: int | None = None) -> list[tuple[str, bytes]]:
+    """All real files; uncompiled every so-manieth, because there it takes minutes."""
+    folder = conformance()
+    assert folder is not None
+    with zipfile.ZipFile(folder / "robots-top-sites.zip") as archive:
+        names = (
+            archive.namelist() if koster.COMPILED or most is None else archive.namelist()[::most]
+        )
+        return [(name, archive.read(name)) for name in names]
+
+
+# diff
+
+
+def test_a_comparison_names_whom_it_is_about() -> None:
+    old = parsed("User-agent: Foo\nDisallow: /a\nUser-agent: *\nDisallow: /b\n")
+    new = parsed("User-agent: Foo\nDisallow: /a\nUser-agent: *\nDisallow: /b\nDisallow: /c\n")
+    comparison = compare(old, new, ["Googlebot", "Foo"])
+    (change,) = comparison.changes
+    assert change.agents == (EVERYBODY, "Googlebot")
+    (found,) = change.differences.found
+    assert (found.url, found.is_opened, found.after.rule and found.after.rule.line) == (
+        "/c",
+        False,
+        5,
+    )
+    assert not comparison.decides_alike
+    assert comparison.is_proved
+
+
+def test_what_is_said_besides_rules_is_compared() -> None:
+    old = parsed("User-agent: *\nCrawl-delay: 5\nDisallow:\nSitemap: https://e.com/a\n")
+    new = parsed(
+        "User-agent: *\nContent-Signal: ai-train=no\nRequest-rate: 1/10 0600-0800\nDisallow:\n"
+        "Visit-time: 0600-0800\nSitemap: https://e.com/b\nLicense: https://e.com/l\n"
+    )
+    comparison = compare(old, new)
+    assert comparison.decides_alike
+    assert not comparison.is_empty
+    (change,) = comparison.changes
+    assert [each.name for each in change.settings] == [
+        *("Crawl-delay", "Request-rate", "Visit-time", "preferences"),
+    ]
+    assert [each.name for each in comparison.settings] == ["Sitemap", "License"]
+
+
+def test_a_robot_that_gets_a_group_of_its_own_is_told_apart() -> None:
+    old = parsed("User-agent: *\nDisallow: /a\n")
+    new = parsed("User-agent: *\nDisallow: /a\nUser-agent: Foo\nDisallow: /b\n")
+    (change,) = compare(old, new).changes
+    assert change.agents == ("Foo",)
+    assert {each.url: each.is_opened for each in change.differences.found} == {
+        "/a": True,
+        "/b": False,
+    }
+
+
+@given(strategies.bodies)
+def test_a_file_is_like_itself(body: bytes) -> None:
+    assert compare(parsed(body), parsed(body)).is_empty
+
+
+@given(
+    strategies.files, strategies.files, st.lists(strategies.paths, max_size=20), strategies.names
+)
+def test_what_is_not_named_does_not_change(
+    one: bytes, other: bytes, paths: list[str], name: str
+) -> None:
+    """Where no change is named for a robot, every path is decided alike."""
+    old, new = parsed(one), parsed(other)
+    comparison = compare(old, new, [name])
+    changed = {agent for change in comparison.changes for agent in change.agents}
+    for path in paths:
+        if name not in changed:
+            assert old.allowed(path, name) == new.allowed(path, name)
+    for change in comparison.changes:
+        for found in change.differences.found:
+            for agent in change.agents:
+                assert old.allowed(found.url, agent) != new.allowed(found.url, agent)
+
+
+def test_real_files_are_like_themselves(conformance_data: None) -> None:
+    for name, body in corpus():
+        assert compare(parsed(body), parsed(body)).is_empty, name
+
+
+# layout
+
+
+def test_the_usual_layout() -> None:
+    body = (
+        "\ufeffuser-agent:foo\rDISALLOW :/a# why\r\nsitemap:https://e.com/s\n\n\n\n# Bar\n"
+        "User-Agent:  bar\nallow:\nowner: me\n  odd\n\n"
+    )
+    assert layout.formatted(body.encode()).decode() == (
+        "User-agent: foo\nDisallow: /a  # why\nSitemap: https://e.com/s\n\n# Bar\n"
+        "User-agent: bar\nAllow:\nowner: me\nodd\n"
+    )
+
+
+def test_groups_get_a_blank_line() -> None:
+    body = b"User-agent: a\nDisallow: /\n# b and c\nUser-agent: b\nUser-agent: c\nDisallow: /x\n"
+    assert layout.formatted(body) == body.replace(b"# b", b"\n# b")
+
+
+def test_a_short_file_says_the_same() -> None:
+    body = (
+        b"# c\nUser-agent: *\nDisallow: /a\nDisallow: /a/b\nAllow: /c\nFoo: bar\nCrawl-delay: 1\n"
+    )
+    assert layout.minified(body) == b"User-agent: *\nDisallow: /a\nCrawl-delay: 1\n"
+
+
+def test_a_group_without_rules_stays_one() -> None:
+    body = b"User-agent: foo\nAllow: /\nUser-agent: bar\nDisallow: /\n"
+    assert layout.minified(body) == b"User-agent: foo\nDisallow:\nUser-agent: bar\nDisallow: /\n"
+
+
+def test_what_would_change_a_dialect_is_not_written() -> None:
+    """To the Extended Standard a comment begins after white space alone."""
+    body = b"User-agent: *\nRobot-version: 2.0\nDisallow: /a#b\n"
+    layout.formatted(body)
+    with pytest.raises(layout.NotTheSame, match="EXTENDED2"):
+        layout.formatted(body, [koster.RFC9309, koster.EXTENDED2])
+
+
+@given(strategies.bodies, st.sampled_from([layout.formatted, layout.minified]))
+def test_what_is_written_again_says_the_same(body: bytes, write: object) -> None:
+    assert callable(write)
+    try:
+        after = write(body)
+    except layout.NotTheSame:
+        return
+    assert compare(parsed(body), parsed(after)).is_empty
+    assert write(after) == after
+
+
+def test_real_files_written_again_decide_the_same(conformance_data: None) -> None:
+    """Proved for every robot, and tried with 200 random URLs each."""
+    rng = random.Random(1)
+    for name, body in corpus(most=20):
+        robots = parsed(body)
+        pieces = [rule.pattern for group in robots.groups for rule in group.rules] or ["/"]
+        urls = [made_up(rng, pieces) for _ in range(200)]
+        names = ["*", *rng.sample([a for g in robots.groups for a in g.agents] or ["x"], 1)]
+        for write in (layout.formatted, layout.minified):
+            after = parsed(write(body))
+            for agent in names:
+                before = robots.rules_for(agent).allowed_many(urls)
+                assert after.rules_for(agent).allowed_many(urls) == before, name
+
+
+def made_up(rng: random.Random, patterns: list[str]) -> str:
+    """A URL that patterns have to do with."""
+    fill = "".join(rng.choice("abx/?&=.1") for _ in range(rng.randrange(4)))
+    url = rng.choice(patterns).replace("*", fill).rstrip("$")
+    return (url[: rng.randrange(len(url) + 1)] if rng.random() < 0.3 else url) + rng.choice(
+        ["", "", fill, rng.choice(patterns)]
+    )
+
+
+# expectations
+
+
+def results(text: str, robots: str, other: str = "") -> list[tuple[bool, str, int | None]]:
+    found = expectations.check(expectations.read(text), parsed(robots), parsed(other))
+    return [(each.passed, each.why, each.line) for each in found]
+
+
+def test_expectations_are_held_against_a_file() -> None:
+    text = '[[expect]]\nagent = ["Foo", "Bar"]\nallow = "/a"\ndisallow = ["/b", "/c"]\n'
+    found = results(text, "User-agent: *\nDisallow: /b\nUser-agent: Foo\nDisallow: /\n")
+    assert [passed for passed, _, _ in found] == [False, True, True, True, True, False]
+    assert found[0] == (False, "line 4 decides: Disallow: /", 4)
+    assert found[5] == (False, "no line decides: no rule", None)
+
+
+def test_a_file_must_decide_as_another() -> None:
+    text = 'same-as = "old.txt"\n'
+    assert results(text, "User-agent: *\nDisallow: /a*\n", "User-agent: *\nDisallow: /a\n")[0][0]
+    (found,) = results(text, "User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /b\n")
+    assert not found[0]
+    assert "/a" in found[1] or "/b" in found[1]
+
+
+def test_rules_must_decide_something() -> None:
+    text = "no-dead-rules = true\n"
+    assert results(text, "User-agent: *\nDisallow: /a\nDisallow:\n")[0][0]
+    (found,) = results(text, "User-agent: *\nDisallow: /a\nDisallow: /a\n")
+    assert found == (
+        False,
+        "line 3 decides nothing for * (Disallow: /a): line 2 decides in its place",
+        3,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[[expect]\n", "is no TOML"),
+        ("", "expects nothing"),
+        ("robot = 'x'\n", "'robot'"),
+        ("[[expect]]\nagent = 'x'\n", "neither allow nor disallow"),
+        ("[[expect]]\nallow = 1\n", "allow must be"),
+        ("[[expect]]\nallows = '/'\n", "'allows'"),
+        ("dialect = 'x'\n", "no dialect"),
+        ("no-dead-rules = 'yes'\n", "true or false"),
+        ("expect = 'x'\n", "tables"),
+        ("expect = ['x']\n", "tables"),
+    ],
+)
+def test_wrong_expectations_are_told(text: str, why: str) -> None:
+    with pytest.raises(expectations.ExpectationsError, match=why):
+        expectations.read(text)
+
+
+# agents, audit, compose
+
+
+def test_the_registry_is_sound() -> None:
+    known = agents.known()
+    assert len({each.token.lower() for each in known}) == len(known) > 150
+    assert {each.purpose for each in known} == set(Purpose)
+    assert all(each.source.startswith("https://") for each in known)
+    assert agents.named("gptbot") == agents.named("GPTBot")
+    assert agents.named("nobody") is None
+    assert {each.token for each in agents.of_purposes([Purpose.ADS])} >= {"AdsBot-Google"}
+    adsbot = agents.named("AdsBot-Google")
+    assert adsbot is not None
+    assert adsbot.heeds is Heeds.OWN_GROUPS
+
+
+def test_an_audit_says_who_may() -> None:
+    robots = parsed(
+        "User-agent: GPTBot\nDisallow: /\nUser-agent: ClaudeBot\nDisallow: /a\nUser-agent: *\nAllow: /\n"
+    )
+    found = {each.crawler.token: each for each in audit(robots).verdicts}
+    assert found["GPTBot"].extent is Extent.ALL
+    assert found["GPTBot"].rule is not None
+    assert found["GPTBot"].rule.line == 2
+    assert found["ClaudeBot"].extent is Extent.SOME
+    assert found["ClaudeBot"].url == "/a"
+    assert found["Googlebot"].extent is Extent.NONE
+    assert not found["Googlebot"].is_named
+
+
+def test_who_heeds_its_own_groups_is_not_covered_by_everybodys() -> None:
+    robots = parsed("User-agent: *\nDisallow: /\n")
+    found = {each.crawler.token: each for each in audit(robots).verdicts}
+    assert found["AdsBot-Google"].extent is Extent.NONE
+    assert found["Googlebot"].extent is Extent.ALL
+    assert "heeds no group for everybody" in found["AdsBot-Google"].how
+
+
+def test_the_summary_names_who_is_not_covered() -> None:
+    training = [each for each in agents.known() if each.purpose is Purpose.TRAINING]
+    lines = "".join(f"User-agent: {each.token}\n" for each in training[2:])
+    found = audit(parsed(f"{lines}Disallow: /\n"))
+    assert (
+        f"training may not, but 2 of {len(training)} training crawlers are not covered"
+        in found.summary
+    )
+    assert f"{training[0].token}, {training[1].token}" in found.summary
+    assert found.summary.startswith("Search may; ")
+
+
+class Page(HTMLParser):
+    """What a page has."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value or "" for name, value in attrs if name in ("src", "href")]
+
+
+def test_the_page_has_nothing_from_elsewhere_and_nothing_of_the_file_as_markup() -> None:
+    evil = "<script>alert(1)</script>"
+    robots = parsed(f"User-agent: GPTBot\nDisallow: /{evil}\"'\nLicense: https://e.com/{evil}\n")
+    text = page(audit(robots), f"{evil} & co", evil)
+    seen = Page(text)
+    assert "script" not in seen.tags
+    assert not {"img", "link", "iframe"} & set(seen.tags)
+    assert all(link.startswith("https://") for link in seen.links)
+    assert seen.tags.count("rect") == len(agents.known())
+
+
+def test_intentions_become_a_file() -> None:
+    wanted = compose.Intentions(
+        purposes={Purpose.TRAINING: "disallow", Purpose.SEARCH: "allow"},
+        closed=("/cart/",),
+        sitemaps=("https://e.com/s.xml",),
+        signals=("ai-train=no",),
+        delay=5,
+    )
+    made = compose.compose(wanted)
+    robots = parsed(made.body)
+    assert not robots.allowed("/", "GPTBot")
+    assert robots.allowed("/", "Googlebot")
+    for name in ("Googlebot", "AdsBot-Google", "FooBot"):
+        assert not robots.allowed("/cart/x", name), name
+    assert robots.sitemaps == ("https://e.com/s.xml",)
+    assert robots.rules_for("FooBot").crawl_delay == 5
+    assert robots.rules_for("FooBot").preferences
+
+
+def test_who_may_is_named_where_everybody_may_not() -> None:
+    wanted = compose.Intentions(
+        purposes={Purpose.SEARCH: "allow"}, others="disallow", closed=("/x",)
+    )
+    robots = parsed(compose.compose(wanted).body)
+    assert robots.allowed("/", "Googlebot")
+    assert not robots.allowed("/x", "Googlebot")
+    assert not robots.allowed("/", "GPTBot")
+    assert not robots.allowed("/", "FooBot")
+
+
+def test_what_is_kept_stays() -> None:
+    keep = (
+        b"# ours\nUser-agent: GPTBot\nUser-agent: FooBot\nAllow: /foo # yes\nDisallow: /\n\n"
+        b"# everybody\nUser-agent: *\nDisallow: /private\nSitemap: https://e.com/s.xml\n"
+    )
+    made = compose.compose(compose.Intentions(purposes={Purpose.TRAINING: "disallow"}), keep)
+    text = made.body.decode()
+    robots = parsed(made.body)
+    for line in ("# ours", "User-agent: FooBot", "Allow: /foo # yes", "# everybody"):
+        assert line in text
+    assert text.count("GPTBot") == 1
+    assert not robots.allowed("/foo", "GPTBot")
+    assert robots.allowed("/foo", "FooBot")
+    assert not robots.allowed("/private", "x")
+    assert robots.sitemaps == ("https://e.com/s.xml",)
+    changed = {agent for change in made.changes.changes for agent in change.agents}
+    assert "GPTBot" in changed
+    assert "FooBot" not in changed
+    assert EVERYBODY not in changed
+
+
+def test_without_the_registry_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "ai_crawler_index", None)
+    agents.known.cache_clear()
+    try:
+        with pytest.raises(koster.MissingExtraError, match=r"koster\[agents\]"):
+            agents.known()
+    finally:
+        agents.known.cache_clear()
