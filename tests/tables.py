@@ -8,6 +8,7 @@ from itertools import combinations
 
 import koster
 from koster.dialects import Dialect, Reading, Statuses
+from koster.lint import CHECKS, Family
 
 #: What is no choice: names, and the keys, of which the page has a table of their own.
 NOT_CHOICES = {
@@ -123,5 +124,27 @@ def sources() -> str:
     return _table(rows + [[each.name, each.source] for each in koster.DIALECTS.values()])
 
 
+def codes() -> str:
+    """Return the codes of ``koster lint``, family by family, as docs/linting.md has them."""
+    parts = []
+    for family in Family:
+        rows = [
+            "| code | severity | what it finds | why, and what to do | source |",
+            "|---|---|---|---|---|",
+        ]
+        rows += [
+            f"| {check.code} `{check.name}` | {check.severity} | {_cell(check.title)} | "
+            f"{_cell(check.why)} | {_cell(check.source)} |"
+            for check in CHECKS
+            if check.family is family
+        ]
+        parts.append(f"### {family.value[:1].upper()}{family.value[1:]}\n\n" + "\n".join(rows))
+    return "\n\n".join(parts)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*")
+
+
 if __name__ == "__main__":
-    print(sources(), choices(), pairs(), sep="\n\n")
+    print(sources(), choices(), pairs(), codes(), sep="\n\n")

@@ -108,7 +108,8 @@ def test_help_names_the_exit_codes(name: str) -> None:
     said = CliRunner().invoke(command, [name, "--help"], env={"COLUMNS": "200"}).output
     section = DOCS["cli.md"].partition(f"## koster {name}")[2].partition("\n## ")[0]
     codes = re.findall(r"^\| (\d) \|", section, re.MULTILINE)
-    assert codes == list("0123")
+    # Not every command has a finding.
+    assert codes in (list("0123"), list("023"))
     for code in codes:
         assert re.search(rf"\b{code} ", said)
 

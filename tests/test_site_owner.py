@@ -365,6 +365,21 @@ def test_what_is_kept_stays() -> None:
     assert EVERYBODY not in changed
 
 
+def test_closed_paths_are_closed_to_everybody_who_is_kept() -> None:
+    keep = (
+        b"User-agent: FooBot\nAllow: /cart/\nDisallow: /x\n\n"
+        b"User-agent: *\nAllow: /cart/help\nCrawl-delay: 9\n"
+    )
+    wanted = compose.Intentions(closed=("/cart/",), delay=2, signals=("ai-train=no",))
+    robots = parsed(compose.compose(wanted, keep).body)
+    for name in ("FooBot", "Googlebot", "AdsBot-Google", "x"):
+        assert not robots.allowed("/cart/", name), name
+    assert robots.allowed("/cart/help", "x")
+    assert not robots.allowed("/x", "FooBot")
+    assert robots.rules_for("x").crawl_delay == 2
+    assert len([group for group in robots.groups if "*" in group.agents]) == 1
+
+
 def test_without_the_registry_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

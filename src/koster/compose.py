@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from .agents import Heeds, Purpose, known
 from .diff import Comparison, compare
-from .model import Directive
+from .model import Directive, LineKind, Scope
 from .robots import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from .agents import Crawler
     from .model import Line
@@ -81,19 +81,19 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
         for purpose in intentions.purposes
     }
     named = {each.token.lower() for crawlers in decided.values() for each in crawlers}
-    out = _kept(old, named)
+    if intentions.others is not None:
+        named.add("*")
+    blocks = _blocks(old)
+    out = [line for block in blocks for line in _kept(block, named, intentions)]
+    rules = _rules_of_everybody(old)
     for purpose, crawlers in decided.items():
         wanted = intentions.purposes[purpose]
         if wanted == DISALLOW or _need_names(intentions, old):
-            out += _group_for(purpose, crawlers, wanted, intentions, old)
-    out = _with_everybody(out, intentions, old)
-    if intentions.closed:
-        special = [
-            each
-            for each in known()
-            if each.heeds is Heeds.OWN_GROUPS and each.token.lower() not in named
-        ]
-        out += _for_own_groups(special, old, intentions)
+            out += _group_for(purpose, crawlers, wanted, [*rules, *_closed(intentions)])
+    has_everybody = any("*" in block.names for block in blocks) and intentions.others is None
+    if not has_everybody:
+        out += _everybody(intentions, rules)
+    out += _for_own_groups(named, old, intentions)
     have = set(old.sitemaps)
     out += [f"Sitemap: {each}" for each in dict.fromkeys(intentions.sitemaps) if each not in have]
     body = _text(out)
@@ -101,6 +101,7 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
 
 
 def _text(lines: Sequence[str]) -> bytes:
+    """Return lines as a file, with one blank line where there are several."""
     found: list[str] = []
     for line in lines:
         if line or (found and found[-1]):
@@ -110,6 +111,101 @@ def _text(lines: Sequence[str]) -> bytes:
     return "".join(f"{line}\n" for line in found).encode("utf-8", "surrogateescape")
 
 
+def _closed(intentions: Intentions) -> list[str]:
+    return [f"Disallow: {path}" for path in intentions.closed]
+
+
+@dataclass(slots=True)
+class _Block:
+    """A group of the file that is kept, with the comments above it; the first has no agents."""
+
+    above: list[str] = field(default_factory=list)
+    agents: list[Line] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its agents, in lower case."""
+        return [line.value.lower() for line in self.agents]
+
+
+def _blocks(old: RobotsTxt) -> list[_Block]:
+    """Return the parts of a file."""
+    blocks = [_Block()]
+    is_open = False
+    for line in old.lines:
+        block = blocks[-1]
+        if line.directive is Directive.USER_AGENT:
+            if not is_open:
+                blocks.append(_Block(above=_taken_from_the_end(block)))
+            blocks[-1].agents.append(line)
+            is_open = True
+        else:
+            block.lines.append(line)
+            is_open = is_open and line.directive not in _RULES
+    return blocks
+
+
+def _taken_from_the_end(block: _Block) -> list[str]:
+    """Take the comments and blank lines from the end of a block: they are about the next."""
+    at = len(block.lines)
+    while at and block.lines[at - 1].kind in (LineKind.COMMENT, LineKind.BLANK):
+        at -= 1
+    found = [_plain(line) for line in block.lines[at:]]
+    del block.lines[at:]
+    return found
+
+
+def _plain(line: Line) -> str:
+    return line.text.removeprefix("\ufeff").rstrip()
+
+
+def _kept(block: _Block, named: set[str], intentions: Intentions) -> list[str]:
+    """Return the lines of a block, but for names that get groups of their own."""
+    if not block.agents:
+        return [_plain(line) for line in block.lines]
+    left = [line for line in block.agents if line.value.lower() not in named]
+    if not left:
+        # What belongs to the file and not to the group stays.
+        whole = [_plain(line) for line in block.lines if _is_for_the_file(line)]
+        return ["", *whole] if whole else []
+    is_everybodys = "*" in [line.value for line in left]
+    written = {str(line.directive) + line.value for line in block.lines}
+    more = [f"Disallow: {path}" for path in intentions.closed if f"Disallow{path}" not in written]
+    more += _settings(intentions) if is_everybodys else []
+    stays = [line for line in block.lines if not _contradicts(line, intentions, is_everybodys)]
+    of_group = [number for number, line in enumerate(stays, 1) if _is_for_the_group(line)]
+    at = max(of_group, default=0)
+    lines = [_plain(line) for line in stays]
+    return [*block.above, *map(_plain, left), *lines[:at], *more, *lines[at:]]
+
+
+def _is_for_the_file(line: Line) -> bool:
+    return line.directive is not None and line.directive.scope is Scope.FILE
+
+
+def _is_for_the_group(line: Line) -> bool:
+    return line.directive is not None and line.directive.scope is Scope.GROUP
+
+
+def _contradicts(line: Line, intentions: Intentions, is_everybodys: bool) -> bool:
+    """Tell whether a line says what is wanted otherwise."""
+    if line.directive is Directive.ALLOW:
+        return line.value in intentions.closed
+    return is_everybodys and (
+        (line.directive is Directive.CRAWL_DELAY and intentions.delay is not None)
+        or (line.directive is Directive.CONTENT_SIGNAL and bool(intentions.signals))
+    )
+
+
+def _settings(intentions: Intentions) -> list[str]:
+    """Return what is said to everybody besides rules."""
+    found = [] if intentions.delay is None else [f"Crawl-delay: {intentions.delay:g}"]
+    if intentions.signals:
+        found.append(f"Content-Signal: {', '.join(intentions.signals)}")
+    return found
+
+
 def _need_names(intentions: Intentions, old: RobotsTxt) -> bool:
     """Tell whether robots that may must be named: everybody may not."""
     return intentions.others == DISALLOW or (
@@ -117,47 +213,8 @@ def _need_names(intentions: Intentions, old: RobotsTxt) -> bool:
     )
 
 
-def _kept(old: RobotsTxt, named: set[str]) -> list[str]:
-    """Return the lines of a file without the names that get groups of their own."""
-    out: list[str] = []
-    agents: list[Line] = []
-    others: list[str] = []
-    is_open = False
-
-    def close() -> None:
-        left = [line for line in agents if line.value.lower() not in named]
-        if left or not agents:
-            out.extend([*(line.text.rstrip() for line in left), *others])
-        agents.clear()
-        others.clear()
-
-    for line in old.lines:
-        if line.directive is Directive.USER_AGENT:
-            if not is_open:
-                trailing = _trailing_comments(others)
-                close()
-                out.extend(trailing)
-            is_open = True
-            agents.append(line)
-            continue
-        is_open = is_open and line.directive not in _RULES
-        others.append(line.text.removeprefix("\ufeff").rstrip())
-    close()
-    return out
-
-
-def _trailing_comments(lines: list[str]) -> list[str]:
-    """Take the comments and blank lines from the end of a group: they are about the next."""
-    at = len(lines)
-    while at and (not lines[at - 1] or lines[at - 1].lstrip().startswith("#")):
-        at -= 1
-    found = lines[at:]
-    del lines[at:]
-    return found
-
-
 def _group_for(
-    purpose: Purpose, crawlers: list[Crawler], wanted: str, intentions: Intentions, old: RobotsTxt
+    purpose: Purpose, crawlers: list[Crawler], wanted: str, rules: list[str]
 ) -> list[str]:
     """Return the group of the crawlers with a purpose."""
     may = "may fetch nothing" if wanted == DISALLOW else "may"
@@ -166,14 +223,7 @@ def _group_for(
     out += [f"User-agent: {each.token}" for each in crawlers]
     if wanted == DISALLOW:
         return [*out, "Disallow: /"]
-    return [*out, *_closed(intentions, old, is_open=True)]
-
-
-def _closed(intentions: Intentions, old: RobotsTxt, *, is_open: bool) -> list[str]:
-    """Return the rules for robots that may: what is closed to everybody."""
-    rules = [] if not is_open else _rules_of_everybody(old)
-    rules += [f"Disallow: {path}" for path in intentions.closed]
-    return list(dict.fromkeys(rules)) or ["Disallow:"]
+    return [*out, *(dict.fromkeys(rules) or ["Disallow:"])]
 
 
 def _rules_of_everybody(old: RobotsTxt) -> list[str]:
@@ -184,46 +234,27 @@ def _rules_of_everybody(old: RobotsTxt) -> list[str]:
     return [str(rule) for group in rules.groups for rule in group.rules if rule.pattern]
 
 
-def _with_everybody(out: list[str], intentions: Intentions, old: RobotsTxt) -> list[str]:
-    """Return lines with the group for everybody, as wanted."""
-    wanted = [f"Disallow: {path}" for path in intentions.closed]
-    if intentions.others == DISALLOW:
-        wanted = ["Disallow: /"]
-    if intentions.delay is not None:
-        wanted.append(f"Crawl-delay: {intentions.delay:g}")
-    if intentions.signals:
-        wanted.append(f"Content-Signal: {', '.join(intentions.signals)}")
-    has_group = bool(old.rules_for("*").groups)
-    if has_group and intentions.others is None and not wanted:
-        return out
-    if has_group and intentions.others is not None:
-        out = _without_everybody(out)
-        kept = _rules_of_everybody(old) if intentions.others == ALLOW else []
-        wanted = list(dict.fromkeys([*kept, *wanted]))
-    if not any(line.startswith(("Allow", "Disallow")) for line in wanted):
-        wanted.insert(0, "Disallow:")
-    may = "" if intentions.others is None else f": {_others(intentions)}"
-    comment = f"# Everybody else{may}."
-    return [*out, "", comment, "User-agent: *", *wanted, ""]
+def _everybody(intentions: Intentions, rules: list[str]) -> list[str]:
+    """Return the group for everybody else, if there is anything to say."""
+    settings = _settings(intentions)
+    if intentions.others is None and not (intentions.closed or settings):
+        return []
+    may = {ALLOW: ": may", DISALLOW: ": may fetch nothing", None: ""}[intentions.others]
+    wanted = ["Disallow: /"] if intentions.others == DISALLOW else [*rules, *_closed(intentions)]
+    wanted = list(dict.fromkeys(wanted)) or ["Disallow:"]
+    return ["", f"# Everybody else{may}.", "User-agent: *", *wanted, *settings, ""]
 
 
-def _others(intentions: Intentions) -> str:
-    return "may fetch nothing" if intentions.others == DISALLOW else "may"
-
-
-def _without_everybody(out: list[str]) -> list[str]:
-    """Return lines without the name of everybody; a group of nobody else goes with its rules."""
-    robots = parse("\n".join(out).encode("utf-8", "surrogateescape"))
-    return _kept(robots, {"*"})
-
-
-def _for_own_groups(
-    crawlers: Iterable[Crawler], old: RobotsTxt, intentions: Intentions
-) -> list[str]:
+def _for_own_groups(named: set[str], old: RobotsTxt, intentions: Intentions) -> list[str]:
     """Return a group for those who heed no group for everybody, so that closed paths are closed."""
-    left = [each for each in crawlers if not old.rules_for(each.token).is_named]
-    if not left or intentions.others == DISALLOW:
+    left = [
+        each.token
+        for each in known()
+        if each.heeds is Heeds.OWN_GROUPS
+        and each.token.lower() not in named
+        and not old.rules_for(each.token).is_named
+    ]
+    if not left or not intentions.closed:
         return []
     comment = "# These heed groups that name them, and none for everybody."
-    names = [f"User-agent: {each.token}" for each in left]
-    return ["", comment, *names, *(f"Disallow: {path}" for path in intentions.closed), ""]
+    return ["", comment, *(f"User-agent: {name}" for name in left), *_closed(intentions), ""]

@@ -115,7 +115,7 @@ def _told(purpose: Purpose, verdicts: tuple[Verdict, ...]) -> str:
     open_to = counted[Extent.NONE] + counted[Extent.SOME]
     total = len(verdicts)
     if counted[Extent.ALL] == 0:
-        partly = " in part" if counted[Extent.SOME] == total else ""
+        partly = " in part" if counted[Extent.SOME] > counted[Extent.NONE] else ""
         return f"{purpose} may{partly}"
     if open_to == 0:
         return f"{purpose} may not"

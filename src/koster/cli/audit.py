@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ..dialects import Dialect
 
 _WORDS = {Extent.ALL: "nothing", Extent.SOME: "a part", Extent.NONE: "everything"}
+#: Crawlers of a row that are named; JSON, Markdown and HTML have a row for each.
+_NAMED = 4
 _STYLES = {Extent.ALL: "bold red", Extent.SOME: "yellow", Extent.NONE: "green"}
 
 
@@ -97,16 +99,28 @@ def print_text(audit: Audit) -> None:
         verdicts = audit.of(purpose)
         heading = f"{purpose.value[:1].upper()}{purpose.value[1:]} ({len(verdicts)})"
         _screen.print_lines(Text(heading, "bold"))
-        _screen.print_table(["Crawler", "May fetch", "How", "Line"], map(_row, verdicts))
+        _screen.print_table(["Crawler", "May fetch", "How", "Line"], _rows(verdicts))
         print()
     for line in _stated(audit):
         _screen.print_lines(Text(_screen.shortened(line)))
     _screen.print_lines(Text(audit.summary, "bold"))
 
 
-def _row(verdict: Verdict) -> list[Text]:
+def _rows(verdicts: tuple[Verdict, ...]) -> Iterator[list[Text]]:
+    """Go through the rows of a table: crawlers of which the same is to be said share one."""
+    alike: dict[tuple[str, ...], list[Verdict]] = {}
+    for each in verdicts:
+        alike.setdefault((each.extent, _how(each), _line(each)), []).append(each)
+    for some in alike.values():
+        names = [each.crawler.token for each in some]
+        more = len(names) - _NAMED
+        told = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+        yield _row(some[0], told)
+
+
+def _row(verdict: Verdict, names: str) -> list[Text]:
     return [
-        Text(verdict.crawler.token),
+        Text(names),
         Text(_WORDS[verdict.extent], _STYLES[verdict.extent]),
         Text(_how(verdict), "dim"),
         Text(_screen.shortened(_line(verdict))),
