@@ -17,8 +17,12 @@ from facades import COLUMNS
 from support import ROOT
 
 import koster
+import koster.agents
+import koster.analysis
+import koster.audit
 import koster.cache
 import koster.fetch
+import koster.lint
 from koster.access import FailureKind
 from koster.cli._root import koster as command
 from koster.fetch import EventName
@@ -202,3 +206,20 @@ def test_no_machine_paths() -> None:
         usual = path.suffix not in (".so", ".pyc", ".c") and path != Path(__file__)
         if usual and "egg-info" not in str(path):
             assert not _FORBIDDEN.search(path.read_bytes()), path
+
+
+def test_every_code_of_lint_is_documented() -> None:
+    assert tables.codes() in DOCS["linting.md"], "python tests/tables.py prints the tables"
+    for check in koster.lint.CHECKS:
+        assert f"| {check.code} |" in DOCS["corpus-findings.md"]
+
+
+def test_every_name_of_the_site_owner_s_modules_is_documented() -> None:
+    for module in (koster.analysis, koster.agents, koster.audit):
+        for name in module.__all__:
+            assert (
+                f"`{name}" in DOCS["linting.md"]
+                or f"`{module.__name__}.{name}" in DOCS["linting.md"]
+            ), name
+    for name in ("lint", "fixed", "chosen"):
+        assert f"`koster.lint.{name}(" in DOCS["linting.md"]

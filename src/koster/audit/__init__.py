@@ -34,7 +34,8 @@ class Verdict:
 
     ``is_named``: a group names it. ``rule`` is the one that closes the site to it, or one of those
     that close a part of it; ``url`` is one that it may not fetch. Who heeds no file may fetch
-    everything whatever the file says: ``extent`` is what it says.
+    everything whatever the file says: ``extent`` is what it says. ``may_enter`` is whether it may
+    fetch the start page.
     """
 
     crawler: Crawler
@@ -43,6 +44,7 @@ class Verdict:
     rule: Rule | None
     url: str | None
     is_proved: bool = True
+    may_enter: bool = True
 
     @property
     def how(self) -> str:
@@ -51,7 +53,9 @@ class Verdict:
             return "heeds no group for everybody"
         if self.crawler.heeds is Heeds.NOTHING:
             return "does not read the file"
-        return "by name" if self.is_named else "as everybody"
+        how = "by name" if self.is_named else "as everybody"
+        is_partly_out = self.extent is Extent.SOME and not self.may_enter
+        return f"{how}, not the start page" if is_partly_out else how
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,15 @@ def _verdict(robots: RobotsTxt, crawler: Crawler, budget: Budget) -> Verdict:
         return Verdict(crawler, Extent.NONE, False, None, None)
     found = classify(rules, budget)
     rule = rules.decide(found.disallowed).rule if found.disallowed else None
-    return Verdict(crawler, found.extent, rules.is_named, rule, found.disallowed, found.is_proved)
+    return Verdict(
+        crawler,
+        found.extent,
+        rules.is_named,
+        rule,
+        found.disallowed,
+        found.is_proved,
+        rules.allowed("/"),
+    )
 
 
 def _told(purpose: Purpose, verdicts: tuple[Verdict, ...]) -> str:

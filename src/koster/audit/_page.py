@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 _WORDS = {Extent.ALL: "nothing", Extent.SOME: "a part", Extent.NONE: "everything"}
 #: What distinguishes without colour, too.
-_SIGNS = {Extent.ALL: "✕", Extent.SOME: "◐", Extent.NONE: "✓"}
+_SIGNS = {Extent.ALL: "✕", Extent.SOME: "◕", Extent.NONE: "✓"}
+#: Of those who may fetch a part, but not the start page.
+_BARELY = "◔"
 
 _STYLE = """
 :root { --ink: #1b1f24; --soft: #59636e; --line: #d1d9e0; --paper: #fff;
@@ -99,8 +101,13 @@ def _square(verdict: Verdict, x: int, y: int) -> str:
     return (
         f'<g><title>{name}</title><rect class="{verdict.extent.value}" x="{x}" y="{y}" '
         f'width="{_SQUARE}" height="{_SQUARE}" rx="3"/>'
-        f"{sign}{_SIGNS[verdict.extent]}</text></g>"
+        f"{sign}{_sign(verdict)}</text></g>"
     )
+
+
+def _sign(verdict: Verdict) -> str:
+    is_barely = verdict.extent is Extent.SOME and not verdict.may_enter
+    return _BARELY if is_barely else _SIGNS[verdict.extent]
 
 
 def _may(verdict: Verdict) -> str:
@@ -112,7 +119,8 @@ def _legend() -> str:
         f'<span class="{extent.value}">{_SIGNS[extent]}</span> may fetch {_WORDS[extent]}'
         for extent in Extent
     )
-    return f'<p class="soft">{marks}. Each square is a crawler.</p>'
+    barely = f'<span class="some">{_BARELY}</span> a part, but not the start page'
+    return f'<p class="soft">{marks} &nbsp; {barely}. Each square is a crawler.</p>'
 
 
 def _stated(audit: Audit) -> str:
@@ -159,6 +167,6 @@ def _row(verdict: Verdict) -> str:
     return (
         f'<tr><td><a href="{link}" rel="noreferrer">{escape(crawler.token)}</a></td>'
         f"<td>{escape(crawler.operator)}</td>"
-        f'<td class="{verdict.extent.value}">{_SIGNS[verdict.extent]} {_WORDS[verdict.extent]}</td>'
+        f'<td class="{verdict.extent.value}">{_sign(verdict)} {_WORDS[verdict.extent]}</td>'
         f"<td>{escape(verdict.how + remark)}</td><td>{line}</td></tr>"
     )

@@ -20,7 +20,9 @@ _BARE_HOST = re.compile(
 )
 _GLUED = re.compile(r"\s(?:user-?agent|dis+allow|allow|sitemap|crawl-delay)\s*:", re.IGNORECASE)
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_REGEX = re.compile(r"\.\*|\\[./dws?]|\(\?|\([^)]*\|[^)]*\)|\[[^\]]*-[^\]]*\]|\A\^|\)\*")
+_REGEX = re.compile(
+    r"\(\.\*|\.\*\)|\\[./dws?]|\(\?|\([^)]*\|[^)]*\)|\[[^\]]*-[^\]]*\]|\[\^|\A/?\^|\)\*"
+)
 
 
 def _patterns(subject: Subject) -> Iterator[tuple[Line, str]]:

@@ -1,0 +1,283 @@
+"""The commands of a site's owner, as they are typed."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+import server
+from click.testing import CliRunner, Result
+from support import ROOT
+
+from koster.cli._root import koster as command
+from koster.lint import CHECKS
+
+BAD = "User-agent: *\nDisallow: admin\n"
+GOOD = "User-agent: *\nDisallow: /admin\n"
+
+
+def run(*arguments: str | Path, given: str | bytes = "") -> Result:
+    return CliRunner().invoke(command, [str(each) for each in arguments], input=given)
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    path = tmp_path / "robots.txt"
+    path.write_text(BAD)
+    return path
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    path = tmp_path / "good.txt"
+    path.write_text(GOOD)
+    return path
+
+
+def test_lint_shows_place_line_and_suggestion(bad: Path) -> None:
+    result = run("lint", bad)
+    assert result.exit_code == 1
+    assert f"{bad}:2:11 error P001 " in result.stdout
+    assert "    2 | Disallow: admin\n      |           ^^^^^ write /admin\n" in result.stdout
+
+
+def test_lint_of_a_clean_file_is_silent(good: Path) -> None:
+    result = run("lint", good)
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+def test_notes_alone_are_clean(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text(GOOD + "Crawl-delay: 5\n")
+    result = run("lint", path)
+    assert result.exit_code == 0
+    assert "note L006" in result.stdout
+
+
+def test_lint_reads_standard_input() -> None:
+    result = run("lint", "-", given=BAD)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("<stdin>:2:11 error P001")
+
+
+def test_lint_fetches_a_site(site: server.Site) -> None:
+    site.robots(body=BAD.encode())
+    result = run("lint", site.url)
+    assert result.exit_code == 1
+    assert f"{site.url}/robots.txt:2:11 error P001" in result.stdout
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_done(bad: Path, tmp_path: Path) -> None:
+    result = run("lint", tmp_path / "none.txt", bad)
+    assert result.exit_code == 3
+    assert "none.txt: No such file" in result.stderr
+    assert "P001" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["lint"], "nothing to look at"),
+        (["lint", "--write", "x"], "--write goes with --fix"),
+        (["lint", "--fix", "--format", "json", "x"], "--format text"),
+        (["lint", "--fix", "--write", "-"], "cannot change"),
+        (["lint", "--fix", "--write", "https://127.0.0.1"], "cannot change"),
+        (["lint", "--select", "X9", "x"], "no code begins with X9"),
+        (["lint", "-", "-"], "only once"),
+        (["lint", "--explain", "X9"], "there is no code X9"),
+        (["diff", "-", "-"], "only once"),
+        (["test"], "nothing to test"),
+        (["fmt"], "nothing to write"),
+        (["fmt", "a", "b"], "--write"),
+        (["fmt", "--write", "-"], "cannot change"),
+        (["compose"], "say what you want"),
+        (["compose", "--close", "cart"], "begins with /"),
+        (["compose", "--close", "/a#b"], "ends it"),
+        (["compose", "--sitemap", "/s.xml"], "no whole URL"),
+        (["compose", "--signal", "ai-train"], "ai-train=no"),
+        (["compose", "--signal", "ai-train=perhaps"], "no value"),
+    ],
+)
+def test_wrong_usage_is_told(arguments: list[str], why: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert why in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_codes_are_selected_and_ignored(bad: Path) -> None:
+    assert run("lint", "--select", "L,B", bad).exit_code == 0
+    assert run("lint", "--ignore", "p001", bad).exit_code == 0
+    assert run("lint", "--select", "P", "--select", "L", bad).exit_code == 1
+
+
+def test_every_code_is_explained() -> None:
+    for check in CHECKS:
+        result = run("lint", "--explain", check.code.lower())
+        assert result.exit_code == 0
+        assert check.title in result.stdout
+        assert check.why in result.stdout
+    said = run("lint", "--explain", "all").stdout
+    assert all(check.code in said for check in CHECKS)
+
+
+def test_mending_is_shown_and_written(bad: Path) -> None:
+    os.chmod(bad, 0o640)
+    result = run("lint", "--fix", bad)
+    assert result.exit_code == 1
+    assert "-Disallow: admin\n+Disallow: /admin\n" in result.stdout
+    assert "1 closed): * may no longer fetch /admin" in result.stdout
+    assert bad.read_text() == BAD
+    run("lint", "--fix", "--write", bad)
+    assert bad.read_text() == GOOD
+    assert stat.S_IMODE(bad.stat().st_mode) == 0o640
+    assert [path.name for path in bad.parent.iterdir()] == [bad.name]
+
+
+def test_mending_that_changes_nothing_for_robots_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text("User-agent: *\nDissallow: /a\n")
+    assert "every robot may fetch what it might before: proved" in run("lint", "--fix", path).stdout
+
+
+def test_formats_for_machines(bad: Path) -> None:
+    (record,) = json.loads(run("lint", "--format", "json", bad).stdout)
+    assert (record["code"], record["line"], record["column"], record["fixable"]) == (
+        "P001",
+        2,
+        11,
+        True,
+    )
+    log = json.loads(run("lint", "--format", "sarif", bad).stdout)
+    (result,) = log["runs"][0]["results"]
+    assert result["ruleId"] == "P001"
+    rules = log["runs"][0]["tool"]["driver"]["rules"]
+    assert rules[result["ruleIndex"]]["id"] == "P001"
+    region = result["locations"][0]["physicalLocation"]["region"]
+    assert region == {"startLine": 2, "startColumn": 11, "endColumn": 16}
+    printed = run("lint", "--format", "github", bad).stdout
+    assert printed.startswith(f"::error file={bad},line=2,col=11,endColumn=15,title=P001::")
+
+
+def test_what_a_file_says_cannot_command_a_terminal_or_github(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_bytes(b"User-agent: *\n\x1b[31mDisallow: \x1b]0;x\x07a\nDisallow: %0A::error::x\n")
+    for form in ("text", "github"):
+        printed = run("lint", "--format", form, path).stdout
+        assert "\x1b" not in printed or form == "github"
+        assert "\n::error::x" not in printed
+
+
+def test_diff_says_who_what_and_which_lines(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.txt", tmp_path / "new.txt"
+    old.write_text("User-agent: *\nDisallow: /a\n")
+    new.write_text("User-agent: *\nDisallow: /a/\nCrawl-delay: 5\n")
+    result = run("diff", old, new)
+    assert result.exit_code == 1
+    assert "Robots without a group of their own" in result.stdout
+    assert "opened  /a   2: Disallow: /a  no rule" in result.stdout
+    assert "+ Crawl-delay: 5 s" in result.stdout
+    assert run("diff", old, old).exit_code == 0
+    record = json.loads(run("diff", "--format", "json", old, new).stdout)
+    assert record["changes"][0]["differences"][0]["url"] == "/a"
+    assert record["decides_alike"] is False
+    marked = run("diff", "--format", "markdown", old, new).stdout
+    assert "| opened | `/a` | `2: Disallow: /a` | `no rule` |" in marked
+    assert run("diff", old, tmp_path / "none").exit_code == 3
+
+
+def test_diff_reads_a_site_and_standard_input(site: server.Site) -> None:
+    site.robots(body=GOOD.encode())
+    assert run("diff", site.url, "-", given=GOOD).exit_code == 0
+    assert run("diff", site.url, "-", given=BAD).exit_code == 1
+
+
+def test_audit_in_every_form(good: Path) -> None:
+    said = run("audit", good).stdout
+    assert "Search (" in said
+    assert "Search may in part" in said
+    record = json.loads(run("audit", "--site", "Us", "--format", "json", good).stdout)
+    assert record["site"] == "Us"
+    assert {each["disallowed"] for each in record["crawlers"]} == {"some", "none"}
+    assert "# Us: who may" in run("audit", "--site", "Us", "--format", "markdown", good).stdout
+    page = run("audit", "--site", "<Us>", "--format", "html", good).stdout
+    assert page.startswith("<!doctype html>")
+    assert "&lt;Us&gt;: who may" in page
+    assert run("audit", "none.txt").exit_code == 3
+
+
+def test_expectations_in_every_form(tmp_path: Path, good: Path) -> None:
+    path = tmp_path / "robots.expect.toml"
+    path.write_text('robots = "good.txt"\n[[expect]]\nallow = "/"\ndisallow = ["/admin", "/b"]\n')
+    result = run("test", path)
+    assert result.exit_code == 1
+    assert "failed: * may not fetch /b; but no line decides: no rule" in result.stdout
+    assert "2 as expected, 1 not" in result.stdout
+    records = json.loads(run("test", "--format", "json", path).stdout)
+    assert [each["passed"] for each in records] == [True, True, False]
+    suites = ET.fromstring(run("test", "--format", "junit", path).stdout)
+    assert suites[0].attrib["failures"] == "1"
+    assert len(suites.findall(".//failure")) == 1
+    assert run("test", "--robots", "-", path, given="User-agent: *\nDisallow: /b\n").exit_code == 1
+    assert run("test", tmp_path / "none").exit_code == 3
+    path.write_text('robots = "none.txt"\n[[expect]]\nallow = "/"\n')
+    assert run("test", path).exit_code == 3
+    path.write_text("x = 1\n")
+    assert run("test", path).exit_code == 2
+
+
+def test_fmt_prints_and_writes(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text("user-agent:*\nDISALLOW: /a\nDisallow: /a/b\n")
+    assert run("fmt", path).stdout == "User-agent: *\nDisallow: /a\nDisallow: /a/b\n"
+    assert (
+        run("fmt", "--minify", "-", given=path.read_text()).stdout
+        == "User-agent: *\nDisallow: /a\n"
+    )
+    assert run("fmt", "--minify", "--write", path).exit_code == 0
+    assert path.read_text() == "User-agent: *\nDisallow: /a\n"
+    link = tmp_path / "link.txt"
+    link.symlink_to(path)
+    path.write_text("user-agent:*\nDisallow:\n")
+    assert run("fmt", "--write", link).exit_code == 0
+    assert link.is_symlink()
+    assert path.read_text() == "User-agent: *\nDisallow:\n"
+
+
+def test_fmt_leaves_what_it_cannot_prove(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    text = "User-agent: *\nRobot-version: 2.0\nDisallow: /a#b\n"
+    path.write_text(text)
+    result = run("fmt", "--write", "--dialect", "EXTENDED2", path)
+    assert result.exit_code == 1
+    assert "not proved to say the same to EXTENDED2; it stays as it is" in result.stderr
+    assert path.read_text() == text
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write anywhere")
+def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text("user-agent:*\n")
+    os.chmod(tmp_path, 0o500)
+    assert run("fmt", "--write", path).exit_code == 3
+
+
+def test_compose_prints_a_file_and_its_audit(good: Path) -> None:
+    result = run("compose", "--training", "disallow", "--close", "/x/", "--keep", good)
+    assert result.exit_code == 0
+    assert "User-agent: GPTBot" in result.stdout
+    assert "Disallow: /admin\nDisallow: /x/" in result.stdout
+    assert "training may not" in result.stderr
+    assert "Against what was kept" in result.stderr
+    assert run("compose", "--training", "disallow", "--quiet").stderr == ""
+
+
+def test_the_hooks_for_pre_commit_name_commands() -> None:
+    text = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
+    for name in ("lint", "fmt", "test"):
+        assert f"- id: koster-{name}\n" in text
+        assert name in command.commands
