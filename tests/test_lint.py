@@ -16,7 +16,7 @@ import koster
 from koster.lint import CHECK_OF, CHECKS, Family, Severity, chosen, fixed, lint
 from koster.lint._renderers import as_github, as_json, as_sarif
 
-CASES = tomllib.loads((ROOT / "tests/cases/lint.toml").read_text("utf-8"))["case"]
+CASES = tomllib.loads((ROOT / "tests/findings.toml").read_text("utf-8"))["case"]
 
 
 def octets_of(case: dict[str, Any]) -> bytes:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
 from click.shell_completion import CompletionItem
 
-from ..dialects import DIALECTS, Dialect, dialect_named
+from ..dialects import DIALECTS, RFC9309, Dialect, dialect_named
 from ..errors import UnknownDialectError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     _ParamType = click.ParamType[Any]
 else:
     _ParamType = click.ParamType
+
+F = TypeVar("F", bound="Callable[..., Any]")
 
 ALL = "all"
 
@@ -64,6 +66,37 @@ class OneDialectType(_ParamType):
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Return the names that begin so."""
         return _beginning(DIALECTS, incomplete)
+
+
+def dialect_option(what: str) -> Callable[[F], F]:
+    """Return the option for one dialect; ``what`` says what it is for."""
+    return click.option(
+        "--dialect",
+        "-d",
+        type=OneDialectType(),
+        default=RFC9309.name,
+        show_default=True,
+        metavar="NAME",
+        help=f"{what}: {', '.join(DIALECTS)}.",
+    )
+
+
+def dialects_option(what: str, otherwise: str) -> Callable[[F], F]:
+    """Return the option for several dialects; ``otherwise`` ends the help."""
+    return click.option(
+        "--dialect",
+        "-d",
+        "dialects",
+        type=DialectType(),
+        multiple=True,
+        metavar="NAME",
+        help=f"{what}: {', '.join(DIALECTS)}, or all{otherwise}",
+    )
+
+
+def flattened(dialects: Iterable[tuple[Dialect, ...]]) -> tuple[Dialect, ...]:
+    """Return the dialects that were named, each once."""
+    return tuple(dict.fromkeys(each for some in dialects for each in some))
 
 
 class MomentType(_ParamType):

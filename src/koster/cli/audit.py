@@ -12,11 +12,10 @@ from rich.text import Text
 from .. import audit as auditing
 from ..agents import Heeds
 from ..analysis import Extent
-from ..dialects import DIALECTS, RFC9309
 from ..errors import MissingExtraError
 from ..robots import parse
 from . import _inputs, _screen, _sites
-from ._types import OneDialectType
+from ._types import dialect_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,15 +34,7 @@ _STYLES = {Extent.ALL: "bold red", Extent.SOME: "yellow", Extent.NONE: "green"}
 @click.option(
     "--site", metavar="NAME", help="The site's name, for the title; else that of the file."
 )
-@click.option(
-    "--dialect",
-    "-d",
-    type=OneDialectType(),
-    default=RFC9309.name,
-    show_default=True,
-    metavar="NAME",
-    help=f"How to read the file: {', '.join(DIALECTS)}.",
-)
+@dialect_option("How to read the file")
 @click.option(
     "--format",
     "-f",

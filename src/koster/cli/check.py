@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from ..dialects import DIALECTS, RFC9309, Dialect
+from ..dialects import RFC9309, Dialect
 from ..errors import UnreadableError, UrlError
 from ..model import Reason
 from ..robots import parse
 from . import _files, _renderers, _screen, _sites
 from ._answers import Question, Reading, Tally, answers, reading_of
-from ._types import DialectType, MomentType
+from ._types import MomentType, dialects_option, flattened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -59,16 +59,7 @@ _RENDERERS = {
     metavar="FILE",
     help="A file with more URLs, one a line; - for standard input. Repeatable.",
 )
-@click.option(
-    "--dialect",
-    "-d",
-    "dialects",
-    type=DialectType(),
-    multiple=True,
-    metavar="NAME",
-    help=f"How to read the file: {', '.join(DIALECTS)}, or all, side by side. Repeatable; "
-    f"without it, {RFC9309}.",
-)
+@dialects_option("How to read the file", f", side by side. Repeatable; without it, {RFC9309}.")
 @click.option(
     "--at",
     "moment",
@@ -111,7 +102,7 @@ def check(
     read; the rest is done all the same.
     """
     _check_usage(urls, paths, lists)
-    chosen = tuple(dict.fromkeys(each for some in dialects for each in some)) or (RFC9309,)
+    chosen = flattened(dialects) or (RFC9309,)
     more, complete = _gather(_files.read_lines, lists)
     asked = (*map(_files.octets_escaped, urls), *(url for _, lines in more for url in lines))
     who = agents or (_EVERYBODY,)

@@ -10,12 +10,11 @@ import rich_click as click
 from rich.text import Text
 
 from ..agents import known
-from ..dialects import DIALECTS, RFC9309
 from ..diff import EVERYBODY, compare
 from ..errors import MissingExtraError
 from ..robots import parse
 from . import _inputs, _screen, _sites
-from ._types import OneDialectType
+from ._types import dialect_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,15 +33,7 @@ _NAMED = 6
 @click.command(options_metavar="[OPTIONS]")
 @click.argument("old")
 @click.argument("new")
-@click.option(
-    "--dialect",
-    "-d",
-    type=OneDialectType(),
-    default=RFC9309.name,
-    show_default=True,
-    metavar="NAME",
-    help=f"How to read both files: {', '.join(DIALECTS)}.",
-)
+@dialect_option("How to read both files")
 @click.option(
     "--format",
     "-f",

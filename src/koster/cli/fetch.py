@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 from rich.text import Text
 
-from ..dialects import DIALECTS, RFC9309, Dialect
 from ..errors import UrlError
 from ..model import Reason, text_of
 from . import _screen, _sites
-from ._types import OneDialectType
+from ._types import dialect_option
 
 if TYPE_CHECKING:
     from ..access import Outcome
+    from ..dialects import Dialect
 
 #: The exit code for each reason that there is no file.
 _EXIT = {None: 0, Reason.UNAVAILABLE: 1, Reason.FORBIDDEN: 1, Reason.UNREACHABLE: 3}
@@ -32,15 +32,7 @@ _SAID = {
 
 @click.command(options_metavar="[OPTIONS]")
 @click.argument("site")
-@click.option(
-    "--dialect",
-    "-d",
-    type=OneDialectType(),
-    default=RFC9309.name,
-    show_default=True,
-    metavar="NAME",
-    help=f"How to read statuses: {', '.join(DIALECTS)}.",
-)
+@dialect_option("How to read statuses")
 @click.option(
     "--format",
     "-f",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from .. import layout
-from ..dialects import DIALECTS, RFC9309
+from ..dialects import RFC9309
 from ..errors import UnreadableError
 from . import _files, _inputs, _screen, _sites
-from ._types import DialectType
+from ._types import dialects_option, flattened
 
 if TYPE_CHECKING:
     from ..dialects import Dialect
@@ -26,16 +26,7 @@ if TYPE_CHECKING:
     help="Drop comments, lines that say nothing, and rules that change nothing.",
 )
 @click.option("--write", is_flag=True, help="Change the files; each is replaced as a whole.")
-@click.option(
-    "--dialect",
-    "-d",
-    "dialects",
-    type=DialectType(),
-    multiple=True,
-    metavar="NAME",
-    help=f"Prove it for this dialect as well as for {RFC9309}: {', '.join(DIALECTS)}, or all. "
-    "Repeatable.",
-)
+@dialects_option(f"Prove it for this dialect as well as for {RFC9309}", ". Repeatable.")
 @_sites.fetching_options
 @_sites.stoppable
 def fmt(
@@ -62,7 +53,7 @@ def fmt(
         raise click.UsageError("several files go with --write: each in its own place")
     if write and any(path == _files.STDIN or _inputs.is_site(path) for path in files):
         raise click.UsageError("--write changes files; standard input and sites it cannot change")
-    chosen = tuple(dict.fromkeys([RFC9309, *(each for some in dialects for each in some)]))
+    chosen = tuple(dict.fromkeys([RFC9309, *flattened(dialects)]))
     inputs, complete = _inputs.read_all(files, _sites.Settings(timeout, cache, user_agent))
     proved = True
     for each in inputs:

@@ -10,7 +10,7 @@ import rich_click as click
 from rich.text import Text
 
 from .. import lint as linting
-from ..dialects import DIALECTS, GOOGLE, RFC9309
+from ..dialects import GOOGLE, RFC9309
 from ..diff import compare
 from ..errors import UnreadableError
 from ..lint import CHECK_OF, CHECKS, Severity
@@ -18,7 +18,7 @@ from ..lint._renderers import as_github, as_json, as_sarif
 from ..model import text_of
 from ..robots import parse
 from . import _files, _inputs, _screen, _sites
-from ._types import DialectType
+from ._types import dialects_option, flattened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,15 +85,9 @@ def _explain(context: click.Context, _parameter: click.Parameter, code: str | No
     help="Mend what can be mended: print the change, and what it changes for robots.",
 )
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
-@click.option(
-    "--dialect",
-    "-d",
-    "dialects",
-    type=DialectType(),
-    multiple=True,
-    metavar="NAME",
-    help=f"Read the file so, and compare with the others that are named: {', '.join(DIALECTS)}, or "
-    f"all. Repeatable; without it {RFC9309} and {GOOGLE}.",
+@dialects_option(
+    "Read the file so, and compare with the others that are named",
+    f". Repeatable; without it {RFC9309} and {GOOGLE}.",
 )
 @click.option(
     "--format",
@@ -140,7 +134,7 @@ def lint(
         checks = linting.chosen(_split(select), _split(ignore))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    chosen = tuple(dict.fromkeys(each for some in dialects for each in some)) or (RFC9309, GOOGLE)
+    chosen = flattened(dialects) or (RFC9309, GOOGLE)
     settings = _sites.Settings(timeout, cache, user_agent)
     inputs, complete = _inputs.read_all(files, settings, chosen[0])
     found = [(each, _findings(each, chosen, checks)) for each in inputs]

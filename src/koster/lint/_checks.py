@@ -1,7 +1,7 @@
 """The one table of what `lint` finds: codes, their severity, why they matter, and who finds them.
 
 The documentation of the codes, ``koster lint --explain`` and the rules of SARIF are made from it.
-Adding a check is one entry here, and its cases in ``tests/cases/lint.toml``.
+Adding a check is one entry here, and its cases in ``tests/findings.toml``.
 """
 
 from __future__ import annotations
