@@ -196,3 +196,41 @@ def test_dialects_that_disagree_do(file: str, one: koster.Dialect, other: koster
 @given(file=files_of(_wildcards, _HEAD) | files_of(_shells, _HEAD + "Robot-version: 2.0\n"))
 def test_a_file_is_equal_to_itself(dialect: str, file: str) -> None:
     assert difference(rules_of(file, dialect), rules_of(file + "\n", dialect)).are_equal
+
+
+def test_where_dialects_disagree() -> None:
+    robots = koster.parse("User-agent: MJ12bot\nDisallow: /\nUser-agent: *\nDisallow: /a\n")
+    (found,) = analysis.disagreements(robots, [koster.GOOGLE, koster.RFC9309], ["MJ12bot", "*"])
+    assert (found.agent, found.dialect) == ("MJ12bot", koster.GOOGLE)
+    (each,) = found.differences.found
+    assert (each.url, each.before.allowed, each.after.allowed) == ("/", False, True)
+
+
+def test_what_takes_too_long_is_not_proved() -> None:
+    """And what was tried is given all the same."""
+    stars = "".join(
+        f"Disallow: /*{a}*{b}*{a}*{b}\nAllow: /*{b}*{a}*{b}*{a}\n" for a in "abc" for b in "xyz"
+    )
+    old = rules_of(f"User-agent: *\n{stars}", "RFC9309")
+    new = rules_of(f"User-agent: *\n{stars}Disallow: /a*a*b*c\nDisallow: /new\n", "RFC9309")
+    found = difference(old, new, analysis.Budget(states=2, total=2))
+    assert not found.is_proved
+    assert not found.are_equal
+    assert "/new" in {each.url for each in found.found}
+
+
+def test_a_large_file_is_answered() -> None:
+    """30,000 plain rules, and a pattern of a thousand stars: see docs/linting.md for the time."""
+    lines = "".join(f"Disallow: /{number % 977}/{number}/\n" for number in range(30_000))
+    rules = rules_of(f"User-agent: *\n{lines}Disallow: /5/", "RFC9309")
+    assert dead_rules(rules).is_proved
+    assert classify(rules).extent is Extent.SOME
+    fewer = rules_of(f"User-agent: *\n{lines.replace('/7/', '/8/')}", "RFC9309")
+    found = difference(rules, fewer)
+    assert found.is_proved
+    assert found.found
+    stars = rules_of(
+        "User-agent: *\nDisallow: /" + "*a" * 1000 + "\nAllow: /" + "*ab" * 500, "RFC9309"
+    )
+    dead_rules(stars)
+    redundant_rules(stars)

@@ -273,6 +273,7 @@ def test_compose_prints_a_file_and_its_audit(good: Path) -> None:
     assert "Disallow: /admin\nDisallow: /x/" in result.stdout
     assert "training may not" in result.stderr
     assert "Against what was kept" in result.stderr
+    assert "closed  /x/" in result.stderr
     assert run("compose", "--training", "disallow", "--quiet").stderr == ""
 
 

@@ -16,6 +16,7 @@ from ..lint import Severity, lint
 from ..robots import parse
 from . import _inputs, _screen, _sites
 from .audit import print_text
+from .diff import print_text as print_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,7 +120,7 @@ def compose(
     sys.stdout.buffer.write(made.body)
     sys.stdout.flush()
     if not quiet:
-        _explain(made)
+        _explain(made, keep is not None)
 
 
 def _check(wanted: composing.Intentions) -> None:
@@ -152,12 +153,11 @@ def _check(wanted: composing.Intentions) -> None:
             raise click.UsageError(f"{finding.message}; {finding.suggestion}")
 
 
-def _explain(made: composing.Composed) -> None:
-    """Print who then may, and how much changes, for a person: on standard error."""
-    urls = [each for change in made.changes.changes for each in change.differences.found]
-    opened = sum(each.is_opened for each in urls)
+def _explain(made: composing.Composed, keeps: bool) -> None:
+    """Print who then may, and what changes, for a person: on standard error."""
     with redirect_stdout(sys.stderr):
         print()
         print_text(audit(parse(made.body)))
-        at_least = "" if made.changes.is_proved else "at least "
-        print(f"Against what was kept: {at_least}{opened} opened, {len(urls) - opened} closed.")
+        if keeps:
+            print("\nAgainst what was kept:\n")
+            print_changes(made.changes)

@@ -74,7 +74,7 @@ def diff(
     elif form == "markdown":
         print("\n".join(_markdown(comparison, [each.name for each in inputs])))
     else:
-        _print_text(comparison)
+        print_text(comparison)
     sys.exit(0 if comparison.decides_alike else 1)
 
 
@@ -114,7 +114,8 @@ def _summary(comparison: Comparison) -> str:
     return f"What robots may fetch changes: {pairs} (pairs of lines that decide a URL).{proof}"
 
 
-def _print_text(comparison: Comparison) -> None:
+def print_text(comparison: Comparison) -> None:
+    """Print what changes for whom, then a sentence."""
     for change in comparison.changes:
         _screen.print_lines(Text(_screen.printable(_who(change)), "bold"))
         found = change.differences.found
