@@ -14,7 +14,7 @@ from typing import Any
 
 import koster
 
-from . import data, facades, fetching
+from . import data, facades, fetching, owners
 from .measure import child, in_turns, shown, table
 from .peers import MAKERS, Peer, peer
 
@@ -36,6 +36,7 @@ def main() -> None:
     memory()
     importing(rounds)
     fetching.run(is_quick=is_quick)
+    owners.run()
     print(FLATTERS)
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
-import zipfile
 from collections import Counter, defaultdict
-from pathlib import Path
 from statistics import median
 
 import koster
 from koster.lint import CHECKS, Finding, lint
 
-ROOT = Path(__file__).parent.parent
+from . import data
+
 #: Of these codes an example is shown: what owners would want to know.
 SHOWN = (
     *("G001", "G003", "P001", "P002", "P003", "P005", "P007", "S001", "S002", "S007", "S008"),
@@ -21,24 +19,14 @@ SHOWN = (
 )
 
 
-def folder() -> Path:
-    """Return where the conformance data are."""
-    return Path(os.environ.get("KOSTER_CONFORMANCE", ROOT.parent / "shared/conformance"))
-
-
-def files() -> list[tuple[str, bytes]]:
-    """Return the files of well-known sites."""
-    with zipfile.ZipFile(folder() / "robots-top-sites.zip") as archive:
-        return [(name.removesuffix(".txt"), archive.read(name)) for name in archive.namelist()]
-
-
 def main() -> None:
     """Print the page."""
     found: dict[str, list[tuple[str, Finding, str]]] = defaultdict(list)
     in_files: Counter[str] = Counter()
     times = []
-    bodies = files()
-    for name, body in bodies:
+    bodies = data.corpus()
+    for file, body in bodies.items():
+        name = file.removesuffix(".txt")
         began = time.perf_counter()
         findings = lint(body)
         times.append(time.perf_counter() - began)
