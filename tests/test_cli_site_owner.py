@@ -196,6 +196,15 @@ def test_diff_reads_a_site_and_standard_input(site: server.Site) -> None:
     assert run("diff", site.url, "-", given=BAD).exit_code == 1
 
 
+def test_a_site_without_a_file_allows_everything(site: server.Site) -> None:
+    result = run("diff", site.url, "-", given=GOOD)
+    assert result.exit_code == 1
+    assert "has no robots.txt" in result.stderr
+    assert "closed  /admin" in result.stdout
+    site.robots(503)
+    assert run("diff", site.url, "-", given=GOOD).exit_code == 3
+
+
 def test_audit_in_every_form(good: Path) -> None:
     said = run("audit", good).stdout
     assert "Search (" in said

@@ -131,3 +131,9 @@ def test_no_real_file_raises(conformance_data: None) -> None:
 
 def test_the_severity_of_a_note_is_the_least() -> None:
     assert list(Severity)[-1] is Severity.NOTE
+
+
+def test_what_is_special_to_no_dialect_is_not_found_there() -> None:
+    body = b"User-agent: *\nDisallow: /a$b\nDisallow: /c*\nDisallow: /*?d=\n"
+    assert {each.code for each in lint(body, dialects=())} >= {"P003", "P004", "P008"}
+    assert not lint(body, koster.MK1994, dialects=())

@@ -96,7 +96,9 @@ def _fetched(path: str, settings: _sites.Settings, dialect: Dialect) -> Input:
     ((outcome,),) = _sites.fetched([origin], (dialect,), settings)
     if outcome.robots is None:
         if outcome.reason is Reason.UNAVAILABLE:
-            raise UnreadableError(f"{outcome.origin}: has no robots.txt ({outcome.why})")
+            # RFC 9309 §2.3.1.3: that is what a file that says nothing says.
+            _screen.complain(f"{outcome.origin}: has no robots.txt ({outcome.why}); all is allowed")
+            return Input(outcome.url, b"")
         raise UnreadableError(f"{outcome.origin}: its robots.txt could not be had ({outcome.why})")
     return Input(outcome.url, outcome.robots.body, outcome.is_cut)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..dialects import Patterns
 from ..model import Directive
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ def _patterns(subject: Subject) -> Iterator[tuple[Line, str]]:
     for line in subject.rules:
         if line.value:
             yield line, line.value
+
+
+def _has_wildcards(subject: Subject) -> bool:
+    """Tell whether stars and dollar signs are special to the dialect."""
+    return subject.robots.dialect.reading.patterns == Patterns.WILDCARDS
 
 
 def host(subject: Subject) -> Iterator[Remark]:
@@ -73,6 +79,8 @@ def _is_html(pattern: str) -> bool:
 
 def dollar(subject: Subject) -> Iterator[Remark]:
     """Find dollar signs that anchor nothing."""
+    if not _has_wildcards(subject):
+        return
     for line, pattern in _patterns(subject):
         at = pattern.find("$")
         if 0 <= at < len(pattern) - 1:
@@ -88,6 +96,8 @@ def dollar(subject: Subject) -> Iterator[Remark]:
 
 def stars(subject: Subject) -> Iterator[Remark]:
     """Find stars that say nothing."""
+    if not _has_wildcards(subject):
+        return
     for line, pattern in _patterns(subject):
         fixed = re.sub(r"\*\*+", "*", pattern)
         if fixed != pattern:
@@ -179,6 +189,8 @@ def regex(subject: Subject) -> Iterator[Remark]:
 
 def query(subject: Subject) -> Iterator[Remark]:
     """Find query parameters that are closed only where they come first."""
+    if not _has_wildcards(subject):
+        return
     for line in subject.of(Directive.DISALLOW):
         match = re.fullmatch(r"/?\*\?(\w+)=\*?", line.value)
         if match:
