@@ -185,15 +185,17 @@ def _reads_as_known(text: str) -> bool:
 def controls(subject: Subject) -> Iterator[Remark]:
     """Find control characters, once a file."""
     for line in subject.lines:
-        match = _CONTROLS.search(_code_of(line))
-        if match and line.kind is not LineKind.COMMENT:
+        found = [] if line.kind is LineKind.COMMENT else list(_CONTROLS.finditer(_code_of(line)))
+        if found:
+            edits = tuple(subject.edit(line, match.start(), 1, "") for match in found)
+            number = ord(found[0][0])
             yield subject.part(
                 line,
-                match.start(),
+                found[0].start(),
                 1,
-                f"a control character (U+{ord(match[0]):04X}); Google's parser stops reading the line at U+0000",
+                f"a control character (U+{number:04X}); Google's parser stops reading the line at U+0000",
                 "remove it",
-                (subject.edit(line, match.start(), 1, ""),),
+                edits,
             )
             return
 

@@ -101,7 +101,7 @@ CHECKS = (
     Check("S001", "dead-rule", _W, "A rule decides nothing: others count for more wherever it matches.",
         "It can be removed, or one of the others is wrong. Of the rules that match a URL the longest counts, Allow on a tie.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.covered),
     Check("S002", "contradiction", _W, "A path is both allowed and disallowed.",
-        "Allow holds; robots that follow older standards take the first.", f"{_RFC} §2.2.2", _semantics.contradicted),
+        "The longer pattern holds, and Allow on a tie; robots that follow older standards take the first.", f"{_RFC} §2.2.2", _semantics.contradicted),
     Check("S003", "rule-twice", _N, "A rule stands twice.",
         "It does no harm.", f"{_RFC} §2.2.2", _semantics.repeated),
     Check("S004", "matches-no-path", _W, "No URL has a path like this.",

@@ -40,14 +40,26 @@ def orphans(subject: Subject) -> Iterator[Remark]:
 
 
 def no_rules(subject: Subject) -> Iterator[Remark]:
-    """Find groups without any rule."""
+    """Find groups without any rule, for robots that have no other group."""
+    with_rules = {
+        line.value.lower() for group in subject.groups if group.rules for line in group.agents
+    }
     for group in subject.groups:
-        if not group.rules:
-            names = ", ".join(line.value or "nobody" for line in group.agents[:3])
-            more = f" and {len(group.agents) - 3} more" if len(group.agents) > 3 else ""
+        left = [
+            line.value
+            for line in group.agents
+            if line.value and line.value.lower() not in with_rules
+        ]
+        if not group.rules and left:
+            names = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
+            more = (
+                ""
+                if "*" in left
+                else ", and groups for everybody do not count for a robot that is named"
+            )
             yield subject.value(
                 group.agents[0],
-                f"the group for {names}{more} has no rules: all is allowed, and groups for everybody do not count for a robot that is named",
+                f"the group for {names} has no rules: all is allowed{more}",
                 "write Disallow: if that is meant, or remove the group",
             )
 
@@ -60,7 +72,7 @@ def glued(subject: Subject) -> Iterator[Remark]:
             if numbers[0] < line.number < numbers[-1] and line.directive not in RULES:
                 after = next(agent for agent in group.agents if agent.number > line.number)
                 bound = group.agents[0].value
-                if group.rules:
+                if group.rules and after.value.lower() != bound.lower():
                     yield subject.value(
                         after,
                         f"{line.directive} ends no group: the rules that follow hold for {bound}, too",
@@ -126,7 +138,7 @@ def not_a_token(subject: Subject) -> Iterator[Remark]:
         elif "*" in name:
             yield subject.value(
                 line,
-                f"{name}: a star is no part of a name; robots compare names letter by letter",
+                f"{name}: a star is no part of a name; robots read one at the end as nothing, and others to the letter",
                 "write each product token on a line of its own",
             )
         elif not _NEARLY.fullmatch(name):
@@ -162,14 +174,10 @@ def several_names(subject: Subject) -> Iterator[Remark]:
     for line in subject.of(Directive.USER_AGENT):
         if _several(line.value):
             names = [name for name in re.split(r"[\s,;|]+", line.value) if name]
-            written = "\n".join(f"User-agent: {name}" for name in names)
-            at = line.text.find(line.key)
-            edit = subject.edit(line, at, subject.value_at(line) + len(line.value) - at, written)
             yield subject.value(
                 line,
                 f"a User-agent line has one name; robots take these {len(names)} for one, which nobody has",
                 "write a line for each",
-                (edit,),
             )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from .._charsets import marked_charset
 from ..analysis import Budget, DeadRules, dead_rules, likely_urls
 from ..dialects import RFC9309, BlankLines
+from ..diff import names_in
 from ..model import Directive, LineKind
 from ..robots import parse
 
@@ -21,16 +22,13 @@ if TYPE_CHECKING:
     from ..model import Line, Rule
     from ..robots import RobotsTxt, Rules
 
-_HTML = re.compile(
-    rb"\s*(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|meta|script|div|title|\?xml)",
-    re.IGNORECASE,
-)
+_HTML = re.compile(rb"<(?:!doctype|html|head|body|meta|script|div|title|\?xml)", re.IGNORECASE)
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
 
 
 def is_page(body: bytes) -> bool:
     """Tell whether octets are a page of HTML."""
-    return _HTML.match(body) is not None
+    return _HTML.match(body.lstrip(b"\xef\xbb\xbf \t\r\n\v\f")[:16]) is not None
 
 
 def wide_charset(body: bytes) -> str | None:
@@ -238,13 +236,15 @@ class Subject:
         """The groups."""
         return self.grouped[1]
 
+    def share_a_group(self, line: int, other: int) -> bool:
+        """Tell whether two lines stand in the same group."""
+        return any({line, other} <= {each.number for each in group.others} for group in self.groups)
+
     @cached_property
     def sets(self) -> list[tuple[str, Rules]]:
         """The rule sets that robots may have, each with a robot that has it; everybody's first."""
         found: dict[tuple[int, ...], tuple[str, Rules]] = {}
-        names = {"*": None}
-        names |= {line.value: None for group in self.groups for line in group.agents if line.value}
-        for name in names:
+        for name in names_in(self.robots):
             rules = self.robots.rules_for(name)
             found.setdefault(tuple(group.line for group in rules.groups), (name, rules))
         return list(found.values())

@@ -26,6 +26,10 @@ _REGEX = re.compile(
 )
 
 
+#: Characters of a pattern that are looked at for a regular expression.
+_LOOKED_AT = 1_000
+
+
 def _patterns(subject: Subject) -> Iterator[tuple[Line, str]]:
     for line in subject.rules:
         if line.value:
@@ -48,7 +52,6 @@ def host(subject: Subject) -> Iterator[Remark]:
                 line,
                 "a pattern begins with a path, not with a host: this matches nothing",
                 f"write {path}",
-                (subject.edit_value(line, path),),
             )
 
 
@@ -69,7 +72,6 @@ def no_slash(subject: Subject) -> Iterator[Remark]:
                 line,
                 "a path begins with a slash: this matches nothing",
                 f"write /{pattern}",
-                (subject.edit_value(line, f"/{pattern}"),),
             )
 
 
@@ -95,9 +97,10 @@ def dollar(subject: Subject) -> Iterator[Remark]:
 
 
 def stars(subject: Subject) -> Iterator[Remark]:
-    """Find stars that say nothing."""
+    """Find stars that say nothing: those at the end once a file, because there are many."""
     if not _has_wildcards(subject):
         return
+    at_the_end = []
     for line, pattern in _patterns(subject):
         fixed = re.sub(r"\*\*+", "*", pattern)
         if fixed != pattern:
@@ -112,47 +115,46 @@ def stars(subject: Subject) -> Iterator[Remark]:
                 (subject.edit_value(line, fixed),),
             )
         elif re.fullmatch(r"/.*\*\$?", pattern):
-            shorter = re.sub(r"\*\$?\Z", "", pattern)
-            at = subject.value_at(line) + len(shorter)
-            yield subject.part(
-                line,
-                at,
-                len(pattern) - len(shorter),
-                "a star at the end matches what the pattern matches without it, and counts as an octet more",
-                f"write {shorter}",
-                (subject.edit_value(line, shorter),),
-            )
+            at_the_end.append((line, re.sub(r"\*\$?\Z", "", pattern)))
+    if at_the_end:
+        line, shorter = at_the_end[0]
+        more = f" (here and on {len(at_the_end) - 1} more lines)" if len(at_the_end) > 1 else ""
+        edits = tuple(subject.edit_value(each, text) for each, text in at_the_end)
+        at = subject.value_at(line) + len(shorter)
+        yield subject.part(
+            line,
+            at,
+            len(line.value) - len(shorter),
+            f"a star at the end matches what the pattern matches without it, and counts as an octet more{more}",
+            f"write {shorter}",
+            edits,
+        )
 
 
 def spaces(subject: Subject) -> Iterator[Remark]:
     """Find spaces within patterns."""
     for line, pattern in _patterns(subject):
         glued = _GLUED.search(pattern)
+        match = re.search(r"[ \t]", pattern)
         if glued:
             at = subject.value_at(line) + glued.start()
-            edit = subject.edit(line, at, 1, "\n")
             yield subject.part(
                 line,
                 at + 1,
                 len(pattern) - glued.start() - 1,
                 "a second directive stands on this line, and robots take it for a part of the path",
                 "write it on a line of its own",
-                (edit,),
             )
-            continue
-        match = re.search(r"\s", pattern)
-        if match:
+        elif match:
             at = subject.value_at(line) + match.start()
-            words = pattern.split()
-            many = all(word.startswith("/") for word in words)
+            many = all(word.startswith("/") for word in pattern.split())
             suggestion = (
                 "write a line for each path"
                 if many
                 else f"write {pattern.replace(' ', '%20')} if that is meant"
             )
-            edits = (subject.edit_value(line, f"\n{line.directive}: ".join(words)),) if many else ()
             yield subject.part(
-                line, at, 1, "paths have no spaces: this matches %20 alone", suggestion, edits
+                line, at, 1, "paths have no spaces: this matches %20 alone", suggestion
             )
 
 
@@ -175,7 +177,7 @@ def bad_escape(subject: Subject) -> Iterator[Remark]:
 def regex(subject: Subject) -> Iterator[Remark]:
     """Find regular expressions."""
     for line, pattern in _patterns(subject):
-        match = _REGEX.search(pattern)
+        match = _REGEX.search(pattern[:_LOOKED_AT])
         if match:
             at = subject.value_at(line) + match.start()
             yield subject.part(
@@ -191,11 +193,11 @@ def query(subject: Subject) -> Iterator[Remark]:
     """Find query parameters that are closed only where they come first."""
     if not _has_wildcards(subject):
         return
+    others = {other.value.lstrip("/").rstrip("*") for other in subject.rules}
     for line in subject.of(Directive.DISALLOW):
         match = re.fullmatch(r"/?\*\?(\w+)=\*?", line.value)
         if match:
             wider = {f"*{mark}{match[1]}=" for mark in ("&", "")}
-            others = {other.value.lstrip("/").rstrip("*") for other in subject.rules}
             if not wider & others:
                 yield subject.value(
                     line,

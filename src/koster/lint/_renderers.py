@@ -92,7 +92,11 @@ def _result(path: str, finding: Finding, numbers: dict[str, int]) -> dict[str, A
 
 def _sentence(finding: Finding) -> str:
     text = finding.message + (f": {finding.suggestion}" if finding.suggestion else "")
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return "".join(each if each.isprintable() else _spelt_out(each) for each in text)
+
+
+def _spelt_out(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def as_github(files: Iterable[tuple[str, list[Finding]]]) -> str:

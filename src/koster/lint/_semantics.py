@@ -74,7 +74,6 @@ def covered(subject: Subject) -> Iterator[Remark]:
                 dead.rule,
                 f"this rule decides nothing{who}: {_listed(dead.covered_by)} {'counts' if len(dead.covered_by) == 1 else 'count'} for more wherever it matches",
                 "remove it, or the other",
-                (subject.edit_away(subject.lines[dead.rule.line - 1]),),
             )
 
 
@@ -105,11 +104,14 @@ def repeated(subject: Subject) -> Iterator[Remark]:
     for dead, _, _ in _dead(subject):
         others = [each for each in dead.covered_by if _same(dead.rule, each)]
         if others and others[0].allow == dead.rule.allow:
+            line = subject.lines[dead.rule.line - 1]
+            # To every dialect it is the same only where it is so to the letter, in one group.
+            is_safe = others[0].pattern == dead.rule.pattern and subject.share_a_group(
+                dead.rule.line, others[0].line
+            )
+            edits = (subject.edit_away(line),) if is_safe else ()
             yield subject.rule(
-                dead.rule,
-                f"line {others[0].line} says the same",
-                "remove the line",
-                (subject.edit_away(subject.lines[dead.rule.line - 1]),),
+                dead.rule, f"line {others[0].line} says the same", "remove the line", edits
             )
 
 
@@ -128,7 +130,6 @@ def itself(subject: Subject) -> Iterator[Remark]:
                 dead.rule,
                 "/robots.txt itself may always be fetched: this rule decides nothing",
                 "remove it",
-                (subject.edit_away(subject.lines[dead.rule.line - 1]),),
             )
 
 
