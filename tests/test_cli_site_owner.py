@@ -18,6 +18,7 @@ from koster.cli._root import koster as command
 from koster.lint import CHECKS
 
 BAD = "User-agent: *\nDisallow: admin\n"
+TYPO = "User-agent: *\nDisallows: /admin\n"
 GOOD = "User-agent: *\nDisallow: /admin\n"
 
 
@@ -126,12 +127,13 @@ def test_every_code_is_explained() -> None:
 
 
 def test_mending_is_shown_and_written(bad: Path) -> None:
+    bad.write_text(TYPO)
     os.chmod(bad, 0o640)
     result = run("lint", "--fix", bad)
     assert result.exit_code == 1
-    assert "-Disallow: admin\n+Disallow: /admin\n" in result.stdout
+    assert "-Disallows: /admin\n+Disallow: /admin\n" in result.stdout
     assert "1 closed): * may no longer fetch /admin" in result.stdout
-    assert bad.read_text() == BAD
+    assert bad.read_text() == TYPO
     run("lint", "--fix", "--write", bad)
     assert bad.read_text() == GOOD
     assert stat.S_IMODE(bad.stat().st_mode) == 0o640
@@ -150,7 +152,7 @@ def test_formats_for_machines(bad: Path) -> None:
         "P001",
         2,
         11,
-        True,
+        False,
     )
     log = json.loads(run("lint", "--format", "sarif", bad).stdout)
     (result,) = log["runs"][0]["results"]
@@ -273,6 +275,47 @@ def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
     path.write_text("user-agent:*\n")
     os.chmod(tmp_path, 0o500)
     assert run("fmt", "--write", path).exit_code == 3
+
+
+def test_a_file_of_which_a_part_was_read_is_not_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    body = b"user-agent: *\nDisallows: /a\n" + b"# padding\n" * 1_700_000
+    path.write_bytes(body)
+    for arguments in (["fmt", "--write"], ["lint", "--select", "L004", "--fix", "--write"]):
+        result = run(*arguments, path)
+        assert result.exit_code == 3
+        assert "too large" in result.stderr
+        assert path.read_bytes() == body
+
+
+def test_only_regular_files_that_may_be_written_are(tmp_path: Path) -> None:
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    import threading
+
+    threading.Thread(target=lambda: path.write_bytes(b"user-agent:*\n"), daemon=True).start()
+    result = run("fmt", "--write", path)
+    assert result.exit_code == 3
+    assert "no regular file" in result.stderr
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_one_wrong_file_of_expectations_does_not_hide_the_others(
+    tmp_path: Path, good: Path
+) -> None:
+    right, wrong = tmp_path / "a.toml", tmp_path / "b.toml"
+    right.write_text(f'robots = "{good.name}"\n[[expect]]\nallow = "/"\n')
+    wrong.write_text("x = 1\n")
+    result = run("test", right, wrong)
+    assert result.exit_code == 2
+    assert "1 as expected, 0 not" in result.stdout
+    assert "b.toml: the file has 'x'" in result.stderr
+
+
+def test_markdown_mentions_nobody(tmp_path: Path, good: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("User-agent: @torvalds\nDisallow: /\n")
+    assert "`@torvalds`" in run("diff", "--format", "markdown", path, good).stdout
 
 
 def test_compose_prints_a_file_and_its_audit(good: Path) -> None:

@@ -110,6 +110,42 @@ def test_real_files_are_like_themselves(conformance_data: None) -> None:
         assert compare(parsed(body), parsed(body)).is_empty, name
 
 
+@pytest.mark.parametrize(
+    "name", ["FooBot*", "FooBot/1.0", "Foo Bot", "Mozilla/5.0 (x; Foo/1)", "A2Bot"]
+)
+@pytest.mark.parametrize("dialect", ["RFC9309", "GOOGLE"])
+def test_a_group_is_reached_however_its_robot_is_written(name: str, dialect: str) -> None:
+    old, new = (
+        koster.parse(f"User-agent: {name}\nDisallow: {path}\n", koster.DIALECTS[dialect])
+        for path in ("/", "/x")
+    )
+    assert not compare(old, new).decides_alike
+
+
+def test_a_word_that_several_groups_share_is_asked_about() -> None:
+    old = parsed("User-agent: So web\nDisallow: /a\nUser-agent: So inst\nAllow: /a\nDisallow: /b\n")
+    new = parsed("User-agent: So web\nDisallow: /a\nUser-agent: So inst\nDisallow: /b\n")
+    assert not compare(old, new).decides_alike
+    assert b"Allow: /a" in layout.minified(old.body)
+
+
+def test_readings_are_not_compared_on_robots_txt_itself() -> None:
+    """To some dialects ``%3F`` is ``?``, so that the escaped path looks like the file's own."""
+    from koster.analysis import difference
+
+    body = "User-agent: *\nDisallow: /\nAllow: /a%3F\n"
+    for one in koster.DIALECTS.values():
+        for other in koster.DIALECTS.values():
+            found = difference(*(koster.parse(body, each).rules_for("x") for each in (one, other)))
+            assert found.is_proved
+
+
+def test_octets_that_are_no_text_are_compared() -> None:
+    for other in (b"/b", b"/\xff", b"/\xc3*x"):
+        old = koster.parse(b"User-agent: *\nDisallow: /\xff\n", koster.MK1994)
+        compare(old, koster.parse(b"User-agent: *\nDisallow: " + other, koster.MK1994))
+
+
 # layout
 
 
@@ -378,6 +414,52 @@ def test_closed_paths_are_closed_to_everybody_who_is_kept() -> None:
     assert not robots.allowed("/x", "FooBot")
     assert robots.rules_for("x").crawl_delay == 2
     assert len([group for group in robots.groups if "*" in group.agents]) == 1
+
+
+def test_a_last_group_without_rules_is_not_glued_to_what_follows() -> None:
+    for keep in (
+        b"User-agent: *\nSitemap: https://e.com/s\n",
+        b"User-agent: Foo\nCrawl-delay: 3\n",
+    ):
+        made = compose.compose(compose.Intentions(purposes={Purpose.ARCHIVE: "disallow"}), keep)
+        robots = parsed(made.body)
+        assert robots.allowed("/", "Googlebot")
+        assert robots.allowed("/", "Foo")
+        assert not robots.allowed("/", "archive.org_bot")
+
+
+def test_what_belongs_to_the_file_stays_when_its_group_goes() -> None:
+    keep = b"User-agent: GPTBot\nDisallow: /secret\n\nSitemap: https://e.com/s\nHost: e.com\n"
+    wanted = compose.Intentions(
+        purposes={Purpose.TRAINING: "disallow"}, sitemaps=("https://e.com/s",)
+    )
+    robots = parsed(compose.compose(wanted, keep).body)
+    assert robots.sitemaps == ("https://e.com/s",)
+    assert robots.hosts == ("e.com",)
+
+
+def test_names_with_versions_and_stars_are_those_of_the_robot() -> None:
+    for name in ("GPTBot/1.1", "gptbot*"):
+        keep = f"User-agent: {name}\nAllow: /\n".encode()
+        made = compose.compose(compose.Intentions(purposes={Purpose.TRAINING: "disallow"}), keep)
+        assert not parsed(made.body).allowed("/", "GPTBot")
+
+
+def test_what_may_does_so_without_losing_what_is_closed_to_it() -> None:
+    wanted = compose.Intentions(purposes={Purpose.SEARCH: "allow"})
+    made = compose.compose(wanted, b"User-agent: Googlebot\nDisallow: /private\n")
+    assert not parsed(made.body).allowed("/private", "Googlebot")
+    made = compose.compose(wanted, b"User-agent: Googlebot\nDisallow: /\n")
+    assert parsed(made.body).allowed("/x", "Googlebot")
+    made = compose.compose(wanted, b"User-agent: *\nAllow: /$\nDisallow: /\n")
+    assert parsed(made.body).allowed("/x", "Googlebot")
+    assert not parsed(made.body).allowed("/x", "FooBot")
+
+
+def test_others_who_may_not_are_all_others() -> None:
+    robots = parsed(compose.compose(compose.Intentions(others="disallow")).body)
+    for name in ("FooBot", "AdsBot-Google", "Googlebot"):
+        assert not robots.allowed("/", name)
 
 
 def test_without_the_registry_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .agents import Crawler
     from .model import Line
-    from .robots import RobotsTxt
+    from .robots import RobotsTxt, Rules
 
 _RULES = (Directive.ALLOW, Directive.DISALLOW)
 
@@ -80,16 +80,15 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
         purpose: [each for each in known() if each.purpose is purpose]
         for purpose in intentions.purposes
     }
-    named = {each.token.lower() for crawlers in decided.values() for each in crawlers}
-    if intentions.others is not None:
-        named.add("*")
+    named = _to_be_named(intentions, decided, old)
     blocks = _blocks(old)
     out = [line for block in blocks for line in _kept(block, named, intentions)]
     rules = _rules_of_everybody(old)
     for purpose, crawlers in decided.items():
         wanted = intentions.purposes[purpose]
         if wanted == DISALLOW or _need_names(intentions, old):
-            out += _group_for(purpose, crawlers, wanted, [*rules, *_closed(intentions)])
+            more = [*rules, *_closed(intentions), *_settings(intentions)]
+            out += _group_for(purpose, crawlers, wanted, more)
     has_everybody = any("*" in block.names for block in blocks) and intentions.others is None
     if not has_everybody:
         out += _everybody(intentions, rules)
@@ -98,6 +97,34 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
     out += [f"Sitemap: {each}" for each in dict.fromkeys(intentions.sitemaps) if each not in have]
     body = _text(out)
     return Composed(body, compare(old, parse(body), (each.token for each in known())))
+
+
+def _to_be_named(
+    intentions: Intentions, decided: Mapping[Purpose, list[Crawler]], old: RobotsTxt
+) -> set[str]:
+    """Return the names, in lower case, that are to go from the groups that are kept.
+
+    Those that get groups of their own, and those that may where a group shuts them out.
+    """
+    found = {"*"} if intentions.others is not None else set()
+    for purpose, crawlers in decided.items():
+        moves = intentions.purposes[purpose] == DISALLOW or _need_names(intentions, old)
+        for each in crawlers:
+            rules = old.rules_for(each.token)
+            if moves or (rules.is_named and _shuts_out(rules)):
+                found.add(each.token.lower())
+    return found
+
+
+def _shuts_out(rules: Rules) -> bool:
+    """Tell whether rules close a site, perhaps but for some pages."""
+    patterns = [rule.pattern for group in rules.groups for rule in group.rules if not rule.allow]
+    return any(pattern.rstrip("*") in ("/", "") and pattern for pattern in patterns)
+
+
+def _token(name: str) -> str:
+    """Return the product token of a name, in lower case."""
+    return name.partition("/")[0].rstrip("* \t").lower() or name.lower()
 
 
 def _text(lines: Sequence[str]) -> bytes:
@@ -126,7 +153,7 @@ class _Block:
     @property
     def names(self) -> list[str]:
         """The names of its agents, in lower case."""
-        return [line.value.lower() for line in self.agents]
+        return [_token(line.value) for line in self.agents]
 
 
 def _blocks(old: RobotsTxt) -> list[_Block]:
@@ -164,7 +191,7 @@ def _kept(block: _Block, named: set[str], intentions: Intentions) -> list[str]:
     """Return the lines of a block, but for names that get groups of their own."""
     if not block.agents:
         return [_plain(line) for line in block.lines]
-    left = [line for line in block.agents if line.value.lower() not in named]
+    left = [line for line in block.agents if _token(line.value) not in named]
     if not left:
         # What belongs to the file and not to the group stays.
         whole = [_plain(line) for line in block.lines if _is_for_the_file(line)]
@@ -177,6 +204,9 @@ def _kept(block: _Block, named: set[str], intentions: Intentions) -> list[str]:
     of_group = [number for number, line in enumerate(stays, 1) if _is_for_the_group(line)]
     at = max(of_group, default=0)
     lines = [_plain(line) for line in stays]
+    if not any(line.directive in _RULES for line in stays) and not intentions.closed:
+        # Without a rule the group would go on with whatever group comes next.
+        more.insert(0, "Disallow:")
     return [*block.above, *map(_plain, left), *lines[:at], *more, *lines[at:]]
 
 
@@ -209,7 +239,7 @@ def _settings(intentions: Intentions) -> list[str]:
 def _need_names(intentions: Intentions, old: RobotsTxt) -> bool:
     """Tell whether robots that may must be named: everybody may not."""
     return intentions.others == DISALLOW or (
-        intentions.others is None and not old.allowed("/", "*")
+        intentions.others is None and _shuts_out(old.rules_for("*"))
     )
 
 
@@ -229,7 +259,7 @@ def _group_for(
 def _rules_of_everybody(old: RobotsTxt) -> list[str]:
     """Return the rules for everybody in a file, if they leave the site open."""
     rules = old.rules_for("*")
-    if not rules.allowed("/"):
+    if _shuts_out(rules):
         return []
     return [str(rule) for group in rules.groups for rule in group.rules if rule.pattern]
 
@@ -254,7 +284,8 @@ def _for_own_groups(named: set[str], old: RobotsTxt, intentions: Intentions) -> 
         and each.token.lower() not in named
         and not old.rules_for(each.token).is_named
     ]
-    if not left or not intentions.closed:
+    rules = ["Disallow: /"] if intentions.others == DISALLOW else _closed(intentions)
+    if not left or not rules:
         return []
     comment = "# These heed groups that name them, and none for everybody."
-    return ["", comment, *(f"User-agent: {name}" for name in left), *_closed(intentions), ""]
+    return ["", comment, *(f"User-agent: {name}" for name in left), *rules, ""]

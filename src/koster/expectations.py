@@ -170,7 +170,7 @@ def _same(name: str, other: RobotsTxt, robots: RobotsTxt) -> Result:
 def _no_dead_rules(robots: RobotsTxt) -> Result:
     title = "every rule decides something"
     proved = True
-    for name in names_in(robots):
+    for name, *_ in names_in(robots):
         found = dead_rules(robots.rules_for(name))
         proved = proved and found.is_proved
         for dead in found.rules:

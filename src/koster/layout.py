@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _RULES = (Directive.ALLOW, Directive.DISALLOW)
 _BOM = "\ufeff"
+_SPACE = " \t\n\r\v\f"
 
 
 class NotTheSame(Exception):  # noqa: N818 - it is no error of the caller's
@@ -65,12 +66,12 @@ def _part(out: list[str], lines: tuple[Line, ...], number: int) -> None:
 
 def _written(line: Line) -> str:
     """Return a line as it is usually written."""
-    comment = "" if line.comment is None else f"# {line.comment}".rstrip()
+    comment = "" if line.comment is None else f"# {line.comment}".rstrip(_SPACE)
     if line.kind is LineKind.COMMENT:
-        return line.text.removeprefix(_BOM).strip()
+        return line.text.removeprefix(_BOM).strip(_SPACE)
     if line.directive is None:
-        return line.text.removeprefix(_BOM).strip()
-    return "  ".join(filter(None, (f"{line.directive}: {line.value}".rstrip(), comment)))
+        return line.text.removeprefix(_BOM).strip(_SPACE)
+    return "  ".join(filter(None, (f"{line.directive}: {line.value}".rstrip(_SPACE), comment)))
 
 
 def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309,)) -> bytes:
@@ -96,7 +97,7 @@ def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309,)) -> bytes:
             is_open = False
             if line.number in gone:
                 continue
-        out.append(f"{line.directive}: {line.value}".rstrip())
+        out.append(f"{line.directive}: {line.value}".rstrip(_SPACE))
     return _proved(body, out, dialects)
 
 
@@ -117,7 +118,7 @@ def _empty_rules(robots: RobotsTxt) -> set[int]:
 def _sets(robots: RobotsTxt) -> list[Rules]:
     """Return each rule set that a robot may have."""
     found: dict[tuple[int, ...], Rules] = {}
-    for name in names_in(robots):
+    for name, *_ in names_in(robots):
         rules = robots.rules_for(name)
         found.setdefault(tuple(group.line for group in rules.groups), rules)
     return list(found.values())

@@ -10,7 +10,7 @@ from ..dialects import RobotsTxtPath
 from ..robots import parse
 from ._alphabet import AS_IT_STANDS, alphabet, path_of, plainest, with_host
 from ._questions import Reasoner
-from ._ranked import Ranked, url_of, url_that_begins
+from ._ranked import ITSELF, Ranked, url_of, url_that_begins
 from ._search import Budget, BudgetSpentError, Search
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ..robots import RobotsTxt, Rules
     from ._alphabet import Alphabet
     from ._ranked import Entry
+
+#: Pairs that are tried with likely URLs once the budget is spent.
+_TRIED = 200
 
 #: What stands in a URL in one way only, in every reading.
 _ONE_WAY = re.compile(rb"/[A-Za-z0-9._~/-]*")
@@ -78,26 +81,27 @@ def difference(before: Rules, after: Rules, budget: Budget | None = None) -> Dif
     pairs = _Pairs(before, after, budget)
     urls: dict[tuple[int, int], str] = {}
     is_proved = True
-    for old, new in pairs.differing():
-        if not budget.may_compare(pairs.cost):
-            is_proved = False
-            break
-        try:
-            url = pairs.witness(old, new) or ""
-        except BudgetSpentError:
-            is_proved = False
-            url = pairs.sample(old, new) or ""
-        if url:
+    try:
+        for old, new in pairs.differing():
+            try:
+                url = pairs.witness(old, new) or ""
+            except BudgetSpentError:
+                is_proved = False
+                url = pairs.sample(old, new) or ""
             rows = old.row, new.row
-            if rows not in urls or len(url) < len(urls[rows]):
+            if url and (rows not in urls or len(url) < len(urls[rows])):
                 urls[rows] = url
+    except BudgetSpentError:
+        is_proved = False
     found = []
     witnesses = sorted(urls.values(), key=_by_size)
     for witness in witnesses:
         decided = Difference(witness, before.decide(witness), after.decide(witness))
         if decided.before.allowed == decided.after.allowed:
-            raise AssertionError(f"{witness} is no witness")
-        found.append(decided)
+            # The engine has the last word.
+            is_proved = False
+        else:
+            found.append(decided)
     return Differences(tuple(found), is_proved)
 
 
@@ -134,8 +138,8 @@ class _Pairs:
         exempts = is_exempt and not self._is_one
         self.old = Ranked(before, unescaped=not self._is_one, exempts=exempts)
         self.new = Ranked(after, unescaped=not self._is_one, exempts=exempts)
-        #: What the last pair took to compare.
-        self.cost = 1
+        #: How many pairs were tried with likely URLs alone.
+        self._tried = 0
         self._budget = budget
         self._reasoner = Reasoner(self.old, budget)
         self._letters: Alphabet | None = None
@@ -165,20 +169,27 @@ class _Pairs:
         if self._is_one and [*map(_saying, old.entries)] == [*map(_saying, new.entries)]:
             return
         common = self._common()
-        for entry in old.entries:
-            if _form(entry) not in common and not old.is_overshadowed(entry):
-                for other in new.meeting(old.key_of(entry)):
-                    if other.allow != entry.allow and not new.is_overshadowed(other):
+        for entry in self._that_decide(old, old.entries):
+            if _form(entry) not in common:
+                for other in self._that_decide(new, new.meeting(old.key_of(entry))):
+                    if other.allow != entry.allow:
                         yield entry, other
-        for entry in new.entries:
-            if _form(entry) not in common and not new.is_overshadowed(entry):
-                for other in old.meeting(new.key_of(entry)):
-                    if (
-                        other.allow != entry.allow
-                        and _form(other) in common
-                        and not old.is_overshadowed(other)
-                    ):
+        for entry in self._that_decide(new, new.entries):
+            if _form(entry) not in common:
+                for other in self._that_decide(old, old.meeting(new.key_of(entry))):
+                    if other.allow != entry.allow and _form(other) in common:
                         yield other, entry
+
+    def _that_decide(self, ranked: Ranked, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """Go through entries without those that plainly decide nothing.
+
+        And without those of /robots.txt, on which readings are not compared.
+        """
+        for entry in entries:
+            if entry.is_overshadowed is None:
+                self._budget.compare(1 + ranked.crowd // 4)
+            if (self._is_one or entry.row != ITSELF) and not ranked.is_overshadowed(entry):
+                yield entry
 
     def _common(self) -> set[object]:
         """Return what both sets have, if the same then counts for more in both.
@@ -201,6 +212,7 @@ class _Pairs:
         Raises:
             BudgetSpentError: nobody knows.
         """
+        self._budget.compare(1)
         return self._of_one_reading(old, new) if self._is_one else self._of_two(old, new)
 
     def _of_one_reading(self, old: Entry, new: Entry) -> str | None:
@@ -218,7 +230,7 @@ class _Pairs:
             if len(path) == max(old.shortest, new.shortest, 1) and self._decide(url, old, new):
                 return url
         outside = [*self.old.before(old, prefix), *self.new.before(new, prefix)]
-        self.cost = 1 + len(outside)
+        self._budget.compare(1 + len(outside))
         if any(each.covers(old) or each.covers(new) for each in outside):
             return None
         search = Search(
@@ -236,7 +248,7 @@ class _Pairs:
     def _of_two(self, old: Entry, new: Entry) -> str | None:
         before = self.old.before(old, self.old.key_of(new))
         after = self.new.before(new, self.new.key_of(old))
-        self.cost = 1 + len(before) + len(after)
+        self._budget.compare(1 + len(before) + len(after))
         if any(each.covers(old) for each in before) or any(each.covers(new) for each in after):
             return None
         begins = [_ONE_WAY.match(entry.literal) for entry in (old, new)]
@@ -255,7 +267,14 @@ class _Pairs:
         return None if found is None else with_host(found)
 
     def sample(self, old: Entry, new: Entry) -> str | None:
-        """Return a URL that the two entries decide, if a likely one is."""
+        """Return a URL that the two entries decide, if a likely one is.
+
+        Raises:
+            BudgetSpentError: that was tried often enough.
+        """
+        self._tried += 1
+        if self._tried > _TRIED:
+            raise BudgetSpentError
         longer, other = (old, new) if len(old.literal) >= len(new.literal) else (new, old)
         for filling in (b"", b"xy"):
             rests = (longer.rest + other.rest).replace(b"*", filling)

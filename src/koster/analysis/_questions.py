@@ -119,8 +119,11 @@ class Reasoner:
         Raises:
             BudgetSpentError: nobody knows.
         """
-        before = self.ranked.before(entry, entry.literal)
-        return self.example(entry) or self.matched([entry], before)
+        example = self.example(entry)
+        if example is not None:
+            return example
+        self._budget.compare(1 + self.ranked.crowd // 4)
+        return self.matched([entry], self.ranked.before(entry, entry.literal))
 
     def matched(self, inside: Sequence[Entry], outside: Sequence[Entry]) -> str | None:
         """Return a shortest URL that some entries match and others do not, or None.
@@ -135,6 +138,7 @@ class Reasoner:
         begin = url_that_begins(prefix, self.ranked.reading)
         if begin is None:
             return None
+        self._budget.compare(1 + len(outside))
         if any(other.covers(entry) for other in outside for entry in inside):
             return None
         search = Search(
@@ -144,6 +148,14 @@ class Reasoner:
         )
         url = search.shortest(begin, [prefix], self._budget)
         return None if url is None else with_host(plainest(url, self.ranked.reading))
+
+    def compare(self, rules: int) -> None:
+        """Compare a rule with so many others.
+
+        Raises:
+            BudgetSpentError: that is more than may be.
+        """
+        self._budget.compare(rules)
 
     def is_dead(self, entry: Entry) -> bool:
         """Tell whether an entry decides nothing.
@@ -281,6 +293,7 @@ def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:
     ranked = reasoner.ranked
     gone = {entry.order for entry in entries}
     for entry in entries:
+        reasoner.compare(1 + ranked.crowd // 4)
         meeting = [each for each in ranked.meeting(entry.literal) if each.order not in gone]
         for other in meeting:
             if other.order > entry.order and other.allow != entry.allow:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from ..dialects import Reading
     from ..robots import Rules
 
+#: Octets of a literal prefix with which an entry meets many others.
+_SHORT = 3
+
 #: Rows that are no lines: nothing matched; the path of /robots.txt.
 NOTHING = -1
 ITSELF = -2
@@ -171,6 +174,8 @@ class Ranked:
         for entry in self.entries:
             self._by_key.setdefault(self.key_of(entry), []).append(entry)
         self._keys = sorted(self._by_key)
+        #: Entries that nearly every other one may meet: what looking for those takes.
+        self.crowd = sum(len(some) for key, some in self._by_key.items() if len(key) < _SHORT)
         self._sizes = sorted({len(key) for key in self._keys})
 
     @property

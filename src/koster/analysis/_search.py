@@ -35,7 +35,7 @@ class Budget:
     """
 
     def __init__(
-        self, states: int = 10_000, total: int = 100_000, compared: int = 10_000_000
+        self, states: int = 10_000, total: int = 100_000, compared: int = 3_000_000
     ) -> None:
         self._each = states
         self._total = total
@@ -63,10 +63,15 @@ class Budget:
         if self._left < 0:
             raise BudgetSpentError
 
-    def may_compare(self, rules: int) -> bool:
-        """Compare a rule with so many, and tell whether it may be."""
+    def compare(self, rules: int) -> None:
+        """Compare a rule with so many others.
+
+        Raises:
+            BudgetSpentError: that is more than may be.
+        """
         self._compared -= rules
-        return self._compared >= 0
+        if self._compared < 0:
+            raise BudgetSpentError
 
 
 class Search:

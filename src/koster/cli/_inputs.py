@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,10 +77,17 @@ def read_one(path: str, settings: _sites.Settings, dialect: Dialect = RFC9309) -
 
 
 def _read(path: str) -> Input:
-    body = _files.read_octets(path)
-    if len(body) > _file.MAX_OCTETS:
-        _screen.complain(f"{_files.shown_name(path)}: is too large; its first 16 MiB were read")
-    return Input(path, body)
+    return Input(path, _files.read_octets(path))
+
+
+def check_size(each: Input) -> None:
+    """Refuse to write a file again of which only a part was read.
+
+    Raises:
+        UnreadableError: it is such a file.
+    """
+    if len(each.body) > _file.MAX_OCTETS or each.is_cut:
+        raise UnreadableError(f"{each.name}: is too large to be written again")
 
 
 def _fetched(path: str, settings: _sites.Settings, dialect: Dialect) -> Input:
@@ -103,6 +111,18 @@ def _fetched(path: str, settings: _sites.Settings, dialect: Dialect) -> Input:
     return Input(outcome.url, outcome.robots.body, outcome.is_cut)
 
 
+def _check_target(path: str, target: Path, mode: int) -> None:
+    """Refuse what is no file, or may not be written.
+
+    Raises:
+        UnreadableError: it is such a thing.
+    """
+    if not stat.S_ISREG(mode):
+        raise UnreadableError(f"{_screen.printable(path)}: is no regular file")
+    if not os.access(target, os.W_OK):
+        raise UnreadableError(f"{_screen.printable(path)}: Permission denied")
+
+
 def replace(path: str, body: bytes) -> None:
     """Put a file in the place of another, whole or not at all; its mode stays.
 
@@ -111,17 +131,22 @@ def replace(path: str, body: bytes) -> None:
     """
     target = Path(path).resolve()
     try:
-        mode = target.stat().st_mode & 0o7777
+        before = target.stat()
+        _check_target(path, target, before.st_mode)
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(body)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(name, mode)
+            os.chmod(name, before.st_mode & 0o7777)
+            if hasattr(os, "chown") and os.geteuid() == 0:
+                os.chown(name, before.st_uid, before.st_gid)
             os.replace(name, target)
         except BaseException:
             os.unlink(name)
             raise
+    except UnreadableError:
+        raise
     except OSError as error:
         raise UnreadableError(f"{_screen.printable(path)}: {error.strerror}") from error

@@ -96,6 +96,12 @@ def _who(change: Change) -> str:
     return ", ".join(names[:_NAMED]) + more
 
 
+def _named(change: Change) -> str:
+    """Return the robots of a change as Markdown: names are code, and no mention or link."""
+    who = _who(change)
+    return who if EVERYBODY in change.agents else _screen.markdown_code(who)
+
+
 def _by(decision: Decision) -> str:
     """Return the line that decides, or why there is none."""
     rule = decision.rule
@@ -160,12 +166,12 @@ def _changed(setting: Setting) -> Iterator[tuple[str, str, str]]:
 
 def _markdown(comparison: Comparison, names: list[str]) -> Iterator[str]:
     """Go through the lines of a comment on a change."""
-    yield f"### robots.txt: {_screen.markdown(names[0])} → {_screen.markdown(names[1])}"
+    yield f"### robots.txt: {_screen.markdown_code(names[0])} → {_screen.markdown_code(names[1])}"
     yield ""
     yield _summary(comparison)
     for change in comparison.changes:
         yield ""
-        yield f"**{_screen.markdown(_who(change))}**"
+        yield f"**{_named(change)}**"
         found = change.differences.found
         if found:
             yield ""

@@ -77,6 +77,7 @@ def _write(each: Input, minify: bool, write: bool, dialects: tuple[Dialect, ...]
         NotTheSame: it is not proved to say the same.
         UnreadableError: it cannot be written.
     """
+    _inputs.check_size(each)
     make = layout.minified if minify else layout.formatted
     after = make(each.body, dialects)
     if not write:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from ._inputs import Input
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
 
 #: Characters of a line that are shown around what is found.
 _SHOWN = 72
@@ -240,11 +243,16 @@ def _fix(each: Input, findings: list[Finding], dialect: Dialect, write: bool) ->
 
     Tells whether what was to be written was.
     """
+    try:
+        _inputs.check_size(each)
+    except UnreadableError as error:
+        _screen.complain(str(error))
+        return False
     after = linting.fixed(each.body, findings)
     if after == each.body:
         _screen.print_note(f"{each.name}: nothing can be mended by itself")
         return True
-    old, new = (text_of(body).splitlines() for body in (each.body, after))
+    old, new = (_LINE_END.split(text_of(body)) for body in (each.body, after))
     for line in difflib.unified_diff(old, new, each.name, f"{each.name} (mended)", lineterm=""):
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
         _screen.print_lines(Text(_screen.printable(line.expandtabs(1)), style))

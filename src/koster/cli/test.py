@@ -65,12 +65,13 @@ def test(
         raise click.UsageError("nothing to test: give a file of expectations")
     settings = _sites.Settings(timeout, cache, user_agent)
     found = []
-    complete = True
+    complete, wrong = True, False
     for path in files:
         try:
             found.append((path, _results(path, robots, settings)))
         except expectations.ExpectationsError as error:
-            raise click.UsageError(f"{_files.shown_name(path)}: {error}") from error
+            _screen.complain(f"{_files.shown_name(path)}: {error}")
+            wrong = True
         except UnreadableError as error:
             _screen.complain(str(error))
             complete = False
@@ -80,8 +81,8 @@ def test(
         print(_junit(found))
     else:
         _print_text(found)
-    if not complete:
-        sys.exit(3)
+    if wrong or not complete:
+        sys.exit(2 if wrong else 3)
     sys.exit(0 if all(each.passed for _, some in found for each in some) else 1)
 
 

@@ -153,6 +153,9 @@ class GroupLines:
         return [line for line in self.others if line.directive in RULES]
 
 
+#: Rule sets that are looked at: no file that anyone means has as many.
+_MOST_SETS = 2_000
+
 RULES = (Directive.ALLOW, Directive.DISALLOW)
 
 
@@ -244,7 +247,7 @@ class Subject:
     def sets(self) -> list[tuple[str, Rules]]:
         """The rule sets that robots may have, each with a robot that has it; everybody's first."""
         found: dict[tuple[int, ...], tuple[str, Rules]] = {}
-        for name in names_in(self.robots):
+        for name, *_ in names_in(self.robots)[:_MOST_SETS]:
             rules = self.robots.rules_for(name)
             found.setdefault(tuple(group.line for group in rules.groups), (name, rules))
         return list(found.values())
