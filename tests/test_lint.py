@@ -92,6 +92,14 @@ def test_lines_that_only_one_dialect_needs_are_not_dead() -> None:
     assert "S001" in {each.code for each in lint(body, dialects=())}
 
 
+def test_lines_that_only_an_older_dialect_heeds_are_not_dead_beside_it() -> None:
+    """To MK1996 a star is one: the plain line is the only one that it heeds."""
+    body = b"User-agent: *\nDisallow: /trackback\nDisallow: */trackback\n"
+    assert "S001" in {each.code for each in lint(body)}
+    beside = lint(body, dialects=(koster.MK1996,))
+    assert not {each.code for each in beside} & {"S001", "S003"}
+
+
 @given(strategies.bodies)
 def test_any_octets_can_be_linted_and_mended(body: bytes) -> None:
     """Nothing raises; places are in the file; a mended file has no more of what was mended."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..analysis import DeadRule
+    from ..dialects import Dialect
     from ..model import Decision, Rule
     from ..robots import Rules
     from ._model import Remark, Subject
@@ -54,9 +55,20 @@ def _lives_elsewhere(subject: Subject, rule: Rule, name: str) -> bool:
 
     Where one takes ``:`` and ``%3A`` for the same and another does not, both lines are needed.
     """
-    if _PLAIN.fullmatch(rule.pattern):
-        return False
-    return any(rule.line in subject.living_by(dialect, name) for dialect in subject.dialects)
+    is_plain = _PLAIN.fullmatch(rule.pattern) is not None
+    return any(
+        rule.line in subject.living_by(dialect, name)
+        for dialect in subject.dialects
+        if not (is_plain and _chooses_alike(dialect, subject.robots.dialect))
+    )
+
+
+def _chooses_alike(one: Dialect, other: Dialect) -> bool:
+    """Tell whether two dialects read plain patterns alike, and choose between them alike."""
+    return (one.reading.patterns, one.reading.choice) == (
+        other.reading.patterns,
+        other.reading.choice,
+    )
 
 
 def _same(rule: Rule, other: Rule) -> bool:
