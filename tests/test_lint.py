@@ -100,6 +100,12 @@ def test_lines_that_only_an_older_dialect_heeds_are_not_dead_beside_it() -> None
     assert not {each.code for each in beside} & {"S001", "S003"}
 
 
+def test_a_rule_that_lives_for_one_robot_is_not_dead() -> None:
+    """Foo, which is asked about first, has the first group alone; Bar has both."""
+    body = b"User-agent: Foo\nUser-agent: Bar\nDisallow: /a\n\nUser-agent: Bar\nAllow: /a\n"
+    assert not {each.code for each in lint(body)} & {"S001", "S002", "S003"}
+
+
 @given(strategies.bodies)
 def test_any_octets_can_be_linted_and_mended(body: bytes) -> None:
     """Nothing raises; places are in the file; a mended file has no more of what was mended."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .agents import Heeds, Purpose, known
 from .diff import Comparison, compare
-from .model import Directive, LineKind, Scope
+from .model import RULES, Directive, LineKind, Scope
 from .robots import parse
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .model import Line
     from .robots import RobotsTxt, Rules
 
-_RULES = (Directive.ALLOW, Directive.DISALLOW)
 
 #: What is said of a purpose.
 ALLOW, DISALLOW = "allow", "disallow"
@@ -169,7 +168,7 @@ def _blocks(old: RobotsTxt) -> list[_Block]:
             is_open = True
         else:
             block.lines.append(line)
-            is_open = is_open and line.directive not in _RULES
+            is_open = is_open and line.directive not in RULES
     return blocks
 
 
@@ -204,7 +203,7 @@ def _kept(block: _Block, named: set[str], intentions: Intentions) -> list[str]:
     of_group = [number for number, line in enumerate(stays, 1) if _is_for_the_group(line)]
     at = max(of_group, default=0)
     lines = [_plain(line) for line in stays]
-    if not any(line.directive in _RULES for line in stays) and not intentions.closed:
+    if not any(line.directive in RULES for line in stays) and not intentions.closed:
         # Without a rule the group would go on with whatever group comes next.
         more.insert(0, "Disallow:")
     return [*block.above, *map(_plain, left), *lines[:at], *more, *lines[at:]]

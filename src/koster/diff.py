@@ -108,6 +108,18 @@ def names_in(*files: RobotsTxt) -> list[list[str]]:
     return list(alike.values())
 
 
+def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rules]]:
+    """Return each rule set that a robot may have, with one that has it; everybody's first.
+
+    ``most``: so many robots are asked about.
+    """
+    found: dict[tuple[int, ...], tuple[str, Rules]] = {}
+    for name, *_ in names_in(robots)[:most]:
+        rules = robots.rules_for(name)
+        found.setdefault(_lines_of(rules), (name, rules))
+    return list(found.values())
+
+
 def _robots_called(agent: str, *, cuts: bool) -> list[str]:
     """Return robots that a name may be for."""
     name = agent.partition("/")[0].rstrip("*" + _SPACE)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .analysis import dead_rules
 from .dialects import RFC9309, dialect_named
-from .diff import compare, names_in
+from .diff import compare, rule_sets
 from .errors import KosterError, UnknownDialectError
 
 if TYPE_CHECKING:
@@ -170,8 +170,8 @@ def _same(name: str, other: RobotsTxt, robots: RobotsTxt) -> Result:
 def _no_dead_rules(robots: RobotsTxt) -> Result:
     title = "every rule decides something"
     proved = True
-    for name, *_ in names_in(robots):
-        found = dead_rules(robots.rules_for(name))
+    for name, rules in rule_sets(robots):
+        found = dead_rules(rules)
         proved = proved and found.is_proved
         for dead in found.rules:
             if dead.rule.pattern:

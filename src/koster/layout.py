@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from .analysis import Budget, redundant_rules
 from .dialects import RFC9309
-from .diff import compare, names_in
-from .model import Directive, LineKind
+from .diff import compare, rule_sets
+from .model import RULES, Directive, LineKind
 from .robots import parse
 
 if TYPE_CHECKING:
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
     from .dialects import Dialect
     from .model import Line
-    from .robots import RobotsTxt, Rules
+    from .robots import RobotsTxt
 
-_RULES = (Directive.ALLOW, Directive.DISALLOW)
 _BOM = "\ufeff"
 _SPACE = " \t\n\r\v\f"
 
@@ -45,7 +44,7 @@ def formatted(body: bytes, dialects: Iterable[Dialect] = (RFC9309,)) -> bytes:
         if line.directive is Directive.USER_AGENT and in_rules:
             _part(out, lines, number)
             in_rules = False
-        in_rules = in_rules or line.directive in _RULES
+        in_rules = in_rules or line.directive in RULES
         text = _written(line)
         if text or (out and out[-1]):
             out.append(text)
@@ -81,7 +80,7 @@ def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309,)) -> bytes:
         NotTheSame: that is not proved for one of the dialects.
     """
     robots = parse(body)
-    sets = _sets(robots)
+    sets = [rules for _, rules in rule_sets(robots)]
     gone = {rule.line for rule in redundant_rules(*sets, budget=Budget(2_000, 50_000))}
     gone |= _empty_rules(robots)
     out: list[str] = []
@@ -93,7 +92,7 @@ def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309,)) -> bytes:
             if not is_open and out and _is_needed_before(out):
                 out.append("Disallow:")
             is_open = True
-        elif line.directive in _RULES:
+        elif line.directive in RULES:
             is_open = False
             if line.number in gone:
                 continue
@@ -112,16 +111,7 @@ def _is_needed_before(out: list[str]) -> bool:
 
 
 def _empty_rules(robots: RobotsTxt) -> set[int]:
-    return {line.number for line in robots.lines if line.directive in _RULES and not line.value}
-
-
-def _sets(robots: RobotsTxt) -> list[Rules]:
-    """Return each rule set that a robot may have."""
-    found: dict[tuple[int, ...], Rules] = {}
-    for name, *_ in names_in(robots):
-        rules = robots.rules_for(name)
-        found.setdefault(tuple(group.line for group in rules.groups), rules)
-    return list(found.values())
+    return {line.number for line in robots.lines if line.directive in RULES and not line.value}
 
 
 def _proved(body: bytes, out: list[str], dialects: Iterable[Dialect]) -> bytes:

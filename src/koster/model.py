@@ -73,6 +73,9 @@ class Directive(enum.Enum):
         return str(self.value)
 
 
+#: The directives that are rules.
+RULES = (Directive.ALLOW, Directive.DISALLOW)
+
 #: The directive that has a code in the tables of the engine.
 DIRECTIVE_OF: dict[int, Directive] = {directive.code: directive for directive in Directive}
 

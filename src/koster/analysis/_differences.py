@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..dialects import RobotsTxtPath
 from ..robots import parse
 from ._alphabet import AS_IT_STANDS, alphabet, path_of, plainest, with_host
-from ._questions import Reasoner
 from ._ranked import ITSELF, Ranked, url_of, url_that_begins
 from ._search import Budget, BudgetSpentError, Search
 
@@ -141,27 +141,23 @@ class _Pairs:
         #: How many pairs were tried with likely URLs alone.
         self._tried = 0
         self._budget = budget
-        self._reasoner = Reasoner(self.old, budget)
-        self._letters: Alphabet | None = None
 
-    @property
+    @cached_property
     def letters(self) -> Alphabet:
         """What URLs are made of, as far as these rules can tell."""
-        if self._letters is None:
-            entries = [*self.old.entries, *self.new.entries]
-            readings = [self.old.reading] if self._is_one else [self.old.reading, self.new.reading]
-            self._letters = alphabet(
-                readings,
-                [entry.literal + entry.rest for entry in entries],
-                [table for entry in entries for table in entry.tables()],
-                [
-                    entry.literal + entry.rest
-                    for ranked in (self.old, self.new)
-                    for entry in ranked.entries
-                    if ranked.reading.escapes in AS_IT_STANDS
-                ],
-            )
-        return self._letters
+        entries = [*self.old.entries, *self.new.entries]
+        readings = [self.old.reading] if self._is_one else [self.old.reading, self.new.reading]
+        return alphabet(
+            readings,
+            [entry.literal + entry.rest for entry in entries],
+            [table for entry in entries for table in entry.tables()],
+            [
+                entry.literal + entry.rest
+                for ranked in (self.old, self.new)
+                for entry in ranked.entries
+                if ranked.reading.escapes in AS_IT_STANDS
+            ],
+        )
 
     def differing(self) -> Iterator[tuple[Entry, Entry]]:
         """Go through the pairs that say the opposite and may decide the same URL."""

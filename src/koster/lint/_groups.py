@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from ..dialects import GOOGLE
-from ..model import Directive, LineKind
+from ..model import RULES, Directive, LineKind
 from ..robots import parse
-from ._model import RULES, remark_count
+from ._model import remark_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .._charsets import marked_charset
-from ..analysis import Budget, DeadRules, dead_rules, likely_urls
+from ..analysis import Budget, DeadRule, DeadRules, dead_rules, likely_urls
 from ..dialects import RFC9309, BlankLines
-from ..diff import names_in
-from ..model import Directive, LineKind
+from ..diff import rule_sets
+from ..model import RULES, Directive, LineKind
 from ..robots import parse
 
 if TYPE_CHECKING:
@@ -153,10 +153,11 @@ class GroupLines:
         return [line for line in self.others if line.directive in RULES]
 
 
+#: Patterns that all dialects of today read alike.
+_PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
+
 #: Rule sets that are looked at: no file that anyone means has as many.
 _MOST_SETS = 2_000
-
-RULES = (Directive.ALLOW, Directive.DISALLOW)
 
 
 class Subject:
@@ -246,16 +247,49 @@ class Subject:
     @cached_property
     def sets(self) -> list[tuple[str, Rules]]:
         """The rule sets that robots may have, each with a robot that has it; everybody's first."""
-        found: dict[tuple[int, ...], tuple[str, Rules]] = {}
-        for name, *_ in names_in(self.robots)[:_MOST_SETS]:
-            rules = self.robots.rules_for(name)
-            found.setdefault(tuple(group.line for group in rules.groups), (name, rules))
-        return list(found.values())
+        return rule_sets(self.robots, _MOST_SETS)
 
     @cached_property
     def dead(self) -> list[tuple[str, Rules, DeadRules]]:
         """What is dead, set by set."""
         return [(name, rules, dead_rules(rules, self.budget)) for name, rules in self.sets]
+
+    @cached_property
+    def surely_dead(self) -> list[tuple[DeadRule, str]]:
+        """The rules that are dead for every robot that has them, each with one, by line.
+
+        Those are left out that a dialect which is compared may need.
+        """
+        if not any(gone_by.rules for _, _, gone_by in self.dead):
+            return []
+        lives: set[int] = set()
+        found: dict[int, tuple[DeadRule, str]] = {}
+        for name, rules, gone_by in self.dead:
+            gone = {each.rule.line for each in gone_by.rules}
+            for each in gone_by.rules:
+                found.setdefault(each.rule.line, (each, name))
+            lives |= {rule.line for group in rules.groups for rule in group.rules} - gone
+        return [
+            (dead, name)
+            for line, (dead, name) in sorted(found.items())
+            if line not in lives
+            and dead.rule.pattern
+            and not self._lives_elsewhere(dead.rule, name)
+        ]
+
+    def _lives_elsewhere(self, rule: Rule, name: str) -> bool:
+        """Tell whether a dialect that is compared lets a rule decide something.
+
+        Where one takes ``:`` and ``%3A`` for the same and another does not, both lines are needed.
+        """
+        is_plain = _PLAIN.fullmatch(rule.pattern) is not None
+        own = self.robots.dialect.reading
+        return any(
+            rule.line in self.living_by(dialect, name)
+            for dialect in self.dialects
+            if not is_plain
+            or (dialect.reading.patterns, dialect.reading.choice) != (own.patterns, own.choice)
+        )
 
     def living_by(self, dialect: Dialect, name: str) -> set[int]:
         """Return the lines of rules that decide some likely URL for a robot by another dialect."""
@@ -274,7 +308,7 @@ class Subject:
         url: str | None = None,
     ) -> Remark:
         """Remark on the value of a line, or on all of it if it has none."""
-        start = self._characters(line)
+        start = self.value_at(line)
         size = len(line.value) or len(line.text.rstrip()) - start
         return Remark(line.number, start, start + size, message, suggestion, edits, url)
 
@@ -339,9 +373,6 @@ class Subject:
 
     def value_at(self, line: Line) -> int:
         """Return the characters before the value of a line."""
-        return self._characters(line)
-
-    def _characters(self, line: Line) -> int:
         octets = line.text.encode("utf-8", "surrogateescape")[: line.column - 1]
         return len(octets.decode("utf-8", "surrogateescape"))
 
@@ -354,7 +385,7 @@ class Subject:
 
     def edit_value(self, line: Line, text: str) -> Edit:
         """Return the edit that gives a line another value."""
-        return self.edit(line, self._characters(line), len(line.value), text)
+        return self.edit(line, self.value_at(line), len(line.value), text)
 
     def edit_away(self, line: Line) -> Edit:
         """Return the edit that removes a line."""

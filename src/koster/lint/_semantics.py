@@ -13,62 +13,16 @@ from ._model import remark_count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..analysis import DeadRule
-    from ..dialects import Dialect
     from ..model import Decision, Rule
-    from ..robots import Rules
     from ._model import Remark, Subject
 
-#: Robots that render pages to index them: they want what a page is made with.
+#: Large search engines, which render pages to index them: they want what a page is made with.
 _RENDER = ("Googlebot", "bingbot")
 _RESOURCE = re.compile(r"\.(css|js)(?=[$*?]|\Z)", re.IGNORECASE)
 _FOLDER = re.compile(r"/(css|js|javascripts?|stylesheets?|assets|static)/?[*$]?\Z", re.IGNORECASE)
-#: Patterns that all dialects of today read alike.
-_PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
 _NOT = {True: "", False: " not"}
 #: So many coverers are named.
 _NAMED = 3
-
-
-def _dead(subject: Subject) -> Iterator[tuple[DeadRule, str, Rules]]:
-    """Go through the rules that are dead for every robot that has them."""
-    lives: set[int] = set()
-    found: dict[int, tuple[DeadRule, str, Rules]] = {}
-    for name, rules, gone_by in subject.dead:
-        gone = {each.rule.line for each in gone_by.rules}
-        for each in gone_by.rules:
-            found.setdefault(each.rule.line, (each, name, rules))
-        if found or gone:
-            lives |= {rule.line for group in rules.groups for rule in group.rules} - gone
-    for line in sorted(found):
-        dead, name, _ = found[line]
-        if (
-            line not in lives
-            and dead.rule.pattern
-            and not _lives_elsewhere(subject, dead.rule, name)
-        ):
-            yield found[line]
-
-
-def _lives_elsewhere(subject: Subject, rule: Rule, name: str) -> bool:
-    """Tell whether a dialect that is compared lets a rule decide something.
-
-    Where one takes ``:`` and ``%3A`` for the same and another does not, both lines are needed.
-    """
-    is_plain = _PLAIN.fullmatch(rule.pattern) is not None
-    return any(
-        rule.line in subject.living_by(dialect, name)
-        for dialect in subject.dialects
-        if not (is_plain and _chooses_alike(dialect, subject.robots.dialect))
-    )
-
-
-def _chooses_alike(one: Dialect, other: Dialect) -> bool:
-    """Tell whether two dialects read plain patterns alike, and choose between them alike."""
-    return (one.reading.patterns, one.reading.choice) == (
-        other.reading.patterns,
-        other.reading.choice,
-    )
 
 
 def _same(rule: Rule, other: Rule) -> bool:
@@ -77,7 +31,7 @@ def _same(rule: Rule, other: Rule) -> bool:
 
 def covered(subject: Subject) -> Iterator[Remark]:
     """Find rules in whose place others decide."""
-    for dead, name, _ in _dead(subject):
+    for dead, name in subject.surely_dead:
         if dead.cause is Cause.COVERED and not any(
             _same(dead.rule, each) for each in dead.covered_by
         ):
@@ -101,7 +55,7 @@ def _shown(text: str) -> str:
 
 def contradicted(subject: Subject) -> Iterator[Remark]:
     """Find paths that are allowed and disallowed."""
-    for dead, _, _ in _dead(subject):
+    for dead, _ in subject.surely_dead:
         others = [each for each in dead.covered_by if _same(dead.rule, each)]
         if others and others[0].allow != dead.rule.allow:
             yield subject.rule(
@@ -113,7 +67,7 @@ def contradicted(subject: Subject) -> Iterator[Remark]:
 
 def repeated(subject: Subject) -> Iterator[Remark]:
     """Find rules that stand twice."""
-    for dead, _, _ in _dead(subject):
+    for dead, _ in subject.surely_dead:
         others = [each for each in dead.covered_by if _same(dead.rule, each)]
         if others and others[0].allow == dead.rule.allow:
             line = subject.lines[dead.rule.line - 1]
@@ -129,14 +83,14 @@ def repeated(subject: Subject) -> Iterator[Remark]:
 
 def no_path(subject: Subject) -> Iterator[Remark]:
     """Find patterns that no path is like."""
-    for dead, _, _ in _dead(subject):
+    for dead, _ in subject.surely_dead:
         if dead.cause is Cause.NO_PATH and dead.rule.pattern.startswith(("/", "*")):
             yield subject.rule(dead.rule, "no URL has a path like this: the rule decides nothing")
 
 
 def itself(subject: Subject) -> Iterator[Remark]:
     """Find rules about the file itself."""
-    for dead, _, _ in _dead(subject):
+    for dead, _ in subject.surely_dead:
         if dead.cause is Cause.ROBOTS_TXT:
             yield subject.rule(
                 dead.rule,
@@ -165,7 +119,7 @@ def search_closed(subject: Subject) -> Iterator[Remark]:
     everybody = subject.robots.rules_for("*")
     if classify(everybody, subject.budget).extent is Extent.ALL:
         return
-    for name in ("Googlebot", "bingbot"):
+    for name in _RENDER:
         rules = subject.robots.rules_for(name)
         if rules.is_named and classify(rules, subject.budget).extent is Extent.ALL:
             rule = rules.decide("/").rule
