@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 import koster
 from koster.cache import MemoryCache, RedisCache, SqliteCache
 from koster.cache.memory import Recent, octets_of
-from koster.cache.store import decoded, encoded, key_prefix
+from koster.cache.store import _FORMAT, decoded, encoded, key_prefix
 from koster.freshness import Answer, Entry, Hop
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -46,6 +46,7 @@ ENTRY = Entry(
     unreachable_since=NOW,
     etag='W/"1"',
     last_modified=None,
+    charset="koi8-r",
 )
 
 
@@ -60,6 +61,16 @@ def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
         url = request.getfixturevalue("redis_url")
         with closing(RedisCache(url, prefix=f"test{os.getpid()}:")) as made:
             yield made
+
+
+def test_records_of_before_there_was_a_charset_are_read() -> None:
+    _, line, body = encoded(ENTRY).split(b"\n", 2)
+    fields = json.loads(line)
+    del fields["charset"]
+    content = json.dumps(fields).encode() + b"\n" + body
+    assert decoded(b"%s %08x\n%s" % (_FORMAT, zlib.crc32(content), content)) == replace(
+        ENTRY, charset=None
+    )
 
 
 def test_what_is_put_away_comes_back(cache: Any) -> None:

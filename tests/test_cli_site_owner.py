@@ -73,6 +73,23 @@ def test_lint_fetches_a_site(site: server.Site) -> None:
     assert f"{site.url}/robots.txt:2:11 error P001" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("octets", "declared", "said"),
+    [
+        (GOOD.encode("utf-16"), "text/plain", "error B002 the file is in UTF-16-LE"),
+        (GOOD.encode("utf-32-be"), "text/plain; charset=UTF-32BE", "B002 the file is in UTF-32BE"),
+        (GOOD.encode() + b"# \xe9\n", "text/plain; charset=ISO-8859-1", "B004 the file is served in iso"),
+        # A charset that lies is none.
+        (GOOD.encode() + b"# \xe9\n", "text/plain; charset=ascii", "octet 0xe9 is not UTF-8"),
+    ],
+)  # fmt: skip
+def test_lint_tells_in_what_a_site_serves_its_file(
+    site: server.Site, octets: bytes, declared: str, said: str
+) -> None:
+    site.robots(body=octets, headers={"Content-Type": declared})
+    assert said in run("lint", site.url).stdout
+
+
 def test_what_cannot_be_read_is_told_and_the_rest_done(bad: Path, tmp_path: Path) -> None:
     result = run("lint", tmp_path / "none.txt", bad)
     assert result.exit_code == 3

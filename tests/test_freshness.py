@@ -217,40 +217,40 @@ TEXT = "User-agent: *\nDisallow: /é\n"
     ],
 )
 def test_bodies_become_utf_8(body: bytes, charset: str | None, read: str) -> None:
-    assert as_utf8(body, charset, is_whole=True) == read.encode()
+    assert as_utf8(body, charset, is_whole=True)[0] == read.encode()
 
 
 @pytest.mark.parametrize("charset", [None, "utf-8", "ascii", "nonsense", "\0", "hex", "idna", "punycode",
                                      "undefined", "x" * 10_000, "utf-16", "utf-32", "unicode_escape", "é"])  # fmt: skip
 def test_a_charset_that_lies_leaves_the_octets(charset: str | None) -> None:
     body = b"User-agent: *\nDisallow: /\xe9 \xff\n"
-    assert as_utf8(body, charset, is_whole=True) == body
+    assert as_utf8(body, charset, is_whole=True) == (body, None)
 
 
 @given(
     st.binary(), st.sampled_from([None, "latin-1", "utf-16", "utf-8", "shift_jis"]), st.booleans()
 )
 def test_any_octets_are_read(body: bytes, charset: str | None, is_whole: bool) -> None:
-    koster.parse(as_utf8(body, charset, is_whole))
-    koster.parse(as_utf8(codecs.BOM_UTF16_LE + body, charset, is_whole))
+    koster.parse(as_utf8(body, charset, is_whole)[0])
+    koster.parse(as_utf8(codecs.BOM_UTF16_LE + body, charset, is_whole)[0])
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_of_a_file_that_is_too_long_the_whole_lines_are_read(end: bytes) -> None:
     line = b"Disallow: /0123456789" + end
     body = line * (MAX_OCTETS // len(line) + 10)
-    read = as_utf8(body, None, is_whole=True)
+    read, _ = as_utf8(body, None, is_whole=True)
     assert read == body[: len(read)]
     assert MAX_OCTETS - len(line) < len(read) <= MAX_OCTETS
     assert read.endswith(end)
-    assert as_utf8(b"Disallow: /a\nDisallow: /b", None, is_whole=False) == b"Disallow: /a\n"
-    assert as_utf8(b"x" * (MAX_OCTETS + 1), None, is_whole=True) == b""
-    assert as_utf8(b"x" * MAX_OCTETS, None, is_whole=True) == b"x" * MAX_OCTETS
+    assert as_utf8(b"Disallow: /a\nDisallow: /b", None, is_whole=False)[0] == b"Disallow: /a\n"
+    assert as_utf8(b"x" * (MAX_OCTETS + 1), None, is_whole=True) == (b"", None)
+    assert as_utf8(b"x" * MAX_OCTETS, None, is_whole=True)[0] == b"x" * MAX_OCTETS
 
 
 def test_a_long_file_in_utf_16_is_cut_between_lines() -> None:
     body = codecs.BOM_UTF16_LE + ("Disallow: /é\n" * 40_000).encode("utf-16-le")
-    read = as_utf8(body, None, is_whole=True).decode()
+    read = as_utf8(body, None, is_whole=True)[0].decode()
     assert set(read.splitlines()) == {"Disallow: /é"}
     assert read.endswith("\n")
 

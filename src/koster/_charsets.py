@@ -71,8 +71,11 @@ def marked_charset(body: bytes) -> str | None:
     return next((codec for mark, codec in _MARKS if body.startswith(mark)), None)
 
 
-def as_utf8(body: bytes, charset: str | None, is_whole: bool) -> bytes:
-    """Return what is read of a body, as UTF-8: of one that is too long its whole lines."""
+def as_utf8(body: bytes, charset: str | None, is_whole: bool) -> tuple[bytes, str | None]:
+    """Return what is read of a body, as UTF-8: of one that is too long its whole lines.
+
+    And the charset that it was in; None if that is UTF-8, or nobody knows.
+    """
     is_whole = is_whole and len(body) <= MAX_OCTETS
     body = body[:MAX_OCTETS]
     for mark, codec in _MARKS:
@@ -80,9 +83,15 @@ def as_utf8(body: bytes, charset: str | None, is_whole: bool) -> bytes:
             text = codecs.getincrementaldecoder(codec)("replace").decode(
                 body[len(mark) :], is_whole
             )
-            return _whole_lines(text.encode("utf-8"), is_whole)
+            return _whole_lines(text.encode("utf-8"), is_whole), codec
     body = _whole_lines(body, is_whole)
-    return body if charset is None or is_utf8(body) else _by_charset(body, charset)
+    if charset is None or is_utf8(body):
+        return body, None
+    try:
+        return decoded(body, charset).encode("utf-8", "surrogatepass"), charset.lower()
+    except (LookupError, UnicodeError):
+        # The charset lies, or nobody knows it.
+        return body, None
 
 
 def is_utf8(body: bytes) -> bool:
@@ -92,14 +101,6 @@ def is_utf8(body: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return b"\0" not in body
-
-
-def _by_charset(body: bytes, charset: str) -> bytes:
-    """Return octets as UTF-8; those of a charset that lies, or that nobody knows, as they are."""
-    try:
-        return decoded(body, charset).encode("utf-8", "surrogatepass")
-    except (LookupError, UnicodeError):
-        return body
 
 
 def _whole_lines(body: bytes, is_whole: bool) -> bytes:

@@ -178,11 +178,13 @@ class Access:
         """Keep a file."""
         headers = response.headers
         charset = charset_of(headers.get("content-type", ""))
+        body, charset = as_utf8(response.body, charset, response.is_whole)
         entry = self._definite(request, Answer.FILE, headers, hops, now)
         return replace(
             entry,
             why="",
-            body=as_utf8(response.body, charset, response.is_whole),
+            body=body,
+            charset=charset,
             is_cut=not response.is_whole or len(response.body) > MAX_OCTETS,
             etag=_validator(headers, "etag"),
             last_modified=_validator(headers, "last-modified"),
@@ -318,6 +320,8 @@ class Outcome:
         expires: Until when the site is not asked again.
         unreachable_since: Since when it could not be reached; None if it could.
         is_cut: Whether the file is longer than what is read of one (500 KiB).
+        charset: What the file was in, where that was not UTF-8; robots that read nothing else
+            see another file.
     """
 
     origin: str
@@ -331,6 +335,7 @@ class Outcome:
     expires: datetime
     unreachable_since: datetime | None
     is_cut: bool = False
+    charset: str | None = None
 
     @property
     def is_stale(self) -> bool:
@@ -398,4 +403,5 @@ def outcome_of(entry: Entry, dialect: Dialect, now: datetime) -> Outcome:
         expires=entry.expires,
         unreachable_since=entry.unreachable_since,
         is_cut=has_file and entry.is_cut,
+        charset=entry.charset if has_file else None,
     )

@@ -76,12 +76,11 @@ class Hop:
 class Entry:
     """What is kept of an origin.
 
-    ``answer``, ``url``, ``body`` (as UTF-8), ``is_cut`` (it was longer), ``etag``,
-    ``last_modified`` and ``fetched`` belong to the last definite answer: where it came from in
-    the end, and when it was had or last confirmed. ``hops``, ``status`` and ``why`` belong to the
-    last try. ``expires`` is until
-    when the origin is not to be asked again. ``unreachable_since`` is set while it could not be
-    reached.
+    ``answer``, ``url``, ``body`` (as UTF-8), ``charset`` (what it was in, if not that),
+    ``is_cut`` (it was longer), ``etag``, ``last_modified`` and ``fetched`` belong to the last
+    definite answer: where it came from in the end, and when it was had or last confirmed.
+    ``hops``, ``status`` and ``why`` belong to the last try. ``expires`` is until when the origin is
+    not to be asked again. ``unreachable_since`` is set while it could not be reached.
     """
 
     origin: str
@@ -97,6 +96,7 @@ class Entry:
     etag: str | None = None
     last_modified: str | None = None
     is_cut: bool = False
+    charset: str | None = None
 
     @property
     def has_copy(self) -> bool:

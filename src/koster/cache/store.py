@@ -85,6 +85,7 @@ def encoded(entry: Entry) -> bytes:
         "etag": entry.etag,
         "last_modified": entry.last_modified,
         "is_cut": entry.is_cut,
+        "charset": entry.charset,
     }
     content = json.dumps(fields).encode("ascii") + b"\n" + entry.body
     return b"%s %08x\n%s" % (_FORMAT, zlib.crc32(content), content)
@@ -121,6 +122,8 @@ def _entry(fields: Mapping[str, Any], body: bytes) -> Entry:
         etag=None if fields["etag"] is None else _text(fields["etag"]),
         last_modified=None if fields["last_modified"] is None else _text(fields["last_modified"]),
         is_cut=bool(fields["is_cut"]),
+        # Records of before there was one have none.
+        charset=_text(fields["charset"]) if fields.get("charset") else None,
     )
 
 

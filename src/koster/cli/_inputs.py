@@ -25,11 +25,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A robots.txt that was read. ``is_cut``: it is longer than what was fetched."""
+    """A robots.txt that was read.
+
+    ``is_cut``: it is longer than what was fetched. ``charset``: what it was in, if not UTF-8.
+    """
 
     path: str
     body: bytes
     is_cut: bool = False
+    charset: str | None = None
 
     @property
     def name(self) -> str:
@@ -108,7 +112,7 @@ def _fetched(path: str, settings: _sites.Settings, dialect: Dialect) -> Input:
             _screen.complain(f"{outcome.origin}: has no robots.txt ({outcome.why}); all is allowed")
             return Input(outcome.url, b"")
         raise UnreadableError(f"{outcome.origin}: its robots.txt could not be had ({outcome.why})")
-    return Input(outcome.url, outcome.robots.body, outcome.is_cut)
+    return Input(outcome.url, outcome.robots.body, outcome.is_cut, outcome.charset)
 
 
 def _check_target(path: str, target: Path, mode: int) -> None:

@@ -109,6 +109,10 @@ def _facts(outcome: Outcome, began: datetime) -> list[tuple[str, str]]:
         facts.append(("File", f"{counted}, read as {outcome.dialect}"))
         if outcome.is_cut:
             facts.append(("Note", "the file is longer: robots read its first 500 KiB alone"))
+        if outcome.charset:
+            facts.append(
+                ("Note", f"the file is in {outcome.charset}: many robots read UTF-8 alone")
+            )
         source = " (from the cache)" if outcome.fetched < began else ""
         facts.append(("Fetched", _moment(outcome.fetched) + source))
     if outcome.unreachable_since is not None:
@@ -145,6 +149,7 @@ def _print_json(outcome: Outcome) -> None:
         "stale": outcome.is_stale,
         "downgraded": outcome.is_downgraded,
         "cut": outcome.is_cut,
+        "charset": outcome.charset,
         "fetched": outcome.fetched.isoformat(),
         "expires": outcome.expires.isoformat(),
         "unreachable_since": outcome.unreachable_since and outcome.unreachable_since.isoformat(),

@@ -180,7 +180,14 @@ def _findings(
     each: Input, dialects: tuple[Dialect, ...], checks: tuple[Check, ...]
 ) -> list[Finding]:
     first, *others = dialects
-    return linting.lint(each.body, first, checks, dialects=tuple(others), is_cut=each.is_cut)
+    return linting.lint(
+        each.body,
+        first,
+        checks,
+        dialects=tuple(others),
+        is_cut=each.is_cut,
+        charset=each.charset,
+    )
 
 
 def _print_findings(each: Input, findings: list[Finding]) -> None:

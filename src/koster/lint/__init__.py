@@ -60,6 +60,7 @@ def lint(
     *,
     dialects: tuple[Dialect, ...] = (GOOGLE,),
     is_cut: bool = False,
+    charset: str | None = None,
 ) -> list[Finding]:
     """Return what there is to be found in a file, by place.
 
@@ -69,8 +70,9 @@ def lint(
         checks: What is looked for.
         dialects: Those that are compared with ``dialect``.
         is_cut: Whether the file is longer than ``body``, which is what was read of it.
+        charset: What the file was served in, where ``body`` is what was made of that.
     """
-    subject = Subject(body, dialect, dialects=dialects, is_cut=is_cut)
+    subject = Subject(body, dialect, dialects=dialects, is_cut=is_cut, charset=charset)
     found = []
     for check in checks:
         if not (subject.is_text or check.family is Family.BYTES):

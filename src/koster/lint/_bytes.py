@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from ..model import Line
     from ._model import Remark, Subject
 
+#: How the names of charsets begin that have no octet of ASCII's alone.
+_WIDE = ("UTF-16", "UTF_16", "UTF16", "UTF-32", "UTF_32", "UTF32")
+
 _TAG = re.compile(r"\s*</?[a-zA-Z!][^>]*>")
 
 #: Characters that nobody sees, or that turn the order of what is seen (Unicode: Cf), and spaces
@@ -60,7 +63,8 @@ def page_in_parts(subject: Subject) -> Iterator[Remark]:
 
 def wide(subject: Subject) -> Iterator[Remark]:
     """Find UTF-16 and UTF-32."""
-    charset = wide_charset(subject.body)
+    served = (subject.charset or "").upper()
+    charset = served if served.startswith(_WIDE) else wide_charset(subject.body)
     if charset:
         yield subject.file(
             f"the file is in {charset}; robots read UTF-8, and see nothing in it",
@@ -85,6 +89,11 @@ def bom(subject: Subject) -> Iterator[Remark]:
 
 def not_utf8(subject: Subject) -> Iterator[Remark]:
     """Find octets that are not UTF-8, once a file."""
+    if subject.charset and not subject.charset.upper().startswith(_WIDE):
+        yield subject.file(
+            f"the file is served in {subject.charset}; many robots read UTF-8 alone, and other paths",
+            "save and serve it as UTF-8",
+        )
     if subject.robots.body.isascii():
         return
     lines = [

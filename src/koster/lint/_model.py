@@ -163,7 +163,8 @@ _MOST_SETS = 2_000
 class Subject:
     """A file that is looked at, and what several checks want to know of it.
 
-    ``is_cut``: the file is longer than what was fetched of it. ``dialects`` are those that are
+    ``is_cut``: the file is longer than what was fetched of it; ``charset``: that was in another one
+    than UTF-8. ``dialects`` are those that are
     compared with the file's own.
     """
 
@@ -174,11 +175,13 @@ class Subject:
         *,
         dialects: tuple[Dialect, ...] = (),
         is_cut: bool = False,
+        charset: str | None = None,
     ) -> None:
         self.robots: RobotsTxt = parse(body, dialect)
         self.body = body
         self.dialects = dialects
         self.is_cut = is_cut
+        self.charset = charset
         self._living_by: dict[tuple[Dialect, str], set[int]] = {}
         self.budget = Budget(states=500, total=6_000, compared=100_000)
 
