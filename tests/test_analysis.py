@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 import koster
 from koster import analysis
-from koster.analysis import Cause, Extent, classify, dead_rules, difference, redundant_rules
+from koster.analysis import (
+    Cause,
+    Extent,
+    classify,
+    dead_rules,
+    difference,
+    idle_rules,
+    redundant_rules,
+)
 
 #: Small, so that patterns meet, with an octet of which no pattern speaks.
 LETTERS = ("a", "b", "/", "?", "$", "x")
@@ -175,6 +183,35 @@ def test_nothing_changes_without_redundant_rules(given: tuple[str, str]) -> None
         assert not redundant_rules(fewer)
         for path in short_paths():
             assert rules.allowed(path) == fewer.allowed(path)
+
+
+def without(file: str, gone: set[int]) -> str:
+    """A file in which some lines are remarks."""
+    return "\n".join(
+        "#" if number in gone else line for number, line in enumerate(file.splitlines(), 1)
+    )
+
+
+@given(sets)
+def test_a_rule_is_idle_where_nothing_changes_without_it(given: tuple[str, str]) -> None:
+    """Whether rules that decide nothing stay or go."""
+    file, dialect = given
+    rules = rules_of(file, dialect)
+    dead = {each.rule.line for each in dead_rules(rules).rules}
+    likely = analysis.likely_urls(rules)
+    idle = {each.rule.line: each for each in idle_rules(rules)}
+    assert set(idle) <= set(likely)
+    for line, each in idle.items():
+        assert line_of(rules.decide(each.url)) == line
+    for line in likely if dialect in FREE else ():
+        fewer = [rules_of(without(file, gone), dialect) for gone in ({line}, {line, *dead})]
+        is_idle = all(difference(rules, each).are_equal for each in fewer)
+        if line in idle:
+            instead = fewer[1].decide(idle[line].url)
+            assert line_of(instead) == (idle[line].instead.line if idle[line].instead else 0)
+            assert is_idle
+        elif len(likely) + len(dead) == len(rules.groups[0].rules):
+            assert not is_idle
 
 
 @given(files_of(_wildcards, _HEAD), st.sampled_from(STARRED), st.sampled_from(STARRED))

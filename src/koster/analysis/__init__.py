@@ -24,8 +24,10 @@ from ._questions import (
     DeadRule,
     DeadRules,
     Extent,
+    IdleRule,
     classify,
     dead_rules,
+    idle_rules,
     likely_urls,
     redundant_rules,
 )
@@ -41,10 +43,12 @@ __all__ = [
     "Differences",
     "Disagreement",
     "Extent",
+    "IdleRule",
     "classify",
     "dead_rules",
     "difference",
     "disagreements",
+    "idle_rules",
     "likely_urls",
     "redundant_rules",
 ]

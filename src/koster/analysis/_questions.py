@@ -69,6 +69,18 @@ class DeadRules:
     is_proved: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class IdleRule:
+    """A rule that decides URLs, but each of them as it would be decided without that rule.
+
+    ``url`` is one of them, and ``instead`` what would decide that one: None where no rule would.
+    """
+
+    rule: Rule
+    url: str
+    instead: Rule | None
+
+
 class Reasoner:
     """The rules of one robot, and what can be asked about them."""
 
@@ -261,6 +273,46 @@ def _dead(rules: Rules, reasoner: Reasoner, row: int, entries: list[Entry]) -> D
     covered_by = tuple(rules.rule_in(number) for number in sorted(covers) if number >= 0)
     otherwise = Cause.ROBOTS_TXT if ITSELF in covers else Cause.NO_PATH
     return DeadRule(rules.rule_in(row), Cause.COVERED if covered_by else otherwise, covered_by)
+
+
+def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ...]:
+    """Return rules that decide URLs and change nothing: others say the same without them.
+
+    Each of them alone can be left out, whether rules that decide nothing stay or go. A rule is only
+    named where that is proved.
+    """
+    ranked = Ranked(rules)
+    reasoner = Reasoner(ranked, budget or Budget())
+    of_row = reasoner.by_row()
+    urls = {row: _first_example(reasoner, of_row[row]) for row in of_row}
+    idle = [row for row, url in urls.items() if url and _is_idle(reasoner, of_row[row], url)]
+    # What decides no likely URL may be gone tomorrow.
+    ranked.removed |= {
+        entry.order for row, url in urls.items() if url is None for entry in of_row[row]
+    }
+    found = []
+    for row in sorted(idle):
+        url = urls[row]
+        if url is not None and _is_idle(reasoner, of_row[row], url):
+            instead = ranked.deciding_without(of_row[row], url)
+            rule = rules.rule_in(instead.row) if instead.row >= 0 else None
+            found.append(IdleRule(rules.rule_in(row), url, rule))
+    return tuple(found)
+
+
+def _first_example(reasoner: Reasoner, entries: list[Entry]) -> str | None:
+    return next(filter(None, map(reasoner.example, entries)), None)
+
+
+def _is_idle(reasoner: Reasoner, entries: list[Entry], url: str) -> bool:
+    """Tell whether it is proved that a rule is not needed: not even for a URL that it decides."""
+    try:
+        reasoner.compare(1 + reasoner.ranked.crowd // 4)
+        if reasoner.ranked.deciding_without(entries, url).allow != entries[0].allow:
+            return False
+        return not _is_needed(reasoner, entries)
+    except BudgetSpentError:
+        return False
 
 
 def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, ...]:

@@ -19,7 +19,7 @@ from ._automata import Automaton, Shell, automaton
 from ._search import BudgetSpentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ..dialects import Reading
     from ..robots import Rules
@@ -191,6 +191,16 @@ class Ranked:
         if number == NOTHING or self._itself is None:
             return self.nothing
         return self._itself
+
+    def deciding_without(self, gone: Sequence[Entry], url: str) -> Entry:
+        """Return the entry that would decide about a URL without some, and those removed."""
+        path = self.rules.compared_path(url)
+        matching = (
+            entry
+            for entry in self.beginning(path)
+            if entry not in gone and entry.automaton.accepts(entry.automaton.start(path))
+        )
+        return min(matching, key=lambda entry: entry.order)
 
     def meeting(self, key: bytes) -> Iterator[Entry]:
         """Go through the entries that may match a URL whose path begins with ``key``."""

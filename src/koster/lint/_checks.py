@@ -114,6 +114,10 @@ CHECKS = (
         "The site will not be found there.", _GOOGLE, _semantics.search_closed),
     Check("S008", "resources-closed", _W, "Search robots may not fetch style sheets or scripts.",
         "They render pages before they index them, and judge them without what they may not fetch.", _RENDERING, _semantics.resources),
+    Check("S009", "said-already", _N, "A wider rule says the same.",
+        "It does no harm; of rules that say the same one has to be kept up.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.said_already),
+    Check("S010", "nothing-to-allow", _N, "An Allow is an exception from nothing.",
+        "What no rule disallows is allowed. Whoever wants to close the rest of the site has to disallow it.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.nothing_to_allow),
     # Sitemaps.
     Check("M001", "relative-sitemap", _E, "A sitemap has no scheme and host.",
         "Robots pass over it.", "https://www.sitemaps.org/protocol.html#submit_robots", _values.relative_sitemap),

@@ -21,8 +21,6 @@ _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
 _NEARLY = re.compile(r"[A-Za-z0-9._-]+")
 _VERSION = re.compile(r"([A-Za-z0-9._-]+)/[\w.]*\Z")
 _HEADER = re.compile(r"Mozilla/|\(compatible|AppleWebKit|Gecko", re.IGNORECASE)
-#: As MJ12bot and archive.org_bot call themselves.
-_NEARLY = re.compile(r"[A-Za-z0-9._-]+")
 _ROBOT_VERSION = re.compile(r"0*\d+\.\d+(?:\.\d+)?")
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .._charsets import marked_charset
-from ..analysis import Budget, DeadRule, DeadRules, dead_rules, likely_urls
+from ..analysis import Budget, DeadRule, DeadRules, IdleRule, dead_rules, idle_rules, likely_urls
 from ..dialects import RFC9309, BlankLines
 from ..diff import rule_sets
 from ..model import RULES, Directive, LineKind
@@ -183,7 +183,10 @@ class Subject:
         self.is_cut = is_cut
         self.charset = charset
         self._living_by: dict[tuple[Dialect, str], set[int]] = {}
+        self._idle_lines_by: dict[tuple[Dialect, str], set[int]] = {}
         self.budget = Budget(states=500, total=6_000, compared=100_000)
+        #: What only remarks come of may not use up what errors need.
+        self.idle_budget = Budget(states=200, total=3_000, compared=50_000)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -280,19 +283,52 @@ class Subject:
             and not self._lives_elsewhere(dead.rule, name)
         ]
 
+    @cached_property
+    def surely_idle(self) -> list[IdleRule]:
+        """The rules that change nothing for any robot that has them, by line.
+
+        Those are left out that a dialect which is compared may need.
+        """
+        found: dict[int, IdleRule] = {}
+        needed: set[int] = set()
+        for name, rules in self.sets:
+            idle = {each.rule.line: each for each in idle_rules(rules, self.idle_budget)}
+            needed |= {rule.line for group in rules.groups for rule in group.rules} - set(idle)
+            for line, each in idle.items():
+                found.setdefault(line, each)
+                if self._is_needed_elsewhere(each.rule, name):
+                    needed.add(line)
+        return [idle for line, idle in sorted(found.items()) if line not in needed]
+
+    def _is_needed_elsewhere(self, rule: Rule, name: str) -> bool:
+        """Tell whether a rule may change something by a dialect that is compared."""
+        return any(rule.line not in self._idle_by(dialect, name) for dialect in self._unlike(rule))
+
+    def _idle_by(self, dialect: Dialect, name: str) -> set[int]:
+        """Return the lines of rules that change nothing for a robot by another dialect."""
+        key = dialect, name
+        if key not in self._idle_lines_by:
+            rules = parse(self.robots.body, dialect).rules_for(name)
+            self._idle_lines_by[key] = {
+                each.rule.line for each in idle_rules(rules, self.idle_budget)
+            }
+        return self._idle_lines_by[key]
+
+    def _unlike(self, rule: Rule) -> Iterator[Dialect]:
+        """Go through the dialects that are compared, and may read such a rule otherwise."""
+        is_plain = _PLAIN.fullmatch(rule.pattern) is not None
+        own = self.robots.dialect.reading
+        for dialect in self.dialects:
+            theirs = dialect.reading
+            if not is_plain or (theirs.patterns, theirs.choice) != (own.patterns, own.choice):
+                yield dialect
+
     def _lives_elsewhere(self, rule: Rule, name: str) -> bool:
         """Tell whether a dialect that is compared lets a rule decide something.
 
         Where one takes ``:`` and ``%3A`` for the same and another does not, both lines are needed.
         """
-        is_plain = _PLAIN.fullmatch(rule.pattern) is not None
-        own = self.robots.dialect.reading
-        return any(
-            rule.line in self.living_by(dialect, name)
-            for dialect in self.dialects
-            if not is_plain
-            or (dialect.reading.patterns, dialect.reading.choice) != (own.patterns, own.choice)
-        )
+        return any(rule.line in self.living_by(dialect, name) for dialect in self._unlike(rule))
 
     def living_by(self, dialect: Dialect, name: str) -> set[int]:
         """Return the lines of rules that decide some likely URL for a robot by another dialect."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _RENDER = ("Googlebot", "bingbot")
 _RESOURCE = re.compile(r"\.(css|js)(?=[$*?]|\Z)", re.IGNORECASE)
 _FOLDER = re.compile(r"/(css|js|javascripts?|stylesheets?|assets|static)/?[*$]?\Z", re.IGNORECASE)
+#: Allowing everything is a statement, not a rule that does not work.
+_EVERYTHING = re.compile(r"[/*]+\$?")
 _NOT = {True: "", False: " not"}
 #: So many coverers are named.
 _NAMED = 3
@@ -78,6 +80,32 @@ def repeated(subject: Subject) -> Iterator[Remark]:
             edits = (subject.edit_away(line),) if is_safe else ()
             yield subject.rule(
                 dead.rule, f"line {others[0].line} says the same", "remove the line", edits
+            )
+
+
+def said_already(subject: Subject) -> Iterator[Remark]:
+    """Find rules that decide what a wider one would decide alike."""
+    for idle in subject.surely_idle:
+        if idle.instead is not None:
+            yield subject.rule(
+                idle.rule,
+                f"line {idle.instead.line} ({_shown(str(idle.instead))}) says so already: without this rule nothing changes",
+            )
+
+
+def nothing_to_allow(subject: Subject) -> Iterator[Remark]:
+    """Find Allow where nothing is disallowed."""
+    for idle in subject.surely_idle:
+        if (
+            idle.instead is None
+            and idle.rule.allow
+            and not _EVERYTHING.fullmatch(idle.rule.pattern)
+        ):
+            yield subject.rule(
+                idle.rule,
+                "nothing disallows what this allows: the rule changes nothing",
+                "disallow what it is to be an exception from, if a rule is missing",
+                url=idle.url,
             )
 
 
