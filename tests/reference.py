@@ -111,6 +111,11 @@ def path_of(url: bytes) -> bytes:
     return url if url.startswith(b"/") else b"/" + url
 
 
+def escaped(octet: int) -> bytes:
+    """An escape no part of which is anything else: a star matches all of it or nothing."""
+    return b"%" + bytes(each + 0x80 for each in b"%02X" % octet)
+
+
 def canonical(octets: bytes, is_pattern: bool) -> bytes:
     out = b""
     query = False
@@ -121,14 +126,14 @@ def canonical(octets: bytes, is_pattern: bool) -> bytes:
         if escape:
             value = bytes([int(escape[1], 16)])
             plain = value in UNRESERVED or (query and value in (b"/", b"?"))
-            out += value if plain else b"%" + escape[1].upper()
+            out += value if plain else escaped(value[0])
             at += 3
             continue
         special = is_pattern and (octet == b"*" or (octet == b"$" and at + 1 == len(octets)))
         if octet in UNRESERVED or octet in b"/?&=" or special:
             out += octet
         else:
-            out += b"%%%02X" % octet[0]
+            out += escaped(octet[0])
         query = query or octet == b"?"
         at += 1
     return out

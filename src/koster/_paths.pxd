@@ -5,9 +5,10 @@ cdef int _CANONICAL, _PATTERN_ONLY, _AS_WRITTEN, _DECODED, _GOOGLE, _GIVEN, _WIL
 cdef int URL
 cdef int _SLASH, _COLON, _QUERY, _HASH, _PERCENT, _STAR, _DOLLAR, _BACKSLASH, _LOWER_BIT
 cdef int _ESCAPED, _KEPT, _SPECIAL
-cdef bytes _HEX_TABLE, _NIBBLE_TABLE, _SCHEME_TABLE
+cdef bytes _HEX_TABLE, _MARKED_TABLE, _NIBBLE_TABLE, _SCHEME_TABLE
 cdef bytes _CANONICAL_TABLE, _DECODED_TABLE, _PLAIN_TABLE, _SHELL_TABLE, _SHELL_ACTIONS_TABLE
 cdef const unsigned char* _HEX
+cdef const unsigned char* _MARKED
 cdef const unsigned char* _NIBBLE
 cdef const unsigned char* _SCHEME
 cdef const unsigned char* _CANONICAL_ACTIONS
@@ -57,8 +58,11 @@ cdef Py_ssize_t _write_escape(
     int value, int escapes, int patterns, bint query, bint quoted, unsigned char* out,
     Py_ssize_t at
 ) noexcept nogil
-cdef Py_ssize_t _escape(int octet, unsigned char* out, Py_ssize_t at) noexcept nogil
-@cython.locals(octet=int)
+@cython.locals(digits="const unsigned char*")
+cdef Py_ssize_t _escape(
+    int octet, int escapes, unsigned char* out, Py_ssize_t at
+) noexcept nogil
+@cython.locals(octet=int, value=int)
 cdef Py_ssize_t _write_google(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end, unsigned char* out, Py_ssize_t at
 ) noexcept nogil

@@ -7,6 +7,11 @@ RFC 9309 §2.2.2 wants octets compared after percent-encoding is made equal, and
 how. Here: an escape of an unreserved octet (RFC 3986 §2.3) is decoded, and every octet that
 could mean two things (reserved, ``%``, not ASCII) is escaped, so that ``/a%2Fb`` is not
 ``/a/b`` and ``%2A`` in a pattern is a literal star.
+
+An escape is one octet, whatever it takes to write it, and a ``*`` does not match a part of it:
+``/*A`` says nothing of ``/10:30``, though the form of that has ``%3A``. So the canonical form has the
+highest bit of both hex digits set. Nothing else in it has, and what follows a star in a pattern
+never begins with such an octet (UTF-8 tells the beginnings of characters in the same way).
 """
 
 from __future__ import annotations
@@ -42,6 +47,9 @@ _LOWER_BIT = 32
 
 _HEX_TABLE = b"0123456789ABCDEF"
 _HEX = _HEX_TABLE
+#: The digits of the canonical form.
+_MARKED_TABLE = bytes(octet | 128 for octet in _HEX_TABLE)
+_MARKED = _MARKED_TABLE
 #: The value of a hex digit, or 255.
 _NIBBLE_TABLE = bytes(
     int(chr(octet), 16) if chr(octet) in "0123456789abcdefABCDEF" else 255 for octet in range(256)
@@ -218,7 +226,7 @@ def _write_form(
             out[at] = octet
             at += 1
         else:
-            at = _escape(octet, out, at)
+            at = _escape(octet, escapes, out, at)
             quoted = False
     return at
 
@@ -253,16 +261,17 @@ def _write_escape(
             out[at] = _BACKSLASH
             at += 1
     if not plain:
-        return _escape(value, out, at)
+        return _escape(value, escapes, out, at)
     out[at] = value
     return at + 1
 
 
-def _escape(octet: int, out: bytearray, at: int) -> int:
+def _escape(octet: int, escapes: int, out: bytearray, at: int) -> int:
     """Write ``%XX``."""
+    digits = _MARKED if escapes == _CANONICAL else _HEX
     out[at] = _PERCENT
-    out[at + 1] = _HEX[octet >> 4]
-    out[at + 2] = _HEX[octet & 15]
+    out[at + 1] = digits[octet >> 4]
+    out[at + 2] = digits[octet & 15]
     return at + 3
 
 
@@ -272,10 +281,11 @@ def _write_google(data: Octets, start: int, end: int, out: bytearray, at: int) -
         octet = data[start]
         start += 1
         if octet == _PERCENT and _is_escape(data, start, end):
-            at = _escape(16 * _NIBBLE[data[start]] + _NIBBLE[data[start + 1]], out, at)
+            value = 16 * _NIBBLE[data[start]] + _NIBBLE[data[start + 1]]
+            at = _escape(value, _PATTERN_ONLY, out, at)
             start += 2
         elif octet > 127:
-            at = _escape(octet, out, at)
+            at = _escape(octet, _PATTERN_ONLY, out, at)
         else:
             out[at] = octet
             at += 1

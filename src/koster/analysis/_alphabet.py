@@ -49,7 +49,10 @@ _KEPT = "".join(sorted(_UNRESERVED | set("/?&="))).encode("ascii")
 #: Escapes that do not stand in a query; a token without octets leads nowhere.
 _AS_THEY_ARE = ("%2F", "%3F")
 
-_ESCAPE = re.compile(rb"%[0-9A-F]{2}")
+#: As they are written, and as the canonical form has them (`_paths`).
+_ESCAPE = re.compile(rb"%(?:[0-9A-F]{2}|[\xb0-\xb9\xc1-\xc6]{2})")
+_MARKED = bytes(octet | 128 for octet in b"0123456789ABCDEF")
+_UNMARKED = bytes.maketrans(_MARKED, b"0123456789ABCDEF")
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
 #: A run behind a star that can begin in the middle of an escape.
 _IN_AN_ESCAPE = re.compile(rb"\*[0-9A-F]")
@@ -66,6 +69,11 @@ def _asked(reading: Reading) -> Dialect:
 def path_of(reading: Reading, path: str) -> bytes:
     """Return what a reading compares of a path, also of one that looks like a host."""
     return parse(b"", _asked(reading)).rules_for("*").compared_path(with_host(path))
+
+
+def spelled(path: bytes, reading: Reading) -> bytes:
+    """Return what is compared with the escapes as they are written."""
+    return path.translate(_UNMARKED) if reading.escapes == Escapes.CANONICAL else path
 
 
 def with_host(path: str) -> str:
@@ -167,7 +175,7 @@ def _of_one(reading: Reading, written: bytes) -> Iterator[Candidate]:
     # not speak is the letter for all others.
     needs_other = all(octet in written for octet in _KEPT)
     for token, pair in outputs.items():
-        escape = pair[0].decode("ascii", "replace")
+        escape = spelled(pair[0], reading).decode("ascii", "replace")
         is_told = escape in listed or reading.escapes != Escapes.CANONICAL
         if len(escape) > 1 and len(token) == 1 and not (is_told and token in PLAIN):
             continue
@@ -199,12 +207,14 @@ def _of_several(
 
 
 def _escapes_in(written: bytes) -> set[str]:
-    return {escape.decode("ascii") for escape in _ESCAPE.findall(written)}
+    return {escape.translate(_UNMARKED).decode("ascii") for escape in _ESCAPE.findall(written)}
 
 
 def _is_told(character: str, written: bytes) -> bool:
     """Tell whether a pattern speaks of a character, as it is or escaped."""
-    return character.encode("ascii") in written or b"%%%02X" % ord(character) in written
+    if character.encode("ascii") in written:
+        return True
+    return f"%{ord(character):02X}" in _escapes_in(written)
 
 
 def _characters(written: bytes) -> list[str]:

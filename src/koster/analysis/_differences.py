@@ -219,10 +219,9 @@ class _Pairs:
         begin = url_that_begins(prefix, self.old.reading)
         if begin is None:
             return None
-        escapes = self.old.reading.escapes
         if not (old.rest and new.rest):
             path = prefix + (old.rest or new.rest).replace(b"*", b"")
-            url = with_host(plainest(url_of(path, escapes), self.old.reading))
+            url = with_host(plainest(url_of(path, self.old.reading), self.old.reading))
             if len(path) == max(old.shortest, new.shortest, 1) and self._decide(url, old, new):
                 return url
         outside = [*self.old.before(old, prefix), *self.new.before(new, prefix)]
@@ -271,11 +270,13 @@ class _Pairs:
         self._tried += 1
         if self._tried > _TRIED:
             raise BudgetSpentError
-        longer, other = (old, new) if len(old.literal) >= len(new.literal) else (new, old)
+        is_old = len(old.literal) >= len(new.literal)
+        longer, other = (old, new) if is_old else (new, old)
+        reading = self.old.reading if is_old else self.new.reading
         for filling in (b"", b"xy"):
             rests = (longer.rest + other.rest).replace(b"*", filling)
             path = (longer.literal or b"/") + rests
-            url = with_host(url_of(path, self.old.reading.escapes))
+            url = with_host(url_of(path, reading))
             if path.startswith(b"/") and self._decide(url, old, new):
                 return url
         return None

@@ -112,7 +112,7 @@ class Reasoner:
         spread = entry.literal + entry.rest.replace(b"*", b"xy")
         for path in (joined, spread) if entry.is_anchored else (joined, joined + b"xy", spread):
             if path.startswith(b"/"):
-                yield with_host(url_of(path, self.ranked.reading.escapes))
+                yield with_host(url_of(path, self.ranked.reading))
 
     def example(self, entry: Entry) -> str | None:
         """Return a URL that the engine says an entry decides, if a likely one is."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from ..dialects import Choice, Escapes, Patterns, RobotsTxtPath
-from ._alphabet import AS_IT_STANDS, path_of
+from ._alphabet import AS_IT_STANDS, path_of, spelled
 from ._automata import Automaton, Shell, automaton
 from ._search import BudgetSpentError
 
@@ -169,7 +169,7 @@ class Ranked:
         self.nothing = nothing
         self._itself = itself[0] if itself else None
         self.removed: set[int] = set()
-        self.key_of: Callable[[Entry], bytes] = _unescaped if unescaped else _literal
+        self.key_of: Callable[[Entry], bytes] = self._unescaped if unescaped else _literal
         self._by_key: dict[bytes, list[Entry]] = {}
         for entry in self.entries:
             self._by_key.setdefault(self.key_of(entry), []).append(entry)
@@ -177,6 +177,10 @@ class Ranked:
         #: Entries that nearly every other one may meet: what looking for those takes.
         self.crowd = sum(len(some) for key, some in self._by_key.items() if len(key) < _SHORT)
         self._sizes = sorted({len(key) for key in self._keys})
+
+    def _unescaped(self, entry: Entry) -> bytes:
+        # A pattern that is compared as it stands may end within an escape of the URL.
+        return unquote_to_bytes(_CUT_ESCAPE.sub(b"", spelled(entry.literal, self.reading)))
 
     @property
     def rules_and_nothing(self) -> list[Entry]:
@@ -245,13 +249,10 @@ def _literal(entry: Entry) -> bytes:
     return entry.literal
 
 
-def _unescaped(entry: Entry) -> bytes:
-    # A pattern that is compared as it stands may end within an escape of the URL.
-    return unquote_to_bytes(_CUT_ESCAPE.sub(b"", entry.literal))
-
-
-def url_of(path: bytes, escapes: Escapes) -> str:
+def url_of(path: bytes, reading: Reading) -> str:
     """Return a URL that is compared as ``path``, or something else where there is none."""
+    escapes = reading.escapes
+    path = spelled(path, reading)
     if escapes in (Escapes.CANONICAL, Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN):
         return path.decode("utf-8", "replace")
     # Escapes that were kept stay; every other octet stood there as it is, or was escaped.
@@ -269,7 +270,7 @@ def url_that_begins(path: bytes, reading: Reading) -> str | None:
     """
     if not path.startswith(b"/"):
         return None
-    url = url_of(path, reading.escapes)
+    url = url_of(path, reading)
     if path_of(reading, url) == path:
         return url
     if reading.escapes in AS_IT_STANDS and _CUT_CHARACTER.search(path):
