@@ -9,9 +9,9 @@ could mean two things (reserved, ``%``, not ASCII) is escaped, so that ``/a%2Fb`
 ``/a/b`` and ``%2A`` in a pattern is a literal star.
 
 An escape is one octet, whatever it takes to write it, and a ``*`` does not match a part of it:
-``/*A`` says nothing of ``/10:30``, though the form of that has ``%3A``. So the canonical form has the
-highest bit of both hex digits set. Nothing else in it has, and what follows a star in a pattern
-never begins with such an octet (UTF-8 tells the beginnings of characters in the same way).
+``/*A`` says nothing of ``/10:30``, though the form of that has ``%3A``. So the canonical form has
+the highest bit of both hex digits set. Nothing else in it has, and what follows a star in a
+pattern never begins with such an octet (UTF-8 tells the beginnings of characters in that way).
 """
 
 from __future__ import annotations

@@ -193,7 +193,8 @@ def _of_several(
     outputs = [_outputs(reading) for reading in readings]
     listed = _escapes_in(as_written)
     listed |= {each for each in _escapes_in(written) if chr(int(each[1:], 16)) not in _RAW}
-    listed |= {f"%{octet:02X}" for octet in set(written) if chr(octet) not in _RAW}
+    bare = _ESCAPE.sub(b"", written)
+    listed |= {f"%{octet:02X}" for octet in set(bare) if chr(octet) not in _RAW}
     in_an_escape = _IN_AN_ESCAPE.search(written) is not None
     for token in outputs[0]:
         pairs = tuple(of_reading[token] for of_reading in outputs)

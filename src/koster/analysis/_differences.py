@@ -241,8 +241,8 @@ class _Pairs:
         return self.old.deciding(url) is old and self.new.deciding(url) is new
 
     def _of_two(self, old: Entry, new: Entry) -> str | None:
-        before = self.old.before(old, self.old.key_of(new))
-        after = self.new.before(new, self.new.key_of(old))
+        before = self.old.before(old, self.new.key_of(new))
+        after = self.new.before(new, self.old.key_of(old))
         self._budget.compare(1 + len(before) + len(after))
         if any(each.covers(old) for each in before) or any(each.covers(new) for each in after):
             return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..dialects import GOOGLE, RFC9309
+from ._bytes import KINDS
 from ._checks import CHECK_OF, CHECKS
 from ._model import Check, Edit, Family, Finding, Severity, Subject
 
@@ -75,7 +76,7 @@ def lint(
     subject = Subject(body, dialect, dialects=dialects, is_cut=is_cut, charset=charset)
     found = []
     for check in checks:
-        if not (subject.is_text or check.family is Family.BYTES):
+        if not (subject.is_text or check.find in KINDS):
             continue
         for remark in check.find(subject):
             finding = Finding(

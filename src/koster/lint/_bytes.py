@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..model import LineKind
 from ..robots import parse
-from ._model import Edit, is_page, wide_charset
+from ._model import Edit, is_binary, is_page, wide_charset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +70,19 @@ def wide(subject: Subject) -> Iterator[Remark]:
             f"the file is in {charset}; robots read UTF-8, and see nothing in it",
             "save it as UTF-8",
         )
+
+
+def binary(subject: Subject) -> Iterator[Remark]:
+    """Find what is no text."""
+    if is_binary(subject.body) and not is_page(subject.body):
+        yield subject.file(
+            "this is no text; robots find no rule in it",
+            "serve the file as plain text; if it is compressed, with a Content-Encoding that says so",
+        )
+
+
+#: What is said of a file that is no text, in place of all else.
+KINDS = (html, wide, binary)
 
 
 def bom(subject: Subject) -> Iterator[Remark]:

@@ -38,6 +38,8 @@ CHECKS = (
         "RFC 9309 takes it for the end of a line; tools that do not take the whole file for one line.", f"{_RFC} §2.2: EOL = CR / LF / CRLF", _bytes.lone_returns),
     Check("B009", "tag", _W, "A line is a tag of HTML.",
         "Robots pass over it; but something put it there, and may have put more.", f"{_RFC} §2.2", _bytes.page_in_parts),
+    Check("B010", "binary", _E, "The file is no text.",
+        "Robots find no rule in it and may fetch everything. Mostly it is compressed, and served without a Content-Encoding.", f"{_RFC} §2.3: the file is text/plain", _bytes.binary),
     # Lines and keys.
     Check("L001", "missing-colon", _W, "A key stands before white space, without a colon.",
         "Google reads two words without a colon as key and value; RFC 9309 does not ask for that, and others pass over the line.", _GOOGLE_LINES, _lines.no_colon),
@@ -55,6 +57,10 @@ CHECKS = (
         "# begins a comment wherever it stands. What follows it is not part of the value.", f"{_RFC} §2.2", _lines.glued_comment),
     Check("L008", "fragment", _W, "A path has what looks like a fragment.",
         "# begins a comment, so that the rule is shorter, and holds for more, than it looks. Robots never ask for fragments.", f"{_RFC} §2.2; RFC 3986 §3.5", _lines.fragment),
+    Check("L009", "read-by-google-alone", _E, "An unknown key begins like a known one.",
+        "Google's parser looks at how a key begins: to it `DisallowAITraining: /` is `Disallow: /`. Others pass over the line.", "google/robotstxt, robots.cc: ParsedRobotsKey::KeyIsDisallow", _lines.read_by_google),
+    Check("L010", "heeded-by-nobody", _W, "No robot heeds this key.",
+        "What is meant by it does not happen. Whether pages are indexed is said in the page or its headers, and robots that may not fetch the page do not see that.", "https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules-in-robotstxt", _lines.heeded_by_nobody),
     # Groups.
     Check("G001", "rule-before-agent", _E, "A rule stands before any User-agent line.",
         "It belongs to no group and is ignored.", f"{_RFC} §2.2.1", _groups.orphans),
@@ -80,6 +86,8 @@ CHECKS = (
         "It reads names up to the first character that is no letter, _ or -: AI2Bot is AI.", "google/robotstxt, robots.cc: ExtractUserAgent", _groups.cut_by_google),
     Check("G012", "name-with-digits", _N, "A name has digits or dots.",
         "Product tokens have letters, _ and -. Robots such as MJ12bot have digits all the same; Google's parser cuts such names.", f"{_RFC} §2.2.1; google/robotstxt, robots.cc: ExtractUserAgent", _groups.odd_token),
+    Check("G013", "nearly-a-crawler", _W, "A name is nearly that of a known crawler, or that of who runs it.",
+        "Robots look for their own name, letter by letter (but not by case): the group is for nobody.", f"{_RFC} §2.2.1; koster.agents", _groups.nearly_a_crawler),
     # Patterns.
     Check("P001", "no-leading-slash", _E, "A pattern begins with neither a slash nor a star.",
         "Paths begin with a slash: the rule matches nothing.", f"{_RFC} §2.2.2", _patterns.no_slash),
@@ -118,6 +126,8 @@ CHECKS = (
         "It does no harm; of rules that say the same one has to be kept up.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.said_already),
     Check("S010", "nothing-to-allow", _N, "An Allow is an exception from nothing.",
         "What no rule disallows is allowed. Whoever wants to close the rest of the site has to disallow it.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.nothing_to_allow),
+    Check("S011", "not-for-the-named", _N, "What everybody is told does not hold for a robot with a group of its own.",
+        "A robot heeds the groups that name it, and groups for everybody only if there are none. That may be meant.", f"{_RFC} §2.2.1", _semantics.not_for_the_named),
     # Sitemaps.
     Check("M001", "relative-sitemap", _E, "A sitemap has no scheme and host.",
         "Robots pass over it.", "https://www.sitemaps.org/protocol.html#submit_robots", _values.relative_sitemap),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
+from .. import agents
 from ..dialects import GOOGLE
+from ..errors import MissingExtraError
 from ..model import RULES, Directive, LineKind
 from ..robots import parse
 from ._model import remark_count
@@ -21,6 +24,12 @@ _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
 _NEARLY = re.compile(r"[A-Za-z0-9._-]+")
 _VERSION = re.compile(r"([A-Za-z0-9._-]+)/[\w.]*\Z")
 _HEADER = re.compile(r"Mozilla/|\(compatible|AppleWebKit|Gecko", re.IGNORECASE)
+#: Operators whose crawlers have other names. Yandex's and Pinterest's do heed their operator's name.
+_NO_TOKENS = {"OpenAI", "Anthropic", "Google", "Microsoft", "Meta", "Amazon", "ByteDance"}
+_NO_TOKENS |= {"Perplexity", "Mistral AI", "Apple", "DuckDuckGo"}
+
+#: Names that are shorter are one letter from too many others.
+_LONG_ENOUGH = 6
 _ROBOT_VERSION = re.compile(r"0*\d+\.\d+(?:\.\d+)?")
 
 
@@ -139,12 +148,86 @@ def not_a_token(subject: Subject) -> Iterator[Remark]:
                 f"{name}: a star is no part of a name; robots read one at the end as nothing, and others to the letter",
                 "write each product token on a line of its own",
             )
-        elif not _NEARLY.fullmatch(name):
+        elif not _NEARLY.fullmatch(name) and name.lower() not in _crawlers():
             read = _read_by_google(name)
             yield subject.value(
                 line,
                 f"{name} is no product token, which has letters, _ and - alone; Google's parser reads {read!r}",
             )
+
+
+@functools.cache
+def _crawlers() -> dict[str, str]:
+    """Return the tokens of known crawlers by themselves in lower case; none without the registry."""
+    try:
+        return {each.token.lower(): each.token for each in agents.known()}
+    except MissingExtraError:
+        return {}
+
+
+@functools.cache
+def _squeezed() -> dict[str, str]:
+    """Return the tokens of known crawlers by their letters and digits."""
+    return {_squeeze(lower): token for lower, token in _crawlers().items()}
+
+
+@functools.cache
+def _of_operators() -> dict[str, list[str]]:
+    """Return the tokens of known crawlers by who runs them, of those whose name is no token."""
+    found: dict[str, list[str]] = {}
+    for each in agents.known() if _crawlers() else ():
+        if each.operator in _NO_TOKENS:
+            found.setdefault(each.operator.lower(), []).append(each.token)
+    return found
+
+
+def _squeeze(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def nearly_a_crawler(subject: Subject) -> Iterator[Remark]:
+    """Find names that are nearly those of known crawlers."""
+    for line in subject.of(Directive.USER_AGENT):
+        lower = line.value.lower()
+        if not _NEARLY.fullmatch(line.value) or lower in _crawlers():
+            continue
+        token = _nearest(_squeeze(lower))
+        if token and lower.partition("-")[0] not in _crawlers():
+            yield subject.value(
+                line,
+                f"no crawler is known that is called {line.value}, but {token} is",
+                f"write {token} if that is meant",
+            )
+        elif lower in _of_operators():
+            tokens = _of_operators()[lower]
+            yield subject.value(
+                line,
+                f"{line.value} is who runs crawlers; robots look for the name of the crawler",
+                f"write {', '.join(tokens[:3])}{' …' if len(tokens) > 3 else ''}, each on a line of its own",
+            )
+
+
+def _nearest(letters: str) -> str | None:
+    """Return the known crawler whose letters are those, but for one too many or too few.
+
+    Another letter in the place of one makes other names: Roverbot is not rogerbot.
+    """
+    squeezed = _squeezed()
+    if letters in squeezed:
+        return squeezed[letters]
+    if len(letters) < _LONG_ENOUGH:
+        return None
+    return next((squeezed[each] for each in _one_off(letters) if each in squeezed), None)
+
+
+def _one_off(letters: str) -> Iterator[str]:
+    """Go through what a slip of the finger may have made of a word; its first letter is right."""
+    for at in range(1, len(letters) + 1):
+        head, tail = letters[:at], letters[at:]
+        if tail:
+            yield head + tail[1:]
+            yield head + tail[1:2] + tail[:1] + tail[2:]
+        yield from (head + letter + tail for letter in "abcdefghijklmnopqrstuvwxyz")
 
 
 def odd_token(subject: Subject) -> Iterator[Remark]:

@@ -6,13 +6,13 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
-from ..model import Directive, LineKind
+from ..model import RULES, Directive, LineKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ..model import Line
-    from ._model import Remark, Subject
+    from ._model import Edit, Remark, Subject
 
 _USUAL = {directive.spellings[0]: directive for directive in Directive}
 _BEGINS_WITH_KEY = re.compile(
@@ -27,15 +27,17 @@ _BEGINS_WITH_KEY = re.compile(
 )
 #: Keys of which nothing is known but that they are meant: draft and vendor words, and the parts of
 #: other files. Sources stand with the documentation of the codes.
+_HEEDED_BY_NOBODY = {
+    "noindex": "no robot heeds Noindex since September 2019; Google reads a noindex in the page or its headers",
+    "nofollow": "no robot heeds Nofollow here; it belongs into the page or its headers",
+    "noarchive": "no robot heeds Noarchive here; it belongs into the page or its headers",
+    "nosnippet": "no robot heeds Nosnippet here; it belongs into the page or its headers",
+    "disallowaitraining": "no robot heeds DisallowAITraining as it is meant; name the robots, or say Content-Signal: ai-train=no",
+}
 _IGNORED = {
-    "noindex": "no robot reads Noindex since September 2019; Google reads a noindex in the page or its headers",
-    "nofollow": "no robot reads Nofollow here; it belongs into the page or its headers",
-    "noarchive": "no robot reads Noarchive here; it belongs into the page or its headers",
-    "nosnippet": "no robot reads Nosnippet here; it belongs into the page or its headers",
     "host": "no robot reads Host since Yandex stopped in March 2018; redirect to the name that is meant",
     "domain": "no robot reads Domain",
     "revisit-after": "no robot reads Revisit-after",
-    "disallowaitraining": "no robot reads DisallowAITraining; name the robots, or say Content-Signal: ai-train=no",
     "llm-policy": "no robot reads LLM-Policy",
     "crawl-delay": "Bing, Anthropic and Seznam heed Crawl-delay; Google and Yandex do not",
     "request-rate": "Seznam heeds Request-rate; Google, Bing and Yandex do not",
@@ -57,10 +59,16 @@ def no_colon(subject: Subject) -> Iterator[Remark]:
                 line,
                 at,
                 len(line.key),
-                f"a colon is missing after {line.key}; robots that follow the standard to the letter pass over the line",
-                f"write {line.key}: {line.value}",
+                f"a colon is missing after {line.key}; Google and koster read the line all the same, other robots may pass over it",
+                f"write {line.key}: {_meant(line)}",
                 (edit,),
             )
+
+
+def _meant(line: Line) -> str:
+    """Return the value that is probably meant."""
+    is_all = line.directive in RULES and line.value.lower() in ("all", "everything", "any")
+    return "/" if is_all else line.value
 
 
 def no_line(subject: Subject) -> Iterator[Remark]:
@@ -103,7 +111,7 @@ def misspelt(subject: Subject) -> Iterator[Remark]:
             edit = subject.edit(line, at, len(line.key), str(directive))
             yield subject.key(
                 line,
-                f"{line.key} is a misspelling that Google reads as {directive}, and others do not",
+                f"{line.key} is a misspelling that Google and koster read as {directive}, and other robots may not",
                 f"write {directive}",
                 (edit,),
             )
@@ -129,7 +137,8 @@ def unknown(subject: Subject) -> Iterator[Remark]:
     told = set()
     for line in _unknown(subject):
         key = line.key.lower()
-        if key not in told and key not in _IGNORED and not _intended(line.key):
+        is_known = key in _IGNORED or key in _HEEDED_BY_NOBODY
+        if key not in told and not is_known and not _intended(line.key):
             told.add(key)
             yield subject.key(
                 line,
@@ -139,20 +148,47 @@ def unknown(subject: Subject) -> Iterator[Remark]:
 
 
 def ignored(subject: Subject) -> Iterator[Remark]:
-    """Find keys that robots ignore, each once."""
+    """Find keys that some robots ignore, each once."""
+    return _each_once(subject, _IGNORED)
+
+
+def heeded_by_nobody(subject: Subject) -> Iterator[Remark]:
+    """Find keys that all robots ignore, each once."""
+    return _each_once(subject, _HEEDED_BY_NOBODY)
+
+
+def _each_once(subject: Subject, said: Mapping[str, str]) -> Iterator[Remark]:
     told = set()
     for line in subject.lines:
         key = line.directive.spellings[0] if line.directive else line.key.lower()
-        if key in _IGNORED and key not in told:
+        if key in said and key not in told:
             told.add(key)
-            yield subject.key(line, _IGNORED[key])
+            yield subject.key(line, said[key])
+
+
+def read_by_google(subject: Subject) -> Iterator[Remark]:
+    """Find unknown keys that begin like known ones: Google's parser looks no further."""
+    for number, directive in subject.only_for_google.items():
+        line = subject.lines[number - 1]
+        intended = _intended(line.key)
+        edits: tuple[Edit, ...] = ()
+        if intended == str(directive):
+            edits = (subject.edit(line, line.text.find(line.key), len(line.key), intended),)
+        yield subject.key(
+            line,
+            f"Google's parser reads {_shown(line.key)} as {directive}, and others pass over the line",
+            f"write {directive} if that is meant, else begin the key with another word",
+            edits,
+        )
 
 
 def _unknown(subject: Subject) -> Iterator[Line]:
     return (
         line
         for line in subject.lines
-        if line.kind is LineKind.UNKNOWN and not line.text.lstrip().startswith("<")
+        if line.kind is LineKind.UNKNOWN
+        and line.number not in subject.only_for_google
+        and not line.text.lstrip().startswith("<")
     )
 
 
@@ -163,7 +199,7 @@ def _shown(key: str) -> str:
 def _intended(key: str) -> str | None:
     """Return the key that is probably meant by one that is none."""
     lower = key.lower().strip(" -_*")
-    if lower in _IGNORED or len(key) > 40 or not lower.isascii():
+    if lower in _IGNORED or lower in _HEEDED_BY_NOBODY or len(key) > 40 or not lower.isascii():
         return None
     squeezed = re.sub(r"[^a-z]", "", lower)
     for usual, directive in _USUAL.items():

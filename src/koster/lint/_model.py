@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .._charsets import marked_charset
 from ..analysis import Budget, DeadRule, DeadRules, IdleRule, dead_rules, idle_rules, likely_urls
-from ..dialects import RFC9309, BlankLines
+from ..dialects import GOOGLE, RFC9309, BlankLines
 from ..diff import rule_sets
 from ..model import RULES, Directive, LineKind
 from ..robots import parse
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from ..robots import RobotsTxt, Rules
 
 _HTML = re.compile(rb"<(?:!doctype|html|head|body|meta|script|div|title|\?xml)", re.IGNORECASE)
+#: gzip, Zstandard, ZIP, PDF, PNG, GIF, JPEG, ELF.
+_MAGIC = (
+    *(b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"%PDF-"),
+    *(b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x7fELF"),
+)
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
 
 
@@ -33,10 +38,22 @@ def is_page(body: bytes) -> bool:
 
 def wide_charset(body: bytes) -> str | None:
     """Return which charset of two or four octets a character a file is in, or None."""
-    zeros = body[:200].count(0)
-    guess = "UTF-16 or UTF-32" if len(body) > 3 and zeros * 3 >= len(body[:200]) else None
     marked = marked_charset(body)
-    return marked.upper() if marked else guess
+    if marked:
+        return marked.upper()
+    begin = body[:200]
+    # Of ASCII's characters one half, or three quarters, is zero.
+    halves = sorted(begin[start::2].count(0) for start in (0, 1))
+    is_wide = len(begin) > 3 and halves[1] * 5 >= len(begin) * 2 and halves[0] * 3 <= len(begin)
+    return "UTF-16 or UTF-32" if is_wide else None
+
+
+def is_binary(body: bytes) -> bool:
+    """Tell whether octets are no text at all: compressed, a picture, a program."""
+    begin = body[:200]
+    return body.startswith(_MAGIC) or (
+        begin.count(0) * 10 >= len(begin) > 0 and not wide_charset(body)
+    )
 
 
 class Severity(enum.StrEnum):
@@ -195,13 +212,24 @@ class Subject:
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether the file is one, and no page and no UTF-16."""
-        return not (is_page(self.body) or wide_charset(self.body))
+        """Whether the file is one that robots can read: no page, no UTF-16, no picture."""
+        return not (is_page(self.body) or wide_charset(self.body) or is_binary(self.body))
 
     @cached_property
     def said(self) -> list[Line]:
         """The lines that have a known key."""
         return [line for line in self.lines if line.directive is not None]
+
+    @cached_property
+    def only_for_google(self) -> dict[int, Directive]:
+        """What Google's parser reads in lines whose key is unknown, by the number of the line."""
+        found = {}
+        for line in self.lines:
+            if line.kind is LineKind.UNKNOWN:
+                read = parse(f"{line.key}: x", GOOGLE).lines[0].directive
+                if read is not None:
+                    found[line.number] = read
+        return found
 
     @cached_property
     def starts(self) -> list[int]:
@@ -254,6 +282,11 @@ class Subject:
     def sets(self) -> list[tuple[str, Rules]]:
         """The rule sets that robots may have, each with a robot that has it; everybody's first."""
         return rule_sets(self.robots, _MOST_SETS)
+
+    @cached_property
+    def likely(self) -> dict[int, str]:
+        """For the line of each rule for everybody a URL that it decides."""
+        return likely_urls(self.robots.rules_for("*"))
 
     @cached_property
     def dead(self) -> list[tuple[str, Rules, DeadRules]]:

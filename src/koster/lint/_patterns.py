@@ -71,8 +71,16 @@ def no_slash(subject: Subject) -> Iterator[Remark]:
             yield subject.value(
                 line,
                 "a path begins with a slash: this matches nothing",
-                f"write /{pattern}",
+                f"write {_as_a_path(pattern)}",
             )
+
+
+def _as_a_path(pattern: str) -> str:
+    """Return the path that is probably meant."""
+    if pattern.lower() in ("all", "everything", "any"):
+        return "/ for the whole site"
+    # Parameters and endings stand behind some path.
+    return f"/*{pattern}" if re.match(r"[?&.]|\w+=", pattern) else f"/{pattern}"
 
 
 def _is_html(pattern: str) -> bool:

@@ -14,12 +14,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..model import Decision, Rule
+    from ..robots import Rules
     from ._model import Remark, Subject
 
 #: Large search engines, which render pages to index them: they want what a page is made with.
 _RENDER = ("Googlebot", "bingbot")
 _RESOURCE = re.compile(r"\.(css|js)(?=[$*?]|\Z)", re.IGNORECASE)
 _FOLDER = re.compile(r"/(css|js|javascripts?|stylesheets?|assets|static)/?[*$]?\Z", re.IGNORECASE)
+#: What pages of widespread systems are made with: WordPress, Drupal, Next.js, Nuxt, Astro, Magento,
+#: and what bundlers write.
+_USUAL = (
+    "/wp-includes/js/jquery/jquery.min.js",
+    "/wp-includes/css/dist/block-library/style.min.css",
+    "/wp-content/themes/site/style.css",
+    "/wp-content/plugins/any/style.css",
+    "/_next/static/chunks/main.js",
+    "/_nuxt/entry.js",
+    "/_astro/index.css",
+    "/core/assets/vendor/jquery/jquery.min.js",
+    "/themes/site/style.css",
+    "/pub/static/frontend/site.css",
+    "/skin/frontend/site.css",
+    "/dist/site.css",
+    "/build/site.js",
+    "/style.css?ver=6.8",
+)
 #: Allowing everything is a statement, not a rule that does not work.
 _EVERYTHING = re.compile(r"[/*]+\$?")
 _NOT = {True: "", False: " not"}
@@ -132,14 +151,68 @@ def all_closed(subject: Subject) -> Iterator[Remark]:
     for name, rules in subject.sets:
         if not rules.is_named and name == "*" and rules.groups:
             found = classify(rules, subject.budget)
+            rule = rules.decide("/").rule
             if found.extent is Extent.ALL and found.is_proved:
-                rule = rules.decide("/").rule
                 if rule is not None:
                     yield subject.rule(
                         rule,
                         "robots that no other group names may fetch nothing of this site",
                         "remove the rule if the site is to be found",
                     )
+            elif rule is not None and rule.allow and rule.pattern.endswith("/$"):
+                rule = rules.decide("/any/page").rule
+                if rule is not None and not rule.allow and _all_are_pages(rules):
+                    yield subject.rule(
+                        rule,
+                        "robots that no other group names may fetch single pages, and nothing else of this site",
+                        "remove the rule if the site is to be found",
+                        url="/any/page",
+                    )
+
+
+def _all_are_pages(rules: Rules) -> bool:
+    """Tell whether each path that is allowed is one."""
+    allowed = [rule.pattern for group in rules.groups for rule in group.rules if rule.allow]
+    return all(each.endswith("$") and "*" not in each for each in allowed)
+
+
+def not_for_the_named(subject: Subject) -> Iterator[Remark]:
+    """Find groups whose robots do not heed what everybody is told, once a group."""
+    everybody = subject.robots.rules_for("*")
+    told: set[int] = set()
+    for name, rules in subject.sets:
+        if not rules.is_named or not _has_part_closed(rules):
+            continue
+        lines = {group.line for group in rules.groups}
+        rule = next(
+            (
+                rule
+                for group in everybody.groups
+                for rule in group.rules
+                if not rule.allow and rule.pattern.strip("/*$") and group.line not in lines
+            ),
+            None,
+        )
+        url = subject.likely.get(rule.line) if rule else None
+        if rule and url and not everybody.allowed(url) and rules.allowed(url) and not lines & told:
+            told |= lines
+            yield subject.value(
+                subject.lines[min(lines) - 1],
+                f"what everybody is told does not hold for {_quoted(name)}, which has a group of its own: it may fetch {_shown(url)} (line {rule.line})",
+                "repeat in this group what is to hold here, too",
+                url=url,
+            )
+
+
+def _has_part_closed(rules: Rules) -> bool:
+    """Tell whether a part of the site is closed, and not all or nothing."""
+    closed = [rule.pattern for group in rules.groups for rule in group.rules if not rule.allow]
+    return any(each.strip("/*$") for each in closed) and rules.allowed("/")
+
+
+def _quoted(name: str) -> str:
+    """Return the name of a robot, in quotation marks where it is none that a robot has."""
+    return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 
 
 def search_closed(subject: Subject) -> Iterator[Remark]:
@@ -173,13 +246,29 @@ def resources(subject: Subject) -> Iterator[Remark]:
                     decision = rules.decide(url)
                     if decision.rule == rule and not decision.allowed:
                         told.add(rule.line)
-                        kind = "scripts" if url.endswith(".js") else "style sheets"
-                        yield subject.rule(
-                            rule,
-                            f"{name} renders pages before it indexes them, and may not fetch {kind} such as {url}",
-                            "allow what pages are made with",
-                            url=url,
-                        )
+                        yield _closed(subject, rule, name, url)
+        for url in _USUAL:
+            decision = rules.decide(url)
+            by = decision.rule
+            if by and not decision.allowed and by.line not in told and _is_about(by, url):
+                told.add(by.line)
+                yield _closed(subject, by, name, url)
+
+
+def _is_about(rule: Rule, url: str) -> bool:
+    """Tell whether a rule names the folder of a resource, and not just all or the like."""
+    folders = re.findall(r"[a-z_]{4,}", url.rpartition("/")[0]) or ["?ver="]
+    return any(folder in rule.pattern for folder in folders)
+
+
+def _closed(subject: Subject, rule: Rule, name: str, url: str) -> Remark:
+    kind = "scripts" if ".js" in url else "style sheets"
+    return subject.rule(
+        rule,
+        f"{name} renders pages before it indexes them, and may not fetch {kind} such as {url}",
+        "allow what pages are made with",
+        url=url,
+    )
 
 
 def _resource(pattern: str) -> str | None:
@@ -219,7 +308,7 @@ def dialects(subject: Subject) -> Iterator[Remark]:
                 if rule is None or line in told:
                     continue
                 told.add(line)
-                who = "a robot without a group" if name == "*" else name
+                who = "a robot without a group" if name == "*" else _quoted(name)
                 here, there = each.before, each.after
                 first = f"{who} may{_NOT[here.allowed]} fetch {each.url} by {own} ({_by(here)})"
                 then = f"may{_NOT[there.allowed]} by {dialect} ({_by(there)})"
