@@ -22,6 +22,17 @@ def text_of(octets: bytes) -> str:
     return octets.decode("utf-8", "surrogateescape")
 
 
+def spelt_out(character: str) -> str:
+    r"""Return an escape for a character that cannot be shown; ``\xff`` is an octet of no UTF-8.
+
+    >>> print(spelt_out("\n"), spelt_out("\u202e"), spelt_out("\udcff"))
+    \n \u202e \xff
+    """
+    if "\udc80" <= character <= "\udcff":
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode("ascii")
+
+
 class Scope(enum.Enum):
     """To what a directive's value belongs."""
 

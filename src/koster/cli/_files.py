@@ -32,6 +32,11 @@ def _stdin() -> IO[bytes]:
     return sys.stdin.buffer
 
 
+def file_name(path: str) -> str:
+    """Return the name of a file as it is given to machines."""
+    return _STDIN_NAME.strip("<>") if path == STDIN else path
+
+
 @contextmanager
 def _opened(path: str) -> Iterator[IO[bytes]]:
     """Open a file.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tempfile
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import rich_click as click
 from .. import _file
 from ..dialects import RFC9309
 from ..errors import UnreadableError, UrlError
+from ..lint import is_binary, is_page, wide_charset
 from ..model import Reason
 from . import _files, _screen, _sites
 
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..dialects import Dialect
+
+
+#: What is probably a site: a host with dots, perhaps with a port.
+_HOST = re.compile(r"(?:[\w-]+\.)+(?!txt|toml|bak|orig)[a-z]{2,}(?::\d+)?/?|localhost(?::\d+)?/?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +54,10 @@ def is_site(path: str) -> bool:
 
 def read_all(
     paths: Iterable[str], settings: _sites.Settings, dialect: Dialect = RFC9309
-) -> tuple[list[Input], bool]:
+) -> tuple[list[Input], list[str]]:
     """Read files and fetch those of sites; complain about those that cannot be had.
 
-    Tells whether all could.
+    Returns with them what was complained of.
 
     Raises:
         click.UsageError: standard input is named twice, or an address is none.
@@ -60,14 +66,22 @@ def read_all(
     if paths.count(_files.STDIN) > 1:
         raise click.UsageError("standard input (-) can be read only once")
     found = []
-    complete = True
+    troubles = []
     for path in paths:
         try:
             found.append(read_one(path, settings, dialect))
         except UnreadableError as error:
             _screen.complain(str(error))
-            complete = False
-    return found, complete
+            troubles.append(str(error))
+    return found, troubles
+
+
+def warn_of_no_text(each: Input) -> None:
+    """Tell a person if what was given is no robots.txt at all: to robots it says nothing."""
+    if is_page(each.body):
+        _screen.complain(f"{each.name}: is an HTML page; robots find no rule in it")
+    elif wide_charset(each.body) or is_binary(each.body):
+        _screen.complain(f"{each.name}: is no text in UTF-8; robots find no rule in it")
 
 
 def read_one(path: str, settings: _sites.Settings, dialect: Dialect = RFC9309) -> Input:
@@ -81,7 +95,12 @@ def read_one(path: str, settings: _sites.Settings, dialect: Dialect = RFC9309) -
 
 
 def _read(path: str) -> Input:
-    return Input(path, _files.read_octets(path))
+    try:
+        return Input(path, _files.read_octets(path))
+    except UnreadableError as error:
+        if _HOST.fullmatch(path) and not os.path.exists(path):
+            raise UnreadableError(f"{error}; for a site write https://{path}") from error
+        raise
 
 
 def check_size(each: Input) -> None:

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..model import spelt_out
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -25,8 +27,7 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
-        for character in text
+        character if character.isprintable() else spelt_out(character) for character in text
     )
 
 

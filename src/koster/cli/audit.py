@@ -64,10 +64,11 @@ def audit(
     Exit codes: 0 done, 2 wrong usage, 3 the file could not be read.
     """
     settings = _sites.Settings(timeout, cache, user_agent)
-    inputs, complete = _inputs.read_all((robots,), settings, dialect)
-    if not complete:
+    inputs, troubles = _inputs.read_all((robots,), settings, dialect)
+    if troubles:
         sys.exit(3)
     (given,) = inputs
+    _inputs.warn_of_no_text(given)
     try:
         found = auditing.audit(parse(given.body, dialect))
     except MissingExtraError as error:

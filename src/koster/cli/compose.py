@@ -107,9 +107,10 @@ def compose(
     _check(wanted)
     old = b""
     if keep is not None:
-        inputs, complete = _inputs.read_all((keep,), _sites.Settings(timeout, cache, user_agent))
-        if not complete:
+        inputs, troubles = _inputs.read_all((keep,), _sites.Settings(timeout, cache, user_agent))
+        if troubles:
             sys.exit(3)
+        _inputs.warn_of_no_text(inputs[0])
         old = inputs[0].body
     try:
         made = composing.compose(wanted, old)

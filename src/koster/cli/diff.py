@@ -64,8 +64,8 @@ def diff(
     could not be read.
     """
     settings = _sites.Settings(timeout, cache, user_agent)
-    inputs, complete = _inputs.read_all((old, new), settings, dialect)
-    if not complete:
+    inputs, troubles = _inputs.read_all((old, new), settings, dialect)
+    if troubles:
         sys.exit(3)
     before, after = (parse(each.body, dialect) for each in inputs)
     comparison = compare(before, after, _known())

@@ -54,7 +54,7 @@ def fmt(
     if write and any(path == _files.STDIN or _inputs.is_site(path) for path in files):
         raise click.UsageError("--write changes files; standard input and sites it cannot change")
     chosen = tuple(dict.fromkeys([RFC9309, *flattened(dialects)]))
-    inputs, complete = _inputs.read_all(files, _sites.Settings(timeout, cache, user_agent))
+    inputs, troubles = _inputs.read_all(files, _sites.Settings(timeout, cache, user_agent))
     proved = True
     for each in inputs:
         try:
@@ -64,8 +64,8 @@ def fmt(
             proved = False
         except UnreadableError as error:
             _screen.complain(str(error))
-            complete = False
-    if not complete:
+            troubles.append(str(error))
+    if troubles:
         sys.exit(3)
     sys.exit(0 if proved else 1)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-import re
+import functools
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -12,13 +12,11 @@ from rich.text import Text
 
 from .. import lint as linting
 from ..dialects import GOOGLE, RFC9309
-from ..diff import compare
 from ..errors import UnreadableError
-from ..lint import CHECK_OF, CHECKS, Severity
+from ..lint import CHECKS, Severity
 from ..lint._renderers import as_github, as_json, as_sarif
-from ..model import text_of
 from ..robots import parse
-from . import _files, _inputs, _screen, _sites
+from . import _files, _inputs, _mending, _screen, _sites
 from ._types import dialects_option, flattened
 
 if TYPE_CHECKING:
@@ -30,12 +28,10 @@ if TYPE_CHECKING:
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
-
 #: Characters of a line that are shown around what is found.
 _SHOWN = 72
 
-_RENDERERS: dict[str, Callable[[list[tuple[str, list[Finding]]]], str]] = {
+_RENDERERS: dict[str, Callable[[list[tuple[str, list[Finding]]], list[str]], str]] = {
     "json": as_json,
     "sarif": as_sarif,
     "github": as_github,
@@ -52,8 +48,7 @@ def _explain(context: click.Context, _parameter: click.Parameter, code: str | No
             for check in CHECKS
         ]
         _screen.print_table(["Code", "Severity", "What it finds"], rows)
-    elif code.upper() in CHECK_OF:
-        check = CHECK_OF[code.upper()]
+    for check in _meant_by(code) if code.lower() != "all" else ():
         _screen.print_lines(
             Text.assemble(
                 (check.code, "bold"), f"  {check.name}  ", (check.severity, _STYLES[check.severity])
@@ -62,9 +57,25 @@ def _explain(context: click.Context, _parameter: click.Parameter, code: str | No
             Text(check.why),
             Text(f"Source: {check.source}", "dim"),
         )
-    else:
-        raise click.BadParameter(f"there is no code {code}; --explain all lists them")
     context.exit()
+
+
+def _meant_by(codes: str) -> list[Check]:
+    """Return the checks that codes, their beginnings or names stand for.
+
+    Raises:
+        click.BadParameter: one stands for none.
+    """
+    found: list[Check] = []
+    for code in _split((codes,)):
+        named = [check for check in CHECKS if check.name == code.lower()]
+        try:
+            found += named or linting.chosen([code])
+        except ValueError as error:
+            raise click.BadParameter(
+                f"there is no code {code}; --explain all lists them"
+            ) from error
+    return found
 
 
 @click.command(options_metavar="[OPTIONS]")
@@ -88,6 +99,7 @@ def _explain(context: click.Context, _parameter: click.Parameter, code: str | No
     help="Mend what can be mended: print the change, and what it changes for robots.",
 )
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
 @dialects_option(
     "Read the file so, and compare with the others that are named",
     f". Repeatable; without it {RFC9309} and {GOOGLE}.",
@@ -117,6 +129,7 @@ def lint(
     ignore: tuple[str, ...],
     fix: bool,
     write: bool,
+    strict: bool,
     dialects: tuple[tuple[Dialect, ...], ...],
     form: str,
     timeout: float,
@@ -129,8 +142,8 @@ def lint(
 
     Examples: koster lint robots.txt; koster lint --fix robots.txt; koster lint --explain S001
 
-    Exit codes: 0 clean, or notes alone; 1 errors or warnings; 2 wrong usage; 3 something could not
-    be read.
+    Exit codes: 0 clean, or notes alone; 1 errors or warnings (with --fix --write: that are left); 2
+    wrong usage; 3 something could not be read.
     """
     _check_usage(files, fix, write, form)
     try:
@@ -139,20 +152,28 @@ def lint(
         raise click.UsageError(str(error)) from error
     chosen = flattened(dialects) or (RFC9309, GOOGLE)
     settings = _sites.Settings(timeout, cache, user_agent)
-    inputs, complete = _inputs.read_all(files, settings, chosen[0])
-    found = [(each, _findings(each, chosen, checks)) for each in inputs]
+    inputs, troubles = _inputs.read_all(files, settings, chosen[0])
+    look = functools.partial(_findings, dialects=chosen, checks=checks)
+    found = [(each, look(each)) for each in inputs]
     if form != "text":
-        print(_RENDERERS[form]([(each.name, findings) for each, findings in found]))
-    elif fix:
-        for each, findings in found:
-            complete = _fix(each, findings, chosen[0], write) and complete
-    else:
-        for each, findings in found:
+        named = [(_files.file_name(each.path), findings) for each, findings in found]
+        print(_RENDERERS[form](named, troubles))
+    for number, (each, findings) in enumerate(found if form == "text" else ()):
+        if not fix:
             _print_findings(each, findings)
+            continue
+        try:
+            found[number] = each, _fix(each, findings, look, chosen, write)
+        except UnreadableError as error:
+            _screen.complain(str(error))
+            troubles.append(str(error))
+    if form == "text" and found:
         _print_summary([finding for _, findings in found for finding in findings])
-    if not complete:
+    if troubles:
         sys.exit(3)
-    bad = any(each.severity is not Severity.NOTE for _, findings in found for each in findings)
+    bad = any(
+        strict or each.severity is not Severity.NOTE for _, findings in found for each in findings
+    )
     sys.exit(1 if bad else 0)
 
 
@@ -173,7 +194,15 @@ def _check_usage(files: tuple[str, ...], fix: bool, write: bool, form: str) -> N
 
 
 def _split(codes: tuple[str, ...]) -> list[str]:
-    return [code.strip() for each in codes for code in each.split(",") if code.strip()]
+    """Return codes that stand on several options, and with commas.
+
+    Raises:
+        click.UsageError: one is empty.
+    """
+    found = [code.strip() for each in codes for code in each.split(",")]
+    if not all(found):
+        raise click.UsageError("a code is empty; koster lint --explain all lists them")
+    return found
 
 
 def _findings(
@@ -234,7 +263,7 @@ def _excerpt(text: str, finding: Finding) -> tuple[str, str]:
 
 
 def _print_summary(findings: list[Finding]) -> None:
-    """Print how many there are of each severity, to a person."""
+    """Print how many there are of each severity."""
     counted = [
         f"{count} {severity}{'s' * (count != 1)}"
         for severity in Severity
@@ -242,49 +271,34 @@ def _print_summary(findings: list[Finding]) -> None:
     ]
     fixable = sum(bool(finding.edits) for finding in findings)
     more = f"; --fix mends {fixable}" if fixable else ""
-    _screen.print_note((", ".join(counted) or "nothing found") + more)
+    print((", ".join(counted) or "nothing found") + more, file=sys.stderr)
 
 
-def _fix(each: Input, findings: list[Finding], dialect: Dialect, write: bool) -> bool:
+def _fix(
+    each: Input,
+    findings: list[Finding],
+    look: Callable[[Input], list[Finding]],
+    dialects: tuple[Dialect, ...],
+    write: bool,
+) -> list[Finding]:
     """Print what mending changes, in the text and for robots; write it if that is wanted.
 
-    Tells whether what was to be written was.
+    Returns what is to be found then: what there was, if it is not written.
+
+    Raises:
+        UnreadableError: the file cannot be written.
     """
-    try:
-        _inputs.check_size(each)
-    except UnreadableError as error:
-        _screen.complain(str(error))
-        return False
-    after = linting.fixed(each.body, findings)
+    _inputs.check_size(each)
+    after, effect = _mending.mended(each.body, findings, dialects)
     if after == each.body:
-        _screen.print_note(f"{each.name}: nothing can be mended by itself")
-        return True
-    old, new = (_LINE_END.split(text_of(body)) for body in (each.body, after))
-    for line in difflib.unified_diff(old, new, each.name, f"{each.name} (mended)", lineterm=""):
-        style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
-        _screen.print_lines(Text(_screen.printable(line.expandtabs(1)), style))
-    _screen.print_lines(Text(_effect(each.body, after, dialect), "bold"))
-    if write:
-        try:
-            _inputs.replace(each.path, after)
-        except UnreadableError as error:
-            _screen.complain(str(error))
-            return False
-    return True
-
-
-def _effect(before: bytes, after: bytes, dialect: Dialect) -> str:
-    """Say in a line what a change changes for robots."""
-    comparison = compare(parse(before, dialect), parse(after, dialect))
-    if comparison.decides_alike:
-        return "every robot may fetch what it might before: proved"
-    urls = [found for change in comparison.changes for found in change.differences.found]
-    opened = sum(found.is_opened for found in urls)
-    if not urls:
-        return "whether robots may fetch what they might before is not proved"
-    first = urls[0]
-    verdict = "may now fetch" if first.is_opened else "may no longer fetch"
-    told = f"{first.after.agent} {verdict} {_screen.shortened(first.url)}"
-    at_least = "" if comparison.is_proved else "at least "
-    counted = f"{at_least}{opened} opened, {len(urls) - opened} closed"
-    return f"this changes what robots may fetch ({counted}): {told}; koster diff shows all"
+        _screen.print_lines(Text(f"{each.name}: nothing can be mended by itself"))
+        return findings
+    _mending.print_change(each.name, each.body, after)
+    _screen.print_lines(Text(f"{each.name}: {effect.told}", "bold"))
+    if not write:
+        return findings
+    _inputs.replace(each.path, after)
+    written = replace(each, body=after)
+    left = look(written)
+    _print_findings(written, left)
+    return left

@@ -119,7 +119,9 @@ def _parsed(path: str, expected: Expectations, settings: _sites.Settings) -> Rob
     Raises:
         UnreadableError: it cannot be read.
     """
-    return parse(_inputs.read_one(path, settings, expected.dialect).body, expected.dialect)
+    given = _inputs.read_one(path, settings, expected.dialect)
+    _inputs.warn_of_no_text(given)
+    return parse(given.body, expected.dialect)
 
 
 def _record(path: str, result: Result) -> dict[str, object]:

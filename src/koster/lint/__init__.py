@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING
 from ..dialects import GOOGLE, RFC9309
 from ._bytes import KINDS
 from ._checks import CHECK_OF, CHECKS
-from ._model import Check, Edit, Family, Finding, Severity, Subject
+from ._model import (
+    Check,
+    Edit,
+    Family,
+    Finding,
+    Severity,
+    Subject,
+    is_binary,
+    is_page,
+    wide_charset,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +39,10 @@ __all__ = [
     "Severity",
     "chosen",
     "fixed",
+    "is_binary",
+    "is_page",
     "lint",
+    "wide_charset",
 ]
 
 

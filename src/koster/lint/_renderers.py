@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from .._version import VERSION
+from ..model import spelt_out, text_of
 from ._checks import CHECKS
 from ._model import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ._model import Finding
 
@@ -19,8 +22,9 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def as_json(files: Iterable[tuple[str, list[Finding]]]) -> str:
-    """Return an array with an object for each finding."""
+def as_json(files: Iterable[tuple[str, list[Finding]]], troubles: Sequence[str] = ()) -> str:
+    """Return an array with an object for each finding; what could not be read has none."""
+    del troubles
     return json.dumps(
         [
             {
@@ -34,6 +38,10 @@ def as_json(files: Iterable[tuple[str, list[Finding]]]) -> str:
                 "suggestion": each.suggestion or None,
                 "url": each.url,
                 "fixable": bool(each.edits),
+                "edits": [
+                    {"start": edit.start, "end": edit.end, "text": text_of(edit.octets)}
+                    for edit in each.edits
+                ],
             }
             for path, findings in files
             for each in findings
@@ -42,8 +50,11 @@ def as_json(files: Iterable[tuple[str, list[Finding]]]) -> str:
     )
 
 
-def as_sarif(files: Iterable[tuple[str, list[Finding]]]) -> str:
-    """Return a log of one run; paths that are not absolute stay relative."""
+def as_sarif(files: Iterable[tuple[str, list[Finding]]], troubles: Sequence[str] = ()) -> str:
+    """Return a log of one run; paths that are not absolute stay relative.
+
+    ``troubles`` say what could not be read.
+    """
     rules = [
         {
             "id": check.code,
@@ -62,6 +73,14 @@ def as_sarif(files: Iterable[tuple[str, list[Finding]]]) -> str:
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": not troubles,
+                "toolExecutionNotifications": [
+                    {"level": "error", "message": {"text": _printable(each)}} for each in troubles
+                ],
+            }
+        ],
         "results": results,
     }
     return json.dumps(
@@ -80,34 +99,63 @@ def _result(path: str, finding: Finding, numbers: dict[str, int]) -> dict[str, A
         "startColumn": finding.column,
         "endColumn": max(finding.end_column, finding.column),
     }
-    uri = path if "://" in path else quote(path.replace("\\", "/"))
-    return {
+    artifact = {"uri": _uri(path)}
+    result = {
         "ruleId": finding.code,
         "ruleIndex": numbers[finding.code],
         "level": _LEVELS[finding.severity],
         "message": {"text": _sentence(finding)},
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}],
+        "locations": [{"physicalLocation": {"artifactLocation": artifact, "region": region}}],
     }
+    if finding.edits:
+        replacements = [
+            {
+                "deletedRegion": {"byteOffset": edit.start, "byteLength": edit.end - edit.start},
+                "insertedContent": _content(edit.octets),
+            }
+            for edit in finding.edits
+        ]
+        change = {"artifactLocation": artifact, "replacements": replacements}
+        described = _printable(finding.suggestion or finding.message)
+        result["fixes"] = [{"description": {"text": described}, "artifactChanges": [change]}]
+    return result
+
+
+def _content(octets: bytes) -> dict[str, str]:
+    try:
+        return {"text": octets.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {"binary": base64.b64encode(octets).decode("ascii")}
+
+
+def _uri(path: str) -> str:
+    """Return a path as a URI: a relative one stays that, a site's address is one."""
+    if "://" in path:
+        return path
+    quoted = quote(os.fsencode(path.replace("\\", "/")))
+    return f"file://{quoted}" if path.startswith("/") else quoted
 
 
 def _sentence(finding: Finding) -> str:
     text = finding.message + (f": {finding.suggestion}" if finding.suggestion else "")
-    return "".join(each if each.isprintable() else _spelt_out(each) for each in text)
+    return _printable(text)
 
 
-def _spelt_out(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+def _printable(text: str) -> str:
+    return "".join(each if each.isprintable() else spelt_out(each) for each in text)
 
 
-def as_github(files: Iterable[tuple[str, list[Finding]]]) -> str:
-    """Return a workflow command for each finding, a line each."""
-    return "\n".join(
+def as_github(files: Iterable[tuple[str, list[Finding]]], troubles: Sequence[str] = ()) -> str:
+    """Return a workflow command for each finding, and for what could not be read, a line each."""
+    lines = [f"::error title=koster::{_data(_printable(each))}" for each in troubles]
+    lines += [
         f"::{_COMMANDS[each.severity]} file={_property(path)},line={each.line},"
         f"col={each.column},endColumn={max(each.end_column - 1, each.column)},"
         f"title={_property(each.code)}::{_data(_sentence(each))}"
         for path, findings in files
         for each in findings
-    )
+    ]
+    return "\n".join(lines)
 
 
 def _data(text: str) -> str:

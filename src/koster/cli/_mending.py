@@ -1,0 +1,83 @@
+"""Mending: the edits of findings put together, and what they change for robots."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from .. import lint as linting
+from ..diff import compare
+from ..lint import Severity
+from ..model import text_of
+from ..robots import parse
+from . import _screen
+
+if TYPE_CHECKING:
+    from ..dialects import Dialect
+    from ..lint import Finding
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a change changes for robots, in a line; ``is_nothing``: proved to be nothing."""
+
+    told: str
+    is_nothing: bool
+
+
+def mended(
+    body: bytes, findings: list[Finding], dialects: tuple[Dialect, ...]
+) -> tuple[bytes, Effect]:
+    """Return a file with the edits of findings, and what that changes.
+
+    What is a mere remark is mended only where that changes nothing: without its star ``/a*`` counts
+    for less.
+    """
+    after = linting.fixed(body, findings)
+    effect = effect_of(body, after, dialects)
+    if not effect.is_nothing:
+        serious = [finding for finding in findings if finding.severity is not Severity.NOTE]
+        after = linting.fixed(body, serious)
+        effect = effect_of(body, after, dialects)
+    return after, effect
+
+
+def print_change(name: str, before: bytes, after: bytes) -> None:
+    """Print what is changed in the text of a file."""
+    old, new = (_LINE_END.split(text_of(body)) for body in (before, after))
+    for line in difflib.unified_diff(old, new, name, f"{name} (mended)", lineterm=""):
+        style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
+        _screen.print_lines(Text(_screen.printable(line.expandtabs(1)), style))
+
+
+def effect_of(before: bytes, after: bytes, dialects: tuple[Dialect, ...]) -> Effect:
+    """Say what a change changes for robots that read the file in some ways."""
+    unsure = []
+    for dialect in dialects:
+        comparison = compare(parse(before, dialect), parse(after, dialect))
+        if comparison.decides_alike:
+            continue
+        urls = [found for change in comparison.changes for found in change.differences.found]
+        if not urls:
+            unsure.append(str(dialect))
+            continue
+        opened = sum(found.is_opened for found in urls)
+        first = urls[0]
+        verdict = "may now fetch" if first.is_opened else "may no longer fetch"
+        told = f"{first.after.agent} {verdict} {_screen.shortened(first.url)}"
+        at_least = "" if comparison.is_proved else "at least "
+        counted = f"{at_least}{opened} opened, {len(urls) - opened} closed"
+        by = f"this changes by {dialect} what robots may fetch ({counted})"
+        return Effect(f"{by}: {told}; koster diff -d {dialect} shows all", is_nothing=False)
+    if unsure:
+        named = " and ".join(unsure)
+        told = f"that robots may fetch what they might before is not proved for {named}"
+        return Effect(told, is_nothing=False)
+    named = " and ".join(map(str, dialects))
+    return Effect(f"by {named} every robot may fetch what it might before: proved", is_nothing=True)
