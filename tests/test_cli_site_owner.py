@@ -243,7 +243,10 @@ def test_expectations_in_every_form(tmp_path: Path, good: Path) -> None:
     path.write_text('robots = "good.txt"\n[[expect]]\nallow = "/"\ndisallow = ["/admin", "/b"]\n')
     result = run("test", path)
     assert result.exit_code == 1
-    assert "failed: * may not fetch /b; but no line decides: no rule" in result.stdout
+    assert (
+        "failed: * should not be allowed to fetch /b, but it may (no line decides: no rule)"
+        in result.stdout
+    )
     assert "2 as expected, 1 not" in result.stdout
     records = json.loads(run("test", "--format", "json", path).stdout)
     assert [each["passed"] for each in records] == [True, True, False]
@@ -253,7 +256,15 @@ def test_expectations_in_every_form(tmp_path: Path, good: Path) -> None:
     assert run("test", "--robots", "-", path, given="User-agent: *\nDisallow: /b\n").exit_code == 1
     assert run("test", tmp_path / "none").exit_code == 3
     path.write_text('robots = "none.txt"\n[[expect]]\nallow = "/"\n')
-    assert run("test", path).exit_code == 3
+    result = run("test", path)
+    assert result.exit_code == 3
+    assert not result.stdout
+    (record,) = json.loads(run("test", "--format", "json", path).stdout)
+    assert not record["passed"]
+    assert "none.txt: No such file" in record["why"]
+    suites = ET.fromstring(run("test", "--format", "junit", path).stdout)
+    assert suites[0].attrib["errors"] == "1"
+    assert "none.txt: No such file" in suites.findall(".//error")[0].attrib["message"]
     path.write_text("x = 1\n")
     assert run("test", path).exit_code == 2
 
@@ -274,6 +285,87 @@ def test_fmt_prints_and_writes(tmp_path: Path) -> None:
     assert run("fmt", "--write", link).exit_code == 0
     assert link.is_symlink()
     assert path.read_text() == "User-agent: *\nDisallow:\n"
+
+
+def test_fmt_checks_the_layout(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
+    good.write_text("User-agent: *\nDisallow: /a\n")
+    bad.write_text("user-agent: *\nDisallow: /a\n")
+    assert run("fmt", "--check", good).exit_code == 0
+    result = run("fmt", "--check", good, bad)
+    assert result.exit_code == 1
+    assert result.stdout == f"{bad}: would be written otherwise\n"
+    assert bad.read_text().startswith("user-agent")
+    assert run("fmt", "--check", "--write", bad).exit_code == 2
+
+
+@pytest.mark.parametrize("body", [b"<!doctype html><p>Not found", GOOD.encode("utf-16"), b"\x1f\x8b\x08\0"])  # fmt: skip
+@pytest.mark.parametrize("command", ["diff", "audit", "fmt", "test", "compose"])
+def test_what_is_no_robots_txt_is_told(tmp_path: Path, command: str, body: bytes) -> None:
+    """It says nothing to robots; but whoever asks about it should know."""
+    (tmp_path / "page.txt").write_bytes(body)
+    expectations = tmp_path / "e.toml"
+    expectations.write_text('robots = "page.txt"\n[[expect]]\nallow = "/"\n')
+    page = str(tmp_path / "page.txt")
+    arguments = {
+        "diff": [page, page],
+        "audit": [page],
+        "fmt": ["--check", page],
+        "test": [str(expectations)],
+        "compose": ["--training", "disallow", "--keep", page],
+    }
+    assert "robots find no rule in it" in run(command, *arguments[command]).stderr
+
+
+def test_what_is_no_text_is_not_mended(tmp_path: Path) -> None:
+    path = tmp_path / "wide.txt"
+    path.write_bytes(BAD.encode("utf-16"))
+    result = run("lint", "--fix", "--write", path)
+    assert "nothing can be mended" in result.stdout
+    assert path.read_bytes() == BAD.encode("utf-16")
+
+
+def test_a_remark_is_mended_only_where_that_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text("User-agent: *\nDisallow: /a*\nAllow: /a\n")
+    assert "nothing can be mended" in run("lint", "--fix", "--write", path).stdout
+    path.write_text("User-agent: *\nDisallow: /a*\n")
+    result = run("lint", "--fix", "--write", path)
+    assert (
+        "by RFC9309 and GOOGLE every robot may fetch what it might before: proved" in result.stdout
+    )
+    assert result.exit_code == 0
+    assert path.read_text() == "User-agent: *\nDisallow: /a\n"
+
+
+def test_notes_count_if_that_is_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text("User-agent: *\nDisallow: /a\nCrawl-delay: 5\n")
+    assert run("lint", path).exit_code == 0
+    assert run("lint", "--strict", path).exit_code == 1
+
+
+def test_what_could_not_be_read_stands_in_what_machines_read(tmp_path: Path) -> None:
+    (run_,) = json.loads(run("lint", "-f", "sarif", "none.txt").stdout)["runs"]
+    (invocation,) = run_["invocations"]
+    assert not invocation["executionSuccessful"]
+    assert "none.txt" in invocation["toolExecutionNotifications"][0]["message"]["text"]
+    assert run("lint", "-f", "github", "none.txt").stdout.startswith(
+        "::error title=koster::none.txt"
+    )
+    assert "write https://example.com" in run("lint", "example.com").stderr
+    path = tmp_path / "robots.txt"
+    path.write_bytes(b"User-agent: *\nDisalow: /\xff\n")
+    (run_,) = json.loads(run("lint", "-f", "sarif", path).stdout)["runs"]
+    fixes = [each["fixes"] for each in run_["results"] if "fixes" in each]
+    (replacement,) = fixes[0][0]["artifactChanges"][0]["replacements"]
+    assert replacement == {
+        "deletedRegion": {"byteOffset": 14, "byteLength": 7},
+        "insertedContent": {"text": "Disallow"},
+    }
+    assert json.loads(run("lint", "-f", "json", path).stdout)[0]["edits"] == [
+        {"start": 14, "end": 21, "text": "Disallow"}
+    ]
 
 
 def test_fmt_leaves_what_it_cannot_prove(tmp_path: Path) -> None:

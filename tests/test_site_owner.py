@@ -15,9 +15,9 @@ from support import conformance
 import koster
 from koster import agents, compose, expectations, layout
 from koster.agents import Heeds, Purpose
-from koster.analysis import Extent
+from koster.analysis import EVERYBODY, Extent
 from koster.audit import audit, page
-from koster.diff import EVERYBODY, compare
+from koster.diff import compare
 
 
 def parsed(body: str | bytes) -> koster.RobotsTxt:
@@ -232,8 +232,30 @@ def test_expectations_are_held_against_a_file() -> None:
     text = '[[expect]]\nagent = ["Foo", "Bar"]\nallow = "/a"\ndisallow = ["/b", "/c"]\n'
     found = results(text, "User-agent: *\nDisallow: /b\nUser-agent: Foo\nDisallow: /\n")
     assert [passed for passed, _, _ in found] == [False, True, True, True, True, False]
-    assert found[0] == (False, "line 4 decides: Disallow: /", 4)
-    assert found[5] == (False, "no line decides: no rule", None)
+    assert found[0] == (False, "it may not (line 4: Disallow: /)", 4)
+    assert found[5] == (False, "it may (no line decides: no rule)", None)
+
+
+def test_crawlers_are_expected_by_their_purpose() -> None:
+    found = results(
+        '[[expect]]\nagent = "@ai-search"\ndisallow = "/"\n', "User-agent: *\nDisallow: /\n"
+    )
+    assert len(found) == len(agents.of_purposes([Purpose.AI_SEARCH])) > 5
+    assert all(passed for passed, _, _ in found)
+
+
+def test_what_google_needs_is_no_dead_rule() -> None:
+    text = "User-agent: *\nDisallow: /a+\nDisallow: /a%2B\n"
+    assert results("no-dead-rules = true\n", text)[0][0]
+    assert not results("no-dead-rules = true\ndialect = 'GOOGLE'\n", text + "Disallow: /a+\n")[0][0]
+    short = layout.minified(text.encode())
+    assert compare(*(koster.parse(each, koster.GOOGLE) for each in (text, short))).is_empty
+    assert layout.minified(text.encode(), [koster.RFC9309]) != short
+
+
+def test_a_short_file_has_no_idle_groups() -> None:
+    body = b"User-agent: *\nDisallow: /a\n\nUser-agent: foo\nDisallow:\n\nUser-agent: *\nAllow: /\n"
+    assert layout.minified(body) == b"User-agent: *\nDisallow: /a\nUser-agent: foo\n"
 
 
 def test_a_file_must_decide_as_another() -> None:
@@ -268,6 +290,10 @@ def test_rules_must_decide_something() -> None:
         ("no-dead-rules = 'yes'\n", "true or false"),
         ("expect = 'x'\n", "tables"),
         ("expect = ['x']\n", "tables"),
+        ("[[expect]]\nallow = 'www.example.com/a'\n", "neither a path"),
+        ("[[expect]]\nallow = ''\n", "neither a path"),
+        ("[[expect]]\nagent = '@robots'\nallow = '/'\n", "no kind of crawlers; there are @search"),
+        ("[[expect]]\nagent = ''\nallow = '/'\n", "has no name"),
     ],
 )
 def test_wrong_expectations_are_told(text: str, why: str) -> None:

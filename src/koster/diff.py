@@ -6,12 +6,10 @@ crawlers and for everybody else. An empty comparison is a proof that both files 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .analysis import Budget, Differences, difference
-from .dialects import Names
+from .analysis import EVERYBODY, Budget, Differences, difference, lines_of, names_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,15 +17,10 @@ if TYPE_CHECKING:
     from ._values import Preference
     from .robots import RobotsTxt, Rules
 
-_SPACE = " \t\n\r\v\f"
-_TOKEN = re.compile(r"[A-Za-z0-9._-]+")
-_LETTERS = re.compile(r"[A-Za-z_-]*")
+__all__ = ["EVERYBODY", "Change", "Comparison", "Setting", "compare"]
 
 #: The groups of two rule sets, by their lines.
 _Lines = tuple[tuple[int, ...], tuple[int, ...]]
-
-#: How everybody is called whom neither file names.
-EVERYBODY = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,59 +74,6 @@ class Comparison:
         )
 
 
-def names_in(*files: RobotsTxt) -> list[list[str]]:
-    """Return everybody, and robots that reach each group of files, by any of its names.
-
-    Those in one list are called by the same groups, so that the first of them stands for all.
-
-    A name as it is written may not reach its own group: a robot is called FooBot, and never
-    ``FooBot/1.0``, ``FooBot*`` or, to Google, AI2Bot. So its product token stands for it, and for a
-    name of several words the first of them besides, which all groups with that word are for.
-    """
-    called: dict[str, list[tuple[int, int]]] = {}
-    written = {EVERYBODY: EVERYBODY}
-    for number, robots in enumerate(files):
-        cuts = robots.dialect.names == Names.LETTERS
-        for place, group in enumerate(robots.groups):
-            for agent in group.agents:
-                for name in _robots_called(agent, cuts=cuts):
-                    written.setdefault(name.lower(), name)
-                    called.setdefault(name.lower(), []).append((number, place))
-    exact = all(robots.dialect.names in (Names.PRODUCT_TOKEN, Names.LETTERS) for robots in files)
-    alike: dict[object, list[str]] = {}
-    for lower, name in written.items():
-        is_plain = exact and lower != EVERYBODY and _TOKEN.fullmatch(name)
-        key = tuple(dict.fromkeys(called[lower])) if is_plain else name
-        alike.setdefault(key, []).append(name)
-    return list(alike.values())
-
-
-def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rules]]:
-    """Return each rule set that a robot may have, with one that has it; everybody's first.
-
-    ``most``: so many robots are asked about.
-    """
-    found: dict[tuple[int, ...], tuple[str, Rules]] = {}
-    for name, *_ in names_in(robots)[:most]:
-        rules = robots.rules_for(name)
-        found.setdefault(_lines_of(rules), (name, rules))
-    return list(found.values())
-
-
-def _robots_called(agent: str, *, cuts: bool) -> list[str]:
-    """Return robots that a name may be for."""
-    name = agent.partition("/")[0].rstrip("*" + _SPACE)
-    letters = _LETTERS.match(agent)
-    if cuts:
-        # Google compares what it cuts off with the whole name of the robot.
-        found = [letters[0] if letters else ""]
-    elif _TOKEN.fullmatch(name):
-        found = [name]
-    else:
-        found = [agent, name, *name.split(None, 1)[:1]]
-    return [each for each in dict.fromkeys(found) if each and each != EVERYBODY]
-
-
 def compare(
     old: RobotsTxt, new: RobotsTxt, known: Iterable[str] = (), budget: Budget | None = None
 ) -> Comparison:
@@ -152,7 +92,7 @@ def compare(
     seen = {name.lower() for names in named for name in names}
     for names in [*named, *([name] for name in known if name.lower() not in seen)]:
         before, after = old.rules_for(names[0]), new.rules_for(names[0])
-        key = _lines_of(before), _lines_of(after)
+        key = lines_of(before), lines_of(after)
         classes.setdefault(key, []).extend(names)
         sets.setdefault(key, (before, after))
     changes = []
@@ -163,10 +103,6 @@ def compare(
         if settings or not found.are_equal:
             changes.append(Change(tuple(names), found, settings))
     return Comparison(tuple(changes), _of_files(old, new), len(classes))
-
-
-def _lines_of(rules: Rules) -> tuple[int, ...]:
-    return tuple(group.line for group in rules.groups)
 
 
 def _settings(before: Rules, after: Rules) -> tuple[Setting, ...]:

@@ -11,10 +11,11 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .analysis import dead_rules
-from .dialects import RFC9309, dialect_named
-from .diff import compare, rule_sets
-from .errors import KosterError, UnknownDialectError
+from .agents import Purpose, of_purposes
+from .analysis import WholeFile
+from .dialects import GOOGLE, RFC9309, dialect_named
+from .diff import compare
+from .errors import KosterError, MissingExtraError, UnknownDialectError
 
 if TYPE_CHECKING:
     from .dialects import Dialect
@@ -34,7 +35,7 @@ class Question:
     allowed: bool
 
     def __str__(self) -> str:
-        return f"{self.agent} may{'' if self.allowed else ' not'} fetch {self.url}"
+        return f"{self.agent} should{'' if self.allowed else ' not'} be allowed to fetch {self.url}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +111,48 @@ def _questions(each: object) -> list[Question]:
     if not isinstance(each, dict):
         raise ExpectationsError("expect must be [[expect]] tables")
     _check_keys(each, _EXPECT_KEYS, "[[expect]]")
-    agents = _strings(each, "agent") or ["*"]
+    agents = [name for agent in _strings(each, "agent") or ["*"] for name in _named(agent)]
     found = [
         Question(agent, url, allowed)
         for agent in agents
         for key, allowed in (("allow", True), ("disallow", False))
-        for url in _strings(each, key)
+        for url in map(_checked, _strings(each, key))
     ]
     if not found:
         raise ExpectationsError("[[expect]] has neither allow nor disallow")
     return found
+
+
+def _checked(url: str) -> str:
+    """Return a URL, or a path.
+
+    Raises:
+        ExpectationsError: it is neither, and would be taken for some path.
+    """
+    if url.startswith("/") or "://" in url:
+        return url
+    raise ExpectationsError(f"{url!r} is neither a path, which begins with /, nor a URL")
+
+
+def _named(agent: str) -> list[str]:
+    """Return the robots that are meant: ``@`` and a purpose are all known crawlers with it.
+
+    Raises:
+        ExpectationsError: there is no such purpose, or nobody.
+    """
+    if not agent.startswith("@"):
+        if not agent.strip():
+            raise ExpectationsError("an agent has no name")
+        return [agent]
+    wanted = agent[1:].lower().replace("-", " ").replace("_", " ")
+    purpose = next((each for each in Purpose if each.value.lower() == wanted), None)
+    if purpose is None:
+        there_are = ", ".join(f"@{each.value.lower().replace(' ', '-')}" for each in Purpose)
+        raise ExpectationsError(f"{agent!r} is no kind of crawlers; there are {there_are}")
+    try:
+        return [each.token for each in of_purposes([purpose])]
+    except MissingExtraError as error:
+        raise ExpectationsError(str(error)) from error
 
 
 def _strings(table: dict[str, Any], key: str) -> list[str]:
@@ -147,8 +180,9 @@ def _answer(question: Question, robots: RobotsTxt) -> Result:
     if decision.allowed == question.allowed:
         return Result(str(question), True)
     rule = decision.rule
-    by = f"line {rule.line} decides: {rule}" if rule else f"no line decides: {decision.reason}"
-    return Result(str(question), False, by, rule.line if rule else None)
+    by = f"line {rule.line}: {rule}" if rule else f"no line decides: {decision.reason}"
+    verdict = f"it may{'' if decision.allowed else ' not'} ({by})"
+    return Result(str(question), False, verdict, rule.line if rule else None)
 
 
 def _same(name: str, other: RobotsTxt, robots: RobotsTxt) -> Result:
@@ -169,14 +203,13 @@ def _same(name: str, other: RobotsTxt, robots: RobotsTxt) -> Result:
 
 def _no_dead_rules(robots: RobotsTxt) -> Result:
     title = "every rule decides something"
-    proved = True
-    for name, rules in rule_sets(robots):
-        found = dead_rules(rules)
-        proved = proved and found.is_proved
-        for dead in found.rules:
-            if dead.rule.pattern:
-                others = ", ".join(str(rule.line) for rule in dead.covered_by)
-                by = f": line {others} decides in its place" if others else ""
-                why = f"line {dead.rule.line} decides nothing for {name} ({dead.rule}){by}"
-                return Result(title, False, why, dead.rule.line)
+    # As koster lint has it: what Google's parser needs is no dead rule.
+    beside = (GOOGLE,) if robots.dialect == RFC9309 else ()
+    whole = WholeFile(robots, beside)
+    for dead, name in whole.surely_dead:
+        others = ", ".join(str(rule.line) for rule in dead.covered_by)
+        by = f": line {others} decides in its place" if others else ""
+        why = f"line {dead.rule.line} decides nothing for {name} ({dead.rule}){by}"
+        return Result(title, False, why, dead.rule.line)
+    proved = all(each.is_proved for _, _, each in whole.dead)
     return Result(title, proved, "" if proved else "not proved: the rules are too many")

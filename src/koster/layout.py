@@ -8,11 +8,12 @@ before.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .analysis import Budget, redundant_rules
-from .dialects import RFC9309
-from .diff import compare, rule_sets
+from .analysis import Budget, redundant_rules, rule_sets
+from .dialects import GOOGLE, RFC9309
+from .diff import compare
 from .model import RULES, Directive, LineKind
 from .robots import parse
 
@@ -31,7 +32,7 @@ class NotTheSame(Exception):  # noqa: N818 - it is no error of the caller's
     """What was written is not proved to say what was read."""
 
 
-def formatted(body: bytes, dialects: Iterable[Dialect] = (RFC9309,)) -> bytes:
+def formatted(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bytes:
     """Return a file in its usual layout; every robot may fetch what it might before.
 
     Raises:
@@ -50,7 +51,7 @@ def formatted(body: bytes, dialects: Iterable[Dialect] = (RFC9309,)) -> bytes:
             out.append(text)
     while out and not out[-1]:
         out.pop()
-    return _proved(body, out, dialects)
+    return _proved([parse(body, dialect) for dialect in dialects], out)
 
 
 def _part(out: list[str], lines: tuple[Line, ...], number: int) -> None:
@@ -73,56 +74,115 @@ def _written(line: Line) -> str:
     return "  ".join(filter(None, (f"{line.directive}: {line.value}".rstrip(_SPACE), comment)))
 
 
-def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309,)) -> bytes:
+def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bytes:
     """Return a file without what can be left out; every robot may fetch what it might before.
 
     Raises:
         NotTheSame: that is not proved for one of the dialects.
     """
-    robots = parse(body)
-    sets = [rules for _, rules in rule_sets(robots)]
-    gone = {rule.line for rule in redundant_rules(*sets, budget=Budget(2_000, 50_000))}
-    gone |= _empty_rules(robots)
-    out: list[str] = []
-    is_open = False
-    for line in robots.lines:
+    readings = [parse(body, dialect) for dialect in dialects]
+    groups = _Groups()
+    gone = _redundant(readings)
+    for line, *others in zip(*(robots.lines for robots in (parse(body), *readings)), strict=True):
         if line.directive is None:
-            continue
-        if line.directive is Directive.USER_AGENT:
-            if not is_open and out and _is_needed_before(out):
+            if any(each.directive for each in others):
+                groups.add_line(line.text.removeprefix(_BOM).strip(_SPACE), is_rule=False)
+        elif line.directive is Directive.USER_AGENT:
+            groups.add_agent(line.value)
+        elif line.number in gone:
+            groups.close()
+        else:
+            text = f"{line.directive}: {line.value}".rstrip(_SPACE)
+            groups.add_line(text, is_rule=line.directive in RULES)
+    try:
+        return _proved(readings, groups.written(without_empty=True))
+    except NotTheSame:
+        # To some dialects a group without rules says more than none.
+        return _proved(readings, groups.written(without_empty=False))
+
+
+def _redundant(readings: list[RobotsTxt]) -> set[int]:
+    """Return the lines of rules that no dialect needs."""
+    sets = [rules for robots in readings for _, rules in rule_sets(robots)]
+    gone = {rule.line for rule in redundant_rules(*sets, budget=Budget(2_000, 50_000))}
+    if not any(robots.dialect.reading.empty_rules for robots in readings):
+        gone |= {
+            line.number for line in readings[0].lines if line.directive in RULES and not line.value
+        }
+    return gone
+
+
+@dataclass(slots=True)
+class _Group:
+    """A group that is written shortly: its names, and all its lines in their order."""
+
+    names: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    has_rules: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no lines but names."""
+        return len(self.lines) == len(self.names)
+
+
+class _Groups:
+    """A file that is written shortly."""
+
+    def __init__(self) -> None:
+        self._before: list[str] = []
+        self._groups: list[_Group] = []
+        self._is_open = False
+
+    def add_agent(self, name: str) -> None:
+        """Add a name to the group that is open, or to a new one."""
+        if not self._is_open:
+            self._groups.append(_Group())
+        self._is_open = True
+        self._groups[-1].names.append(name.lower())
+        self._groups[-1].lines.append(f"{Directive.USER_AGENT}: {name}".rstrip(_SPACE))
+
+    def close(self) -> None:
+        """Let the next name open a group."""
+        self._is_open = False
+
+    def add_line(self, text: str, *, is_rule: bool) -> None:
+        """Add a line that stays."""
+        if not self._groups:
+            self._before.append(text)
+            return
+        self._groups[-1].lines.append(text)
+        if is_rule:
+            self._groups[-1].has_rules = True
+            self.close()
+
+    def written(self, *, without_empty: bool) -> list[str]:
+        """Return the lines; groups without rules get one that says nothing, or go if they may."""
+        # Everybody may do what no group forbids; who has another group needs none that is empty.
+        full = (each for each in self._groups if not each.is_empty)
+        needless = {"*", *(name for each in full for name in each.names)}
+        left = [
+            each
+            for each in self._groups
+            if not (without_empty and each.is_empty and needless.issuperset(each.names))
+        ]
+        out = list(self._before)
+        for group in left:
+            out += group.lines
+            if not group.has_rules and group is not left[-1]:
                 out.append("Disallow:")
-            is_open = True
-        elif line.directive in RULES:
-            is_open = False
-            if line.number in gone:
-                continue
-        out.append(f"{line.directive}: {line.value}".rstrip(_SPACE))
-    return _proved(body, out, dialects)
+        return out
 
 
-def _is_needed_before(out: list[str]) -> bool:
-    """Tell whether a rule must close the agents that were written last."""
-    for text in reversed(out):
-        if text.startswith(("Allow:", "Disallow:")):
-            return False
-        if text.startswith("User-agent:"):
-            return True
-    return False
-
-
-def _empty_rules(robots: RobotsTxt) -> set[int]:
-    return {line.number for line in robots.lines if line.directive in RULES and not line.value}
-
-
-def _proved(body: bytes, out: list[str], dialects: Iterable[Dialect]) -> bytes:
+def _proved(readings: list[RobotsTxt], out: list[str]) -> bytes:
     """Return lines as a file, if that is proved to say the same.
 
     Raises:
         NotTheSame: it is not.
     """
     after = "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
-    for dialect in dialects:
-        comparison = compare(parse(body, dialect), parse(after, dialect), budget=Budget())
-        if not comparison.is_empty:
-            raise NotTheSame(f"the file written so is not proved to say the same to {dialect}")
+    for robots in readings:
+        if not compare(robots, parse(after, robots.dialect), budget=Budget()).is_empty:
+            told = f"the file written so is not proved to say the same to {robots.dialect}"
+            raise NotTheSame(told)
     return after

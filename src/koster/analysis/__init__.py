@@ -18,6 +18,7 @@ paths with their query; where one would be read as a host (``//a``) it is a whol
 from __future__ import annotations
 
 from ._differences import Difference, Differences, Disagreement, difference, disagreements
+from ._files import EVERYBODY, WholeFile, lines_of, names_in, rule_sets
 from ._questions import (
     Cause,
     Classification,
@@ -34,6 +35,7 @@ from ._questions import (
 from ._search import Budget
 
 __all__ = [
+    "EVERYBODY",
     "Budget",
     "Cause",
     "Classification",
@@ -44,11 +46,15 @@ __all__ = [
     "Disagreement",
     "Extent",
     "IdleRule",
+    "WholeFile",
     "classify",
     "dead_rules",
     "difference",
     "disagreements",
     "idle_rules",
     "likely_urls",
+    "lines_of",
+    "names_in",
     "redundant_rules",
+    "rule_sets",
 ]

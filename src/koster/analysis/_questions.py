@@ -318,26 +318,29 @@ def _is_idle(reasoner: Reasoner, entries: list[Entry], url: str) -> bool:
 def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, ...]:
     """Return rules without which, all of them together, every URL is decided as it is with them.
 
-    Given several rule sets of one file, that holds for each of them. Rules that decide nothing are
-    among them. A rule is only named where that is proved.
+    Given several rule sets of one file, also such as dialects read it, that holds for each of them.
+    Rules that decide nothing are among them. A rule is only named where that is proved.
     """
     budget = budget or Budget()
-    reasoners = [Reasoner(Ranked(rules), budget) for rules in sets]
-    of_row: dict[int, list[tuple[Reasoner, list[Entry]]]] = {}
-    for reasoner in reasoners:
+    of_line: dict[int, list[tuple[Reasoner, list[Entry]]]] = {}
+    rule_of: dict[int, Rule] = {}
+    for rules in sets:
+        reasoner = Reasoner(Ranked(rules), budget)
         for row, entries in reasoner.by_row().items():
-            of_row.setdefault(row, []).append((reasoner, entries))
+            rule = rules.rule_in(row)
+            rule_of.setdefault(rule.line, rule)
+            of_line.setdefault(rule.line, []).append((reasoner, entries))
     gone = []
     # What counts for least goes first: of two that say the same the more telling one stays.
-    for row in sorted(of_row, key=lambda row: -max(entry.order for entry in of_row[row][0][1])):
+    for line in sorted(of_line, key=lambda line: -max(each.order for each in of_line[line][0][1])):
         try:
-            if not any(_is_needed(*each) for each in of_row[row]):
-                for reasoner, entries in of_row[row]:
+            if not any(_is_needed(*each) for each in of_line[line]):
+                for reasoner, entries in of_line[line]:
                     reasoner.ranked.removed |= {entry.order for entry in entries}
-                gone.append(row)
+                gone.append(line)
         except BudgetSpentError:
             continue
-    return tuple(sets[0].rule_in(row) for row in sorted(gone))
+    return tuple(rule_of[line] for line in sorted(gone))
 
 
 def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:

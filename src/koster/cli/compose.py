@@ -11,6 +11,7 @@ import rich_click as click
 from .. import compose as composing
 from ..agents import Purpose
 from ..audit import audit
+from ..dialects import RFC9309
 from ..errors import MissingExtraError
 from ..lint import Severity, lint
 from ..robots import parse
@@ -161,4 +162,4 @@ def _explain(made: composing.Composed, keeps: bool) -> None:
         print_text(audit(parse(made.body)))
         if keeps:
             print("\nAgainst what was kept:\n")
-            print_changes(made.changes)
+            print_changes(made.changes, RFC9309)

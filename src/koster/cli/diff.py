@@ -10,7 +10,8 @@ import rich_click as click
 from rich.text import Text
 
 from ..agents import known
-from ..diff import EVERYBODY, compare
+from ..analysis import EVERYBODY
+from ..diff import compare
 from ..errors import MissingExtraError
 from ..robots import parse
 from . import _inputs, _screen, _sites
@@ -68,13 +69,16 @@ def diff(
     if troubles:
         sys.exit(3)
     before, after = (parse(each.body, dialect) for each in inputs)
+    for each in inputs:
+        _inputs.warn_of_no_text(each)
     comparison = compare(before, after, _known())
     if form == "json":
         print(json.dumps(_record(comparison), indent=2))
     elif form == "markdown":
-        print("\n".join(_markdown(comparison, [each.name for each in inputs])))
+        names = [each.name for each in inputs]
+        print("\n".join(_markdown(comparison, names, dialect)))
     else:
-        print_text(comparison)
+        print_text(comparison, dialect)
     sys.exit(0 if comparison.decides_alike else 1)
 
 
@@ -108,19 +112,19 @@ def _by(decision: Decision) -> str:
     return f"{rule.line}: {rule}" if rule else str(decision.reason)
 
 
-def _summary(comparison: Comparison) -> str:
-    """Return what changes in a sentence."""
+def _summary(comparison: Comparison, dialect: Dialect) -> str:
+    """Return what changes in a sentence, for robots that read the files in a way."""
     urls = [each for change in comparison.changes for each in change.differences.found]
     opened = sum(each.is_opened for each in urls)
     if comparison.decides_alike:
         more = "" if comparison.is_empty else "; other lines differ"
-        return f"Every robot may fetch what it might before: proved{more}."
+        return f"By {dialect} every robot may fetch what it might before: proved{more}."
     proof = "" if comparison.is_proved else " At least: the rest is not proved."
     pairs = f"{opened} opened, {len(urls) - opened} closed"
-    return f"What robots may fetch changes: {pairs} (pairs of lines that decide a URL).{proof}"
+    return f"By {dialect} robots may fetch other URLs: {pairs} (pairs of lines that decide).{proof}"
 
 
-def print_text(comparison: Comparison) -> None:
+def print_text(comparison: Comparison, dialect: Dialect) -> None:
     """Print what changes for whom, then a sentence."""
     for change in comparison.changes:
         _screen.print_lines(Text(_screen.printable(_who(change)), "bold"))
@@ -138,7 +142,7 @@ def print_text(comparison: Comparison) -> None:
         _screen.print_lines(Text("The whole site", "bold"))
         _print_settings(comparison.settings)
         print()
-    _screen.print_lines(Text(_summary(comparison)))
+    _screen.print_lines(Text(_summary(comparison, dialect)))
 
 
 def _row(each: Difference) -> list[Text]:
@@ -164,11 +168,11 @@ def _changed(setting: Setting) -> Iterator[tuple[str, str, str]]:
             yield "+", "green", value
 
 
-def _markdown(comparison: Comparison, names: list[str]) -> Iterator[str]:
+def _markdown(comparison: Comparison, names: list[str], dialect: Dialect) -> Iterator[str]:
     """Go through the lines of a comment on a change."""
     yield f"### robots.txt: {_screen.markdown_code(names[0])} → {_screen.markdown_code(names[1])}"
     yield ""
-    yield _summary(comparison)
+    yield _summary(comparison, dialect)
     for change in comparison.changes:
         yield ""
         yield f"**{_named(change)}**"

@@ -6,9 +6,10 @@ import sys
 from typing import TYPE_CHECKING
 
 import rich_click as click
+from rich.text import Text
 
 from .. import layout
-from ..dialects import RFC9309
+from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError
 from . import _files, _inputs, _screen, _sites
 from ._types import dialects_option, flattened
@@ -26,13 +27,17 @@ if TYPE_CHECKING:
     help="Drop comments, lines that say nothing, and rules that change nothing.",
 )
 @click.option("--write", is_flag=True, help="Change the files; each is replaced as a whole.")
-@dialects_option(f"Prove it for this dialect as well as for {RFC9309}", ". Repeatable.")
+@click.option("--check", is_flag=True, help="Print the files that would be changed; change none.")
+@dialects_option(
+    f"Prove it for this dialect as well as for {RFC9309} and {GOOGLE}", ". Repeatable."
+)
 @_sites.fetching_options
 @_sites.stoppable
 def fmt(
     files: tuple[str, ...],
     minify: bool,
     write: bool,
+    check: bool,
     dialects: tuple[tuple[Dialect, ...], ...],
     timeout: float,
     cache: str | None,
@@ -44,42 +49,56 @@ def fmt(
 
     Examples: koster fmt robots.txt; koster fmt --minify --write robots.txt
 
-    Exit codes: 0 done, 1 it is not proved that a file would say the same, and it stays as it is;
-    2 wrong usage, 3 something could not be read or written.
+    Exit codes: 0 done, 1 it is not proved that a file would say the same, and it stays as it is, or
+    --check found one to be changed; 2 wrong usage, 3 something could not be read or written.
     """
-    if not files:
-        raise click.UsageError("nothing to write: give a robots.txt, - or the address of a site")
-    if len(files) > 1 and not write:
-        raise click.UsageError("several files go with --write: each in its own place")
-    if write and any(path == _files.STDIN or _inputs.is_site(path) for path in files):
-        raise click.UsageError("--write changes files; standard input and sites it cannot change")
-    chosen = tuple(dict.fromkeys([RFC9309, *flattened(dialects)]))
+    _check_usage(files, write, check)
+    chosen = tuple(dict.fromkeys([RFC9309, GOOGLE, *flattened(dialects)]))
     inputs, troubles = _inputs.read_all(files, _sites.Settings(timeout, cache, user_agent))
-    proved = True
+    is_done = True
     for each in inputs:
+        _inputs.warn_of_no_text(each)
         try:
-            _write(each, minify, write, chosen)
+            _inputs.check_size(each)
+            after = (layout.minified if minify else layout.formatted)(each.body, chosen)
+            if check and after != each.body:
+                _screen.print_lines(Text(f"{each.name}: would be written otherwise"))
+                is_done = False
+            elif not check:
+                _write(each, after, write)
         except layout.NotTheSame as error:
             _screen.complain(f"{each.name}: {error}; it stays as it is")
-            proved = False
+            is_done = False
         except UnreadableError as error:
             _screen.complain(str(error))
             troubles.append(str(error))
     if troubles:
         sys.exit(3)
-    sys.exit(0 if proved else 1)
+    sys.exit(0 if is_done else 1)
 
 
-def _write(each: Input, minify: bool, write: bool, dialects: tuple[Dialect, ...]) -> None:
+def _check_usage(files: tuple[str, ...], write: bool, check: bool) -> None:
+    """Complain about what cannot be done.
+
+    Raises:
+        click.UsageError: with what is wrong.
+    """
+    if not files:
+        raise click.UsageError("nothing to write: give a robots.txt, - or the address of a site")
+    if len(files) > 1 and not (write or check):
+        raise click.UsageError("several files go with --write or --check: each in its own place")
+    if write and check:
+        raise click.UsageError("--write changes files and --check does not: give one of them")
+    if write and any(path == _files.STDIN or _inputs.is_site(path) for path in files):
+        raise click.UsageError("--write changes files; standard input and sites it cannot change")
+
+
+def _write(each: Input, after: bytes, write: bool) -> None:
     """Write one file, in its place or to standard output.
 
     Raises:
-        NotTheSame: it is not proved to say the same.
         UnreadableError: it cannot be written.
     """
-    _inputs.check_size(each)
-    make = layout.minified if minify else layout.formatted
-    after = make(each.body, dialects)
     if not write:
         sys.stdout.flush()
         sys.stdout.buffer.write(after)

@@ -64,25 +64,28 @@ def test(
     if not files:
         raise click.UsageError("nothing to test: give a file of expectations")
     settings = _sites.Settings(timeout, cache, user_agent)
-    found = []
-    complete, wrong = True, False
+    found: list[tuple[str, list[Result]]] = []
+    troubles: list[tuple[str, str]] = []
+    is_wrong = False
     for path in files:
         try:
             found.append((path, _results(path, robots, settings)))
-        except expectations.ExpectationsError as error:
-            _screen.complain(f"{_files.shown_name(path)}: {error}")
-            wrong = True
-        except UnreadableError as error:
-            _screen.complain(str(error))
-            complete = False
+        except (expectations.ExpectationsError, UnreadableError) as error:
+            is_misuse = isinstance(error, expectations.ExpectationsError)
+            why = f"{_files.shown_name(path)}: {error}" if is_misuse else str(error)
+            _screen.complain(why)
+            troubles.append((path, why))
+            is_wrong = is_wrong or is_misuse
     if form == "json":
-        print(json.dumps([_record(path, each) for path, some in found for each in some], indent=2))
+        records = [_record(path, each) for path, some in found for each in some]
+        records += [_trouble(path, why) for path, why in troubles]
+        print(json.dumps(records, indent=2))
     elif form == "junit":
-        print(_junit(found))
-    else:
+        print(_junit(found, troubles))
+    elif found:
         _print_text(found)
-    if wrong or not complete:
-        sys.exit(2 if wrong else 3)
+    if troubles:
+        sys.exit(2 if is_wrong else 3)
     sys.exit(0 if all(each.passed for _, some in found for each in some) else 1)
 
 
@@ -134,7 +137,19 @@ def _record(path: str, result: Result) -> dict[str, object]:
     }
 
 
-def _junit(found: list[tuple[str, list[Result]]]) -> str:
+def _trouble(path: str, why: str) -> dict[str, object]:
+    """Return the record of expectations that could not be held against anything."""
+    name = "can be read"
+    return {
+        "file": _files.shown_name(path),
+        "name": name,
+        "passed": False,
+        "why": why,
+        "line": None,
+    }
+
+
+def _junit(found: list[tuple[str, list[Result]]], troubles: list[tuple[str, str]]) -> str:
     """Return JUnit's XML: a suite for each file, a case for each expectation."""
     suites = ET.Element("testsuites", name="koster")
     for path, results in found:
@@ -151,6 +166,12 @@ def _junit(found: list[tuple[str, list[Result]]]) -> str:
             case = ET.SubElement(suite, "testcase", classname=_plain(path), name=_plain(each.name))
             if not each.passed:
                 ET.SubElement(case, "failure", message=_plain(each.why))
+    for path, why in troubles:
+        name = _plain(_files.shown_name(path))
+        counts = {"tests": "1", "failures": "0", "errors": "1"}
+        suite = ET.SubElement(suites, "testsuite", {"name": name, **counts})
+        case = ET.SubElement(suite, "testcase", classname=_plain(path), name="can be read")
+        ET.SubElement(case, "error", message=_plain(why))
     ET.indent(suites)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suites, "unicode")
 
@@ -166,7 +187,7 @@ def _print_text(found: list[tuple[str, list[Result]]]) -> None:
         for each in failed:
             place = Text(f"{_files.shown_name(path)}: ", "bold")
             verdict = Text("failed", "bold red")
-            why = f": {_screen.printable(each.name)}; but {_screen.printable(each.why)}"
+            why = f": {_screen.printable(each.name)}, but {_screen.printable(each.why)}"
             _screen.print_lines(Text.assemble(place, verdict, why))
     results = [each for _, some in found for each in some]
     failures = sum(not each.passed for each in results)

@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .._charsets import marked_charset
-from ..analysis import Budget, DeadRule, DeadRules, IdleRule, dead_rules, idle_rules, likely_urls
+from ..analysis import Budget, WholeFile, likely_urls
 from ..dialects import GOOGLE, RFC9309, BlankLines
-from ..diff import rule_sets
 from ..model import RULES, Directive, LineKind
 from ..robots import parse
 
@@ -170,9 +169,6 @@ class GroupLines:
         return [line for line in self.others if line.directive in RULES]
 
 
-#: Patterns that all dialects of today read alike.
-_PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
-
 #: Rule sets that are looked at: no file that anyone means has as many.
 _MOST_SETS = 2_000
 
@@ -181,8 +177,7 @@ class Subject:
     """A file that is looked at, and what several checks want to know of it.
 
     ``is_cut``: the file is longer than what was fetched of it; ``charset``: that was in another one
-    than UTF-8. ``dialects`` are those that are
-    compared with the file's own.
+    than UTF-8. ``dialects`` are those that are compared with the file's own.
     """
 
     def __init__(
@@ -199,8 +194,6 @@ class Subject:
         self.dialects = dialects
         self.is_cut = is_cut
         self.charset = charset
-        self._living_by: dict[tuple[Dialect, str], set[int]] = {}
-        self._idle_lines_by: dict[tuple[Dialect, str], set[int]] = {}
         self.budget = Budget(states=500, total=6_000, compared=100_000)
         #: What only remarks come of may not use up what errors need.
         self.idle_budget = Budget(states=200, total=3_000, compared=50_000)
@@ -224,9 +217,12 @@ class Subject:
     def only_for_google(self) -> dict[int, Directive]:
         """What Google's parser reads in lines whose key is unknown, by the number of the line."""
         found = {}
+        read_as: dict[str, Directive | None] = {}
         for line in self.lines:
             if line.kind is LineKind.UNKNOWN:
-                read = parse(f"{line.key}: x", GOOGLE).lines[0].directive
+                if line.key not in read_as:
+                    read_as[line.key] = parse(f"{line.key}: x", GOOGLE).lines[0].directive
+                read = read_as[line.key]
                 if read is not None:
                     found[line.number] = read
         return found
@@ -279,97 +275,19 @@ class Subject:
         return any({line, other} <= {each.number for each in group.others} for group in self.groups)
 
     @cached_property
+    def all_sets(self) -> WholeFile:
+        """What all rule sets of the file come to."""
+        return WholeFile(self.robots, self.dialects, self.budget, self.idle_budget, _MOST_SETS)
+
+    @property
     def sets(self) -> list[tuple[str, Rules]]:
         """The rule sets that robots may have, each with a robot that has it; everybody's first."""
-        return rule_sets(self.robots, _MOST_SETS)
+        return self.all_sets.sets
 
     @cached_property
     def likely(self) -> dict[int, str]:
         """For the line of each rule for everybody a URL that it decides."""
         return likely_urls(self.robots.rules_for("*"))
-
-    @cached_property
-    def dead(self) -> list[tuple[str, Rules, DeadRules]]:
-        """What is dead, set by set."""
-        return [(name, rules, dead_rules(rules, self.budget)) for name, rules in self.sets]
-
-    @cached_property
-    def surely_dead(self) -> list[tuple[DeadRule, str]]:
-        """The rules that are dead for every robot that has them, each with one, by line.
-
-        Those are left out that a dialect which is compared may need.
-        """
-        if not any(gone_by.rules for _, _, gone_by in self.dead):
-            return []
-        lives: set[int] = set()
-        found: dict[int, tuple[DeadRule, str]] = {}
-        for name, rules, gone_by in self.dead:
-            gone = {each.rule.line for each in gone_by.rules}
-            for each in gone_by.rules:
-                found.setdefault(each.rule.line, (each, name))
-            lives |= {rule.line for group in rules.groups for rule in group.rules} - gone
-        return [
-            (dead, name)
-            for line, (dead, name) in sorted(found.items())
-            if line not in lives
-            and dead.rule.pattern
-            and not self._lives_elsewhere(dead.rule, name)
-        ]
-
-    @cached_property
-    def surely_idle(self) -> list[IdleRule]:
-        """The rules that change nothing for any robot that has them, by line.
-
-        Those are left out that a dialect which is compared may need.
-        """
-        found: dict[int, IdleRule] = {}
-        needed: set[int] = set()
-        for name, rules in self.sets:
-            idle = {each.rule.line: each for each in idle_rules(rules, self.idle_budget)}
-            needed |= {rule.line for group in rules.groups for rule in group.rules} - set(idle)
-            for line, each in idle.items():
-                found.setdefault(line, each)
-                if self._is_needed_elsewhere(each.rule, name):
-                    needed.add(line)
-        return [idle for line, idle in sorted(found.items()) if line not in needed]
-
-    def _is_needed_elsewhere(self, rule: Rule, name: str) -> bool:
-        """Tell whether a rule may change something by a dialect that is compared."""
-        return any(rule.line not in self._idle_by(dialect, name) for dialect in self._unlike(rule))
-
-    def _idle_by(self, dialect: Dialect, name: str) -> set[int]:
-        """Return the lines of rules that change nothing for a robot by another dialect."""
-        key = dialect, name
-        if key not in self._idle_lines_by:
-            rules = parse(self.robots.body, dialect).rules_for(name)
-            self._idle_lines_by[key] = {
-                each.rule.line for each in idle_rules(rules, self.idle_budget)
-            }
-        return self._idle_lines_by[key]
-
-    def _unlike(self, rule: Rule) -> Iterator[Dialect]:
-        """Go through the dialects that are compared, and may read such a rule otherwise."""
-        is_plain = _PLAIN.fullmatch(rule.pattern) is not None
-        own = self.robots.dialect.reading
-        for dialect in self.dialects:
-            theirs = dialect.reading
-            if not is_plain or (theirs.patterns, theirs.choice) != (own.patterns, own.choice):
-                yield dialect
-
-    def _lives_elsewhere(self, rule: Rule, name: str) -> bool:
-        """Tell whether a dialect that is compared lets a rule decide something.
-
-        Where one takes ``:`` and ``%3A`` for the same and another does not, both lines are needed.
-        """
-        return any(rule.line in self.living_by(dialect, name) for dialect in self._unlike(rule))
-
-    def living_by(self, dialect: Dialect, name: str) -> set[int]:
-        """Return the lines of rules that decide some likely URL for a robot by another dialect."""
-        key = dialect, name
-        if key not in self._living_by:
-            rules = parse(self.robots.body, dialect).rules_for(name)
-            self._living_by[key] = set(likely_urls(rules))
-        return self._living_by[key]
 
     def value(
         self,

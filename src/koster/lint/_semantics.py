@@ -52,7 +52,7 @@ def _same(rule: Rule, other: Rule) -> bool:
 
 def covered(subject: Subject) -> Iterator[Remark]:
     """Find rules in whose place others decide."""
-    for dead, name in subject.surely_dead:
+    for dead, name in subject.all_sets.surely_dead:
         if dead.cause is Cause.COVERED and not any(
             _same(dead.rule, each) for each in dead.covered_by
         ):
@@ -76,7 +76,7 @@ def _shown(text: str) -> str:
 
 def contradicted(subject: Subject) -> Iterator[Remark]:
     """Find paths that are allowed and disallowed."""
-    for dead, _ in subject.surely_dead:
+    for dead, _ in subject.all_sets.surely_dead:
         others = [each for each in dead.covered_by if _same(dead.rule, each)]
         if others and others[0].allow != dead.rule.allow:
             yield subject.rule(
@@ -88,7 +88,7 @@ def contradicted(subject: Subject) -> Iterator[Remark]:
 
 def repeated(subject: Subject) -> Iterator[Remark]:
     """Find rules that stand twice."""
-    for dead, _ in subject.surely_dead:
+    for dead, _ in subject.all_sets.surely_dead:
         others = [each for each in dead.covered_by if _same(dead.rule, each)]
         if others and others[0].allow == dead.rule.allow:
             line = subject.lines[dead.rule.line - 1]
@@ -104,7 +104,7 @@ def repeated(subject: Subject) -> Iterator[Remark]:
 
 def said_already(subject: Subject) -> Iterator[Remark]:
     """Find rules that decide what a wider one would decide alike."""
-    for idle in subject.surely_idle:
+    for idle in subject.all_sets.surely_idle:
         if idle.instead is not None:
             yield subject.rule(
                 idle.rule,
@@ -114,7 +114,7 @@ def said_already(subject: Subject) -> Iterator[Remark]:
 
 def nothing_to_allow(subject: Subject) -> Iterator[Remark]:
     """Find Allow where nothing is disallowed."""
-    for idle in subject.surely_idle:
+    for idle in subject.all_sets.surely_idle:
         if (
             idle.instead is None
             and idle.rule.allow
@@ -130,14 +130,14 @@ def nothing_to_allow(subject: Subject) -> Iterator[Remark]:
 
 def no_path(subject: Subject) -> Iterator[Remark]:
     """Find patterns that no path is like."""
-    for dead, _ in subject.surely_dead:
+    for dead, _ in subject.all_sets.surely_dead:
         if dead.cause is Cause.NO_PATH and dead.rule.pattern.startswith(("/", "*")):
             yield subject.rule(dead.rule, "no URL has a path like this: the rule decides nothing")
 
 
 def itself(subject: Subject) -> Iterator[Remark]:
     """Find rules about the file itself."""
-    for dead, _ in subject.surely_dead:
+    for dead, _ in subject.all_sets.surely_dead:
         if dead.cause is Cause.ROBOTS_TXT:
             yield subject.rule(
                 dead.rule,

@@ -1,0 +1,204 @@
+"""Questions about a whole file: which robots there are to ask about, and what holds for all."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..dialects import Names
+from ..robots import parse
+from ._questions import dead_rules, idle_rules, likely_urls
+from ._search import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..dialects import Dialect
+    from ..model import Rule
+    from ..robots import RobotsTxt, Rules
+    from ._questions import DeadRule, DeadRules, IdleRule
+
+_SPACE = " \t\n\r\v\f"
+_TOKEN = re.compile(r"[A-Za-z0-9._-]+")
+_LETTERS = re.compile(r"[A-Za-z_-]*")
+
+#: Patterns that all dialects of today read alike.
+_PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
+
+#: How everybody is called whom no file names.
+EVERYBODY = "*"
+
+
+def names_in(*files: RobotsTxt) -> list[list[str]]:
+    """Return everybody, and robots that reach each group of files, by any of its names.
+
+    Those in one list are called by the same groups, so that the first of them stands for all.
+
+    A name as it is written may not reach its own group: a robot is called FooBot, and never
+    ``FooBot/1.0``, ``FooBot*`` or, to Google, AI2Bot. So its product token stands for it, and for a
+    name of several words the first of them besides, which all groups with that word are for.
+    """
+    called: dict[str, list[tuple[int, int]]] = {}
+    written = {EVERYBODY: EVERYBODY}
+    for number, robots in enumerate(files):
+        cuts = robots.dialect.names == Names.LETTERS
+        for place, group in enumerate(robots.groups):
+            for agent in group.agents:
+                for name in _robots_called(agent, cuts=cuts):
+                    written.setdefault(name.lower(), name)
+                    called.setdefault(name.lower(), []).append((number, place))
+    exact = all(robots.dialect.names in (Names.PRODUCT_TOKEN, Names.LETTERS) for robots in files)
+    alike: dict[object, list[str]] = {}
+    for lower, name in written.items():
+        is_plain = exact and lower != EVERYBODY and _TOKEN.fullmatch(name)
+        key = tuple(dict.fromkeys(called[lower])) if is_plain else name
+        alike.setdefault(key, []).append(name)
+    return list(alike.values())
+
+
+def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rules]]:
+    """Return each rule set that a robot may have, with one that has it; everybody's first.
+
+    ``most``: so many robots are asked about.
+    """
+    found: dict[tuple[int, ...], tuple[str, Rules]] = {}
+    for name, *_ in names_in(robots)[:most]:
+        rules = robots.rules_for(name)
+        found.setdefault(lines_of(rules), (name, rules))
+    return list(found.values())
+
+
+def _robots_called(agent: str, *, cuts: bool) -> list[str]:
+    """Return robots that a name may be for."""
+    name = agent.partition("/")[0].rstrip("*" + _SPACE)
+    letters = _LETTERS.match(agent)
+    if cuts:
+        # Google compares what it cuts off with the whole name of the robot.
+        found = [letters[0] if letters else ""]
+    elif _TOKEN.fullmatch(name):
+        found = [name]
+    else:
+        found = [agent, name, *name.split(None, 1)[:1]]
+    return [each for each in dict.fromkeys(found) if each and each != EVERYBODY]
+
+
+def lines_of(rules: Rules) -> tuple[int, ...]:
+    """Return where the groups stand that rules are from."""
+    return tuple(group.line for group in rules.groups)
+
+
+class WholeFile:
+    """A file with all its rule sets, beside dialects that read it as well.
+
+    Args:
+        robots: The file, in its dialect.
+        beside: Others that are to be thought of: what one of them needs does not do nothing.
+        budget: How much may be done for what is dead.
+        idle_budget: How much for what is idle.
+        most: So many robots are asked about.
+    """
+
+    def __init__(
+        self,
+        robots: RobotsTxt,
+        beside: Sequence[Dialect] = (),
+        budget: Budget | None = None,
+        idle_budget: Budget | None = None,
+        most: int | None = None,
+    ) -> None:
+        self.robots = robots
+        self._beside = beside
+        self._budget = budget or Budget()
+        self._idle_budget = idle_budget or Budget()
+        self._most = most
+        self._living_by: dict[tuple[Dialect, str], set[int]] = {}
+        self._idle_lines_by: dict[tuple[Dialect, str], set[int]] = {}
+
+    @cached_property
+    def sets(self) -> list[tuple[str, Rules]]:
+        """The rule sets that robots may have, each with a robot that has it; everybody's first."""
+        return rule_sets(self.robots, self._most)
+
+    @cached_property
+    def dead(self) -> list[tuple[str, Rules, DeadRules]]:
+        """What is dead, set by set."""
+        return [(name, rules, dead_rules(rules, self._budget)) for name, rules in self.sets]
+
+    @cached_property
+    def surely_dead(self) -> list[tuple[DeadRule, str]]:
+        """The rules that are dead for every robot that has them, each with one, by line.
+
+        Those are left out that a dialect which is compared may need.
+        """
+        if not any(gone_by.rules for _, _, gone_by in self.dead):
+            return []
+        lives: set[int] = set()
+        found: dict[int, tuple[DeadRule, str]] = {}
+        for name, rules, gone_by in self.dead:
+            gone = {each.rule.line for each in gone_by.rules}
+            for each in gone_by.rules:
+                found.setdefault(each.rule.line, (each, name))
+            lives |= {rule.line for group in rules.groups for rule in group.rules} - gone
+        return [
+            (dead, name)
+            for line, (dead, name) in sorted(found.items())
+            if line not in lives
+            and dead.rule.pattern
+            and not self._lives_elsewhere(dead.rule, name)
+        ]
+
+    @cached_property
+    def surely_idle(self) -> list[IdleRule]:
+        """The rules that change nothing for any robot that has them, by line.
+
+        Those are left out that a dialect which is compared may need.
+        """
+        found: dict[int, IdleRule] = {}
+        needed: set[int] = set()
+        for name, rules in self.sets:
+            idle = {each.rule.line: each for each in idle_rules(rules, self._idle_budget)}
+            needed |= {rule.line for group in rules.groups for rule in group.rules} - set(idle)
+            for line, each in idle.items():
+                found.setdefault(line, each)
+                if self._is_needed_elsewhere(each.rule, name):
+                    needed.add(line)
+        return [idle for line, idle in sorted(found.items()) if line not in needed]
+
+    def _is_needed_elsewhere(self, rule: Rule, name: str) -> bool:
+        """Tell whether a rule may change something by a dialect that is compared."""
+        return any(rule.line not in self._idle_by(dialect, name) for dialect in self._unlike(rule))
+
+    def _idle_by(self, dialect: Dialect, name: str) -> set[int]:
+        """Return the lines of rules that change nothing for a robot by another dialect."""
+        key = dialect, name
+        if key not in self._idle_lines_by:
+            rules = parse(self.robots.body, dialect).rules_for(name)
+            self._idle_lines_by[key] = {
+                each.rule.line for each in idle_rules(rules, self._idle_budget)
+            }
+        return self._idle_lines_by[key]
+
+    def _unlike(self, rule: Rule) -> Iterator[Dialect]:
+        """Go through the dialects that are compared, and may read such a rule otherwise."""
+        is_plain = _PLAIN.fullmatch(rule.pattern) is not None
+        own = self.robots.dialect.reading
+        for dialect in self._beside:
+            theirs = dialect.reading
+            if not is_plain or (theirs.patterns, theirs.choice) != (own.patterns, own.choice):
+                yield dialect
+
+    def _lives_elsewhere(self, rule: Rule, name: str) -> bool:
+        """Tell whether a dialect that is compared lets a rule decide something.
+
+        Where one takes ``:`` and ``%3A`` for the same and another does not, both lines are needed.
+        """
+        return any(rule.line in self.living_by(dialect, name) for dialect in self._unlike(rule))
+
+    def living_by(self, dialect: Dialect, name: str) -> set[int]:
+        """Return the lines of rules that decide some likely URL for a robot by another dialect."""
+        key = dialect, name
+        if key not in self._living_by:
+            rules = parse(self.robots.body, dialect).rules_for(name)
+            self._living_by[key] = set(likely_urls(rules))
+        return self._living_by[key]
