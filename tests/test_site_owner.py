@@ -15,7 +15,7 @@ from support import conformance
 import koster
 from koster import agents, compose, expectations, layout
 from koster.agents import Heeds, Purpose
-from koster.analysis import EVERYBODY, Extent
+from koster.analysis import EVERYBODY, Extent, classify
 from koster.audit import audit, page
 from koster.diff import compare
 
@@ -498,3 +498,47 @@ def test_without_the_registry_the_extra_is_named(monkeypatch: pytest.MonkeyPatch
             agents.known()
     finally:
         agents.known.cache_clear()
+
+
+_wanted = st.sampled_from(["allow", "disallow"])
+
+
+@given(
+    keep=strategies.files,
+    purposes=st.dictionaries(
+        st.sampled_from([Purpose.SEARCH, Purpose.TRAINING, Purpose.ADS]), _wanted, max_size=2
+    ),
+    names=st.dictionaries(st.sampled_from(["FooBot", "GPTBot"]), _wanted, max_size=2),
+    others=st.none() | _wanted,
+    closed=st.sampled_from([(), ("/cart/",)]),
+    delay=st.sampled_from([None, 7]),
+)
+def test_what_is_wanted_holds(
+    keep: bytes,
+    purposes: dict[Purpose, str],
+    names: dict[str, str],
+    others: str | None,
+    closed: tuple[str, ...],
+    delay: float | None,
+) -> None:
+    """Whatever the file was, and for every robot of which something is wanted."""
+    wanted = compose.Intentions(purposes, names, others, closed, delay=delay)
+    robots = parsed(compose.compose(wanted, keep).body)
+    said = {
+        each.token: want
+        for each in agents.known()
+        for p, want in purposes.items()
+        if each.purpose is p
+    }
+    for name, want in {**said, **names}.items():
+        extent = classify(robots.rules_for(name)).extent
+        assert extent is Extent.ALL if want == "disallow" else extent is not Extent.ALL, name
+    if others == "disallow":
+        assert classify(robots.rules_for("NoBot")).extent is Extent.ALL
+    elif others == "allow":
+        assert classify(robots.rules_for("NoBot")).extent is not Extent.ALL
+    if closed:
+        for name in ("NoBot", *names, *said, "AdsBot-Google"):
+            assert not robots.allowed("/cart/", name), name
+    if delay and others == "allow":
+        assert robots.rules_for("NoBot").crawl_delay == delay

@@ -6,10 +6,12 @@ robots: the paths that are closed to everybody stand in each.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .agents import Heeds, Purpose, known
+from .analysis import Extent, classify
 from .diff import Comparison, compare
 from .model import RULES, Directive, LineKind, Scope
 from .robots import parse
@@ -17,13 +19,15 @@ from .robots import parse
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .agents import Crawler
     from .model import Line
     from .robots import RobotsTxt, Rules
 
 
 #: What is said of a purpose.
 ALLOW, DISALLOW = "allow", "disallow"
+
+#: Patterns that every path is like.
+_EVERYTHING = re.compile(r"/|/?\*+\$?")
 
 _REASONS = {
     Purpose.SEARCH: "search engines, which bring visitors",
@@ -35,7 +39,7 @@ _REASONS = {
     Purpose.PREVIEW: "previews of shared links",
     Purpose.ADS: "checks of pages that advertisements lead to",
     Purpose.SEO: "crawlers that sell what links where",
-    Purpose.TOOL: "tools that anybody may run",
+    Purpose.TOOL: "software that anybody may run, and services that check a site for its owner",
 }
 
 
@@ -43,14 +47,17 @@ _REASONS = {
 class Intentions:
     """What an author wants.
 
-    ``purposes`` says of kinds of crawlers whether they may; ``others`` of everybody else, or None
-    to leave that as it is. ``closed`` are paths for nobody; ``delay`` is in seconds; ``signals``
-    are Content-Signal preferences such as ``ai-train=no``.
+    ``purposes`` says of kinds of crawlers whether they may, ``names`` of single ones whatever they
+    are; ``others`` of everybody else, or None to leave that as it is. ``closed`` are paths for
+    nobody, ``opened`` exceptions from them; ``delay`` is in seconds; ``signals`` are Content-Signal
+    preferences such as ``ai-train=no``.
     """
 
     purposes: Mapping[Purpose, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
     others: str | None = None
     closed: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
     delay: float | None = None
     sitemaps: tuple[str, ...] = ()
     signals: tuple[str, ...] = ()
@@ -75,50 +82,82 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
         MissingExtraError: the registry of crawlers is not installed.
     """
     old = parse(keep)
-    decided = {
-        purpose: [each for each in known() if each.purpose is purpose]
-        for purpose in intentions.purposes
-    }
-    named = _to_be_named(intentions, decided, old)
+    kinds = _kinds(intentions, old)
+    moving = {name.lower() for kind in kinds for name in kind.moving}
+    if intentions.others is not None:
+        moving.add("*")
     blocks = _blocks(old)
-    out = [line for block in blocks for line in _kept(block, named, intentions)]
-    rules = _rules_of_everybody(old)
-    for purpose, crawlers in decided.items():
-        wanted = intentions.purposes[purpose]
-        if wanted == DISALLOW or _need_names(intentions, old):
-            more = [*rules, *_closed(intentions), *_settings(intentions)]
-            out += _group_for(purpose, crawlers, wanted, more)
+    settings = _Settings(intentions, old)
+    out = [line for block in blocks for line in _kept(block, moving, intentions, settings)]
+    rules = _rules_of_everybody(old, intentions)
+    for kind in kinds:
+        more = [*rules, *_paths(intentions)]
+        out += _group_for(kind, list(dict.fromkeys(more)), settings.lines())
     has_everybody = any("*" in block.names for block in blocks) and intentions.others is None
     if not has_everybody:
-        out += _everybody(intentions, rules)
-    out += _for_own_groups(named, old, intentions)
+        out += _everybody(intentions, rules, settings.lines())
+    taken = {name.lower() for kind in kinds for name in kind.names}
+    out += _for_own_groups(taken, old, intentions)
     have = set(old.sitemaps)
     out += [f"Sitemap: {each}" for each in dict.fromkeys(intentions.sitemaps) if each not in have]
     body = _text(out)
     return Composed(body, compare(old, parse(body), (each.token for each in known())))
 
 
-def _to_be_named(
-    intentions: Intentions, decided: Mapping[Purpose, list[Crawler]], old: RobotsTxt
-) -> set[str]:
-    """Return the names, in lower case, that are to go from the groups that are kept.
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Crawlers of which the same is wanted: ``moving`` are those that get a group for that."""
 
-    Those that get groups of their own, and those that may where a group shuts them out.
-    """
-    found = {"*"} if intentions.others is not None else set()
-    for purpose, crawlers in decided.items():
-        moves = intentions.purposes[purpose] == DISALLOW or _need_names(intentions, old)
-        for each in crawlers:
-            rules = old.rules_for(each.token)
-            if moves or (rules.is_named and _shuts_out(rules)):
-                found.add(each.token.lower())
-    return found
+    title: str
+    wanted: str
+    names: tuple[str, ...]
+    moving: tuple[str, ...]
+
+
+def _kinds(intentions: Intentions, old: RobotsTxt) -> list[_Kind]:
+    """Return of whom something is wanted."""
+    said = [
+        (f"{_capital(purpose)}: {_REASONS[purpose]}; they", wanted, _with(purpose, intentions))
+        for purpose, wanted in intentions.purposes.items()
+    ]
+    for wanted in (ALLOW, DISALLOW):
+        names = [name for name, each in intentions.names.items() if each == wanted]
+        said.append(("By name: these", wanted, names))
+    need_names = _need_names(intentions, old)
+    return [
+        _Kind(
+            title,
+            wanted,
+            tuple(names),
+            tuple(name for name in names if _moves(old.rules_for(name), wanted, need_names)),
+        )
+        for title, wanted, names in said
+    ]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _with(purpose: Purpose, intentions: Intentions) -> list[str]:
+    """Return the names of known crawlers with a purpose, but for those of which more is said."""
+    said = {name.lower() for name in intentions.names}
+    return [
+        each.token for each in known() if each.purpose is purpose and each.token.lower() not in said
+    ]
+
+
+def _moves(rules: Rules, wanted: str, need_names: bool) -> bool:
+    """Tell whether a robot needs another group than the one that it has, if it has one."""
+    if wanted == DISALLOW:
+        return not (rules.is_named and classify(rules).extent is Extent.ALL)
+    return _shuts_out(rules) if rules.is_named else need_names
 
 
 def _shuts_out(rules: Rules) -> bool:
     """Tell whether rules close a site, perhaps but for some pages."""
-    patterns = [rule.pattern for group in rules.groups for rule in group.rules if not rule.allow]
-    return any(pattern.rstrip("*") in ("/", "") and pattern for pattern in patterns)
+    patterns = (rule.pattern for group in rules.groups for rule in group.rules if not rule.allow)
+    return any(_EVERYTHING.fullmatch(pattern) for pattern in patterns)
 
 
 def _token(name: str) -> str:
@@ -137,22 +176,40 @@ def _text(lines: Sequence[str]) -> bytes:
     return "".join(f"{line}\n" for line in found).encode("utf-8", "surrogateescape")
 
 
-def _closed(intentions: Intentions) -> list[str]:
-    return [f"Disallow: {path}" for path in intentions.closed]
+def _paths(intentions: Intentions) -> list[str]:
+    """Return the rules that hold for all who may."""
+    return [
+        *(f"Disallow: {path}" for path in intentions.closed),
+        *(f"Allow: {path}" for path in intentions.opened),
+    ]
 
 
 @dataclass(slots=True)
 class _Block:
-    """A group of the file that is kept, with the comments above it; the first has no agents."""
+    """A group of the file that is kept, with the comments above it; the first has no agents.
+
+    ``lines`` are all of them, those of its agents among them.
+    """
 
     above: list[str] = field(default_factory=list)
-    agents: list[Line] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
+    is_first_of_everybody: bool = False
+
+    @property
+    def agents(self) -> list[Line]:
+        """Those of its agents."""
+        return [line for line in self.lines if line.directive is Directive.USER_AGENT]
 
     @property
     def names(self) -> list[str]:
         """The names of its agents, in lower case."""
         return [_token(line.value) for line in self.agents]
+
+    @property
+    def is_shut_out(self) -> bool:
+        """Whether its one rule closes the whole site."""
+        rules = {(line.directive, line.value) for line in self.lines if line.directive in RULES}
+        return rules == {(Directive.DISALLOW, "/")}
 
 
 def _blocks(old: RobotsTxt) -> list[_Block]:
@@ -160,15 +217,15 @@ def _blocks(old: RobotsTxt) -> list[_Block]:
     blocks = [_Block()]
     is_open = False
     for line in old.lines:
-        block = blocks[-1]
-        if line.directive is Directive.USER_AGENT:
-            if not is_open:
-                blocks.append(_Block(above=_taken_from_the_end(block)))
-            blocks[-1].agents.append(line)
+        if line.directive is Directive.USER_AGENT and not is_open:
+            blocks.append(_Block(above=_taken_from_the_end(blocks[-1])))
             is_open = True
-        else:
-            block.lines.append(line)
-            is_open = is_open and line.directive not in RULES
+        blocks[-1].lines.append(line)
+        is_open = is_open and line.directive not in RULES
+    for block in blocks:
+        if "*" in block.names:
+            block.is_first_of_everybody = True
+            break
     return blocks
 
 
@@ -186,53 +243,114 @@ def _plain(line: Line) -> str:
     return line.text.removeprefix("\ufeff").rstrip()
 
 
-def _kept(block: _Block, named: set[str], intentions: Intentions) -> list[str]:
+def _kept(
+    block: _Block, moving: set[str], intentions: Intentions, settings: _Settings
+) -> list[str]:
     """Return the lines of a block, but for names that get groups of their own."""
     if not block.agents:
         return [_plain(line) for line in block.lines]
-    left = [line for line in block.agents if _token(line.value) not in named]
-    if not left:
+    left = [line for line in block.lines if not _is_about(line, moving)]
+    names = [line.value for line in left if line.directive is Directive.USER_AGENT]
+    if not names:
         # What belongs to the file and not to the group stays.
-        whole = [_plain(line) for line in block.lines if _is_for_the_file(line)]
+        whole = [_plain(line) for line in left if _is_for_the_file(line)]
         return ["", *whole] if whole else []
-    is_everybodys = "*" in [line.value for line in left]
-    written = {str(line.directive) + line.value for line in block.lines}
-    more = [f"Disallow: {path}" for path in intentions.closed if f"Disallow{path}" not in written]
-    more += _settings(intentions) if is_everybodys else []
-    stays = [line for line in block.lines if not _contradicts(line, intentions, is_everybodys)]
-    of_group = [number for number, line in enumerate(stays, 1) if _is_for_the_group(line)]
-    at = max(of_group, default=0)
-    lines = [_plain(line) for line in stays]
-    if not any(line.directive in RULES for line in stays) and not intentions.closed:
+    if block.is_shut_out:
+        return [*block.above, *map(_plain, left)]
+    left = [line for line in left if not _contradicts(line, intentions)]
+    is_everybodys = "*" in names
+    # Groups of the same name are one to robots: what is new is said in the first.
+    is_first = not is_everybodys or block.is_first_of_everybody
+    written = {f"{line.directive}: {line.value}" for line in left}
+    more = [rule for rule in _paths(intentions) if rule not in written] if is_first else []
+    if not more and not any(line.directive in RULES for line in left):
         # Without a rule the group would go on with whatever group comes next.
-        more.insert(0, "Disallow:")
-    return [*block.above, *map(_plain, left), *lines[:at], *more, *lines[at:]]
+        more = ["Disallow:"]
+    more += settings.added(block, is_everybodys) if is_first else []
+    lines = [settings.kept(line, is_everybodys) for line in left]
+    at = len(lines)
+    while at and (not lines[at - 1] or lines[at - 1].startswith("#")):
+        at -= 1
+    return [*block.above, *lines[:at], *more, *lines[at:]]
+
+
+def _is_about(line: Line, moving: set[str]) -> bool:
+    """Tell whether a line names a robot that gets a group of its own."""
+    name = _token(line.value)
+    # A name of several words is for the robot of the first, too.
+    return line.directive is Directive.USER_AGENT and bool({name, *name.split()[:1]} & moving)
+
+
+class _Settings:
+    """What is to be said besides rules, and what of it a file says already."""
+
+    def __init__(self, intentions: Intentions, old: RobotsTxt) -> None:
+        everybody = old.rules_for("*")
+        self._delay = intentions.delay
+        self._signals = dict(_pair(each) for each in intentions.signals)
+        self._has_delay = everybody.crawl_delay is not None
+        self._said = {
+            each.key for each in everybody.preferences if each.directive is Directive.CONTENT_SIGNAL
+        }
+
+    def lines(self) -> list[str]:
+        """Return all of it, for a new group."""
+        return [*self._delay_line(), *_signal_line(self._signals)]
+
+    def _delay_line(self) -> list[str]:
+        return [] if self._delay is None else [f"Crawl-delay: {self._delay:g}"]
+
+    def kept(self, line: Line, is_everybodys: bool) -> str:
+        """Return a line of a group that is kept, with what is to be said in its place."""
+        if line.directive is Directive.CRAWL_DELAY and self._delay is not None:
+            return f"Crawl-delay: {self._delay:g}"
+        if line.directive is Directive.CONTENT_SIGNAL and is_everybodys:
+            said = dict(_pair(each) for each in line.value.split(","))
+            wanted = {key: self._signals.get(key, value) for key, value in said.items()}
+            if wanted != said:
+                return _signal_line(wanted)[0]
+        return _plain(line)
+
+    def added(self, block: _Block, is_everybodys: bool) -> list[str]:
+        """Return what a group that is kept lacks; a preference is said to everybody alone."""
+        own = any(line.directive is Directive.CRAWL_DELAY for line in block.lines)
+        delay = [] if own or (is_everybodys and self._has_delay) else self._delay_line()
+        if not is_everybodys:
+            return delay
+        lacking = {key: value for key, value in self._signals.items() if key not in self._said}
+        return [*delay, *_signal_line(lacking)]
+
+
+def _signal_line(signals: Mapping[str, str]) -> list[str]:
+    told = ", ".join(f"{key}={value}" for key, value in signals.items())
+    return [f"Content-Signal: {told}"] if told else []
+
+
+def _pair(signal: str) -> tuple[str, str]:
+    key, _, value = signal.partition("=")
+    return key.strip().lower(), value.strip().lower()
 
 
 def _is_for_the_file(line: Line) -> bool:
     return line.directive is not None and line.directive.scope is Scope.FILE
 
 
-def _is_for_the_group(line: Line) -> bool:
-    return line.directive is not None and line.directive.scope is Scope.GROUP
-
-
-def _contradicts(line: Line, intentions: Intentions, is_everybodys: bool) -> bool:
-    """Tell whether a line says what is wanted otherwise."""
-    if line.directive is Directive.ALLOW:
-        return line.value in intentions.closed
-    return is_everybodys and (
-        (line.directive is Directive.CRAWL_DELAY and intentions.delay is not None)
-        or (line.directive is Directive.CONTENT_SIGNAL and bool(intentions.signals))
+def _contradicts(line: Line, intentions: Intentions) -> bool:
+    """Tell whether a rule says what is wanted otherwise."""
+    if line.directive not in RULES or not line.value:
+        return False
+    is_allow = line.directive is Directive.ALLOW
+    return any(
+        _counts_for_more(line.value, path, is_allow=is_allow)
+        for path in (intentions.closed if is_allow else intentions.opened)
     )
 
 
-def _settings(intentions: Intentions) -> list[str]:
-    """Return what is said to everybody besides rules."""
-    found = [] if intentions.delay is None else [f"Crawl-delay: {intentions.delay:g}"]
-    if intentions.signals:
-        found.append(f"Content-Signal: {', '.join(intentions.signals)}")
-    return found
+def _counts_for_more(pattern: str, path: str, *, is_allow: bool) -> bool:
+    """Tell whether a rule decides about a path, beside one that says the opposite of the path."""
+    own, other = ("Allow", "Disallow") if is_allow else ("Disallow", "Allow")
+    robots = parse(f"User-agent: *\n{own}: {pattern}\n{other}: {path}\n")
+    return robots.allowed(path.replace("*", "x").removesuffix("$"), "*") == is_allow
 
 
 def _need_names(intentions: Intentions, old: RobotsTxt) -> bool:
@@ -242,48 +360,52 @@ def _need_names(intentions: Intentions, old: RobotsTxt) -> bool:
     )
 
 
-def _group_for(
-    purpose: Purpose, crawlers: list[Crawler], wanted: str, rules: list[str]
-) -> list[str]:
-    """Return the group of the crawlers with a purpose."""
-    may = "may fetch nothing" if wanted == DISALLOW else "may"
-    heading = f"{purpose.value[:1].upper()}{purpose.value[1:]}: {_REASONS[purpose]}"
-    out = ["", f"# {heading}; they {may}."]
-    out += [f"User-agent: {each.token}" for each in crawlers]
-    if wanted == DISALLOW:
+def _group_for(kind: _Kind, rules: list[str], settings: list[str]) -> list[str]:
+    """Return the group of crawlers of which the same is wanted."""
+    if not kind.moving:
+        return []
+    may = "may fetch nothing" if kind.wanted == DISALLOW else "may"
+    out = ["", f"# {kind.title} {may}.", *(f"User-agent: {name}" for name in kind.moving)]
+    if kind.wanted == DISALLOW:
         return [*out, "Disallow: /"]
-    return [*out, *(dict.fromkeys(rules) or ["Disallow:"])]
+    # Without a rule the group would go on with the next one.
+    return [*out, *(rules or ["Disallow:"]), *settings]
 
 
-def _rules_of_everybody(old: RobotsTxt) -> list[str]:
+def _rules_of_everybody(old: RobotsTxt, intentions: Intentions) -> list[str]:
     """Return the rules for everybody in a file, if they leave the site open."""
     rules = old.rules_for("*")
     if _shuts_out(rules):
         return []
-    return [str(rule) for group in rules.groups for rule in group.rules if rule.pattern]
+    return [
+        str(rule)
+        for group in rules.groups
+        for rule in group.rules
+        if rule.pattern and not _contradicts(old.lines[rule.line - 1], intentions)
+    ]
 
 
-def _everybody(intentions: Intentions, rules: list[str]) -> list[str]:
+def _everybody(intentions: Intentions, rules: list[str], settings: list[str]) -> list[str]:
     """Return the group for everybody else, if there is anything to say."""
-    settings = _settings(intentions)
-    if intentions.others is None and not (intentions.closed or settings):
+    if intentions.others is None and not (_paths(intentions) or settings):
         return []
-    may = {ALLOW: ": may", DISALLOW: ": may fetch nothing", None: ""}[intentions.others]
-    wanted = ["Disallow: /"] if intentions.others == DISALLOW else [*rules, *_closed(intentions)]
-    wanted = list(dict.fromkeys(wanted)) or ["Disallow:"]
+    if intentions.others == DISALLOW:
+        return ["", "# Everybody else: may fetch nothing.", "User-agent: *", "Disallow: /", ""]
+    may = ": may" if intentions.others == ALLOW else ""
+    wanted = list(dict.fromkeys([*rules, *_paths(intentions)])) or ["Disallow:"]
     return ["", f"# Everybody else{may}.", "User-agent: *", *wanted, *settings, ""]
 
 
-def _for_own_groups(named: set[str], old: RobotsTxt, intentions: Intentions) -> list[str]:
+def _for_own_groups(taken: set[str], old: RobotsTxt, intentions: Intentions) -> list[str]:
     """Return a group for those who heed no group for everybody, so that closed paths are closed."""
     left = [
         each.token
         for each in known()
         if each.heeds is Heeds.OWN_GROUPS
-        and each.token.lower() not in named
+        and each.token.lower() not in taken
         and not old.rules_for(each.token).is_named
     ]
-    rules = ["Disallow: /"] if intentions.others == DISALLOW else _closed(intentions)
+    rules = ["Disallow: /"] if intentions.others == DISALLOW else _paths(intentions)
     if not left or not rules:
         return []
     comment = "# These heed groups that name them, and none for everybody."

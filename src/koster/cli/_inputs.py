@@ -134,6 +134,13 @@ def _fetched(path: str, settings: _sites.Settings, dialect: Dialect) -> Input:
     return Input(outcome.url, outcome.robots.body, outcome.is_cut, outcome.charset)
 
 
+def _new_mode() -> int:
+    """Return the mode of a new file, as `open` would give it."""
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
 def _check_target(path: str, target: Path, mode: int) -> None:
     """Refuse what is no file, or may not be written.
 
@@ -147,23 +154,26 @@ def _check_target(path: str, target: Path, mode: int) -> None:
 
 
 def replace(path: str, body: bytes) -> None:
-    """Put a file in the place of another, whole or not at all; its mode stays.
+    """Put a file in the place of another, or where there is none, whole or not at all.
+
+    The mode of the other one stays, and its owner where that can be kept.
 
     Raises:
         UnreadableError: it cannot be written.
     """
     target = Path(path).resolve()
     try:
-        before = target.stat()
-        _check_target(path, target, before.st_mode)
+        before = target.stat() if target.exists() else None
+        if before is not None:
+            _check_target(path, target, before.st_mode)
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(body)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(name, before.st_mode & 0o7777)
-            if hasattr(os, "chown") and os.geteuid() == 0:
+            os.chmod(name, _new_mode() if before is None else before.st_mode & 0o7777)
+            if before is not None and hasattr(os, "chown") and os.geteuid() == 0:
                 os.chown(name, before.st_uid, before.st_gid)
             os.replace(name, target)
         except BaseException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from .. import compose as composing
 from ..agents import Purpose
 from ..audit import audit
 from ..dialects import RFC9309
-from ..errors import MissingExtraError
+from ..errors import MissingExtraError, UnreadableError
 from ..lint import Severity, lint
 from ..robots import parse
 from . import _inputs, _screen, _sites
@@ -22,6 +23,7 @@ from .diff import print_text as print_changes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_TOKEN = re.compile(r"[A-Za-z0-9._-]+(?: [A-Za-z0-9._-]+)*")
 _SAYS = click.Choice([composing.ALLOW, composing.DISALLOW])
 
 
@@ -53,6 +55,23 @@ def _purpose_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="A path that nobody may fetch, such as /cart/. Repeatable.",
 )
 @click.option(
+    "--open",
+    "opened",
+    multiple=True,
+    metavar="PATH",
+    help="A path that all may fetch who may, though a wider one is closed. Repeatable.",
+)
+@click.option(
+    "--allow", "allowed", multiple=True, metavar="NAME", help="A crawler that may. Repeatable."
+)
+@click.option(
+    "--disallow",
+    "disallowed",
+    multiple=True,
+    metavar="NAME",
+    help="A crawler that may not, whatever it fetches pages for. Repeatable.",
+)
+@click.option(
     "--delay",
     type=click.FloatRange(0, 86400),
     metavar="SECONDS",
@@ -72,16 +91,27 @@ def _purpose_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Keep all of this robots.txt that is not contradicted: a file, - for standard input, or "
     "the address of a site.",
 )
+@click.option(
+    "--write",
+    metavar="FILE",
+    help="Write it into this file, as a whole, and not to standard output; it may be that of "
+    "--keep.",
+)
 @click.option("--quiet", is_flag=True, help="Print the file alone, without the audit.")
 @_sites.fetching_options
 @_sites.stoppable
 def compose(
+    *,
     others: str | None,
     closed: tuple[str, ...],
+    opened: tuple[str, ...],
+    allowed: tuple[str, ...],
+    disallowed: tuple[str, ...],
     delay: float | None,
     sitemaps: tuple[str, ...],
     signals: tuple[str, ...],
     keep: str | None,
+    write: str | None,
     quiet: bool,
     timeout: float,
     cache: str | None,
@@ -92,15 +122,20 @@ def compose(
 
     The file goes to standard output; what it changes, and who then may, to standard error.
 
-    Example: koster compose --training disallow --data-sets disallow --close /cart/ > robots.txt
+    Example: koster compose --training disallow --dataset disallow --close /cart/ > robots.txt
 
-    Exit codes: 0 done, 2 wrong usage, 3 the file to keep could not be read.
+    Exit codes: 0 done, 2 wrong usage, 3 a file could not be read or written.
     """
     said = {purpose: purposes[_option_of(purpose)] for purpose in Purpose}
     wanted = composing.Intentions(
         purposes={purpose: each for purpose, each in said.items() if each is not None},
+        names={
+            **dict.fromkeys(allowed, composing.ALLOW),
+            **dict.fromkeys(disallowed, composing.DISALLOW),
+        },
         others=others,
         closed=closed,
+        opened=opened,
         delay=delay,
         sitemaps=sitemaps,
         signals=signals,
@@ -118,11 +153,27 @@ def compose(
     except MissingExtraError as error:
         _screen.complain(str(error))
         sys.exit(2)
-    sys.stdout.flush()
-    sys.stdout.buffer.write(made.body)
-    sys.stdout.flush()
+    try:
+        _put(made.body, write)
+    except UnreadableError as error:
+        _screen.complain(str(error))
+        sys.exit(3)
     if not quiet:
         _explain(made, keep is not None)
+
+
+def _put(body: bytes, path: str | None) -> None:
+    """Write the file to standard output, or where it is to stand.
+
+    Raises:
+        UnreadableError: it cannot be written there.
+    """
+    if path is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(body)
+        sys.stdout.flush()
+    else:
+        _inputs.replace(path, body)
 
 
 def _check(wanted: composing.Intentions) -> None:
@@ -133,13 +184,15 @@ def _check(wanted: composing.Intentions) -> None:
     """
     if wanted == composing.Intentions():
         raise click.UsageError("say what you want: --training disallow, --close /path, …")
-    for path in wanted.closed:
+    for path in (*wanted.closed, *wanted.opened):
         if not path.startswith(("/", "*")):
-            raise click.UsageError(f"--close {path}: a path begins with /")
+            raise click.UsageError(f"{path}: a path begins with /")
+    for name in filter(lambda name: not _TOKEN.fullmatch(name), wanted.names):
+        raise click.UsageError(f"{name!r} is no product token such as GPTBot")
     for signal in wanted.signals:
         if "=" not in signal:
             raise click.UsageError(f"--signal {signal}: write it as ai-train=no")
-    lines = [*wanted.closed, *wanted.sitemaps, *wanted.signals]
+    lines = [*wanted.closed, *wanted.opened, *wanted.sitemaps, *wanted.signals]
     if any(each in line for line in lines for each in "\r\n#"):
         raise click.UsageError("a value has a line end or a #, which ends it in a robots.txt")
     written = "".join(
@@ -147,6 +200,7 @@ def _check(wanted: composing.Intentions) -> None:
             "User-agent: *\nDisallow:\n",
             *(f"Sitemap: {each}\n" for each in wanted.sitemaps),
             *(f"Disallow: {each}\n" for each in wanted.closed),
+            *(f"Allow: {each}\n" for each in wanted.opened),
             *(f"Content-Signal: {each}\n" for each in wanted.signals),
         ]
     )
