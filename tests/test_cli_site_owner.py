@@ -269,6 +269,22 @@ def test_expectations_in_every_form(tmp_path: Path, good: Path) -> None:
     assert run("test", path).exit_code == 2
 
 
+def test_compose_writes_over_what_it_keeps(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text("User-agent: *\nDisallow: /a\n")
+    path.chmod(0o640)
+    said = run("compose", "--close", "/cart/", "--keep", path, "--write", path, "--quiet")
+    assert said.exit_code == 0
+    assert not said.stdout
+    assert path.read_text().startswith("User-agent: *\nDisallow: /a\nDisallow: /cart/\n")
+    assert path.stat().st_mode & 0o777 == 0o640
+    new = tmp_path / "new.txt"
+    assert run("compose", "--others", "disallow", "--write", new, "--quiet").exit_code == 0
+    assert new.read_text().startswith("# Everybody else")
+    assert run("compose", "--others", "allow", "--write", tmp_path, "--quiet").exit_code == 3
+    assert run("compose", "--disallow", "a:b").exit_code == 2
+
+
 def test_fmt_prints_and_writes(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text("user-agent:*\nDISALLOW: /a\nDisallow: /a/b\n")

@@ -6,6 +6,7 @@ import ast
 import asyncio
 import inspect
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -105,6 +106,19 @@ def test_help_works(arguments: list[str]) -> None:
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code in (0, 2)
     assert "Usage" in result.output
+
+
+@pytest.mark.parametrize("name", command.commands)
+def test_examples_in_the_help_can_be_typed(name: str) -> None:
+    said = " ".join(inspect.cleandoc(command.commands[name].help or "").split())
+    examples = said.partition("Example")[2].partition(":")[2].partition("Exit codes")[0].split(";")
+    assert examples
+    for example in examples:
+        program, called, *arguments = example.partition(">")[0].split()
+        assert (program, called) == ("koster", name)
+        # Some options print something and end.
+        with suppress(click.exceptions.Exit):
+            command.commands[name].make_context(name, arguments)
 
 
 @pytest.mark.parametrize("name", command.commands)

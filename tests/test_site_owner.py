@@ -336,7 +336,47 @@ def test_who_heeds_its_own_groups_is_not_covered_by_everybodys() -> None:
     found = {each.crawler.token: each for each in audit(robots).verdicts}
     assert found["AdsBot-Google"].extent is Extent.NONE
     assert found["Googlebot"].extent is Extent.ALL
-    assert "heeds no group for everybody" in found["AdsBot-Google"].how
+    assert found["AdsBot-Google"].how == "not named; heeds no *"
+
+
+def test_who_does_not_read_the_file_may_fetch_everything() -> None:
+    found = {
+        each.crawler.token: each for each in audit(parsed("User-agent: *\nDisallow: /\n")).verdicts
+    }
+    unbound = [each for each in agents.known() if each.heeds is Heeds.NOTHING]
+    assert len(unbound) > 5
+    for each in unbound:
+        assert found[each.token].extent is Extent.NONE
+        assert found[each.token].how == "does not read the file"
+
+
+def test_the_widest_rule_stands_for_those_that_close_a_part() -> None:
+    robots = parsed("User-agent: *\nDisallow: /a/b/c\nDisallow: /*?q=\nDisallow: /x\nAllow: /x\n")
+    found = {each.crawler.token: each for each in audit(robots).verdicts}["Googlebot"]
+    assert found.line == "3: Disallow: /*?q= (and 1 more)"
+    assert found.url is not None
+    assert not robots.allowed(found.url, "Googlebot")
+
+
+def test_the_summary_tells_parts_from_all() -> None:
+    robots = parsed(
+        "User-agent: GPTBot\nDisallow: /\nUser-agent: *\nDisallow: /a\nContent-Signal: ai-train=no\n"
+    )
+    summary = audit(robots).summary
+    assert "training may in part, but for 1 of" in summary
+    assert summary.endswith("The file states ai-train=no.")
+    assert (
+        "training may not (whether "
+        in audit(
+            parsed(
+                "User-agent: *\nDisallow: /\n"
+                + "".join(
+                    f"User-agent: {each.token}\n" for each in agents.of_purposes([Purpose.TRAINING])
+                )
+                + "Disallow: /\n"
+            )
+        ).summary
+    )
 
 
 def test_the_summary_names_who_is_not_covered() -> None:
@@ -404,6 +444,48 @@ def test_who_may_is_named_where_everybody_may_not() -> None:
     assert not robots.allowed("/x", "Googlebot")
     assert not robots.allowed("/", "GPTBot")
     assert not robots.allowed("/", "FooBot")
+
+
+def test_a_robot_that_has_what_is_wanted_keeps_its_group() -> None:
+    keep = (
+        b"# BEGIN managed\nUser-agent: *\nContent-Signal: search=yes,ai-train=no\nAllow: /\n\n"
+        b"User-agent: GPTBot\nDisallow: /\n# END managed\n\nUser-agent: *\nDisallow: /lists\nCrawl-delay: 3\n"
+    )
+    wanted = compose.Intentions(
+        purposes={Purpose.TRAINING: "disallow"}, delay=5, signals=("ai-train=yes", "ai-input=no")
+    )
+    text = compose.compose(wanted, keep).body.decode()
+    managed, _, after = text.partition("# END managed")
+    assert managed == (
+        "# BEGIN managed\nUser-agent: *\nContent-Signal: search=yes, ai-train=yes\nAllow: /\n"
+        "Content-Signal: ai-input=no\n\nUser-agent: GPTBot\nDisallow: /\n"
+    )
+    assert after.startswith("\n\nUser-agent: *\nDisallow: /lists\nCrawl-delay: 5\n\n# Training")
+    assert "GPTBot" not in after
+
+
+def test_a_group_that_may_has_a_rule_before_its_delay() -> None:
+    wanted = compose.Intentions(purposes={Purpose.SEARCH: "allow"}, others="disallow", delay=7)
+    robots = parsed(compose.compose(wanted).body)
+    assert robots.allowed("/", "bingbot")
+    assert robots.rules_for("bingbot").crawl_delay == 7
+    assert not robots.allowed("/", "FooBot")
+
+
+def test_single_crawlers_and_paths_are_opened_and_closed() -> None:
+    wanted = compose.Intentions(
+        purposes={Purpose.TRAINING: "disallow"},
+        names={"GPTBot": "allow", "FooBot": "disallow"},
+        closed=("/cart/",),
+        opened=("/cart/help",),
+    )
+    robots = parsed(compose.compose(wanted, b"User-agent: Bar\nDisallow: /cart/help\n").body)
+    assert robots.allowed("/", "GPTBot")
+    assert not robots.allowed("/", "FooBot")
+    assert not robots.allowed("/", "ClaudeBot")
+    for name in ("Bar", "Baz", "GPTBot", "AdsBot-Google"):
+        assert robots.allowed("/cart/help", name), name
+        assert not robots.allowed("/cart/x", name), name
 
 
 def test_what_is_kept_stays() -> None:

@@ -16,12 +16,21 @@ import functools
 from typing import TYPE_CHECKING
 
 from . import _ours
-from ._model import Crawler, Heeds, Purpose
+from ._model import MANNERS, Crawler, Heeds, Purpose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Crawler", "Heeds", "Purpose", "known", "named", "of_purposes"]
+__all__ = [
+    "MANNERS",
+    "Crawler",
+    "Heeds",
+    "Purpose",
+    "known",
+    "named",
+    "of_purposes",
+    "place_in_reports",
+]
 
 
 @functools.cache
@@ -49,6 +58,12 @@ def named(token: str) -> Crawler | None:
         MissingExtraError: see `known`.
     """
     return next((each for each in known() if each.token.lower() == token.lower()), None)
+
+
+def place_in_reports(crawler: Crawler) -> int:
+    """Return a number to sort crawlers by, in a report that names some: the well-known first."""
+    known_well = _ours.WELL_KNOWN
+    return known_well.index(crawler.token) if crawler.token in known_well else len(known_well)
 
 
 def of_purposes(purposes: Iterable[Purpose]) -> tuple[Crawler, ...]:

@@ -48,6 +48,16 @@ class Heeds(enum.StrEnum):
     """Its operator says that it does, and site owners have seen otherwise."""
 
 
+#: What crawlers heed, where that needs words.
+MANNERS = {
+    Heeds.OWN_GROUPS: "heeds groups that name it, and none for everybody",
+    Heeds.NOTHING: "does not read the file, says its operator",
+    Heeds.CONTROL: "nobody crawls under this name: it says what others may do with what they fetch",
+    Heeds.UNDOCUMENTED: "its operator does not say whether it heeds the file",
+    Heeds.DISPUTED: "its operator says that it heeds the file, and site owners have seen otherwise",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Crawler:
     """A crawler by its product token. ``source`` is the page that the facts are from."""

@@ -11,6 +11,7 @@ _GOOGLE_SPECIAL = (
     "https://developers.google.com/search/docs/crawling-indexing/google-special-case-crawlers"
 )
 _BING = "https://www.bing.com/webmasters/help/which-crawlers-does-bing-use-8c184ec0"
+_YANDEX = "https://yandex.com/support/webmaster/en/robot-workings/check-yandex-robots"
 _AMAZON = "https://crawlerpolicy.com/sources/amazonbot"
 
 CRAWLERS = (
@@ -26,11 +27,23 @@ CRAWLERS = (
     # Amazon says that what Amazonbot fetches may train its models.
     Crawler("Amazonbot", "Amazon", Purpose.TRAINING, Heeds.RULES, _AMAZON),
     Crawler("PanguBot", "Huawei", Purpose.TRAINING, Heeds.UNDOCUMENTED, "https://webmasterid.com/ai-crawlers/huawei-pangubot"),
-    # The index has those of Google among the tools.
+    # The index has some of these among the tools.
     Crawler("AdsBot-Google", "Google", Purpose.ADS, Heeds.OWN_GROUPS, _GOOGLE_SPECIAL),
     Crawler("AdsBot-Google-Mobile", "Google", Purpose.ADS, Heeds.OWN_GROUPS, _GOOGLE_SPECIAL),
     Crawler("Mediapartners-Google", "Google", Purpose.ADS, Heeds.OWN_GROUPS, _GOOGLE_SPECIAL),
+    Crawler("AdsBot-Google-Mobile-Apps", "Google", Purpose.ADS, Heeds.OWN_GROUPS, _GOOGLE_SPECIAL),
+    Crawler("YandexDirect", "Yandex", Purpose.ADS, Heeds.OWN_GROUPS, _YANDEX),
     Crawler("AdIdxBot", "Microsoft", Purpose.ADS, Heeds.RULES, _BING),
     # Cards of shared links.
     Crawler("Twitterbot", "X", Purpose.PREVIEW, Heeds.RULES, "https://developer.x.com/en/docs/x-for-websites/cards/guides/getting-started"),
+)  # fmt: skip
+
+#: Those that site owners ask about, and that reports of many name first.
+WELL_KNOWN = (
+    *("Googlebot", "bingbot", "DuckDuckBot", "YandexBot", "Baiduspider", "Applebot"),
+    *("OAI-SearchBot", "PerplexityBot", "Claude-SearchBot", "ChatGPT-User", "Claude-User"),
+    *("Perplexity-User", "GPTBot", "ClaudeBot", "Google-Extended", "meta-externalagent"),
+    *("Applebot-Extended", "Bytespider", "Amazonbot", "CCBot", "archive.org_bot"),
+    *("facebookexternalhit", "Twitterbot", "AdsBot-Google", "Mediapartners-Google"),
+    *("AhrefsBot", "SemrushBot"),
 )  # fmt: skip

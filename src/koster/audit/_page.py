@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from ..agents import Heeds
+from ..agents import MANNERS, Heeds
 from ..analysis import Extent
 
 if TYPE_CHECKING:
@@ -17,25 +17,29 @@ _SIGNS = {Extent.ALL: "✕", Extent.SOME: "◕", Extent.NONE: "✓"}
 #: Of those who may fetch a part, but not the start page.
 _BARELY = "◔"
 
+#: Whom it takes more to believe.
+_REMARKS = {heeds: MANNERS[heeds] for heeds in (Heeds.UNDOCUMENTED, Heeds.DISPUTED, Heeds.CONTROL)}
+
 _STYLE = """
 :root { --ink: #1b1f24; --soft: #59636e; --line: #d1d9e0; --paper: #fff;
-  --all: #b3261e; --some: #9a6700; --none: #1a7f37; }
+  --link: #0969da; --all: #b3261e; --some: #9a6700; --none: #1a7f37; }
 @media (prefers-color-scheme: dark) { :root { --ink: #f0f3f6; --soft: #9198a1; --line: #3d444d;
-  --paper: #0d1117; --all: #ff8a80; --some: #e3b341; --none: #56d364; } }
+  --paper: #0d1117; --link: #58a6ff; --all: #ff8a80; --some: #e3b341; --none: #56d364; } }
 * { box-sizing: border-box; }
 body { margin: 2rem auto; max-width: 68rem; padding: 0 1rem; color: var(--ink);
   background: var(--paper); font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; margin: 0 0 .25rem; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
-.lead { font-size: 1.1rem; } .soft { color: var(--soft); }
+.lead { font-size: 1.1rem; } .soft { color: var(--soft); } a { color: var(--link); }
 .all { color: var(--all); } .some { color: var(--some); } .none { color: var(--none); }
 svg { width: 100%; height: auto; } svg text { fill: var(--ink); font: 14px system-ui, sans-serif; }
 svg .sign { fill: var(--paper); font-size: 11px; text-anchor: middle; }
 svg .count { fill: var(--soft); font-size: 13px; }
 rect.all { fill: var(--all); } rect.some { fill: var(--some); } rect.none { fill: var(--none); }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: .9rem; }
+.wide { overflow-x: auto; } .wide svg { min-width: 40rem; } .wide table { min-width: 48rem; }
+table { border-collapse: collapse; width: 100%; font-size: .9rem; table-layout: fixed; }
 th, td { text-align: left; padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--line);
-  vertical-align: top; overflow-wrap: anywhere; }
+  vertical-align: top; overflow-wrap: break-word; }
+th:nth-child(1) { width: 24%; } th:nth-child(2) { width: 14%; } th:nth-child(3) { width: 12%; }
 th { white-space: nowrap; color: var(--soft); font-weight: 600; border-top: 0; }
 code { font-size: .85em; }
 """
@@ -49,14 +53,14 @@ _ROW = 10
 
 
 def page(audit: Audit, title: str, source: str = "") -> str:
-    """Return the page. ``source`` says where the file is from."""
+    """Return the page. ``source`` says where the file is from, and when it was looked at."""
     from_where = f'<p class="soft">{escape(source)}</p>' if source else ""
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(title)}: who may</title><style>{_STYLE}</style></head><body>",
-        f"<h1>{escape(title)}: who may</h1>{from_where}",
+        f"<title>{escape(title)}: who may fetch it</title><style>{_STYLE}</style></head><body>",
+        f"<h1>{escape(title)}: who may fetch it</h1>{from_where}",
         f'<p class="lead">{escape(audit.summary)}</p>',
         _picture(audit),
         _legend(),
@@ -155,14 +159,8 @@ def _table(heading: str, verdicts: tuple[Verdict, ...]) -> str:
 
 def _row(verdict: Verdict) -> str:
     crawler = verdict.crawler
-    line = ""
-    if verdict.rule is not None:
-        line = f"{verdict.rule.line}: <code>{_text(str(verdict.rule))}</code>"
-    remark = {
-        Heeds.UNDOCUMENTED: "; whether it heeds the file is not documented",
-        Heeds.DISPUTED: "; whether it heeds the file is disputed",
-        Heeds.CONTROL: "; a name for control alone",
-    }.get(crawler.heeds, "")
+    line = f"<code>{_text(verdict.line)}</code>" if verdict.rule else ""
+    remark = f"; {_REMARKS[crawler.heeds]}" if crawler.heeds in _REMARKS else ""
     link = escape(crawler.source, quote=True)
     return (
         f'<tr><td><a href="{link}" rel="noreferrer">{escape(crawler.token)}</a></td>'

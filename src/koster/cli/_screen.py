@@ -86,10 +86,13 @@ def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
         padding=(0, 2, 0, 0),
         show_header=any(headings),
     )
-    for heading in headings:
+    shown = [row[: len(headings)] for row in rows]
+    for number, heading in enumerate(headings):
         table.add_column(heading, overflow="fold", no_wrap=not console.is_terminal)
-    for row in rows:
-        table.add_row(*row[: len(headings)])
+        if number == 0 and console.is_terminal and len(headings) > 1:
+            table.columns[0].width = _first_width([row[0].plain for row in shown], console.width)
+    for row in shown:
+        table.add_row(*row)
     if console.is_terminal:
         console.print(table)
         return
@@ -97,6 +100,13 @@ def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
         console.print(table)
     for line in capture.get().splitlines():
         print(line.rstrip())
+
+
+def _first_width(texts: list[str], width: int) -> int:
+    """Return how wide the first column is: so that no word of a name is broken."""
+    whole = max((len(text) for text in texts), default=0)
+    word = max((len(word) for text in texts for word in text.split()), default=0)
+    return min(max(word, min(whole, width // 3)), width // 2)
 
 
 def print_lines(*texts: Text) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 from rich.text import Text
 
 from .. import audit as auditing
-from ..agents import Heeds
+from .._version import VERSION
+from ..agents import MANNERS, Heeds, place_in_reports
 from ..analysis import Extent
 from ..errors import MissingExtraError
 from ..robots import parse
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
 _WORDS = {Extent.ALL: "nothing", Extent.SOME: "a part", Extent.NONE: "everything"}
 #: Crawlers of a row that are named; JSON, Markdown and HTML have a row for each.
 _NAMED = 4
+#: What is known of a crawler's manners, in a word or two.
+_REMARKS = {
+    Heeds.UNDOCUMENTED: "undocumented",
+    Heeds.DISPUTED: "disputed",
+    Heeds.CONTROL: "control only",
+}
 _STYLES = {Extent.ALL: "bold red", Extent.SOME: "yellow", Extent.NONE: "green"}
 
 
@@ -34,6 +42,7 @@ _STYLES = {Extent.ALL: "bold red", Extent.SOME: "yellow", Extent.NONE: "green"}
 @click.option(
     "--site", metavar="NAME", help="The site's name, for the title; else that of the file."
 )
+@click.option("--all", "has_all", is_flag=True, help="Print a row for each crawler, also as text.")
 @dialect_option("How to read the file")
 @click.option(
     "--format",
@@ -49,6 +58,7 @@ _STYLES = {Extent.ALL: "bold red", Extent.SOME: "yellow", Extent.NONE: "green"}
 def audit(
     robots: str,
     site: str | None,
+    has_all: bool,
     dialect: Dialect,
     form: str,
     timeout: float,
@@ -75,39 +85,53 @@ def audit(
         _screen.complain(str(error))
         sys.exit(2)
     title = site or given.name
+    made = f"{date.today()}, by koster {VERSION}, read as {dialect}"
+    source = made if title == given.name else f"{given.name}, {made}"
     if form == "json":
-        print(json.dumps(_record(found, title), indent=2))
+        print(json.dumps(_record(found, title, dialect), indent=2))
     elif form == "html":
-        print(auditing.page(found, title, "" if title == given.name else given.name), end="")
+        print(auditing.page(found, title, source), end="")
     elif form == "markdown":
-        print("\n".join(_markdown(found, title)))
+        print("\n".join(_markdown(found, title, source)))
     else:
-        print_text(found)
+        print_text(found, has_all=has_all)
 
 
-def print_text(audit: Audit) -> None:
-    """Print a table for each purpose, then preferences and the summary."""
+def print_text(audit: Audit, *, has_all: bool = False) -> None:
+    """Print a table for each purpose, then preferences, what words mean, and the summary."""
     for purpose in audit.purposes:
         verdicts = audit.of(purpose)
         heading = f"{purpose.value[:1].upper()}{purpose.value[1:]} ({len(verdicts)})"
         _screen.print_lines(Text(heading, "bold"))
-        _screen.print_table(["Crawler", "May fetch", "How", "Line"], _rows(verdicts))
+        rows = _rows(verdicts, 1 if has_all else None)
+        _screen.print_table(["Crawler", "May fetch", "How", "Line"], rows)
         print()
+    used = {each.crawler.heeds for each in audit.verdicts}
+    for heeds, remark in _REMARKS.items():
+        if heeds in used:
+            _screen.print_lines(Text(f"{remark}: {MANNERS[heeds]}", "dim"))
+    print()
     for line in _stated(audit):
         _screen.print_lines(Text(_screen.shortened(line)))
     _screen.print_lines(Text(audit.summary, "bold"))
 
 
-def _rows(verdicts: tuple[Verdict, ...]) -> Iterator[list[Text]]:
-    """Go through the rows of a table: crawlers of which the same is to be said share one."""
+def _rows(verdicts: tuple[Verdict, ...], size: int | None) -> Iterator[list[Text]]:
+    """Go through the rows of a table.
+
+    Crawlers of which the same is to be said share one, the well-known ones first; ``size``: that
+    many at most.
+    """
     alike: dict[tuple[str, ...], list[Verdict]] = {}
     for each in verdicts:
-        alike.setdefault((each.extent, _how(each), _line(each)), []).append(each)
+        alike.setdefault((each.extent, _how(each), each.line), []).append(each)
     for some in alike.values():
-        names = [each.crawler.token for each in some]
-        more = len(names) - _NAMED
-        told = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-        yield _row(some[0], told)
+        some.sort(key=lambda each: place_in_reports(each.crawler))
+        for start in range(0, len(some), size or len(some)):
+            names = [each.crawler.token for each in some[start:][:size]]
+            more = len(names) - _NAMED
+            told = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+            yield _row(some[0], told)
 
 
 def _row(verdict: Verdict, names: str) -> list[Text]:
@@ -115,22 +139,16 @@ def _row(verdict: Verdict, names: str) -> list[Text]:
         Text(names),
         Text(_WORDS[verdict.extent], _STYLES[verdict.extent]),
         Text(_how(verdict), "dim"),
-        Text(_screen.shortened(_line(verdict))),
+        Text(_screen.shortened(verdict.line)),
     ]
 
 
 def _how(verdict: Verdict) -> str:
     """Return how a crawler comes to its verdict, and what is known of its manners."""
-    remark = {
-        Heeds.UNDOCUMENTED: "; undocumented",
-        Heeds.DISPUTED: "; disputed",
-        Heeds.CONTROL: "; control only",
-    }.get(verdict.crawler.heeds, "")
+    heeds = verdict.crawler.heeds
+    # Who heeds nothing, or no group for everybody, says so by the way it comes to its verdict.
+    remark = f"; {_REMARKS[heeds]}" if heeds in _REMARKS else ""
     return verdict.how + remark + ("" if verdict.is_proved else "; not proved")
-
-
-def _line(verdict: Verdict) -> str:
-    return f"{verdict.rule.line}: {verdict.rule}" if verdict.rule else ""
 
 
 def _stated(audit: Audit) -> Iterator[str]:
@@ -144,9 +162,10 @@ def _stated(audit: Audit) -> Iterator[str]:
         yield "No preferences and no licence are stated."
 
 
-def _record(audit: Audit, title: str) -> dict[str, Any]:
+def _record(audit: Audit, title: str, dialect: Dialect) -> dict[str, Any]:
     return {
         "site": title,
+        "dialect": dialect.name,
         "summary": audit.summary,
         "crawlers": [
             {
@@ -159,6 +178,7 @@ def _record(audit: Audit, title: str) -> dict[str, Any]:
                 "named": each.is_named,
                 "line": each.rule.line if each.rule else None,
                 "rule": str(each.rule) if each.rule else None,
+                "closing": each.closing,
                 "url": each.url,
                 "proved": each.is_proved,
             }
@@ -179,9 +199,11 @@ def _record(audit: Audit, title: str) -> dict[str, Any]:
     }
 
 
-def _markdown(audit: Audit, title: str) -> Iterator[str]:
+def _markdown(audit: Audit, title: str, source: str) -> Iterator[str]:
     """Go through the lines of a report."""
-    yield f"# {_screen.markdown(title)}: who may"
+    yield f"# {_screen.markdown(title)}: who may fetch it"
+    yield ""
+    yield _screen.markdown(source)
     yield ""
     yield _screen.markdown(audit.summary)
     for purpose in audit.purposes:
@@ -191,7 +213,7 @@ def _markdown(audit: Audit, title: str) -> Iterator[str]:
         yield "| crawler | operator | may fetch | how | line |"
         yield "|---|---|---|---|---|"
         for each in audit.of(purpose):
-            line = _screen.markdown_code(_line(each)) if each.rule else ""
+            line = _screen.markdown_code(each.line) if each.rule else ""
             token, operator = map(_screen.markdown, (each.crawler.token, each.crawler.operator))
             yield f"| {token} | {operator} | {_WORDS[each.extent]} | {_how(each)} | {line} |"
     yield ""
