@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -18,7 +19,7 @@ from . import _inputs, _screen, _sites
 from ._types import dialect_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ..analysis import Difference
     from ..dialects import Dialect
@@ -89,6 +90,28 @@ def _known() -> list[str]:
         return []
 
 
+def _merged(changes: Iterable[Change]) -> list[Change]:
+    """Return changes, those as one that are the same but for the lines of their rules.
+
+    Files often have a group for each of many robots, all with the same rule; JSON tells them apart.
+    """
+    found: dict[object, Change] = {}
+    for change in changes:
+        saying = tuple(
+            (each.url, each.is_opened, _without_line(each.before), _without_line(each.after))
+            for each in change.differences.found
+        )
+        key = saying, change.differences.is_proved, change.settings
+        same = found.get(key)
+        agents = change.agents if same is None else (*same.agents, *change.agents)
+        found[key] = replace(same or change, agents=agents)
+    return list(found.values())
+
+
+def _without_line(decision: Decision) -> str:
+    return str(decision.rule or decision.reason)
+
+
 def _who(change: Change) -> str:
     """Return the robots of a change in words."""
     names = [name for name in change.agents if name != EVERYBODY]
@@ -126,7 +149,7 @@ def _summary(comparison: Comparison, dialect: Dialect) -> str:
 
 def print_text(comparison: Comparison, dialect: Dialect) -> None:
     """Print what changes for whom, then a sentence."""
-    for change in comparison.changes:
+    for change in _merged(comparison.changes):
         _screen.print_lines(Text(_screen.printable(_who(change)), "bold"))
         found = change.differences.found
         if found:
@@ -173,7 +196,7 @@ def _markdown(comparison: Comparison, names: list[str], dialect: Dialect) -> Ite
     yield f"### robots.txt: {_screen.markdown_code(names[0])} → {_screen.markdown_code(names[1])}"
     yield ""
     yield _summary(comparison, dialect)
-    for change in comparison.changes:
+    for change in _merged(comparison.changes):
         yield ""
         yield f"**{_named(change)}**"
         found = change.differences.found

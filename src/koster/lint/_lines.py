@@ -143,7 +143,9 @@ def unknown(subject: Subject) -> Iterator[Remark]:
             yield subject.key(
                 line,
                 f"{_shown(line.key)} is no key that any standard knows; robots pass over the line",
-                "write a # before it if it is a remark",
+                "write Sitemap: before it if it is one"
+                if key in ("http", "https")
+                else "write a # before it if it is a remark",
             )
 
 

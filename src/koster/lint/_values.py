@@ -56,12 +56,12 @@ def bad_sitemap(subject: Subject) -> Iterator[Remark]:
     """Find sitemaps that are no URL, or more than one."""
     for line in subject.of(Directive.SITEMAP):
         if not line.value:
-            yield subject.whole(
-                line,
-                "a Sitemap line without a URL says nothing",
-                "remove it",
-                (subject.edit_away(line),),
-            )
+            following = subject.lines[line.number : line.number + 1]
+            if any(each.text.strip().lower().startswith("http") for each in following):
+                fix = "write the URL of the next line behind it", ()
+            else:
+                fix = "remove it", (subject.edit_away(line),)
+            yield subject.whole(line, "a Sitemap line without a URL says nothing", *fix)
         elif re.match(r"https?://[^/\s]", line.value, re.IGNORECASE):
             words = line.value.split()
             if len(words) > 1:
