@@ -57,11 +57,13 @@ def bad_sitemap(subject: Subject) -> Iterator[Remark]:
     for line in subject.of(Directive.SITEMAP):
         if not line.value:
             following = subject.lines[line.number : line.number + 1]
-            if any(each.text.strip().lower().startswith("http") for each in following):
-                fix = "write the URL of the next line behind it", ()
-            else:
-                fix = "remove it", (subject.edit_away(line),)
-            yield subject.whole(line, "a Sitemap line without a URL says nothing", *fix)
+            is_there = any(each.text.strip().lower().startswith("http") for each in following)
+            yield subject.whole(
+                line,
+                "a Sitemap line without a URL says nothing",
+                "write the URL of the next line behind it" if is_there else "remove it",
+                () if is_there else (subject.edit_away(line),),
+            )
         elif re.match(r"https?://[^/\s]", line.value, re.IGNORECASE):
             words = line.value.split()
             if len(words) > 1:
