@@ -129,6 +129,17 @@ def test_a_word_that_several_groups_share_is_asked_about() -> None:
     assert b"Allow: /a" in layout.minified(old.body)
 
 
+def test_a_robot_with_two_names_is_asked_about() -> None:
+    """To the old standards the first group of which the name is a part of the robot's counts."""
+    foo, bar = "User-agent: foo\nDisallow: /a\n\n", "User-agent: bar\nDisallow: /b\n\n"
+    for name in ("MK1994", "MK1996", "GYM2008"):
+        old, new = (koster.parse(each, koster.DIALECTS[name]) for each in (foo + bar, bar + foo))
+        (change,) = compare(old, new).changes
+        assert change.agents == ("foo bar",)
+        assert {each.url for each in change.differences.found} == {"/a", "/b"}
+    assert compare(parsed(foo + bar), parsed(bar + foo)).is_empty
+
+
 def test_readings_are_not_compared_on_robots_txt_itself() -> None:
     """To some dialects ``%3F`` is ``?``, so that the escaped path looks like the file's own."""
     from koster.analysis import difference

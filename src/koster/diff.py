@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .analysis import EVERYBODY, Budget, Differences, difference, lines_of, names_in
+from .analysis import EVERYBODY, Budget, Differences, difference, lines_of, names_in, paired_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,6 +95,12 @@ def compare(
         key = lines_of(before), lines_of(after)
         classes.setdefault(key, []).extend(names)
         sets.setdefault(key, (before, after))
+    for name in paired_names(old, new):
+        before, after = old.rules_for(name), new.rules_for(name)
+        key = lines_of(before), lines_of(after)
+        if key not in sets:
+            classes[key] = [name]
+            sets[key] = before, after
     changes = []
     for key, names in classes.items():
         before, after = sets[key]

@@ -18,7 +18,7 @@ paths with their query; where one would be read as a host (``//a``) it is a whol
 from __future__ import annotations
 
 from ._differences import Difference, Differences, Disagreement, difference, disagreements
-from ._files import EVERYBODY, WholeFile, lines_of, names_in, rule_sets
+from ._files import EVERYBODY, WholeFile, lines_of, names_in, paired_names, rule_sets
 from ._questions import (
     Cause,
     Classification,
@@ -55,6 +55,7 @@ __all__ = [
     "likely_urls",
     "lines_of",
     "names_in",
+    "paired_names",
     "redundant_rules",
     "rule_sets",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -25,6 +26,9 @@ _LETTERS = re.compile(r"[A-Za-z_-]*")
 
 #: Patterns that all dialects of today read alike.
 _PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
+
+#: Names of which all pairs are asked about.
+_PAIRED = 200
 
 #: How everybody is called whom no file names.
 EVERYBODY = "*"
@@ -55,6 +59,19 @@ def names_in(*files: RobotsTxt) -> list[list[str]]:
         key = tuple(dict.fromkeys(called[lower])) if is_plain else name
         alike.setdefault(key, []).append(name)
     return list(alike.values())
+
+
+def paired_names(*files: RobotsTxt) -> Iterator[str]:
+    """Go through robots that carry the names of two groups each.
+
+    Where a name has only to stand in the robot's, and the first such group counts, a robot may be
+    in one group of one file and in another one of the next: two names are enough to tell.
+    `rule_sets` of one file need none: a robot with the rules of a group can have its name alone.
+    """
+    if any(robots.dialect.names == Names.SUBSTRING for robots in files):
+        names = [name for name, *_ in names_in(*files) if name != EVERYBODY]
+        for one, other in itertools.combinations(names[:_PAIRED], 2):
+            yield f"{one} {other}"
 
 
 def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rules]]:
