@@ -354,6 +354,66 @@ def test_a_remark_is_mended_only_where_that_changes_nothing(tmp_path: Path) -> N
     assert path.read_text() == "User-agent: *\nDisallow: /a\n"
 
 
+def test_names_are_no_workflow_commands_and_move_no_terminal(tmp_path: Path) -> None:
+    path, empty = tmp_path / "robots.txt", tmp_path / "empty.txt"
+    empty.write_text("")
+    path.write_text("User-agent: ::stop-commands::x\nDisallow: /\n::error::x\nDisalow: /b\n")
+    for arguments in (
+        ["diff", empty, path],
+        ["lint", "--fix", path],
+        ["lint", path],
+        ["audit", path],
+    ):
+        lines = run(*arguments).stdout.splitlines()
+        assert not [line for line in lines if line.lstrip().startswith("::")], arguments
+    path.write_text("User-agent: Foo \x1b]0;x\x07 y\nDisalow: /\nDisallow: /a*\nAllow: /a\n")
+    assert "\x1b" not in run("lint", "--fix", path).stdout
+
+
+def test_json_has_no_halves_of_characters(tmp_path: Path) -> None:
+    path, empty = tmp_path / "robots.txt", tmp_path / "empty.txt"
+    empty.write_text("")
+    path.write_bytes(b"User-agent: F\xff\nDisalow: /\xff\nCrawl-delay: \xff\n")
+    for arguments in (["lint", path], ["diff", empty, path], ["audit", path]):
+        json.dumps(json.loads(run(*arguments, "-f", "json").stdout)).encode("utf-8")
+        assert "\\udcff" not in run(*arguments, "-f", "json").stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such modes")
+def test_all_of_a_file_s_mode_stays(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text("user-agent: *\n")
+    path.chmod(0o6751)
+    mode = path.stat().st_mode
+    assert run("fmt", "--write", path).exit_code == 0
+    assert path.stat().st_mode == mode
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"User-agent: *\nallow" + b" " * 100_000 + b"#x",
+        b"User-agent: *\nDisallow: /" + (b"[" * 480 + b"-" * 500 + b"\nDisallow: /") * 300,
+        b"".join(b"User-agent: foo %d\n" % number for number in range(20_000)) + b"Disallow: /\n",
+        b"".join(b"User-agent: f%d\nDisallow: /\n" % number for number in range(5_000)),
+        b"User-agent: *\nDisallow: /\n" + b"Sitemap: https://e.com/s\n" * 50_000,
+        b"User-agent: *\nDisallow: /\n" + b"Request-rate: 1/10s\n" * 20_000,
+        b"User-agent: *\n" + b"Disallow: /x%d.js\n" * 10_000,
+        b"User-agent: *\n" + b"".join(b"Disallow: /*x%d.js\n" % number for number in range(10_000)),
+        b"User-agent: *\nDisallow: /" + "\u200b".encode() * 100_000,
+        b"User-agent: *\n" + b"".join(b"Disallow: /%d" % number + b"*a*ab" * 150 + b"\n" for number in range(100)),
+    ],
+    ids=range(10),
+)  # fmt: skip
+def test_hostile_files_are_answered(tmp_path: Path, body: bytes) -> None:
+    """In seconds, most of them in one; a quadratic step would take minutes."""
+    path, empty = tmp_path / "robots.txt", tmp_path / "empty.txt"
+    path.write_bytes(body)
+    empty.write_text("")
+    for arguments in (["lint", path], ["fmt", path], ["audit", path], ["diff", empty, path]):
+        assert run(*arguments).exit_code in (0, 1)
+
+
 def test_notes_count_if_that_is_wanted(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text("User-agent: *\nDisallow: /a\nCrawl-delay: 5\n")

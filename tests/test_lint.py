@@ -55,6 +55,13 @@ def test_a_pattern_that_no_path_is_like_is_found() -> None:
     assert "S004" not in {each.code for each in found}
 
 
+def test_a_comment_begins_where_the_dialect_says() -> None:
+    body = b"User-agent: *\nRobot-version: 2.0\nDisallow: /a#b # c\nDisallow: ?a\nDisallow: [/]b\n"
+    found = lint(body, koster.EXTENDED2, dialects=())
+    assert not {each.code for each in found} & {"L007", "L008", "P001"}
+    assert fixed(body, found) == body
+
+
 def test_the_table_is_sound() -> None:
     codes = [check.code for check in CHECKS]
     assert len(set(codes)) == len(codes)

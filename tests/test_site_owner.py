@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import zipfile
 from html.parser import HTMLParser
@@ -127,6 +128,37 @@ def test_a_word_that_several_groups_share_is_asked_about() -> None:
     new = parsed("User-agent: So web\nDisallow: /a\nUser-agent: So inst\nDisallow: /b\n")
     assert not compare(old, new).decides_alike
     assert b"Allow: /a" in layout.minified(old.body)
+
+
+def test_what_is_said_between_two_names_is_for_the_first() -> None:
+    one = parsed("User-agent: A\nCrawl-delay: 30\nUser-agent: B\nDisallow: /x\n")
+    both = parsed("User-agent: A\nUser-agent: B\nCrawl-delay: 30\nDisallow: /x\n")
+    (change,) = compare(one, both).changes
+    assert change.agents == ("B",)
+    assert change.settings[0].after == ("30 s",)
+    kept = compose.compose(
+        compose.Intentions(sitemaps=("https://e.com/s",)),
+        b"User-agent: A\nCrawl-delay: 30\nUser-agent: B\nDisallow: /x\n",
+    )
+    assert not kept.changes.changes
+    assert parsed(kept.body).rules_for("B").crawl_delay is None
+
+
+@pytest.mark.parametrize("dialect", ["MK1994", "MK1996", "GYM2008", "EXTENDED2", "EXTENDED2_1996"])
+@pytest.mark.parametrize("name", ["FooBot/1.0", "Mozilla/5.0 (compatible; FooBot/1.0)", "foo/"])
+def test_the_older_standards_compare_names_as_they_are_written(dialect: str, name: str) -> None:
+    old, new = (
+        koster.parse(text, koster.DIALECTS[dialect])
+        for text in (f"User-agent: {name}\nDisallow: /\n", "")
+    )
+    assert not compare(old, new).decides_alike
+
+
+def test_too_many_names_are_not_proved() -> None:
+    body = "".join(f"User-agent: foo {number}\n" for number in range(3_000)) + "Disallow: /\n"
+    comparison = compare(parsed(body), parsed(body + "Disallow: /a\n"))
+    assert not comparison.is_whole
+    assert not comparison.decides_alike
 
 
 def test_a_robot_with_two_names_is_asked_about() -> None:
@@ -402,6 +434,14 @@ def test_the_summary_names_who_is_not_covered() -> None:
     assert found.summary.startswith("Search may; ")
 
 
+def test_a_page_has_no_control_characters() -> None:
+    robots = parsed(
+        "User-agent: *\nDisallow: /\x1b[31m\x01\nLicense: \x1bx\nContent-Usage: /\x1b a=b\n"
+    )
+    made = page(audit(robots), "a\x1bb")
+    assert not [each for each in made if not each.isprintable() and each != "\n"]
+
+
 class Page(HTMLParser):
     """What a page has."""
 
@@ -499,6 +539,35 @@ def test_single_crawlers_and_paths_are_opened_and_closed() -> None:
         assert not robots.allowed("/cart/x", name), name
 
 
+def test_a_mark_of_the_beginning_is_text_elsewhere() -> None:
+    keep = "\ufeffUser-agent: *\nDisallow: /x\n\ufeffDisallow: /\n".encode()
+    made = compose.compose(compose.Intentions(sitemaps=("https://e.com/s",)), keep).body
+    assert parsed(made).allowed("/y", "x")
+    assert "\n\ufeffDisallow: /\n" in made.decode()
+    assert parsed(layout.formatted(keep)).allowed("/y", "x")
+    assert layout.formatted(layout.formatted(keep)) == layout.formatted(keep)
+
+
+def test_comments_that_are_not_about_a_group_stay_when_it_goes() -> None:
+    keep = (
+        b"# Copyright ACME\n# contact x\n\n# robots that train\nUser-agent: GPTBot\nDisallow: /x\n"
+    )
+    made = compose.compose(compose.Intentions(purposes={Purpose.TRAINING: "disallow"}), keep)
+    assert made.body.startswith(b"# Copyright ACME\n# contact x\n\n# Training")
+
+
+@pytest.mark.parametrize(
+    ("closed", "allow"),
+    [("/cart/", "/cart/public"), ("/", "/*"), ("/a*b", "/aab"), ("/*.pdf$", "/x*yyyy")],
+)
+def test_no_exception_from_a_closed_path_is_kept(closed: str, allow: str) -> None:
+    keep = f"User-agent: *\nAllow: {allow}\nAllow: /elsewhere\n".encode()
+    robots = parsed(compose.compose(compose.Intentions(closed=(closed,)), keep).body)
+    patterns = [rule.pattern for group in robots.groups for rule in group.rules if rule.allow]
+    assert allow not in patterns
+    assert ("/elsewhere" in patterns) == (closed in ("/cart/", "/a*b"))
+
+
 def test_what_is_kept_stays() -> None:
     keep = (
         b"# ours\nUser-agent: GPTBot\nUser-agent: FooBot\nAllow: /foo # yes\nDisallow: /\n\n"
@@ -529,7 +598,9 @@ def test_closed_paths_are_closed_to_everybody_who_is_kept() -> None:
     robots = parsed(compose.compose(wanted, keep).body)
     for name in ("FooBot", "Googlebot", "AdsBot-Google", "x"):
         assert not robots.allowed("/cart/", name), name
-    assert robots.allowed("/cart/help", "x")
+        assert not robots.allowed("/cart/help", name), name
+    opened = dataclasses.replace(wanted, opened=("/cart/help",))
+    assert parsed(compose.compose(opened, keep).body).allowed("/cart/help", "x")
     assert not robots.allowed("/x", "FooBot")
     assert robots.rules_for("x").crawl_delay == 2
     assert len([group for group in robots.groups if "*" in group.agents]) == 1

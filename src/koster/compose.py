@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .agents import Heeds, Purpose, known
-from .analysis import Extent, classify
+from .analysis import Extent, classify, difference
 from .diff import Comparison, compare
 from .model import RULES, Directive, LineKind, Scope
 from .robots import parse
@@ -115,7 +115,7 @@ class _Kind:
 
 
 def _kinds(intentions: Intentions, old: RobotsTxt) -> list[_Kind]:
-    """Return of whom something is wanted."""
+    """Return of whom something is wanted; who already has it keeps the group that it has."""
     said = [
         (f"{_capital(purpose)}: {_REASONS[purpose]}; they", wanted, _with(purpose, intentions))
         for purpose, wanted in intentions.purposes.items()
@@ -124,12 +124,22 @@ def _kinds(intentions: Intentions, old: RobotsTxt) -> list[_Kind]:
         names = [name for name, each in intentions.names.items() if each == wanted]
         said.append(("By name: these", wanted, names))
     need_names = _need_names(intentions, old)
+    closed: dict[tuple[int, ...], bool] = {}
+
+    def moves(name: str, wanted: str) -> bool:
+        rules = old.rules_for(name)
+        if wanted == ALLOW:
+            return _shuts_out(rules) if rules.is_named else need_names
+        if rules.group_lines not in closed:
+            closed[rules.group_lines] = classify(rules).extent is Extent.ALL
+        return not (rules.is_named and closed[rules.group_lines])
+
     return [
         _Kind(
             title,
             wanted,
             tuple(names),
-            tuple(name for name in names if _moves(old.rules_for(name), wanted, need_names)),
+            tuple(name for name in names if moves(name, wanted)),
         )
         for title, wanted, names in said
     ]
@@ -147,15 +157,10 @@ def _with(purpose: Purpose, intentions: Intentions) -> list[str]:
     ]
 
 
-def _moves(rules: Rules, wanted: str, need_names: bool) -> bool:
-    """Tell whether a robot needs another group than the one that it has, if it has one."""
-    if wanted == DISALLOW:
-        return not (rules.is_named and classify(rules).extent is Extent.ALL)
-    return _shuts_out(rules) if rules.is_named else need_names
-
-
 def _shuts_out(rules: Rules) -> bool:
     """Tell whether rules close a site, perhaps but for some pages."""
+    if rules.allowed("/any/page"):
+        return False
     patterns = (rule.pattern for group in rules.groups for rule in group.rules if not rule.allow)
     return any(_EVERYTHING.fullmatch(pattern) for pattern in patterns)
 
@@ -240,7 +245,8 @@ def _taken_from_the_end(block: _Block) -> list[str]:
 
 
 def _plain(line: Line) -> str:
-    return line.text.removeprefix("\ufeff").rstrip()
+    # The mark of a file's beginning is text anywhere else.
+    return (line.text.removeprefix("\ufeff") if line.number == 1 else line.text).rstrip()
 
 
 def _kept(
@@ -254,7 +260,7 @@ def _kept(
     if not names:
         # What belongs to the file and not to the group stays.
         whole = [_plain(line) for line in left if _is_for_the_file(line)]
-        return ["", *whole] if whole else []
+        return [*_apart(block.above), *(["", *whole] if whole else [])]
     if block.is_shut_out:
         return [*block.above, *map(_plain, left)]
     left = [line for line in left if not _contradicts(line, intentions)]
@@ -272,6 +278,14 @@ def _kept(
     while at and (not lines[at - 1] or lines[at - 1].startswith("#")):
         at -= 1
     return [*block.above, *lines[:at], *more, *lines[at:]]
+
+
+def _apart(above: list[str]) -> list[str]:
+    """Return those of the comments above a group that a blank line parts from it."""
+    at = len(above)
+    while at and above[at - 1]:
+        at -= 1
+    return above[:at]
 
 
 def _is_about(line: Line, moving: set[str]) -> bool:
@@ -341,16 +355,20 @@ def _contradicts(line: Line, intentions: Intentions) -> bool:
         return False
     is_allow = line.directive is Directive.ALLOW
     return any(
-        _counts_for_more(line.value, path, is_allow=is_allow)
+        _meet(line.value, path, is_allow=is_allow)
         for path in (intentions.closed if is_allow else intentions.opened)
     )
 
 
-def _counts_for_more(pattern: str, path: str, *, is_allow: bool) -> bool:
-    """Tell whether a rule decides about a path, beside one that says the opposite of the path."""
-    own, other = ("Allow", "Disallow") if is_allow else ("Disallow", "Allow")
-    robots = parse(f"User-agent: *\n{own}: {pattern}\n{other}: {path}\n")
-    return robots.allowed(path.replace("*", "x").removesuffix("$"), "*") == is_allow
+def _meet(pattern: str, path: str, *, is_allow: bool) -> bool:
+    """Tell whether a rule makes an exception from one that says the opposite of a path."""
+    # All else is as the rule says, so that only on URLs with that path it can change anything.
+    base = "User-agent: *\n" + (
+        f"Disallow: {path}\n" if is_allow else f"Disallow: /\nAllow: {path}\n"
+    )
+    rule = f"{'Allow' if is_allow else 'Disallow'}: {pattern}\n"
+    with_it, without = (parse(text).rules_for("*") for text in (base + rule, base))
+    return not difference(with_it, without).are_equal
 
 
 def _need_names(intentions: Intentions, old: RobotsTxt) -> bool:
@@ -377,11 +395,12 @@ def _rules_of_everybody(old: RobotsTxt, intentions: Intentions) -> list[str]:
     rules = old.rules_for("*")
     if _shuts_out(rules):
         return []
+    lines = old.lines
     return [
         str(rule)
         for group in rules.groups
         for rule in group.rules
-        if rule.pattern and not _contradicts(old.lines[rule.line - 1], intentions)
+        if rule.pattern and not _contradicts(lines[rule.line - 1], intentions)
     ]
 
 

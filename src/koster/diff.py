@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .analysis import EVERYBODY, Budget, Differences, difference, lines_of, names_in, paired_names
+from .analysis import EVERYBODY, Budget, Differences, difference, first_of, names_in, paired_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ._values import Preference
     from .robots import RobotsTxt, Rules
 
-__all__ = ["EVERYBODY", "Change", "Comparison", "Setting", "compare"]
+__all__ = ["EVERYBODY", "MOST_ASKED", "Change", "Comparison", "Setting", "compare"]
 
-#: The groups of two rule sets, by their lines.
-_Lines = tuple[tuple[int, ...], tuple[int, ...]]
+#: So many robots are asked about: no file that anyone means names as many in as many ways.
+MOST_ASKED = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,10 @@ class Setting:
     name: str
     before: tuple[str, ...]
     after: tuple[str, ...]
+
+
+#: The groups of two rule sets, by their lines, and what else differs: who shares it changes alike.
+_Alike = tuple[tuple[int, ...], tuple[int, ...], tuple[Setting, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +53,24 @@ class Change:
 class Comparison:
     """What two files say differently: for robots, and for the whole site.
 
-    ``compared`` is how many different rule sets there were to compare.
+    ``compared`` is how many different rule sets there were to compare. ``is_whole``: all robots
+    that a file names were asked about.
     """
 
     changes: tuple[Change, ...]
     settings: tuple[Setting, ...]
     compared: int
+    is_whole: bool = True
 
     @property
     def is_proved(self) -> bool:
         """Whether nothing but what is named changes any decision."""
-        return all(change.differences.is_proved for change in self.changes)
+        return self.is_whole and all(change.differences.is_proved for change in self.changes)
 
     @property
     def decides_alike(self) -> bool:
         """Whether it is proved that every robot may fetch what it might before."""
-        return all(change.differences.are_equal for change in self.changes)
+        return self.is_whole and all(change.differences.are_equal for change in self.changes)
 
     @property
     def is_empty(self) -> bool:
@@ -86,18 +92,28 @@ def compare(
         budget: How much may be done before the answer is *not proved*.
     """
     budget = budget or Budget()
-    classes: dict[_Lines, list[str]] = {}
-    sets: dict[_Lines, tuple[Rules, Rules]] = {}
+    classes: dict[_Alike, list[str]] = {}
+    sets: dict[_Alike, tuple[Rules, Rules]] = {}
     named = names_in(old, new)
     seen = {name.lower() for names in named for name in names}
-    for names in [*named, *([name] for name in known if name.lower() not in seen)]:
+    unnamed = [[name] for name in known if name.lower() not in seen]
+    asked = first_of(named)[:MOST_ASKED]
+    of_everybody: dict[object, tuple[Setting, ...]] = {}
+    for names in [*asked, *unnamed]:
         before, after = old.rules_for(names[0]), new.rules_for(names[0])
-        key = lines_of(before), lines_of(after)
+        lines = before.group_lines, after.group_lines
+        if before.is_named or after.is_named or lines not in of_everybody:
+            settings = _settings(before, after)
+            # Who is not named is told the same as all others who are not.
+            of_everybody[lines] = settings
+        else:
+            settings = of_everybody[lines]
+        key = *lines, settings
         classes.setdefault(key, []).extend(names)
         sets.setdefault(key, (before, after))
     for name in paired_names(old, new):
         before, after = old.rules_for(name), new.rules_for(name)
-        key = lines_of(before), lines_of(after)
+        key = before.group_lines, after.group_lines, _settings(before, after)
         if key not in sets:
             classes[key] = [name]
             sets[key] = before, after
@@ -105,10 +121,11 @@ def compare(
     for key, names in classes.items():
         before, after = sets[key]
         found = difference(before, after, budget)
-        settings = _settings(before, after)
+        settings = key[2]
         if settings or not found.are_equal:
             changes.append(Change(tuple(names), found, settings))
-    return Comparison(tuple(changes), _of_files(old, new), len(classes))
+    is_whole = len(named) == len(asked)
+    return Comparison(tuple(changes), _of_files(old, new), len(classes), is_whole)
 
 
 def _settings(before: Rules, after: Rules) -> tuple[Setting, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from .analysis import Budget, redundant_rules, rule_sets
 from .dialects import GOOGLE, RFC9309
-from .diff import compare
+from .diff import MOST_ASKED, compare
 from .model import RULES, Directive, LineKind
 from .robots import parse
 
@@ -67,11 +67,15 @@ def _part(out: list[str], lines: tuple[Line, ...], number: int) -> None:
 def _written(line: Line) -> str:
     """Return a line as it is usually written."""
     comment = "" if line.comment is None else f"# {line.comment}".rstrip(_SPACE)
-    if line.kind is LineKind.COMMENT:
-        return line.text.removeprefix(_BOM).strip(_SPACE)
     if line.directive is None:
-        return line.text.removeprefix(_BOM).strip(_SPACE)
+        return _text_of(line)
     return "  ".join(filter(None, (f"{line.directive}: {line.value}".rstrip(_SPACE), comment)))
+
+
+def _text_of(line: Line) -> str:
+    """Return a line as it stands, without a byte order mark, which only the first has."""
+    text = line.text.removeprefix(_BOM) if line.number == 1 else line.text
+    return text.strip(_SPACE)
 
 
 def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bytes:
@@ -86,7 +90,7 @@ def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> by
     for line, *others in zip(*(robots.lines for robots in (parse(body), *readings)), strict=True):
         if line.directive is None:
             if any(each.directive for each in others):
-                groups.add_line(line.text.removeprefix(_BOM).strip(_SPACE), is_rule=False)
+                groups.add_line(_text_of(line), is_rule=False)
         elif line.directive is Directive.USER_AGENT:
             groups.add_agent(line.value)
         elif line.number in gone:
@@ -103,7 +107,7 @@ def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> by
 
 def _redundant(readings: list[RobotsTxt]) -> set[int]:
     """Return the lines of rules that no dialect needs."""
-    sets = [rules for robots in readings for _, rules in rule_sets(robots)]
+    sets = [rules for robots in readings for _, rules in rule_sets(robots, MOST_ASKED)]
     gone = {rule.line for rule in redundant_rules(*sets, budget=Budget(2_000, 50_000))}
     if not any(robots.dialect.reading.empty_rules for robots in readings):
         gone |= {

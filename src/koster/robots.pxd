@@ -37,7 +37,10 @@ cdef class Rules:
     cdef list _chosen
     cdef int _how
     cdef bytes _asked
+    # The group that was asked for last, with its number: to make a large one takes long.
+    cdef tuple _made
 
+    cdef object _group(self, int number)
     cdef int _take(self, Rules other) except -1
     @cython.locals(plan=Plan)
     cdef int _find(self, File file, object agent, tuple names) except -1

@@ -14,7 +14,7 @@ from functools import partial
 from . import _agents, _file, _match, _octets
 from ._match import Ruleset
 from .dialects import RFC9309, USAGE_PATHS, WindowEnd
-from .model import Decision, Directive, Reason
+from .model import RULES, Decision, Directive, Reason, Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 
 #: Agents whose rules are kept prepared, for each file; the least recently used one goes first.
 PREPARED_AGENTS = 64
+
+#: The codes of what a group says besides its agents and rules.
+_SETTINGS = frozenset(
+    directive.code
+    for directive in Directive
+    if directive.scope is Scope.GROUP and directive not in (*RULES, Directive.USER_AGENT)
+)
 
 
 def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
@@ -144,6 +151,27 @@ class RobotsTxt:
     def groups(self) -> tuple[Group, ...]:
         """The groups, in file order."""
         return tuple([self._file.group(number) for number in range(self._file.groups.count)])
+
+    def named_parts(self) -> list[tuple[int, int, str]]:
+        """Return each agent that is named, with the number of its group and of its part of that.
+
+        What a group says besides rules is for the agents above: each line of it that another agent
+        follows begins a part.
+        """
+        file = self._file
+        found: list[tuple[int, int, str]] = []
+        for number in range(file.groups.count):
+            part = 0
+            has_said = False
+            for row in range(file.groups.values[2 * number], file.groups.values[2 * number + 1]):
+                code = file.rows.code(row)
+                if code == Directive.USER_AGENT.code:
+                    part += has_said
+                    has_said = False
+                    found.append((number, part, file.text(row)))
+                elif code in _SETTINGS:
+                    has_said = True
+        return found
 
     def values(self, directive: Directive) -> tuple[str, ...]:
         """Return the values of a directive wherever in the file they stand, as written."""
@@ -263,12 +291,14 @@ class Rules:
         self._how: int = other._how
         self._asked: bytes = other._asked
         self._ruleset: Ruleset = other._ruleset
+        self._made: tuple[int, Group] | None = None
 
     def _find(self, file: File, agent: str | tuple[str, ...], names: tuple[bytes, ...]) -> None:
         """Find the groups of an agent."""
         self._file = file
         self._agent = agent
         self._used = 0
+        self._made = None
         plan = file.plan
         if plan.choose is None:
             self._chosen, self._how, self._asked = _agents.groups_of(
@@ -343,17 +373,41 @@ class Rules:
             reason = Reason.RULE
             row = self._ruleset.row(number)
             rule = self._file.rule(row)
-            group = self._file.group(self._group_of(row))
+            group = self._group(self._group_of(row))
         elif number == _match.EXEMPT:
             reason = Reason.ROBOTS_TXT
         else:
             reason = Reason.NO_RULE if self._chosen else Reason.NO_GROUP
         if group is None and self._chosen:
-            group = self._file.group(self._chosen[0])
+            group = self._group(self._chosen[0])
         allowed = self._ruleset.allows(number)
         return Decision(allowed, reason, rule, group, self._agent, url, self._file.plan.dialect)
 
+    def _group(self, number: int) -> Group:
+        """Return a group, the last one as it was made then."""
+        made = self._made
+        if made is None or made[0] != number:
+            made = self._made = (number, self._file.group(number))
+        return made[1]
+
     # What follows is for `koster.analysis`, which reasons about what is compared.
+
+    @property
+    def group_lines(self) -> tuple[int, ...]:
+        """The lines at which the groups begin that are for this robot: what tells rules apart."""
+        rows, groups = self._file.rows, self._file.groups
+        return tuple([rows.number(groups.values[2 * number]) for number in self._chosen])
+
+    def rule_lines(self) -> list[int]:
+        """Return the lines of the Allow and Disallow lines in those groups."""
+        file = self._file
+        found: list[int] = []
+        for number in self._chosen:
+            first = file.groups.values[2 * number]
+            after = file.groups.values[2 * number + 1]
+            for code in (Directive.ALLOW.code, Directive.DISALLOW.code):
+                found += [file.rows.number(row) for row in file.rows_with(first, after, code)]
+        return found
 
     @property
     def reading(self) -> Reading:

@@ -18,7 +18,7 @@ paths with their query; where one would be read as a host (``//a``) it is a whol
 from __future__ import annotations
 
 from ._differences import Difference, Differences, Disagreement, difference, disagreements
-from ._files import EVERYBODY, WholeFile, lines_of, names_in, paired_names, rule_sets
+from ._files import EVERYBODY, WholeFile, first_of, names_in, paired_names, rule_sets
 from ._questions import (
     Cause,
     Classification,
@@ -51,9 +51,9 @@ __all__ = [
     "dead_rules",
     "difference",
     "disagreements",
+    "first_of",
     "idle_rules",
     "likely_urls",
-    "lines_of",
     "names_in",
     "paired_names",
     "redundant_rules",

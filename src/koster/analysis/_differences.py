@@ -208,7 +208,7 @@ class _Pairs:
         Raises:
             BudgetSpentError: nobody knows.
         """
-        self._budget.compare(1)
+        self._budget.compare(max(old.weight, new.weight))
         return self._of_one_reading(old, new) if self._is_one else self._of_two(old, new)
 
     def _of_one_reading(self, old: Entry, new: Entry) -> str | None:
@@ -225,7 +225,7 @@ class _Pairs:
             if len(path) == max(old.shortest, new.shortest, 1) and self._decide(url, old, new):
                 return url
         outside = [*self.old.before(old, prefix), *self.new.before(new, prefix)]
-        self._budget.compare(1 + len(outside))
+        self._budget.compare((1 + len(outside)) * max(old.weight, new.weight))
         if any(each.covers(old) or each.covers(new) for each in outside):
             return None
         search = Search(
@@ -243,7 +243,7 @@ class _Pairs:
     def _of_two(self, old: Entry, new: Entry) -> str | None:
         before = self.old.before(old, self.new.key_of(new))
         after = self.new.before(new, self.old.key_of(old))
-        self._budget.compare(1 + len(before) + len(after))
+        self._budget.compare((1 + len(before) + len(after)) * max(old.weight, new.weight))
         if any(each.covers(old) for each in before) or any(each.covers(new) for each in after):
             return None
         begins = [_ONE_WAY.match(entry.literal) for entry in (old, new)]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..dialects import Names
 from ..robots import parse
-from ._questions import dead_rules, idle_rules, likely_urls
-from ._search import Budget
+from ._questions import dead_rules, each_likely_url, idle_rules
+from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +26,11 @@ _LETTERS = re.compile(r"[A-Za-z_-]*")
 
 #: Patterns that all dialects of today read alike.
 _PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
+
+#: Names that are compared with those of robots, all together, and how many take as long where
+#: a header is searched for them.
+_TRIED = 100_000_000
+_AS_A_HEADER = 20
 
 #: Names of which all pairs are asked about.
 _PAIRED = 200
@@ -43,15 +48,13 @@ def names_in(*files: RobotsTxt) -> list[list[str]]:
     ``FooBot/1.0``, ``FooBot*`` or, to Google, AI2Bot. So its product token stands for it, and for a
     name of several words the first of them besides, which all groups with that word are for.
     """
-    called: dict[str, list[tuple[int, int]]] = {}
+    called: dict[str, list[tuple[int, int, int]]] = {}
     written = {EVERYBODY: EVERYBODY}
     for number, robots in enumerate(files):
-        cuts = robots.dialect.names == Names.LETTERS
-        for place, group in enumerate(robots.groups):
-            for agent in group.agents:
-                for name in _robots_called(agent, cuts=cuts):
-                    written.setdefault(name.lower(), name)
-                    called.setdefault(name.lower(), []).append((number, place))
+        for place, part, agent in robots.named_parts():
+            for name in _robots_called(agent, robots.dialect.names):
+                written.setdefault(name.lower(), name)
+                called.setdefault(name.lower(), []).append((number, place, part))
     exact = all(robots.dialect.names in (Names.PRODUCT_TOKEN, Names.LETTERS) for robots in files)
     alike: dict[object, list[str]] = {}
     for lower, name in written.items():
@@ -59,6 +62,20 @@ def names_in(*files: RobotsTxt) -> list[list[str]]:
         key = tuple(dict.fromkeys(called[lower])) if is_plain else name
         alike.setdefault(key, []).append(name)
     return list(alike.values())
+
+
+def first_of(named: list[list[str]]) -> list[list[str]]:
+    """Return the first of some robots: as many as can be asked about in seconds.
+
+    To find a robot's groups takes longer the more names there are, and where its own is a header.
+    """
+    count = sum(map(len, named))
+    left = _TRIED
+    for number, (name, *_) in enumerate(named):
+        left -= count * (1 if _TOKEN.fullmatch(name) else _AS_A_HEADER)
+        if left < 0:
+            return named[: number + 1]
+    return named
 
 
 def paired_names(*files: RobotsTxt) -> Iterator[str]:
@@ -80,29 +97,27 @@ def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rul
     ``most``: so many robots are asked about.
     """
     found: dict[tuple[int, ...], tuple[str, Rules]] = {}
-    for name, *_ in names_in(robots)[:most]:
+    for name, *_ in first_of(names_in(robots))[:most]:
         rules = robots.rules_for(name)
-        found.setdefault(lines_of(rules), (name, rules))
+        found.setdefault(rules.group_lines, (name, rules))
     return list(found.values())
 
 
-def _robots_called(agent: str, *, cuts: bool) -> list[str]:
+def _robots_called(agent: str, names: Names) -> list[str]:
     """Return robots that a name may be for."""
     name = agent.partition("/")[0].rstrip("*" + _SPACE)
     letters = _LETTERS.match(agent)
-    if cuts:
+    if names == Names.LETTERS:
         # Google compares what it cuts off with the whole name of the robot.
         found = [letters[0] if letters else ""]
+    elif names != Names.PRODUCT_TOKEN:
+        # The older standards look for the name as it is written, also in a header.
+        found = [agent, name]
     elif _TOKEN.fullmatch(name):
         found = [name]
     else:
         found = [agent, name, *name.split(None, 1)[:1]]
     return [each for each in dict.fromkeys(found) if each and each != EVERYBODY]
-
-
-def lines_of(rules: Rules) -> tuple[int, ...]:
-    """Return where the groups stand that rules are from."""
-    return tuple(group.line for group in rules.groups)
 
 
 class WholeFile:
@@ -156,7 +171,7 @@ class WholeFile:
             gone = {each.rule.line for each in gone_by.rules}
             for each in gone_by.rules:
                 found.setdefault(each.rule.line, (each, name))
-            lives |= {rule.line for group in rules.groups for rule in group.rules} - gone
+            lives.update(line for line in rules.rule_lines() if line not in gone)
         return [
             (dead, name)
             for line, (dead, name) in sorted(found.items())
@@ -175,7 +190,7 @@ class WholeFile:
         needed: set[int] = set()
         for name, rules in self.sets:
             idle = {each.rule.line: each for each in idle_rules(rules, self._idle_budget)}
-            needed |= {rule.line for group in rules.groups for rule in group.rules} - set(idle)
+            needed.update(line for line in rules.rule_lines() if line not in idle)
             for line, each in idle.items():
                 found.setdefault(line, each)
                 if self._is_needed_elsewhere(each.rule, name):
@@ -217,5 +232,9 @@ class WholeFile:
         key = dialect, name
         if key not in self._living_by:
             rules = parse(self.robots.body, dialect).rules_for(name)
-            self._living_by[key] = set(likely_urls(rules))
+            try:
+                self._living_by[key] = {line for line, _ in each_likely_url(rules, self._budget)}
+            except BudgetSpentError:
+                # Then any of them may.
+                self._living_by[key] = set(rules.rule_lines())
         return self._living_by[key]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from ..robots import Rules
     from ._alphabet import Alphabet
     from ._ranked import Entry
+
+
+#: Rules that the engine tries in the time in which two are compared here.
+_ASKED_AT_ONCE = 64
 
 
 class Extent(enum.StrEnum):
@@ -115,7 +120,12 @@ class Reasoner:
                 yield with_host(url_of(path, self.ranked.reading))
 
     def example(self, entry: Entry) -> str | None:
-        """Return a URL that the engine says an entry decides, if a likely one is."""
+        """Return a URL that the engine says an entry decides, if a likely one is.
+
+        Raises:
+            BudgetSpentError: too many were asked about that many rules may match.
+        """
+        self._budget.compare(self.ranked.crowd // _ASKED_AT_ONCE)
         for url in self.candidates(entry):
             if self.ranked.deciding(url) is entry and not self._is_left_out(url):
                 return url
@@ -150,7 +160,7 @@ class Reasoner:
         begin = url_that_begins(prefix, self.ranked.reading)
         if begin is None:
             return None
-        self._budget.compare(1 + len(outside))
+        self._budget.compare((1 + len(outside)) * max(entry.weight for entry in inside))
         if any(other.covers(entry) for other in outside for entry in inside):
             return None
         search = Search(
@@ -204,19 +214,29 @@ class Reasoner:
         return before
 
 
-def likely_urls(rules: Rules) -> dict[int, str]:
+def likely_urls(rules: Rules, budget: Budget | None = None) -> dict[int, str]:
     """Return for the line of each rule that decides a likely URL such a URL.
 
-    Fast, and not exact: a rule that is not there may decide others.
+    Fast, and not exact: a rule that is not there may decide others, or the budget was spent.
+    """
+    found: dict[int, str] = {}
+    with suppress(BudgetSpentError):
+        found.update(each_likely_url(rules, budget or Budget()))
+    return found
+
+
+def each_likely_url(rules: Rules, budget: Budget) -> Iterator[tuple[int, str]]:
+    """Go through the rules that decide a likely URL: the line of each, with such a URL.
+
+    Raises:
+        BudgetSpentError: there may be more.
     """
     ranked = Ranked(rules)
-    reasoner = Reasoner(ranked, Budget())
-    found = {}
+    reasoner = Reasoner(ranked, budget)
     for entry in ranked.entries:
         url = reasoner.example(entry) if entry.row >= 0 else None
         if url is not None:
-            found[rules.rule_in(entry.row).line] = url
-    return found
+            yield rules.rule_in(entry.row).line, url
 
 
 def classify(rules: Rules, budget: Budget | None = None) -> Classification:
@@ -232,17 +252,13 @@ def classify(rules: Rules, budget: Budget | None = None) -> Classification:
     first = ranked.deciding("/").allow
     others = [entry for entry in ranked.rules_and_nothing if entry.allow != first]
     found = None
-    for entry in others:
-        found = reasoner.example(entry)
-        if found:
-            break
     is_proved = True
-    if found is None:
-        try:
-            for entry in others:
-                found = found or reasoner.witness(entry)
-        except BudgetSpentError:
-            is_proved = False
+    try:
+        found = next(filter(None, map(reasoner.example, others)), None)
+        for entry in others:
+            found = found or reasoner.witness(entry)
+    except BudgetSpentError:
+        is_proved = False
     if found is not None:
         allowed, disallowed = ("/", found) if first else (found, "/")
         return Classification(Extent.SOME, allowed, disallowed)
@@ -284,7 +300,10 @@ def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ..
     ranked = Ranked(rules)
     reasoner = Reasoner(ranked, budget or Budget())
     of_row = reasoner.by_row()
-    urls = {row: _first_example(reasoner, of_row[row]) for row in of_row}
+    try:
+        urls = {row: _first_example(reasoner, of_row[row]) for row in of_row}
+    except BudgetSpentError:
+        return ()
     idle = [row for row, url in urls.items() if url and _is_idle(reasoner, of_row[row], url)]
     # What decides no likely URL may be gone tomorrow.
     ranked.removed |= {

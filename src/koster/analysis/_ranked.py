@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 #: Octets of a literal prefix with which an entry meets many others.
 _SHORT = 3
 
+#: Octets behind a literal prefix, as patterns usually have them at most; how many of more take as
+#: long as a usual pattern.
+_USUAL = 32
+_AS_LONG = 4
+
 #: Rows that are no lines: nothing matched; the path of /robots.txt.
 NOTHING = -1
 ITSELF = -2
@@ -66,6 +71,11 @@ class Entry:
     def is_prefix(self) -> bool:
         """Whether it matches all that begins with its literal prefix."""
         return not self.rest and not self.is_anchored
+
+    @property
+    def weight(self) -> int:
+        """How many usual entries take as long to compare."""
+        return 1 if len(self.rest) <= _USUAL else len(self.rest) // _AS_LONG
 
     @property
     def automaton(self) -> Automaton:
@@ -174,8 +184,13 @@ class Ranked:
         for entry in self.entries:
             self._by_key.setdefault(self.key_of(entry), []).append(entry)
         self._keys = sorted(self._by_key)
-        #: Entries that nearly every other one may meet: what looking for those takes.
-        self.crowd = sum(len(some) for key, some in self._by_key.items() if len(key) < _SHORT)
+        #: Entries that nearly every other one may meet, by weight: what looking at them takes.
+        self.crowd = sum(
+            entry.weight
+            for key, some in self._by_key.items()
+            if len(key) < _SHORT
+            for entry in some
+        )
         self._sizes = sorted({len(key) for key in self._keys})
 
     def _unescaped(self, entry: Entry) -> bytes:

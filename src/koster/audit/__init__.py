@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..agents import Heeds, Purpose, known
-from ..analysis import Budget, Extent, classify, likely_urls, lines_of
+from ..analysis import Budget, Extent, classify, likely_urls
 from ._page import page
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class _Judge:
         )
         if not is_bound:
             return Verdict(crawler, Extent.NONE, rules.is_named)
-        key = lines_of(rules)
+        key = rules.group_lines
         if key not in self._found:
             self._found[key] = self._judged(rules)
         found, rule, closing, may_enter = self._found[key]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..agents import MANNERS, Heeds
 from ..analysis import Extent
+from ..model import spelt_out
 
 if TYPE_CHECKING:
     from . import Audit, Verdict
@@ -54,13 +55,13 @@ _ROW = 10
 
 def page(audit: Audit, title: str, source: str = "") -> str:
     """Return the page. ``source`` says where the file is from, and when it was looked at."""
-    from_where = f'<p class="soft">{escape(source)}</p>' if source else ""
+    from_where = f'<p class="soft">{_text(source)}</p>' if source else ""
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(title)}: who may fetch it</title><style>{_STYLE}</style></head><body>",
-        f"<h1>{escape(title)}: who may fetch it</h1>{from_where}",
+        f"<title>{_text(title)}: who may fetch it</title><style>{_STYLE}</style></head><body>",
+        f"<h1>{_text(title)}: who may fetch it</h1>{from_where}",
         f'<p class="lead">{escape(audit.summary)}</p>',
         _picture(audit),
         _legend(),
@@ -145,7 +146,7 @@ def _stated(audit: Audit) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(text.encode("utf-8", "replace").decode("utf-8"))
+    return escape("".join(each if each.isprintable() else spelt_out(each) for each in text))
 
 
 def _table(heading: str, verdicts: tuple[Verdict, ...]) -> str:

@@ -172,9 +172,10 @@ def replace(path: str, body: bytes) -> None:
                 file.write(body)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(name, _new_mode() if before is None else before.st_mode & 0o7777)
             if before is not None and hasattr(os, "chown") and os.geteuid() == 0:
                 os.chown(name, before.st_uid, before.st_gid)
+            # After the owner, a change of which takes some of it away.
+            os.chmod(name, _new_mode() if before is None else before.st_mode & 0o7777)
             os.replace(name, target)
         except BaseException:
             os.unlink(name)

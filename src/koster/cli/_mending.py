@@ -70,7 +70,8 @@ def effect_of(before: bytes, after: bytes, dialects: tuple[Dialect, ...]) -> Eff
         opened = sum(found.is_opened for found in urls)
         first = urls[0]
         verdict = "may now fetch" if first.is_opened else "may no longer fetch"
-        told = f"{first.after.agent} {verdict} {_screen.shortened(first.url)}"
+        agent = _screen.shortened(str(first.after.agent))
+        told = f"{agent} {verdict} {_screen.shortened(first.url)}"
         at_least = "" if comparison.is_proved else "at least "
         counted = f"{at_least}{opened} opened, {len(urls) - opened} closed"
         by = f"this changes by {dialect} what robots may fetch ({counted})"

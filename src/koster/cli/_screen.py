@@ -98,8 +98,13 @@ def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
         return
     with console.capture() as capture:
         console.print(table)
-    for line in capture.get().splitlines():
-        print(line.rstrip())
+    for line in capture.get().split("\n")[:-1]:
+        print(_no_command(line.rstrip()))
+
+
+def _no_command(line: str) -> str:
+    """Return a line that is no workflow command, whoever wrote what it says: GitHub's begin so."""
+    return line.replace("::", r"\x3a:", 1) if line.lstrip().startswith("::") else line
 
 
 def _first_width(texts: list[str], width: int) -> int:
@@ -116,7 +121,7 @@ def print_lines(*texts: Text) -> None:
         if console.is_terminal:
             console.print(text)
         else:
-            print(text.plain)
+            print(_no_command(text.plain))
 
 
 def print_note(text: str) -> None:

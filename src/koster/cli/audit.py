@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import rich_click as click
 from rich.text import Text
 
 from .. import audit as auditing
+from .._json import dumped
 from .._version import VERSION
 from ..agents import MANNERS, Heeds, place_in_reports
 from ..analysis import Extent
@@ -88,7 +88,7 @@ def audit(
     made = f"{date.today()}, by koster {VERSION}, read as {dialect}"
     source = made if title == given.name else f"{given.name}, {made}"
     if form == "json":
-        print(json.dumps(_record(found, title, dialect), indent=2))
+        print(dumped(_record(found, title, dialect)))
     elif form == "html":
         print(auditing.page(found, title, source), end="")
     elif form == "markdown":

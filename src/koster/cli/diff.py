@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 from rich.text import Text
 
+from .._json import dumped
 from ..agents import known
 from ..analysis import EVERYBODY
 from ..diff import compare
@@ -74,7 +74,7 @@ def diff(
         _inputs.warn_of_no_text(each)
     comparison = compare(before, after, _known())
     if form == "json":
-        print(json.dumps(_record(comparison), indent=2))
+        print(dumped(_record(comparison)))
     elif form == "markdown":
         names = [each.name for each in inputs]
         print("\n".join(_markdown(comparison, names, dialect)))
@@ -183,11 +183,12 @@ def _print_settings(settings: tuple[Setting, ...]) -> None:
 
 def _changed(setting: Setting) -> Iterator[tuple[str, str, str]]:
     """Go through the values that went and came."""
+    before, after = set(setting.before), set(setting.after)
     for value in setting.before:
-        if value not in setting.after:
+        if value not in after:
             yield "-", "red", value
     for value in setting.after:
-        if value not in setting.before:
+        if value not in before:
             yield "+", "green", value
 
 

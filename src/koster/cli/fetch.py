@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 from rich.text import Text
 
+from .._json import dumped
 from ..errors import UrlError
 from ..model import Reason, text_of
 from . import _screen, _sites
@@ -156,7 +156,7 @@ def _print_json(outcome: Outcome) -> None:
         "sitemaps": list(outcome.sitemaps),
         "body": None if robots is None else text_of(robots.body),
     }
-    print(json.dumps(record, indent=2))
+    print(dumped(record))
 
 
 def _print_file(outcome: Outcome) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -13,6 +12,7 @@ import rich_click as click
 from rich.text import Text
 
 from .. import expectations
+from .._json import dumped
 from ..errors import UnreadableError
 from ..robots import parse
 from . import _files, _inputs, _screen, _sites
@@ -79,7 +79,7 @@ def test(
     if form == "json":
         records = [_record(path, each) for path, some in found for each in some]
         records += [_trouble(path, why) for path, why in troubles]
-        print(json.dumps(records, indent=2))
+        print(dumped(records))
     elif form == "junit":
         print(_junit(found, troubles))
     elif found:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 #: How the names of charsets begin that have no octet of ASCII's alone.
 _WIDE = ("UTF-16", "UTF_16", "UTF16", "UTF-32", "UTF_32", "UTF32")
 
+#: So many characters of a line are mended at once.
+_MENDED = 200
+
 _TAG = re.compile(r"\s*</?[a-zA-Z!][^>]*>")
 
 #: Characters that nobody sees, or that turn the order of what is seen (Unicode: Cf), and spaces
@@ -130,32 +133,37 @@ def invisible(subject: Subject) -> Iterator[Remark]:
     if subject.robots.body.isascii():
         return
     for line in filter(_has_characters, subject.lines):
-        text = _code_of(line)
-        for match in _INVISIBLE.finditer(text, line.text.startswith("\ufeff") and line.number == 1):
-            edit = subject.edit(line, match.start(), 1, "")
+        text = _code_of(subject, line)
+        unseen = list(
+            _INVISIBLE.finditer(text, line.text.startswith("\ufeff") and line.number == 1)
+        )
+        if unseen:
+            more = f", and {len(unseen) - 1} more" if len(unseen) > 1 else ""
             yield subject.part(
                 line,
-                match.start(),
+                unseen[0].start(),
                 1,
-                f"an invisible character ({_called(match[0])}) is part of the line to robots",
+                f"an invisible character ({_called(unseen[0][0])}{more}) is part of the line to robots",
                 "remove it",
-                (edit,),
+                tuple(subject.edit(line, match.start(), 1, "") for match in unseen[:_MENDED]),
             )
-        for match in _ODD_SPACE.finditer(text):
-            edit = subject.edit(line, match.start(), 1, " ")
+        spaces = list(_ODD_SPACE.finditer(text))
+        if spaces:
+            more = f" (and {len(spaces) - 1} more)" if len(spaces) > 1 else ""
             yield subject.part(
                 line,
-                match.start(),
+                spaces[0].start(),
                 1,
-                f"{_called(match[0])} looks like a space and is none to robots",
+                f"{_called(spaces[0][0])} looks like a space and is none to robots{more}",
                 "write a space",
-                (edit,),
+                tuple(subject.edit(line, match.start(), 1, " ") for match in spaces[:_MENDED]),
             )
 
 
-def _code_of(line: Line) -> str:
+def _code_of(subject: Subject, line: Line) -> str:
     """Return a line without its comment, in its place."""
-    return line.text if line.comment is None else line.text[: line.text.find("#")]
+    at = subject.comment_at(line)
+    return line.text if at < 0 else line.text[:at]
 
 
 def _called(character: str) -> str:
@@ -167,7 +175,7 @@ def look_alike(subject: Subject) -> Iterator[Remark]:
     if subject.robots.body.isascii():
         return
     for line in filter(_has_characters, subject.lines):
-        text = _code_of(line)
+        text = _code_of(subject, line)
         key, colon, _ = text.partition(":")
         if not colon:
             key = text.split(maxsplit=1)[0] if text.split() else ""
@@ -207,9 +215,13 @@ def _reads_as_known(text: str) -> bool:
 def controls(subject: Subject) -> Iterator[Remark]:
     """Find control characters, once a file."""
     for line in subject.lines:
-        found = [] if line.kind is LineKind.COMMENT else list(_CONTROLS.finditer(_code_of(line)))
+        found = (
+            []
+            if line.kind is LineKind.COMMENT
+            else list(_CONTROLS.finditer(_code_of(subject, line)))
+        )
         if found:
-            edits = tuple(subject.edit(line, match.start(), 1, "") for match in found)
+            edits = tuple(subject.edit(line, match.start(), 1, "") for match in found[:_MENDED])
             number = ord(found[0][0])
             yield subject.part(
                 line,

@@ -55,9 +55,13 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
         left = [
             line.value
             for line in group.agents
-            if line.value and line.value.lower() not in with_rules
+            if not group.rules
+            and line.value
+            and line.value.lower() not in with_rules
+            # Also a group with another spelling of the name may be for the robot.
+            and not subject.robots.rules_for(line.value).rule_lines()
         ]
-        if not group.rules and left:
+        if left:
             names = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
             more = (
                 ""

@@ -22,7 +22,7 @@ _BEGINS_WITH_KEY = re.compile(
             (each for directive in Directive for each in directive.spellings), key=len, reverse=True
         )
     )
-    + r")(?:\s+(.*\S))?\s*\Z",
+    + r")(?=\s|\Z)",
     re.IGNORECASE,
 )
 #: Keys of which nothing is known but that they are meant: draft and vendor words, and the parts of
@@ -78,12 +78,13 @@ def no_line(subject: Subject) -> Iterator[Remark]:
             continue
         text = line.text.partition("#")[0]
         match = _BEGINS_WITH_KEY.match(text)
-        if match and match[2]:
+        value = text[match.end() :].strip() if match else ""
+        if match and value:
             edit = subject.edit(line, match.end(1), 0, ":")
             yield subject.whole(
                 line,
                 f"a colon is missing after {match[1]}, and robots pass over the line",
-                f"write {match[1]}: {match[2].strip()}",
+                f"write {match[1]}: {value}",
                 (edit,),
             )
         elif match:
@@ -216,7 +217,7 @@ def glued_comment(subject: Subject) -> Iterator[Remark]:
     for line in subject.said:
         if line.comment is None or not line.value:
             continue
-        at = line.text.find("#")
+        at = subject.comment_at(line)
         if at > 0 and not line.text[at - 1].isspace():
             written = line.text[at:].split()[0] if line.text[at:].split() else "#"
             if line.value.startswith("/") and re.fullmatch(r"#[!/\w.=&-]+", line.text[at:].strip()):
@@ -234,7 +235,7 @@ def glued_comment(subject: Subject) -> Iterator[Remark]:
 def fragment(subject: Subject) -> Iterator[Remark]:
     """Find paths with what looks like a fragment."""
     for line in subject.rules:
-        at = line.text.find("#")
+        at = subject.comment_at(line)
         if (
             line.comment is None
             or at < 1

@@ -169,6 +169,8 @@ class GroupLines:
         return [line for line in self.others if line.directive in RULES]
 
 
+_SPACE = " \t\n\r\v\f"
+
 #: Rule sets that are looked at: no file that anyone means has as many.
 _MOST_SETS = 2_000
 
@@ -360,6 +362,13 @@ class Subject:
     ) -> Remark:
         """Remark on the file."""
         return Remark(1, 0, 0, message, suggestion, edits, url)
+
+    def comment_at(self, line: Line) -> int:
+        """Return the characters before the # of a line's comment, or -1: dialects differ on it."""
+        at = line.text.find("#") if line.comment is not None else -1
+        while at >= 0 and line.text[at + 1 :].strip(_SPACE) != line.comment:
+            at = line.text.find("#", at + 1)
+        return at
 
     def value_at(self, line: Line) -> int:
         """Return the characters before the value of a line."""

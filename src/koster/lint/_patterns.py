@@ -22,12 +22,12 @@ _BARE_HOST = re.compile(
 _GLUED = re.compile(r"\s(?:user-?agent|dis+allow|allow|sitemap|crawl-delay)\s*:", re.IGNORECASE)
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _REGEX = re.compile(
-    r"\(\.\*|\.\*\)|\\[./dws?]|\(\?|\([^)]*\|[^)]*\)|\[[^\]]*-[^\]]*\]|\[\^|\A/?\^|\)\*"
+    r"\(\.\*|\.\*\)|\\[./dws?]|\(\?|\([^()|]*\|[^()]*\)|\[[^\[\]-]*-[^\[\]]*\]|\[\^|\A/?\^|\)\*"
 )
 
 
 #: Characters of a pattern that are looked at for a regular expression.
-_LOOKED_AT = 1_000
+_LOOKED_AT = 200
 
 
 def _patterns(subject: Subject) -> Iterator[tuple[Line, str]]:
@@ -66,13 +66,18 @@ def no_slash(subject: Subject) -> Iterator[Remark]:
         if (
             pattern[0] not in "/*"
             and not _host(pattern)
-            and not (pattern == "$" or _is_html(pattern))
+            and not (pattern == "$" or _is_html(pattern) or _is_of_a_shell(subject, pattern))
         ):
             yield subject.value(
                 line,
                 "a path begins with a slash: this matches nothing",
                 f"write {_as_a_path(pattern)}",
             )
+
+
+def _is_of_a_shell(subject: Subject, pattern: str) -> bool:
+    """Tell whether a pattern may match a slash with what it begins with, to some dialects."""
+    return pattern[0] in "?[\\" and bool(subject.robots.dialect.versions)
 
 
 def _as_a_path(pattern: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from .._json import dumped
 from .._version import VERSION
 from ..model import spelt_out, text_of
 from ._checks import CHECKS
@@ -25,7 +25,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 def as_json(files: Iterable[tuple[str, list[Finding]]], troubles: Sequence[str] = ()) -> str:
     """Return an array with an object for each finding; what could not be read has none."""
     del troubles
-    return json.dumps(
+    return dumped(
         [
             {
                 "file": path,
@@ -45,8 +45,7 @@ def as_json(files: Iterable[tuple[str, list[Finding]]], troubles: Sequence[str] 
             }
             for path, findings in files
             for each in findings
-        ],
-        indent=2,
+        ]
     )
 
 
@@ -83,13 +82,12 @@ def as_sarif(files: Iterable[tuple[str, list[Finding]]], troubles: Sequence[str]
         ],
         "results": results,
     }
-    return json.dumps(
+    return dumped(
         {
             "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
             "version": "2.1.0",
             "runs": [run],
-        },
-        indent=2,
+        }
     )
 
 
@@ -132,7 +130,7 @@ def _uri(path: str) -> str:
     """Return a path as a URI: a relative one stays that, a site's address is one."""
     if "://" in path:
         return path
-    quoted = quote(os.fsencode(path.replace("\\", "/")))
+    quoted = quote(os.fsencode(path.replace(os.sep, "/")))
     return f"file://{quoted}" if path.startswith("/") else quoted
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _RENDER = ("Googlebot", "bingbot")
 _RESOURCE = re.compile(r"\.(css|js)(?=[$*?]|\Z)", re.IGNORECASE)
 _FOLDER = re.compile(r"/(css|js|javascripts?|stylesheets?|assets|static)/?[*$]?\Z", re.IGNORECASE)
+#: So many rules about resources are looked at.
+_TRIED = 1_000
 #: What pages of widespread systems are made with: WordPress, Drupal, Next.js, Nuxt, Astro, Magento,
 #: and what bundlers write.
 _USUAL = (
@@ -149,7 +151,7 @@ def itself(subject: Subject) -> Iterator[Remark]:
 def all_closed(subject: Subject) -> Iterator[Remark]:
     """Find that everybody may fetch nothing."""
     for name, rules in subject.sets:
-        if not rules.is_named and name == "*" and rules.groups:
+        if not rules.is_named and name == "*" and rules.group_lines:
             found = classify(rules, subject.budget)
             rule = rules.decide("/").rule
             if found.extent is Extent.ALL and found.is_proved:
@@ -183,7 +185,7 @@ def not_for_the_named(subject: Subject) -> Iterator[Remark]:
     for name, rules in subject.sets:
         if not rules.is_named or not _has_part_closed(rules):
             continue
-        lines = {group.line for group in rules.groups}
+        lines = set(rules.group_lines)
         rule = next(
             (
                 rule
@@ -235,14 +237,14 @@ def search_closed(subject: Subject) -> Iterator[Remark]:
 def resources(subject: Subject) -> Iterator[Remark]:
     """Find style sheets and scripts that search robots may not fetch."""
     told = set()
+    tried = 0
     for name in _RENDER:
         rules = subject.robots.rules_for(name)
-        if not rules.groups:
-            continue
         for group in rules.groups:
             for rule in group.rules:
                 url = None if rule.allow or rule.line in told else _resource(rule.pattern)
-                if url:
+                tried += url is not None
+                if url and tried <= _TRIED:
                     decision = rules.decide(url)
                     if decision.rule == rule and not decision.allowed:
                         told.add(rule.line)
@@ -298,7 +300,7 @@ def dialects(subject: Subject) -> Iterator[Remark]:
         told: set[int] = set()
         for name, rules in subject.sets:
             theirs = other.rules_for(name)
-            if not rules.groups and not theirs.groups:
+            if not rules.group_lines and not theirs.group_lines:
                 continue
             found = difference(rules, theirs, subject.budget).found
             # One for a line, and one for whatever no line of this set has to do with.
@@ -326,12 +328,10 @@ def sitemap_closed(subject: Subject) -> Iterator[Remark]:
     rules = subject.robots.rules_for("*")
     for line in subject.of(Directive.SITEMAP):
         if line.value.lower().startswith(("http://", "https://")):
+            if rules.allowed(line.value) or subject.robots.allowed(line.value, "Googlebot"):
+                continue
             decision = rules.decide(line.value)
-            if (
-                not decision.allowed
-                and decision.rule is not None
-                and not subject.robots.allowed(line.value, "Googlebot")
-            ):
+            if decision.rule is not None:
                 yield subject.value(
                     line,
                     f"the rules of line {decision.rule.line} ({decision.rule}) keep robots from fetching this sitemap, if it is on this site",
