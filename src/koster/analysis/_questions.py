@@ -115,6 +115,7 @@ class Reasoner:
         if not entry.literal:
             joined = b"/" + joined.removeprefix(b"/")
         spread = entry.literal + entry.rest.replace(b"*", b"xy")
+        spread = spread if entry.literal else b"/" + spread.removeprefix(b"/")
         for path in (joined, spread) if entry.is_anchored else (joined, joined + b"xy", spread):
             if path.startswith(b"/"):
                 yield with_host(url_of(path, self.ranked.reading))
