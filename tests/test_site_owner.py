@@ -559,14 +559,38 @@ def test_comments_that_are_not_about_a_group_stay_when_it_goes() -> None:
 
 @pytest.mark.parametrize(
     ("closed", "allow"),
-    [("/cart/", "/cart/public"), ("/", "/*"), ("/a*b", "/aab"), ("/*.pdf$", "/x*yyyy")],
+    [("/cart/", "/cart/public"), ("/", "/*"), ("/a*b", "/aab"), ("/*.pdf$", "/x*.pdf$")],
 )
 def test_no_exception_from_a_closed_path_is_kept(closed: str, allow: str) -> None:
-    keep = f"User-agent: *\nAllow: {allow}\nAllow: /elsewhere\n".encode()
-    robots = parsed(compose.compose(compose.Intentions(closed=(closed,)), keep).body)
-    patterns = [rule.pattern for group in robots.groups for rule in group.rules if rule.allow]
-    assert allow not in patterns
-    assert ("/elsewhere" in patterns) == (closed in ("/cart/", "/a*b"))
+    keep = f"User-agent: *\nAllow: {allow}\n".encode()
+    made = compose.compose(compose.Intentions(closed=(closed,)), keep)
+    assert not [rule for rule in parsed(made.body).groups[0].rules if rule.allow]
+    assert not made.left_open
+
+
+def test_what_was_said_to_those_that_go_goes_with_them() -> None:
+    keep = (
+        b"User-agent: GPTBot\nContent-Signal: ai-train=no\n# note\nUser-agent: Foo\nDisallow: /a\n"
+    )
+    wanted = compose.Intentions(purposes={Purpose.TRAINING: "disallow"})
+    robots = parsed(compose.compose(wanted, keep).body)
+    assert not robots.preferences
+    assert not robots.rules_for("Foo").preferences
+    assert not robots.allowed("/a", "Foo")
+
+
+def test_what_allows_more_than_a_closed_path_stays_and_is_told() -> None:
+    keep = b"User-agent: *\nAllow: /*.css$\nDisallow: /x\n\nUser-agent: Foo\nUser-agent: *\nDisallow: /y\n"
+    made = compose.compose(compose.Intentions(closed=("/cart/",)), keep)
+    (decision,) = made.left_open
+    assert str(decision.rule) == "Allow: /*.css$"
+    assert decision.url.startswith("/cart/")
+    robots = parsed(made.body)
+    assert robots.allowed("/a.css", "x")
+    for name in ("x", "Foo", "AdsBot-Google"):
+        assert not robots.allowed("/cart/a", name)
+    both = compose.Intentions(purposes={Purpose.TRAINING: "allow"}, closed=("/cart/",))
+    assert not parsed(compose.compose(both).body).allowed("/cart/", "YandexAdditional")
 
 
 def test_what_is_kept_stays() -> None:
@@ -688,7 +712,8 @@ def test_what_is_wanted_holds(
 ) -> None:
     """Whatever the file was, and for every robot of which something is wanted."""
     wanted = compose.Intentions(purposes, names, others, closed, delay=delay)
-    robots = parsed(compose.compose(wanted, keep).body)
+    made = compose.compose(wanted, keep)
+    robots = parsed(made.body)
     said = {
         each.token: want
         for each in agents.known()
@@ -704,6 +729,10 @@ def test_what_is_wanted_holds(
         assert classify(robots.rules_for("NoBot")).extent is not Extent.ALL
     if closed:
         for name in ("NoBot", *names, *said, "AdsBot-Google"):
-            assert not robots.allowed("/cart/", name), name
+            assert not robots.allowed("/cart/", name) or made.left_open, name
+        for each in made.left_open:
+            assert each.allowed
+            assert each.url.startswith("/cart/")
+            assert robots.allowed(each.url, each.agent)
     if delay and others == "allow":
         assert robots.rules_for("NoBot").crawl_delay == delay

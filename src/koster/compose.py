@@ -11,20 +11,26 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .agents import Heeds, Purpose, known
-from .analysis import Extent, classify, difference
-from .diff import Comparison, compare
+from .analysis import Extent, classify, difference, rule_sets
+from .diff import MOST_ASKED, Comparison, compare
 from .model import RULES, Directive, LineKind, Scope
 from .robots import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .model import Line
+    from .model import Decision, Line
     from .robots import RobotsTxt, Rules
 
 
 #: What is said of a purpose.
 ALLOW, DISALLOW = "allow", "disallow"
+
+#: A page of which no rule speaks by name.
+_ANY_PAGE = "/7d1c-any/page"
+
+#: So many stars make a rule count for more than all others: no pattern that is meant is as long.
+_STARS = 2_000
 
 #: Patterns that every path is like.
 _EVERYTHING = re.compile(r"/|/?\*+\$?")
@@ -65,10 +71,15 @@ class Intentions:
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """The file, and what it changes of the one that it was made from."""
+    """The file, and what it changes of the one that it was made from.
+
+    ``left_open`` are URLs of paths that were to be closed, which rules that are kept still allow:
+    rules about more than those paths.
+    """
 
     body: bytes
     changes: Comparison
+    left_open: tuple[Decision, ...] = ()
 
 
 def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
@@ -96,12 +107,37 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
     has_everybody = any("*" in block.names for block in blocks) and intentions.others is None
     if not has_everybody:
         out += _everybody(intentions, rules, settings.lines())
-    taken = {name.lower() for kind in kinds for name in kind.names}
-    out += _for_own_groups(taken, old, intentions)
+    out += _for_own_groups(moving, old, intentions)
     have = set(old.sitemaps)
     out += [f"Sitemap: {each}" for each in dict.fromkeys(intentions.sitemaps) if each not in have]
     body = _text(out)
-    return Composed(body, compare(old, parse(body), (each.token for each in known())))
+    new = parse(body)
+    tokens = [each.token for each in known()]
+    return Composed(body, compare(old, new, tokens), _left_open(new, intentions))
+
+
+def _left_open(robots: RobotsTxt, intentions: Intentions) -> tuple[Decision, ...]:
+    """Return for each rule that makes an exception from a closed path a URL, once a rule."""
+    found: dict[int, Decision] = {}
+    for _, rules in rule_sets(robots, MOST_ASKED) if intentions.closed else ():
+        said = [f"{rule}\n" for group in rules.groups for rule in group.rules if rule.pattern]
+        own = parse("".join(["User-agent: *\n", *said])).rules_for("*")
+        for path in intentions.closed:
+            for url in _open_under(path, own, said):
+                decision = rules.decide(url)
+                rule = decision.rule
+                if decision.allowed and rule and rule.pattern not in intentions.opened:
+                    found.setdefault(rule.line, decision)
+    return tuple(found.values())
+
+
+def _open_under(path: str, rules: Rules, said: list[str]) -> list[str]:
+    """Return URLs that a path matches and rules allow, one for each rule that does."""
+    if path.endswith("$") and "*" not in path:
+        return [path[:-1]]
+    closing = path.replace("*", "*" * _STARS, 1) if path.endswith("$") else path + "*" * _STARS
+    closed = parse("".join(["User-agent: *\n", *said, f"Disallow: {closing}\n"])).rules_for("*")
+    return [each.url for each in difference(rules, closed).found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +195,7 @@ def _with(purpose: Purpose, intentions: Intentions) -> list[str]:
 
 def _shuts_out(rules: Rules) -> bool:
     """Tell whether rules close a site, perhaps but for some pages."""
-    if rules.allowed("/any/page"):
+    if rules.allowed(_ANY_PAGE):
         return False
     patterns = (rule.pattern for group in rules.groups for rule in group.rules if not rule.allow)
     return any(_EVERYTHING.fullmatch(pattern) for pattern in patterns)
@@ -228,7 +264,7 @@ def _blocks(old: RobotsTxt) -> list[_Block]:
         blocks[-1].lines.append(line)
         is_open = is_open and line.directive not in RULES
     for block in blocks:
-        if "*" in block.names:
+        if "*" in block.names and not block.is_shut_out:
             block.is_first_of_everybody = True
             break
     return blocks
@@ -260,13 +296,17 @@ def _kept(
     if not names:
         # What belongs to the file and not to the group stays.
         whole = [_plain(line) for line in left if _is_for_the_file(line)]
+        whole += _taken_from_the_end(block)
         return [*_apart(block.above), *(["", *whole] if whole else [])]
     if block.is_shut_out:
         return [*block.above, *map(_plain, left)]
+    begin = next(number for number, line in enumerate(left) if line.value == names[0])
+    # What was said to those that go alone is not for those that stay, nor for the whole file.
+    left = [line for line in left[:begin] if not _is_for_the_group(line)] + left[begin:]
     left = [line for line in left if not _contradicts(line, intentions)]
     is_everybodys = "*" in names
-    # Groups of the same name are one to robots: what is new is said in the first.
-    is_first = not is_everybodys or block.is_first_of_everybody
+    # All groups for everybody are one to robots: what is new is said in the first.
+    is_first = set(names) != {"*"} or block.is_first_of_everybody
     written = {f"{line.directive}: {line.value}" for line in left}
     more = [rule for rule in _paths(intentions) if rule not in written] if is_first else []
     if not more and not any(line.directive in RULES for line in left):
@@ -349,15 +389,28 @@ def _is_for_the_file(line: Line) -> bool:
     return line.directive is not None and line.directive.scope is Scope.FILE
 
 
+def _is_for_the_group(line: Line) -> bool:
+    return line.directive is not None and line.directive.scope is Scope.GROUP
+
+
 def _contradicts(line: Line, intentions: Intentions) -> bool:
     """Tell whether a rule says what is wanted otherwise."""
     if line.directive not in RULES or not line.value:
         return False
     is_allow = line.directive is Directive.ALLOW
     return any(
-        _meet(line.value, path, is_allow=is_allow)
+        _is_within(line.value, path) and _meet(line.value, path, is_allow=is_allow)
         for path in (intentions.closed if is_allow else intentions.opened)
     )
+
+
+def _is_within(pattern: str, path: str) -> bool:
+    """Tell whether a path matches all that a pattern matches."""
+    base = f"User-agent: *\nDisallow: {path}\n"
+    without, with_it = (
+        parse(text).rules_for("*") for text in (base, f"{base}Disallow: {pattern}\n")
+    )
+    return difference(without, with_it).are_equal
 
 
 def _meet(pattern: str, path: str, *, is_allow: bool) -> bool:

@@ -158,6 +158,11 @@ def compose(
     except UnreadableError as error:
         _screen.complain(str(error))
         sys.exit(3)
+    for decision in made.left_open:
+        _screen.complain(
+            f"{decision.rule} still lets {decision.agent} fetch {decision.url}, which was to be "
+            "closed: it is about more than that"
+        )
     if not quiet:
         _explain(made, keep is not None)
 

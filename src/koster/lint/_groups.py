@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .. import agents
-from ..dialects import GOOGLE
+from ..dialects import GOOGLE, Names
 from ..errors import MissingExtraError
 from ..model import RULES, Directive, LineKind
 from ..robots import parse
@@ -59,7 +59,7 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
             and line.value
             and line.value.lower() not in with_rules
             # Also a group with another spelling of the name may be for the robot.
-            and not subject.robots.rules_for(line.value).rule_lines()
+            and not subject.robots.rules_for(_asked(subject, line.value)).rule_lines()
         ]
         if left:
             names = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
@@ -73,6 +73,12 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
                 f"the group for {names} has no rules: all is allowed{more}",
                 "write Disallow: if that is meant, or remove the group",
             )
+
+
+def _asked(subject: Subject, name: str) -> str:
+    """Return a robot that a name is for: Google's parser cuts names."""
+    is_cut = subject.robots.dialect.names == Names.LETTERS
+    return (_read_by_google(name) or name) if is_cut else name
 
 
 def glued(subject: Subject) -> Iterator[Remark]:
