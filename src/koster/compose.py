@@ -100,10 +100,9 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
     blocks = _blocks(old)
     settings = _Settings(intentions, old)
     out = [line for block in blocks for line in _kept(block, moving, intentions, settings)]
-    rules = _rules_of_everybody(old, intentions)
+    rules = list(dict.fromkeys([*_rules_of_everybody(old, intentions), *_paths(intentions)]))
     for kind in kinds:
-        more = [*rules, *_paths(intentions)]
-        out += _group_for(kind, list(dict.fromkeys(more)), settings.lines())
+        out += _group_for(kind, rules, settings.lines())
     has_everybody = any("*" in block.names for block in blocks) and intentions.others is None
     if not has_everybody:
         out += _everybody(intentions, rules, settings.lines())
@@ -120,10 +119,9 @@ def _left_open(robots: RobotsTxt, intentions: Intentions) -> tuple[Decision, ...
     """Return for each rule that makes an exception from a closed path a URL, once a rule."""
     found: dict[int, Decision] = {}
     for _, rules in rule_sets(robots, MOST_ASKED) if intentions.closed else ():
-        said = [f"{rule}\n" for group in rules.groups for rule in group.rules if rule.pattern]
-        own = parse("".join(["User-agent: *\n", *said])).rules_for("*")
+        said = [str(rule) for group in rules.groups for rule in group.rules if rule.pattern]
         for path in intentions.closed:
-            for url in _open_under(path, own, said):
+            for url in _open_under(path, said):
                 decision = rules.decide(url)
                 rule = decision.rule
                 if decision.allowed and rule and rule.pattern not in intentions.opened:
@@ -131,13 +129,18 @@ def _left_open(robots: RobotsTxt, intentions: Intentions) -> tuple[Decision, ...
     return tuple(found.values())
 
 
-def _open_under(path: str, rules: Rules, said: list[str]) -> list[str]:
+def _open_under(path: str, said: list[str]) -> list[str]:
     """Return URLs that a path matches and rules allow, one for each rule that does."""
     if path.endswith("$") and "*" not in path:
         return [path[:-1]]
     closing = path.replace("*", "*" * _STARS, 1) if path.endswith("$") else path + "*" * _STARS
-    closed = parse("".join(["User-agent: *\n", *said, f"Disallow: {closing}\n"])).rules_for("*")
-    return [each.url for each in difference(rules, closed).found]
+    found = difference(_rules_of(*said), _rules_of(*said, f"Disallow: {closing}")).found
+    return [each.url for each in found]
+
+
+def _rules_of(*lines: str) -> Rules:
+    """Return rules that stand for everybody."""
+    return parse("".join(f"{line}\n" for line in ("User-agent: *", *lines))).rules_for("*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,22 +409,16 @@ def _contradicts(line: Line, intentions: Intentions) -> bool:
 
 def _is_within(pattern: str, path: str) -> bool:
     """Tell whether a path matches all that a pattern matches."""
-    base = f"User-agent: *\nDisallow: {path}\n"
-    without, with_it = (
-        parse(text).rules_for("*") for text in (base, f"{base}Disallow: {pattern}\n")
-    )
-    return difference(without, with_it).are_equal
+    base = f"Disallow: {path}"
+    return difference(_rules_of(base), _rules_of(base, f"Disallow: {pattern}")).are_equal
 
 
 def _meet(pattern: str, path: str, *, is_allow: bool) -> bool:
     """Tell whether a rule makes an exception from one that says the opposite of a path."""
     # All else is as the rule says, so that only on URLs with that path it can change anything.
-    base = "User-agent: *\n" + (
-        f"Disallow: {path}\n" if is_allow else f"Disallow: /\nAllow: {path}\n"
-    )
-    rule = f"{'Allow' if is_allow else 'Disallow'}: {pattern}\n"
-    with_it, without = (parse(text).rules_for("*") for text in (base + rule, base))
-    return not difference(with_it, without).are_equal
+    base = [f"Disallow: {path}"] if is_allow else ["Disallow: /", f"Allow: {path}"]
+    rule = f"{'Allow' if is_allow else 'Disallow'}: {pattern}"
+    return not difference(_rules_of(*base, rule), _rules_of(*base)).are_equal
 
 
 def _need_names(intentions: Intentions, old: RobotsTxt) -> bool:
@@ -464,8 +461,14 @@ def _everybody(intentions: Intentions, rules: list[str], settings: list[str]) ->
     if intentions.others == DISALLOW:
         return ["", "# Everybody else: may fetch nothing.", "User-agent: *", "Disallow: /", ""]
     may = ": may" if intentions.others == ALLOW else ""
-    wanted = list(dict.fromkeys([*rules, *_paths(intentions)])) or ["Disallow:"]
-    return ["", f"# Everybody else{may}.", "User-agent: *", *wanted, *settings, ""]
+    return [
+        "",
+        f"# Everybody else{may}.",
+        "User-agent: *",
+        *(rules or ["Disallow:"]),
+        *settings,
+        "",
+    ]
 
 
 def _for_own_groups(taken: set[str], old: RobotsTxt, intentions: Intentions) -> list[str]:

@@ -102,16 +102,14 @@ def compare(
     for names in [*asked, *unnamed]:
         before, after = old.rules_for(names[0]), new.rules_for(names[0])
         lines = before.group_lines, after.group_lines
-        if before.is_named or after.is_named or lines not in of_everybody:
-            settings = _settings(before, after)
-            # Who is not named is told the same as all others who are not.
-            of_everybody[lines] = settings
-        else:
-            settings = of_everybody[lines]
+        # Who is not named is told the same as all others who are not.
+        settings = None if before.is_named or after.is_named else of_everybody.get(lines)
+        if settings is None:
+            settings = of_everybody[lines] = _settings(before, after)
         key = *lines, settings
         classes.setdefault(key, []).extend(names)
         sets.setdefault(key, (before, after))
-    for name in paired_names(old, new):
+    for name in paired_names(named, old, new):
         before, after = old.rules_for(name), new.rules_for(name)
         key = before.group_lines, after.group_lines, _settings(before, after)
         if key not in sets:

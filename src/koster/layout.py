@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from .analysis import Budget, redundant_rules, rule_sets
 from .dialects import GOOGLE, RFC9309
 from .diff import MOST_ASKED, compare
-from .model import RULES, Directive, LineKind
+from .model import RULES, SPACE, Directive, LineKind
 from .robots import parse
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .robots import RobotsTxt
 
 _BOM = "\ufeff"
-_SPACE = " \t\n\r\v\f"
 
 
 class NotTheSame(Exception):  # noqa: N818 - it is no error of the caller's
@@ -66,16 +65,16 @@ def _part(out: list[str], lines: tuple[Line, ...], number: int) -> None:
 
 def _written(line: Line) -> str:
     """Return a line as it is usually written."""
-    comment = "" if line.comment is None else f"# {line.comment}".rstrip(_SPACE)
+    comment = "" if line.comment is None else f"# {line.comment}".rstrip(SPACE)
     if line.directive is None:
         return _text_of(line)
-    return "  ".join(filter(None, (f"{line.directive}: {line.value}".rstrip(_SPACE), comment)))
+    return "  ".join(filter(None, (f"{line.directive}: {line.value}".rstrip(SPACE), comment)))
 
 
 def _text_of(line: Line) -> str:
     """Return a line as it stands, without a byte order mark, which only the first has."""
     text = line.text.removeprefix(_BOM) if line.number == 1 else line.text
-    return text.strip(_SPACE)
+    return text.strip(SPACE)
 
 
 def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bytes:
@@ -87,16 +86,17 @@ def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> by
     readings = [parse(body, dialect) for dialect in dialects]
     groups = _Groups()
     gone = _redundant(readings)
+    drops_empty = not any(robots.dialect.reading.empty_rules for robots in readings)
     for line, *others in zip(*(robots.lines for robots in (parse(body), *readings)), strict=True):
         if line.directive is None:
             if any(each.directive for each in others):
                 groups.add_line(_text_of(line), is_rule=False)
         elif line.directive is Directive.USER_AGENT:
             groups.add_agent(line.value)
-        elif line.number in gone:
+        elif line.directive in RULES and (line.number in gone or (drops_empty and not line.value)):
             groups.close()
         else:
-            text = f"{line.directive}: {line.value}".rstrip(_SPACE)
+            text = f"{line.directive}: {line.value}".rstrip(SPACE)
             groups.add_line(text, is_rule=line.directive in RULES)
     try:
         return _proved(readings, groups.written(without_empty=True))
@@ -108,12 +108,7 @@ def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> by
 def _redundant(readings: list[RobotsTxt]) -> set[int]:
     """Return the lines of rules that no dialect needs."""
     sets = [rules for robots in readings for _, rules in rule_sets(robots, MOST_ASKED)]
-    gone = {rule.line for rule in redundant_rules(*sets, budget=Budget(2_000, 50_000))}
-    if not any(robots.dialect.reading.empty_rules for robots in readings):
-        gone |= {
-            line.number for line in readings[0].lines if line.directive in RULES and not line.value
-        }
-    return gone
+    return {rule.line for rule in redundant_rules(*sets, budget=Budget(2_000, 50_000))}
 
 
 @dataclass(slots=True)
@@ -144,7 +139,7 @@ class _Groups:
             self._groups.append(_Group())
         self._is_open = True
         self._groups[-1].names.append(name.lower())
-        self._groups[-1].lines.append(f"{Directive.USER_AGENT}: {name}".rstrip(_SPACE))
+        self._groups[-1].lines.append(f"{Directive.USER_AGENT}: {name}".rstrip(SPACE))
 
     def close(self) -> None:
         """Let the next name open a group."""

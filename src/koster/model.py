@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .dialects import Dialect
 
 
+#: What is white space to a line: ASCII's.
+SPACE = " \t\n\r\v\f"
+
+
 def text_of(octets: bytes) -> str:
     """Return octets of a file as text; those that are not UTF-8 become lone surrogates."""
     return octets.decode("utf-8", "surrogateescape")

@@ -18,7 +18,7 @@ paths with their query; where one would be read as a host (``//a``) it is a whol
 from __future__ import annotations
 
 from ._differences import Difference, Differences, Disagreement, difference, disagreements
-from ._files import EVERYBODY, WholeFile, first_of, names_in, paired_names, rule_sets
+from ._files import EVERYBODY, WholeFile, first_of, letters_of, names_in, paired_names, rule_sets
 from ._questions import (
     Cause,
     Classification,
@@ -53,6 +53,7 @@ __all__ = [
     "disagreements",
     "first_of",
     "idle_rules",
+    "letters_of",
     "likely_urls",
     "names_in",
     "paired_names",

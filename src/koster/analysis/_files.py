@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..dialects import Names
+from ..model import SPACE
 from ..robots import parse
 from ._questions import dead_rules, each_likely_url, idle_rules
 from ._search import Budget, BudgetSpentError
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ..robots import RobotsTxt, Rules
     from ._questions import DeadRule, DeadRules, IdleRule
 
-_SPACE = " \t\n\r\v\f"
 _TOKEN = re.compile(r"[A-Za-z0-9._-]+")
 _LETTERS = re.compile(r"[A-Za-z_-]*")
 
@@ -78,15 +78,15 @@ def first_of(named: list[list[str]]) -> list[list[str]]:
     return named
 
 
-def paired_names(*files: RobotsTxt) -> Iterator[str]:
-    """Go through robots that carry the names of two groups each.
+def paired_names(named: list[list[str]], *files: RobotsTxt) -> Iterator[str]:
+    """Go through robots that carry the names of two groups each, of those that `names_in` gives.
 
     Where a name has only to stand in the robot's, and the first such group counts, a robot may be
     in one group of one file and in another one of the next: two names are enough to tell.
     `rule_sets` of one file need none: a robot with the rules of a group can have its name alone.
     """
     if any(robots.dialect.names == Names.SUBSTRING for robots in files):
-        names = [name for name, *_ in names_in(*files) if name != EVERYBODY]
+        names = [name for name, *_ in named if name != EVERYBODY]
         for one, other in itertools.combinations(names[:_PAIRED], 2):
             yield f"{one} {other}"
 
@@ -103,13 +103,22 @@ def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rul
     return list(found.values())
 
 
+def letters_of(name: str) -> str:
+    """Return what Google's parser reads of a name.
+
+    >>> letters_of("AI2Bot")
+    'AI'
+    """
+    found = _LETTERS.match(name)
+    return found[0] if found else ""
+
+
 def _robots_called(agent: str, names: Names) -> list[str]:
     """Return robots that a name may be for."""
-    name = agent.partition("/")[0].rstrip("*" + _SPACE)
-    letters = _LETTERS.match(agent)
+    name = agent.partition("/")[0].rstrip("*" + SPACE)
     if names == Names.LETTERS:
         # Google compares what it cuts off with the whole name of the robot.
-        found = [letters[0] if letters else ""]
+        found = [letters_of(agent)]
     elif names != Names.PRODUCT_TOKEN:
         # The older standards look for the name as it is written, also in a header.
         found = [agent, name]
@@ -144,8 +153,15 @@ class WholeFile:
         self._budget = budget or Budget()
         self._idle_budget = idle_budget or Budget()
         self._most = most
+        self._read_by: dict[Dialect, RobotsTxt] = {}
         self._living_by: dict[tuple[Dialect, str], set[int]] = {}
-        self._idle_lines_by: dict[tuple[Dialect, str], set[int]] = {}
+        self._idle_by: dict[tuple[Dialect, str], set[int]] = {}
+
+    def read_by(self, dialect: Dialect) -> RobotsTxt:
+        """Return the file as another dialect reads it, parsed once."""
+        if dialect not in self._read_by:
+            self._read_by[dialect] = parse(self.robots.body, dialect)
+        return self._read_by[dialect]
 
     @cached_property
     def sets(self) -> list[tuple[str, Rules]]:
@@ -199,17 +215,15 @@ class WholeFile:
 
     def _is_needed_elsewhere(self, rule: Rule, name: str) -> bool:
         """Tell whether a rule may change something by a dialect that is compared."""
-        return any(rule.line not in self._idle_by(dialect, name) for dialect in self._unlike(rule))
+        return any(rule.line not in self._idle(dialect, name) for dialect in self._unlike(rule))
 
-    def _idle_by(self, dialect: Dialect, name: str) -> set[int]:
+    def _idle(self, dialect: Dialect, name: str) -> set[int]:
         """Return the lines of rules that change nothing for a robot by another dialect."""
         key = dialect, name
-        if key not in self._idle_lines_by:
-            rules = parse(self.robots.body, dialect).rules_for(name)
-            self._idle_lines_by[key] = {
-                each.rule.line for each in idle_rules(rules, self._idle_budget)
-            }
-        return self._idle_lines_by[key]
+        if key not in self._idle_by:
+            rules = self.read_by(dialect).rules_for(name)
+            self._idle_by[key] = {each.rule.line for each in idle_rules(rules, self._idle_budget)}
+        return self._idle_by[key]
 
     def _unlike(self, rule: Rule) -> Iterator[Dialect]:
         """Go through the dialects that are compared, and may read such a rule otherwise."""
@@ -225,13 +239,13 @@ class WholeFile:
 
         Where one takes ``:`` and ``%3A`` for the same and another does not, both lines are needed.
         """
-        return any(rule.line in self.living_by(dialect, name) for dialect in self._unlike(rule))
+        return any(rule.line in self._living(dialect, name) for dialect in self._unlike(rule))
 
-    def living_by(self, dialect: Dialect, name: str) -> set[int]:
+    def _living(self, dialect: Dialect, name: str) -> set[int]:
         """Return the lines of rules that decide some likely URL for a robot by another dialect."""
         key = dialect, name
         if key not in self._living_by:
-            rules = parse(self.robots.body, dialect).rules_for(name)
+            rules = self.read_by(dialect).rules_for(name)
             try:
                 self._living_by[key] = {line for line, _ in each_likely_url(rules, self._budget)}
             except BudgetSpentError:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .. import agents
+from ..analysis import letters_of
 from ..dialects import GOOGLE, Names
 from ..errors import MissingExtraError
 from ..model import RULES, Directive, LineKind
@@ -78,7 +79,7 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
 def _asked(subject: Subject, name: str) -> str:
     """Return a robot that a name is for: Google's parser cuts names."""
     is_cut = subject.robots.dialect.names == Names.LETTERS
-    return (_read_by_google(name) or name) if is_cut else name
+    return (letters_of(name) or name) if is_cut else name
 
 
 def glued(subject: Subject) -> Iterator[Remark]:
@@ -159,7 +160,7 @@ def not_a_token(subject: Subject) -> Iterator[Remark]:
                 "write each product token on a line of its own",
             )
         elif not _NEARLY.fullmatch(name) and name.lower() not in _crawlers():
-            read = _read_by_google(name)
+            read = letters_of(name)
             yield subject.value(
                 line,
                 f"{name} is no product token, which has letters, _ and - alone; Google's parser reads {read!r}",
@@ -244,16 +245,11 @@ def odd_token(subject: Subject) -> Iterator[Remark]:
     """Find names with digits or dots."""
     for line in subject.of(Directive.USER_AGENT):
         if _NEARLY.fullmatch(line.value) and not _PRODUCT_TOKEN.fullmatch(line.value):
-            read = _read_by_google(line.value)
+            read = letters_of(line.value)
             yield subject.value(
                 line,
                 f"{line.value} has digits or dots, which product tokens have not: robots compare it letter by letter, Google's parser reads {read!r}",
             )
-
-
-def _read_by_google(name: str) -> str:
-    match = re.match(r"[A-Za-z_-]*", name)
-    return match[0] if match else ""
 
 
 def _several(name: str) -> bool:
@@ -328,7 +324,7 @@ def cut_by_google(subject: Subject) -> Iterator[Remark]:
     """Find names that Google's parser takes for those of others."""
     names = {line.value.lower() for line in subject.of(Directive.USER_AGENT)}
     for line in subject.of(Directive.USER_AGENT):
-        name, read = line.value, _read_by_google(line.value)
+        name, read = line.value, letters_of(line.value)
         if read and read != name and read.lower() in names and re.fullmatch(r"[\w.-]+", name):
             group = parse(f"User-agent: {name}\nDisallow: /", GOOGLE)
             if not group.allowed("/", read):

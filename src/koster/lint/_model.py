@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .._charsets import marked_charset
 from ..analysis import Budget, WholeFile, likely_urls
 from ..dialects import GOOGLE, RFC9309, BlankLines
-from ..model import RULES, Directive, LineKind
+from ..model import RULES, SPACE, Directive, LineKind
 from ..robots import parse
 
 if TYPE_CHECKING:
@@ -168,8 +168,6 @@ class GroupLines:
         """Its Allow and Disallow lines."""
         return [line for line in self.others if line.directive in RULES]
 
-
-_SPACE = " \t\n\r\v\f"
 
 #: Rule sets that are looked at: no file that anyone means has as many.
 _MOST_SETS = 2_000
@@ -366,7 +364,7 @@ class Subject:
     def comment_at(self, line: Line) -> int:
         """Return the characters before the # of a line's comment, or -1: dialects differ on it."""
         at = line.text.find("#") if line.comment is not None else -1
-        while at >= 0 and line.text[at + 1 :].strip(_SPACE) != line.comment:
+        while at >= 0 and line.text[at + 1 :].strip(SPACE) != line.comment:
             at = line.text.find("#", at + 1)
         return at
 

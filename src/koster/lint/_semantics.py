@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ..analysis import Cause, Extent, classify, difference
 from ..model import Directive
-from ..robots import parse
 from ._model import remark_count
 
 if TYPE_CHECKING:
@@ -296,7 +295,7 @@ def dialects(subject: Subject) -> Iterator[Remark]:
     for dialect in subject.dialects:
         if dialect == own:
             continue
-        other = parse(subject.robots.body, dialect)
+        other = subject.all_sets.read_by(dialect)
         told: set[int] = set()
         for name, rules in subject.sets:
             theirs = other.rules_for(name)
