@@ -106,7 +106,7 @@ def test_a_rule_is_dead_where_no_short_path_is_decided_by_it(
 def test_a_living_rule_has_a_witness(given: tuple[str, str]) -> None:
     rules = rules_of(*given)
     reasoner = analysis._questions.Reasoner(analysis._ranked.Ranked(rules), analysis.Budget())
-    for entry in reasoner.ranked.rules_and_nothing:
+    for entry in reasoner.ranked.in_file_order:
         url = reasoner.witness(entry)
         exact = reasoner.matched([entry], reasoner.ranked.before(entry, entry.literal))
         assert (url is None) == (exact is None)
@@ -143,6 +143,29 @@ def test_how_much_is_closed_is_what_short_paths_say(given: tuple[str, str]) -> N
         assert rules.allowed(found.disallowed or "") is False
     else:
         assert verdicts == {found.extent is Extent.NONE}
+    if found.rule:
+        assert found.rule == rules.decide(found.disallowed or "").rule
+    elif found.extent is not Extent.NONE:
+        assert not rules.unmatched_allowed
+
+
+@pytest.mark.parametrize("dialect", koster.DIALECTS)
+def test_what_is_said_of_robots_txt_does_not_count(dialect: str) -> None:
+    """An Allow for it is no part of a site that is open, and what begins like it is no page."""
+    text = "User-agent: *\nAllow: /robots.txt\nDisallow: /"
+    found = classify(rules_of(text, dialect))
+    assert found.extent is Extent.ALL
+    assert found.rule is not None
+    assert found.rule.line == 3
+    text = "User-agent: *\nDisallow: /robots.txt"
+    assert classify(rules_of(text, dialect)).extent is Extent.NONE
+
+
+def test_the_first_rule_that_disallows_tells_how_much_is_closed() -> None:
+    text = "User-agent: *\nAllow: /a/b\nDisallow: /a/b\nDisallow: /c\nDisallow: /longer/one"
+    found = classify(rules_of(text, "RFC9309"))
+    assert found.rule is not None
+    assert (found.rule.line, found.disallowed) == (4, "/c")
 
 
 @given(pairs)

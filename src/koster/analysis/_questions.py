@@ -26,7 +26,7 @@ _ASKED_AT_ONCE = 64
 
 
 class Extent(enum.StrEnum):
-    """How much of a site is disallowed, apart from /robots.txt."""
+    """How much of a site is disallowed, apart from what begins with /robots.txt."""
 
     ALL = "all"
     SOME = "some"
@@ -37,12 +37,15 @@ class Extent(enum.StrEnum):
 class Classification:
     """How much of a site is disallowed for a robot.
 
-    ``allowed`` and ``disallowed`` are URLs that are so, or None: of SOME both are there.
+    ``allowed`` and ``disallowed`` are URLs that are so, or None: of SOME both are there. The start
+    page comes before all others; if it is allowed, what the first rule that disallows is for. The
+    ``rule`` disallows ``disallowed``; None where nothing does, or there is no such URL.
     """
 
     extent: Extent
     allowed: str | None
     disallowed: str | None
+    rule: Rule | None
     is_proved: bool = True
 
 
@@ -120,6 +123,18 @@ class Reasoner:
             if path.startswith(b"/"):
                 yield with_host(url_of(path, self.ranked.reading))
 
+    def likely(self, entry: Entry) -> str | None:
+        """Return a URL that an entry probably matches, decided as it says; by whom does not count.
+
+        Raises:
+            BudgetSpentError: too many were asked about that many rules may match.
+        """
+        self._budget.compare(self.ranked.crowd // _ASKED_AT_ONCE)
+        for url in self.candidates(entry):
+            if not self.ranked.leaves_out(url) and self.ranked.deciding(url).allow == entry.allow:
+                return url
+        return None
+
     def example(self, entry: Entry) -> str | None:
         """Return a URL that the engine says an entry decides, if a likely one is.
 
@@ -128,13 +143,9 @@ class Reasoner:
         """
         self._budget.compare(self.ranked.crowd // _ASKED_AT_ONCE)
         for url in self.candidates(entry):
-            if self.ranked.deciding(url) is entry and not self._is_left_out(url):
+            if self.ranked.deciding(url) is entry and not self.ranked.leaves_out(url):
                 return url
         return None
-
-    def _is_left_out(self, url: str) -> bool:
-        """Tell whether a URL is that of /robots.txt, where rules are asked as if it were exempt."""
-        return url == "/robots.txt" or url.startswith("/robots.txt?")
 
     def witness(self, entry: Entry) -> str | None:
         """Return a URL that an entry decides, or None: there is none.
@@ -241,31 +252,34 @@ def each_likely_url(rules: Rules, budget: Budget) -> Iterator[tuple[int, str]]:
 
 
 def classify(rules: Rules, budget: Budget | None = None) -> Classification:
-    """Tell how much of a site a robot may not fetch, apart from /robots.txt.
+    """Tell how much of a site a robot may not fetch, apart from what begins with /robots.txt.
 
     >>> import koster
-    >>> robots = koster.parse("User-agent: *\\nDisallow: /*\\nAllow: /a$\\nAllow: /a")
-    >>> classify(robots.rules_for("x"))
-    Classification(extent=<Extent.SOME: 'some'>, allowed='/a', disallowed='/', is_proved=True)
+    >>> robots = koster.parse("User-agent: *\\nDisallow: /*\\nAllow: /a$\\nAllow: /b")
+    >>> found = classify(robots.rules_for("x"))
+    >>> found.extent, found.allowed, found.disallowed, found.rule.line
+    (<Extent.SOME: 'some'>, '/a', '/', 2)
     """
-    ranked = Ranked(rules, exempts=True)
+    ranked = Ranked(rules, exempts_longer=True)
     reasoner = Reasoner(ranked, budget or Budget())
     first = ranked.deciding("/").allow
-    others = [entry for entry in ranked.rules_and_nothing if entry.allow != first]
+    others = [entry for entry in ranked.in_file_order if entry.allow != first]
     found = None
     is_proved = True
     try:
-        found = next(filter(None, map(reasoner.example, others)), None)
+        found = next(filter(None, map(reasoner.likely, others)), None)
         for entry in others:
             found = found or reasoner.witness(entry)
     except BudgetSpentError:
         is_proved = False
-    if found is not None:
-        allowed, disallowed = ("/", found) if first else (found, "/")
-        return Classification(Extent.SOME, allowed, disallowed)
-    if first:
-        return Classification(Extent.NONE, "/", None, is_proved)
-    return Classification(Extent.ALL, None, "/", is_proved)
+    if found is None and first:
+        return Classification(Extent.NONE, "/", None, None, is_proved)
+    closed = "/" if not first or found is None else found
+    entry = ranked.deciding(closed)
+    rule = rules.rule_in(entry.row) if entry.row >= 0 else None
+    if found is None:
+        return Classification(Extent.ALL, None, closed, rule, is_proved)
+    return Classification(Extent.SOME, "/" if first else found, closed, rule)
 
 
 def dead_rules(rules: Rules, budget: Budget | None = None) -> DeadRules:

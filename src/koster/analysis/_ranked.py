@@ -148,9 +148,11 @@ def _entries_of(rules: Rules) -> list[Entry]:
     ]
 
 
-def _of_itself() -> list[Entry]:
-    """Return what exempts /robots.txt, with any query."""
+def _of_itself(*, and_longer: bool) -> list[Entry]:
+    """Return what exempts /robots.txt, with any query; ``and_longer``: all that begins so."""
     path, plain = b"/robots.txt", int(Patterns.PREFIX)
+    if and_longer:
+        return [Entry(ITSELF, path, b"", plain, False, True, -1, ITSELF)]
     return [
         Entry(ITSELF, path, b"", plain, True, True, -1, ITSELF),
         Entry(ITSELF, path + b"?", b"", plain, False, True, -1, ITSELF),
@@ -160,24 +162,34 @@ def _of_itself() -> list[Entry]:
 class Ranked:
     """The entries of some rules; ``unescaped`` keys them so that other readings can be met.
 
-    ``exempts``: /robots.txt is left out whatever the reading says of it.
+    ``exempts``: /robots.txt is left out whatever the reading says of it; ``exempts_longer``: and
+    what begins so.
     """
 
-    def __init__(self, rules: Rules, *, unescaped: bool = False, exempts: bool = False) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        unescaped: bool = False,
+        exempts: bool = False,
+        exempts_longer: bool = False,
+    ) -> None:
         self.rules = rules
         self.reading = rules.reading
         self.is_longest_first = self.reading.choice == Choice.LONGEST
         numbered = _entries_of(rules)
         plain = int(Patterns.PREFIX)
         nothing = Entry(NOTHING, b"", b"", plain, False, rules.unmatched_allowed, -1, NOTHING)
-        exempt = exempts or self.reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED
-        itself = _of_itself() if exempt else []
+        always = self.reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED
+        exempt = exempts or exempts_longer or always
+        itself = _of_itself(and_longer=exempts_longer) if exempt else []
         self.entries = [*itself, *sorted(numbered, key=_place), nothing]
         for place, entry in enumerate(self.entries):
             entry.order = place
         self._numbered = numbered
         self.nothing = nothing
         self._itself = itself[0] if itself else None
+        self._exempts_longer = exempts_longer
         self.removed: set[int] = set()
         self.key_of: Callable[[Entry], bytes] = self._unescaped if unescaped else _literal
         self._by_key: dict[bytes, list[Entry]] = {}
@@ -198,9 +210,9 @@ class Ranked:
         return unquote_to_bytes(_CUT_ESCAPE.sub(b"", spelled(entry.literal, self.reading)))
 
     @property
-    def rules_and_nothing(self) -> list[Entry]:
-        """The entries without those for /robots.txt."""
-        return [entry for entry in self.entries if entry.row != ITSELF]
+    def in_file_order(self) -> list[Entry]:
+        """The entries as their rules stand in the file, then that for no rule."""
+        return [*self._numbered, self.nothing]
 
     def deciding(self, url: str) -> Entry:
         """Return the entry that decides about a URL, as the engine says."""
@@ -210,6 +222,12 @@ class Ranked:
         if number == NOTHING or self._itself is None:
             return self.nothing
         return self._itself
+
+    def leaves_out(self, url: str) -> bool:
+        """Tell whether rules are asked as if a URL were exempt: that of /robots.txt."""
+        if self._exempts_longer:
+            return url.startswith("/robots.txt")
+        return url == "/robots.txt" or url.startswith("/robots.txt?")
 
     def deciding_without(self, gone: Sequence[Entry], url: str) -> Entry:
         """Return the entry that would decide about a URL without some, and those removed."""

@@ -150,7 +150,7 @@ class _Judge:
     def _judged(self, rules: Rules) -> tuple[Classification, Rule | None, int, bool]:
         """Return how much is closed, by which rule and how many, and whether one may enter."""
         found = classify(rules, self._budget)
-        rule = rules.decide(found.disallowed).rule if found.disallowed else None
+        rule = found.rule
         if found.extent is not Extent.SOME or rule is None:
             return found, rule, int(rule is not None), rules.allowed("/")
         urls = likely_urls(rules)
