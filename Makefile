@@ -8,7 +8,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-HOT := $(wildcard src/koster/*.py src/koster/*.pxd) setup.py
+HOT := $(wildcard src/koster/*.py src/koster/*.pxd src/koster/bulk/_*.py src/koster/bulk/*.pxd) setup.py
 PYTEST := $(BIN)/python -m pytest -q -r s -n 2
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
@@ -47,7 +47,7 @@ $(VENV)/installed: pyproject.toml
 	@touch $@
 
 $(VENV)/compiled: $(VENV)/installed $(HOT)
-	@rm -f src/koster/*.so
+	@rm -f src/koster/*.so src/koster/*/*.so
 	@$(BIN)/python setup.py -q build_ext --inplace --parallel 2 > $(VENV)/build.log 2>&1 \
 	  || { cat $(VENV)/build.log; exit 1; }
 	@touch $@
@@ -58,4 +58,4 @@ $(VENV)/peers: $(VENV)/compiled
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .nox build dist src/*.egg-info src/koster/*.so src/koster/*.c
+	rm -rf $(VENV) .nox build dist src/*.egg-info src/koster/*.so src/koster/*/*.so

@@ -21,7 +21,7 @@ def extensions() -> list[Extension]:
     if os.environ.get("KOSTER_PURE", "") not in ("", "0"):
         return []
     found = cythonize(
-        [Extension(f"koster.{name}", [f"src/koster/{name}.py"]) for name in HOT],
+        [Extension(f"koster.{name}", [f"src/koster/{name.replace('.', '/')}.py"]) for name in HOT],
         include_path=["src"],
         build_dir=C_FILES,
         compiler_directives={

@@ -25,7 +25,7 @@ cdef bint _note_candidates(
 ) except -1
 @cython.locals(wanted=int, row=int)
 cdef int binding_row(bytes data, Rows rows, int first, int after, int how, bytes asked) except -1
-cdef object _product_token(bytes agent)
+cpdef object product_token(bytes agent)
 @cython.locals(at=Py_ssize_t)
 cdef bint _is_lone_token(const unsigned char* agent, Py_ssize_t size) noexcept nogil
 @cython.locals(group=int, answer=int, named=list)
@@ -39,11 +39,11 @@ cdef list _sort_out(
 cdef int _answer_of_group(
     bytes octets, Rows rows, int first, int after, int how, bytes asked
 ) except -1
-cdef bint _is_everybody(
+cdef bint is_everybody(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
 @cython.locals(at=Py_ssize_t)
-cdef Py_ssize_t _name_end(
+cdef Py_ssize_t name_end(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
 @cython.locals(index=Py_ssize_t)

@@ -76,7 +76,7 @@ def groups_of(
         how = names
         asked = agent
         if names == _PRODUCT_TOKEN:
-            token = _product_token(agent)
+            token = product_token(agent)
             if token is None:
                 how = _WHOLE_NAME
                 asked = _name_in_header(_names(data, rows, groups), agent[:HEADER_OCTETS])
@@ -180,7 +180,7 @@ def binding_row(data: bytes, rows: Rows, first: int, after: int, how: int, asked
     return after
 
 
-def _product_token(agent: bytes) -> bytes | None:
+def product_token(agent: bytes) -> bytes | None:
     """Return the token in lower case and without its version, or None for a whole header."""
     if _is_lone_token(agent, len(agent)):
         return agent.lower()
@@ -241,14 +241,14 @@ def _answer_of_group(
     return best
 
 
-def _is_everybody(data: Octets, start: int, end: int) -> bool:
+def is_everybody(data: Octets, start: int, end: int) -> bool:
     """Tell whether a name is ``*``, alone or followed by a space or tab."""
     if start == end or data[start] != _STAR:
         return False
     return start + 1 == end or data[start + 1] == 32 or data[start + 1] == 9
 
 
-def _name_end(data: Octets, start: int, end: int) -> int:
+def name_end(data: Octets, start: int, end: int) -> int:
     """Return where a name ends: before the first ``/`` and without trailing ``*``."""
     at = start
     while at < end and data[at] != _SLASH:
@@ -268,9 +268,9 @@ def _same_letters(data: Octets, start: int, agent: Octets, at: int, size: int) -
 
 def _answer_to_token(data: Octets, start: int, end: int, token: Octets, size: int) -> int:
     """Compare a name, or its first word, with a product token."""
-    if _is_everybody(data, start, end):
+    if is_everybody(data, start, end):
         return _EVERYBODY
-    end = _name_end(data, start, end)
+    end = name_end(data, start, end)
     if size == 0 or end - start < size or not _same_letters(data, start, token, 0, size):
         return _OTHERS
     return _NAMED if end - start == size or _lines.WHITE[data[start + size]] else _OTHERS
@@ -278,9 +278,9 @@ def _answer_to_token(data: Octets, start: int, end: int, token: Octets, size: in
 
 def _answer_to_name(data: Octets, start: int, end: int, asked: Octets, size: int) -> int:
     """Compare a name, its inner whitespace folded, with a whole name."""
-    if _is_everybody(data, start, end):
+    if is_everybody(data, start, end):
         return _EVERYBODY
-    end = _name_end(data, start, end)
+    end = name_end(data, start, end)
     at = 0
     while start < end and at < size:
         octet = _LOWER[data[start]]
@@ -323,8 +323,8 @@ def _names(data: bytes, rows: Rows, groups: Rows) -> set[bytes]:
         for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
             start = rows.start(row)
             end = rows.end(row)
-            if rows.code(row) == _USER_AGENT and not _is_everybody(data, start, end):
-                value = data[start : _name_end(data, start, end)]
+            if rows.code(row) == _USER_AGENT and not is_everybody(data, start, end):
+                value = data[start : name_end(data, start, end)]
                 names.add(b" ".join(value.lower().split()))
     return names
 

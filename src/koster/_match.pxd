@@ -43,9 +43,10 @@ cdef class Ruleset:
     cdef bint unmatched_allowed
     cdef int* _links
     cdef int _used, _longest
+    cdef Py_ssize_t _rules_room, _text_room
 
     @cython.locals(
-        count=Py_ssize_t, size=Py_ssize_t, more=Py_ssize_t, group=int, row=int, others=list,
+        count=Py_ssize_t, size=Py_ssize_t, group=int, row=int, others=list,
         patterns=list, value=bytes,
     )
     cdef int compile(self, bytes data, Rows rows, Rows groups, list chosen) except -1
@@ -75,8 +76,22 @@ cdef class Ruleset:
     @cython.locals(allows=int, special_allows=int, rule=int, flags=int)
     cdef void _settle_unmatched(self) noexcept nogil
     @cython.locals(rule=int, at=int)
-    cdef int _link_runs(self) except -1
+    cdef bint _link_runs(self) noexcept nogil
+    @cython.locals(count=Py_ssize_t, size=Py_ssize_t, index=int, group=int, row=int)
+    cdef bint refill(
+        self, const unsigned char* data, Rows rows, Rows groups, const int* chosen, int first,
+        int after
+    ) noexcept nogil
+    @cython.locals(more=Py_ssize_t, rules=Py_ssize_t, octets=Py_ssize_t)
+    cdef bint _make_room(self, Py_ssize_t count, Py_ssize_t size) noexcept nogil
+    cdef bint _settle(self) noexcept nogil
     cdef int row(self, int rule) noexcept nogil
+    cdef int start(self, int rule) noexcept nogil
+    cdef int size(self, int rule) noexcept nogil
+    cdef int text(self, int at) noexcept nogil
+    cdef bint is_anchored(self, int rule) noexcept nogil
+    @cython.locals(size=int)
+    cdef bint matches_all(self, int rule) noexcept nogil
     @cython.locals(rule=int, at=int, start=int, flags=int, kind=int, found=list)
     cdef list patterns(self)
     @cython.locals(start=Py_ssize_t, end=Py_ssize_t, path="unsigned char*", found=bytes)

@@ -133,6 +133,8 @@ class Ruleset:
         self._used = 0
         self._asked = 0
         self._longest = 0
+        self._rules_room = 0
+        self._text_room = 0
         self._kinds = _octets.no_integers()
         self._rules = _octets.no_integers()
         self._links = _octets.no_integers()
@@ -166,20 +168,62 @@ class Ruleset:
                         others.append((row, patterns))
                         count += len(patterns)
                         size += sum([len(pattern) for pattern, _ in patterns])
-        more = 2 if self.form.index_pages else 1
-        self._rules = _octets.integers(RULE * (more * count + 1))
-        self._text = _octets.octets(more * (3 * size + count) + 1)
-        if not self._rules or not self._text:
+        if not self._make_room(count, size):
             raise MemoryError("no memory for the rules of a robots.txt")
         if others:
             self._add_mixed(data, rows, groups, chosen, others)
         else:
             for group in chosen:
                 self._add_group(data, rows, groups.values[2 * group], groups.values[2 * group + 1])
+        if not self._settle():
+            raise MemoryError("no memory for the rules of a robots.txt")
+
+    def refill(
+        self, data: Octets, rows: Rows, groups: Rows, chosen: Integers, first: int, after: int
+    ) -> bool:
+        """Hold the rules of other groups instead, ``chosen[first:after]``; for archives.
+
+        Nothing may be rewritten (`Form`), and it is never told to be `ready`. Tells whether there
+        was memory.
+        """
+        self.count = 0
+        self._used = 0
+        self._longest = 0
+        count = 0
+        size = 0
+        for index in range(first, after):
+            group = chosen[index]
+            for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
+                if rows.code(row) == _ALLOW or rows.code(row) == _DISALLOW:
+                    count += 1
+                    size += rows.end(row) - rows.start(row)
+        if not self._make_room(count, size):
+            return False
+        for index in range(first, after):
+            group = chosen[index]
+            self._add_group(data, rows, groups.values[2 * group], groups.values[2 * group + 1])
+        return self._settle()
+
+    def _make_room(self, count: int, size: int) -> bool:
+        """Make room for so many rules with so many octets; tell whether there was memory."""
+        more = 2 if self.form.index_pages else 1
+        rules = RULE * (more * count + 1)
+        octets = more * (3 * size + count) + 1
+        if rules > self._rules_room:
+            _octets.release(self._rules)
+            self._rules = _octets.integers(rules)
+            self._rules_room = rules if self._rules else 0
+        if octets > self._text_room:
+            _octets.release(self._text)
+            self._text = _octets.octets(octets)
+            self._text_room = octets if self._text else 0
+        return self._rules_room > 0 and self._text_room > 0
+
+    def _settle(self) -> bool:
+        """Do what can be done when all rules are there; tell whether there was memory."""
         if self.form.unless_allows:
             self._settle_unmatched()
-        if self._longest > _glob.SHORT:
-            self._link_runs()
+        return self._longest <= _glob.SHORT or self._link_runs()
 
     def _is_rewritten(self, data: Octets, rows: Rows, row: int) -> bool:
         """Tell whether a rule's value is not to be taken as it stands."""
@@ -311,21 +355,46 @@ class Ruleset:
                     special_allows += 1
         self.unmatched_allowed = special_allows == 0 and (allows == 0 or allows < self.count)
 
-    def _link_runs(self) -> None:
-        """Prepare the search for long runs between stars."""
+    def _link_runs(self) -> bool:
+        """Prepare the search for long runs between stars; tell whether there was memory."""
+        _octets.release(self._links)
         self._links = _octets.integers(self._used + 1)
         if not self._links:
-            raise MemoryError("no memory for the rules of a robots.txt")
+            return False
         for rule in range(self.count):
             at = RULE * rule
             if self._rules[at + _FLAGS] & _WILD:
                 _glob.link(
                     self._text, self._rules[at + _LITERAL], self._rules[at + _END], self._links
                 )
+        return True
 
     def row(self, rule: int) -> int:
         """Return the row of a rule among the lines of the file."""
         return self._rules[RULE * rule + _ROW]
+
+    def start(self, rule: int) -> int:
+        """Return where what is compared of a rule begins in the text: without closing stars."""
+        return self._rules[RULE * rule + _START]
+
+    def size(self, rule: int) -> int:
+        """Return how many octets are compared of a rule."""
+        return self._rules[RULE * rule + _END] - self._rules[RULE * rule + _START]
+
+    def text(self, at: int) -> int:
+        """Return an octet of the text."""
+        return self._text[at]
+
+    def is_anchored(self, rule: int) -> bool:
+        """Tell whether a rule must match up to the end of the path."""
+        return self._rules[RULE * rule + _FLAGS] & _ANCHORED != 0
+
+    def matches_all(self, rule: int) -> bool:
+        """Tell whether a rule plainly matches every path."""
+        if self._rules[RULE * rule + _FLAGS] & ~ALLOWS:
+            return False
+        size = self.size(rule)
+        return size == 0 or (size == 1 and self._text[self.start(rule)] == _SLASH)
 
     def allows(self, rule: int) -> bool:
         """Tell what `rule_for` means: whether the URL may be fetched."""

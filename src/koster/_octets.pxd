@@ -2,6 +2,7 @@
 # memory they return NULL, as malloc does; who calls them checks.
 
 from libc.string cimport memchr, memcmp, memcpy, memset
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_GET_LENGTH
@@ -64,6 +65,20 @@ cdef inline unsigned char* no_octets() noexcept nogil:
 
 cdef inline void release(void* values) noexcept nogil:
     PyMem_RawFree(values)
+
+
+cdef inline const unsigned char* address(const unsigned char[::1] data) noexcept nogil:
+    return &data[0] if data.shape[0] > 0 else NULL
+
+
+cdef inline const unsigned char* part(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t size
+) noexcept nogil:
+    return data + start
+
+
+cdef inline unsigned char* room(bytearray target) noexcept:
+    return <unsigned char*> PyByteArray_AS_STRING(target)
 
 
 # An ASCII string is its own UTF-8, so that nothing is copied.

@@ -11,12 +11,16 @@ from array import array
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     #: What holds octets: a ``const unsigned char *`` where compiled.
     Octets: TypeAlias = bytes | bytearray
     #: What holds integers: an ``int *`` where compiled.
     Integers: TypeAlias = array[int]
+    #: What holds the octets of many files, one after another.
+    Buffer: TypeAlias = Any
+    #: What holds integers of 64 bits.
+    Longs: TypeAlias = Any
 
 
 def find(data: Octets, octet: int, start: int, end: int) -> int:
@@ -70,6 +74,22 @@ def no_octets() -> bytearray:
 
 def release(values: Integers | bytearray) -> None:
     """Give back what `integers` or `octets` gave: Python does that by itself."""
+
+
+def address(data: Buffer) -> Octets:
+    """Return the octets of a buffer; see `part`."""
+    found: Octets = data
+    return found
+
+
+def part(data: Octets, start: int, size: int) -> Octets:
+    """Return ``size`` octets from ``start``: those that are there, not others like them."""
+    return bytes(data[start : start + size])
+
+
+def room(target: bytearray) -> bytearray:
+    """Return the octets of a bytearray, to be written."""
+    return target
 
 
 def utf8(text: str) -> bytes:

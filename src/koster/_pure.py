@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 HOT = (
     *("_rows", "_lines", "_groups", "_agents", "_paths"),
     *("_glob", "_trie", "_match", "_file", "robots"),
+    *("bulk._extents", "bulk._scan"),
 )
 
 
@@ -28,11 +29,11 @@ class _SourceFinder:
     def find_spec(
         name: str, path: Sequence[str] | None = None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        package, _, module = name.rpartition(".")
-        if package != __package__ or module not in HOT or not path:
+        root = f"{__package__}."
+        if not name.startswith(root) or name.removeprefix(root) not in HOT or not path:
             return None
-        util = sys.modules["importlib.util"]
-        spec: ModuleSpec = util.spec_from_file_location(name, os.path.join(path[0], f"{module}.py"))
+        file = os.path.join(path[0], f"{name.rpartition('.')[2]}.py")
+        spec: ModuleSpec = sys.modules["importlib.util"].spec_from_file_location(name, file)
         return spec
 
 
@@ -46,5 +47,6 @@ def settle() -> None:
 
 def is_compiled() -> bool:
     """Tell whether the hot modules that are in use are extensions."""
-    files = (getattr(sys.modules[f"{__package__}.{name}"], "__file__", None) for name in HOT)
+    used = filter(None, (sys.modules.get(f"{__package__}.{name}") for name in HOT))
+    files = (getattr(module, "__file__", None) for module in used)
     return not any((file or "").endswith(".py") for file in files)

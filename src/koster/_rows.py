@@ -45,6 +45,10 @@ class Rows:
         self.values[at + 2] = end
         self.count += 1
 
+    def clear(self) -> None:
+        """Forget the rows and keep their room."""
+        self.count = 0
+
     def replace(self, row: int, code: int, start: int) -> None:
         """Give the row of a line another code, and another start of its value."""
         self.values[3 * row] += code - (self.values[3 * row] & (CODES - 1))

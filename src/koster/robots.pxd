@@ -44,6 +44,8 @@ cdef class Rules:
     cdef int _take(self, Rules other) except -1
     @cython.locals(plan=Plan)
     cdef int _find(self, File file, object agent, tuple names) except -1
+    @cython.locals(_=int)
+    cdef int _expect(self, Py_ssize_t questions) except -1
     cdef bint _verdict(self, object url) except -1
     @cython.locals(octets="const unsigned char*", size=Py_ssize_t, number=int)
     cdef int _number(self, object url) except -100

@@ -364,6 +364,11 @@ class Rules:
             raise MemoryError("no memory for the path of a URL")
         return number
 
+    def _expect(self, questions: int) -> None:
+        """Be told how many questions come."""
+        for _ in range(min(questions, _match.FEW_QUESTIONS)):
+            self._ruleset.ready()
+
     def decide(self, url: str) -> Decision:
         """Decide whether the robot may fetch a URL, with the reason and the rule."""
         number = self._number(url)

@@ -1,0 +1,13 @@
+"""Arrow, which the extra ``bulk`` brings."""
+
+from __future__ import annotations
+
+from ..errors import missing
+
+try:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+except ImportError as error:
+    raise missing("koster.bulk", "bulk") from error
+
+__all__ = ["pa", "pc"]

@@ -1,0 +1,81 @@
+cimport cython
+from koster cimport _agents, _file, _groups, _lines, _match, _octets
+from koster._file cimport Plan
+from koster._match cimport Ruleset
+from koster._rows cimport Rows
+
+cdef int _USER_AGENT, _SLASH, _STAR, _X, _Y
+cdef int _MOST_COMPARED, _LONGEST_PATTERN, _KEPT_ROWS
+cdef bytes _ITSELF_TABLE, _START_TABLE
+cdef const unsigned char* _ITSELF
+cdef const unsigned char* _START
+cdef int _ITSELF_SIZE
+cdef Py_ssize_t MAX_OCTETS
+cdef int _ALL, _SOME, _NONE, _UNSETTLED
+
+
+@cython.final
+cdef class Names:
+    cdef readonly int count
+    cdef int width
+    cdef bytes kept
+    cdef const unsigned char* columns
+    cdef int* states
+
+    @cython.locals(state=int, column=int)
+    cdef int number(
+        self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
+    ) noexcept nogil
+
+
+@cython.final
+cdef class Reader:
+    cdef Plan plan
+    cdef Names names
+    cdef int tokens, asked, used, sets, closing, links_room, chosen_room
+    cdef Rows rows, groups, pairs
+    cdef Ruleset ruleset
+    cdef int* wanted
+    cdef int* heads
+    cdef int* tails
+    cdef int* results
+    cdef int* links
+    cdef int* chosen
+    cdef unsigned char* path
+
+    @cython.locals(octets="const unsigned char*", done=bint)
+    cpdef object classify(
+        self, const unsigned char[::1] data, const long long[::1] starts,
+        unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
+    )
+    @cython.locals(
+        body=Py_ssize_t, size=Py_ssize_t, at=Py_ssize_t, token=int, octets="const unsigned char*",
+        result=int, agent=int,
+    )
+    cdef bint _classify_all(
+        self, const unsigned char* data, const long long[::1] starts,
+        unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
+    ) noexcept nogil
+    @cython.locals(token=int, group=int)
+    cdef bint _read(self, const unsigned char* data, Py_ssize_t size) noexcept nogil
+    @cython.locals(
+        first=int, after=int, row=int, start=int, end=int, token=int, done=bint,
+    )
+    cdef bint _note_names(self, const unsigned char* data, int group) noexcept nogil
+    @cython.locals(tail=int, room=int, links="int*", number=int)
+    cdef bint _note(self, int token, int group) noexcept nogil
+    @cython.locals(
+        head=int, first=int, room=int, chosen="int*", number=int, at=int, extent=int,
+    )
+    cdef int _result(self, const unsigned char* data, int token) noexcept nogil
+    @cython.locals(start=int, size=int, index=int)
+    cdef bint _is_set(self, int number, int first) noexcept nogil
+    @cython.locals(allows=int, rule=int, longest=int, is_open=bint)
+    cdef int _extent(self, Ruleset rules) noexcept nogil
+    @cython.locals(rule=int, way=int, compared=long)
+    cdef bint _some_are(self, Ruleset rules, bint allow) noexcept nogil
+    @cython.locals(size=int, number=int)
+    cdef bint _is_so(self, Ruleset rules, int rule, int way, bint allow) noexcept nogil
+    cdef bint _rest_is_open(self, Ruleset rules) noexcept nogil
+    @cython.locals(start=int, end=int, size=int, after=int, at=int, octet=int)
+    cdef int _write_likely(self, Ruleset rules, int rule, int way) noexcept nogil

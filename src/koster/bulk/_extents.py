@@ -1,0 +1,420 @@
+# cython: boundscheck=False, wraparound=False
+"""How much of each of many sites is closed to whom: the loop over bodies.
+
+Takes octets that stand one after another in a buffer, as Arrow keeps them, and fills buffers with
+integers. It needs no Python object for a body or a robot, and gives the interpreter lock back, so
+that threads work side by side. What it does not settle it says so of: `UNSETTLED` is for
+`koster.analysis`, which answers everything.
+"""
+
+from __future__ import annotations
+
+from .. import _agents, _file, _groups, _lines, _match, _octets
+from .._file import MAX_OCTETS
+from .._match import Ruleset
+from .._rows import Rows
+from ..analysis import Extent
+from ..dialects import RFC9309
+from ..model import Directive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Sequence
+
+    from .._file import Plan
+    from .._octets import Buffer, Longs, Octets
+    from ..dialects import Dialect
+
+try:
+    import cython
+except ImportError:
+    from . import _no_cython as cython
+
+_USER_AGENT = Directive.USER_AGENT.code
+_SLASH = 47
+_STAR = 42
+_X = 120
+_Y = 121
+
+#: What the numbers of extents are.
+EXTENTS = (Extent.ALL, Extent.SOME, Extent.NONE)
+UNSETTLED = len(EXTENTS)
+_ALL, _SOME, _NONE, _UNSETTLED = range(4)
+
+#: So many comparisons of a path with a rule are made before a question is left to the analysis.
+_MOST_COMPARED = 20_000
+#: No pattern is longer whose likely URLs are asked about: time grows with stars and octets.
+_LONGEST_PATTERN = 2_048
+#: Rows of a file for which room is kept for the next one.
+_KEPT_ROWS = 16_384
+
+_ITSELF_TABLE = b"/robots.txt"
+_ITSELF = _ITSELF_TABLE
+_ITSELF_SIZE = len(_ITSELF_TABLE)
+_START_TABLE = b"/"
+_START = _START_TABLE
+
+
+class Names:
+    """The product tokens that are asked for: which of them a User-agent line names."""
+
+    def __init__(self, tokens: Sequence[bytes]) -> None:
+        """Take distinct tokens in lower case."""
+        self.count = len(tokens)
+        octets = sorted({octet for token in tokens for octet in token})
+        self.width = len(octets) + 1
+        columns = bytearray(256)
+        for octet in range(256):
+            lower = bytes([octet]).lower()[0]
+            columns[octet] = octets.index(lower) + 1 if lower in octets else 0
+        states = [[0] * self.width, [0] * self.width]
+        for number, token in enumerate(tokens):
+            state = 1
+            for octet in token:
+                if not states[state][columns[octet]]:
+                    states[state][columns[octet]] = len(states)
+                    states.append([0] * self.width)
+                state = states[state][columns[octet]]
+            if token:
+                states[state][0] = number + 1
+        # What the pointer points to is kept beside it.
+        self.kept = bytes(columns)
+        self.columns = self.kept
+        self.states = _octets.integers(len(states) * self.width)
+        for index, value in enumerate([value for state in states for value in state]):
+            self.states[index] = value
+
+    def __dealloc__(self) -> None:
+        _octets.release(self.states)
+
+    def number(self, data: Octets, start: int, end: int) -> int:
+        """Return the number of the token that a name is, or whose first word it is, or -1."""
+        end = _agents.name_end(data, start, end)
+        state = 1
+        while start < end and state and not _lines.WHITE[data[start]]:
+            column = self.columns[data[start]]
+            state = self.states[state * self.width + column] if column else 0
+            start += 1
+        return self.states[state * self.width] - 1
+
+
+class Reader:
+    """Reads one body after another, and says how much of each site is closed to whom.
+
+    It is for one thread at a time, and for a dialect that reads as RFC 9309 does but for lines and
+    groups; see `is_for`.
+    """
+
+    def __init__(self, dialect: Dialect, names: Names, wanted: Sequence[int]) -> None:
+        """Answer for agents, each the number of its name; -1: is not settled here."""
+        self.plan: Plan = _file.plan_for(dialect)
+        self.names = names
+        self.tokens = names.count
+        self.asked = len(wanted)
+        self.wanted = _octets.integers(self.asked + 1)
+        for number, token in enumerate(wanted):
+            self.wanted[number] = token
+        self.rows = Rows(3, 256)
+        self.groups = Rows(2, 64)
+        self.pairs = Rows(2, 64)
+        self.ruleset = Ruleset(self.plan.forms[0])
+        self.heads = _octets.integers(self.tokens + 1)
+        self.tails = _octets.integers(self.tokens + 1)
+        self.results = _octets.integers(4 * (self.tokens + 1))
+        self.links = _octets.no_integers()
+        self.links_room = 0
+        self.chosen = _octets.no_integers()
+        self.chosen_room = 0
+        self.path = _octets.octets(_LONGEST_PATTERN * 2 + 8)
+        self.used = 0
+        self.sets = 0
+        self.closing = -1
+        if not self.heads or not self.tails or not self.results or not self.path:
+            raise MemoryError("no memory to read a robots.txt")
+
+    def __dealloc__(self) -> None:
+        _octets.release(self.wanted)
+        _octets.release(self.heads)
+        _octets.release(self.tails)
+        _octets.release(self.results)
+        _octets.release(self.links)
+        _octets.release(self.chosen)
+        _octets.release(self.path)
+
+    def classify(
+        self,
+        data: Buffer,
+        starts: Longs,
+        written: bytearray,
+        extents: bytearray,
+        lines: array[int],
+    ) -> None:
+        """Classify bodies for each agent: ``data[starts[n]:starts[n + 1]]`` is the nth body.
+
+        ``written``, ``extents`` and ``lines`` have a place for each agent of each body: whether a
+        group names it, its number in `EXTENTS` or `UNSETTLED`, and the line that closes, or 0.
+
+        Raises:
+            MemoryError: there was not enough.
+        """
+        octets = _octets.address(data)
+        with cython.nogil:
+            done = self._classify_all(octets, starts, written, extents, lines)
+        if not done:
+            raise MemoryError("no memory to read a robots.txt")
+
+    def _classify_all(
+        self,
+        data: Octets,
+        starts: Longs,
+        written: bytearray,
+        extents: bytearray,
+        lines: array[int],
+    ) -> bool:
+        """Classify all bodies; tell whether there was memory."""
+        for body in range(len(starts) - 1):
+            size = starts[body + 1] - starts[body]
+            at = body * self.asked
+            if size > MAX_OCTETS:
+                for agent in range(self.asked):
+                    extents[at + agent] = _UNSETTLED
+                continue
+            octets = _octets.part(data, starts[body], size)
+            if not self._read(octets, size):
+                return False
+            for agent in range(self.asked):
+                token = self.wanted[agent]
+                if token < 0:
+                    extents[at + agent] = _UNSETTLED
+                    continue
+                result = self._result(octets, token)
+                if result < 0:
+                    return False
+                written[at + agent] = self.heads[token] > 0
+                extents[at + agent] = self.results[4 * result + 2]
+                lines[at + agent] = self.results[4 * result + 3]
+        return True
+
+    def _read(self, data: Octets, size: int) -> bool:
+        """Read the lines and groups of a body, and who is named; tell whether there was memory."""
+        if self.rows.room > _KEPT_ROWS:
+            self.rows.resize(_KEPT_ROWS)
+        self.rows.clear()
+        self.groups.clear()
+        self.pairs.clear()
+        self.plan.lexer.scan(data, size, self.rows, False)
+        _groups.delimit(self.rows, self.plan.grouping, self.groups)
+        if self.rows.lost or self.groups.lost:
+            return False
+        for token in range(self.tokens + 1):
+            self.heads[token] = self.tails[token] = 0
+        self.used = 0
+        self.sets = 0
+        for group in range(self.groups.count):
+            if not self._note_names(data, group):
+                return False
+        return True
+
+    def _note_names(self, data: Octets, group: int) -> bool:
+        """Note for whom a group is; tell whether there was memory."""
+        first = self.groups.values[2 * group]
+        after = self.groups.values[2 * group + 1]
+        done = True
+        if first < after and self.rows.code(first) != _USER_AGENT:
+            done = self._note(self.tokens, group)
+        for row in range(first, after):
+            if self.rows.code(row) == _USER_AGENT:
+                start = self.rows.start(row)
+                end = self.rows.end(row)
+                if _agents.is_everybody(data, start, end):
+                    done = self._note(self.tokens, group) and done
+                else:
+                    token = self.names.number(data, start, end)
+                    if token >= 0:
+                        done = self._note(token, group) and done
+        return done
+
+    def _note(self, token: int, group: int) -> bool:
+        """Note that a group is for a token, once; tell whether there was memory.
+
+        The pairs of a token are a chain: ``heads`` and ``tails`` count from 1, 0 is none.
+        """
+        tail = self.tails[token]
+        if tail > 0 and self.pairs.values[2 * tail - 1] == group:
+            return True
+        if self.pairs.count >= self.links_room:
+            room = 2 * self.links_room + 64
+            links = _octets.resized(self.links, room)
+            if not links:
+                return False
+            self.links = links
+            self.links_room = room
+        self.pairs.add_pair(token, group)
+        if self.pairs.lost:
+            return False
+        number = self.pairs.count
+        self.links[number - 1] = 0
+        if tail > 0:
+            self.links[tail - 1] = number
+        else:
+            self.heads[token] = number
+        self.tails[token] = number
+        return True
+
+    def _result(self, data: Octets, token: int) -> int:
+        """Return the number of the result for a token, found or new; -1: there was no memory.
+
+        Tokens with the same groups have one.
+        """
+        head = self.heads[token]
+        if head == 0:
+            head = self.heads[self.tokens]
+        first = self.used
+        while head > 0:
+            if self.used == self.chosen_room:
+                room = 2 * self.chosen_room + 64
+                chosen = _octets.resized(self.chosen, room)
+                if not chosen:
+                    return -1
+                self.chosen = chosen
+                self.chosen_room = room
+            self.chosen[self.used] = self.pairs.values[2 * head - 1]
+            self.used += 1
+            head = self.links[head - 1]
+        for number in range(self.sets):
+            if self._is_set(number, first):
+                self.used = first
+                return number
+        at = 4 * self.sets
+        self.results[at] = first
+        self.results[at + 1] = self.used
+        self.results[at + 2] = _NONE
+        self.results[at + 3] = 0
+        if self.used > first:
+            if not self.ruleset.refill(data, self.rows, self.groups, self.chosen, first, self.used):
+                return -1
+            extent = self._extent(self.ruleset)
+            self.results[at + 2] = extent
+            if extent == _ALL or extent == _SOME:
+                self.results[at + 3] = self.rows.number(self.ruleset.row(self.closing))
+        self.sets += 1
+        return self.sets - 1
+
+    def _is_set(self, number: int, first: int) -> bool:
+        """Tell whether the groups chosen from ``first`` on are those of a result."""
+        start = self.results[4 * number]
+        size = self.results[4 * number + 1] - start
+        if size != self.used - first:
+            return False
+        for index in range(size):
+            if self.chosen[start + index] != self.chosen[first + index]:
+                return False
+        return True
+
+    def _extent(self, rules: Ruleset) -> int:
+        """Return how much the rules of the ruleset close; ``closing`` is the rule that shows it.
+
+        The answer of `koster.analysis.classify`, which tries the same URLs in the same order,
+        where one of them tells; else it is not settled.
+        """
+        allows = 0
+        longest = 0
+        for rule in range(rules.count):
+            longest = max(longest, rules.size(rule))
+            allows += rules.allows(rule)
+        if allows == rules.count:
+            return _NONE
+        if longest > _LONGEST_PATTERN:
+            return _UNSETTLED
+        self.closing = rules.best_by_scan(_START, 0, 1, 0)
+        is_open = rules.allows(self.closing)
+        if is_open:
+            return _SOME if self._some_are(rules, False) else _UNSETTLED
+        for rule in range(rules.count):
+            if allows == 0 and rules.matches_all(rule):
+                return _ALL
+        return _SOME if self._some_are(rules, True) or self._rest_is_open(rules) else _UNSETTLED
+
+    def _some_are(self, rules: Ruleset, allow: bool) -> bool:
+        """Tell whether a likely URL of some rule that allows, or disallows, is decided so.
+
+        Where it is disallowed, ``closing`` becomes the rule that decides it. Likely is a pattern
+        with nothing for its stars, that and more, and something for them.
+        """
+        compared = 0
+        for rule in range(rules.count):
+            if rules.allows(rule) == allow:
+                compared += 3 * rules.count
+                if compared > _MOST_COMPARED:
+                    return False
+                for way in range(3):
+                    if self._is_so(rules, rule, way, allow):
+                        return True
+        return False
+
+    def _is_so(self, rules: Ruleset, rule: int, way: int, allow: bool) -> bool:
+        """Tell whether a likely URL of a rule is allowed, or disallowed."""
+        if way == 1 and rules.is_anchored(rule):
+            return False
+        size = self._write_likely(rules, rule, way)
+        if size == 0:
+            return False
+        number = rules.best_by_scan(self.path, 0, size, 0)
+        if number < _match.UNMATCHED or rules.allows(number) != allow:
+            return False
+        if not allow:
+            self.closing = number
+        return True
+
+    def _rest_is_open(self, rules: Ruleset) -> bool:
+        """Tell whether a likely URL is one that no rule matches."""
+        self.path[0] = _SLASH
+        self.path[1] = _X
+        self.path[2] = _Y
+        return rules.best_by_scan(self.path, 0, 3, 0) == _match.UNMATCHED
+
+    def _write_likely(self, rules: Ruleset, rule: int, way: int) -> int:
+        """Write a likely path and return its size; 0: it is no path, or that of /robots.txt."""
+        start = rules.start(rule)
+        end = start + rules.size(rule)
+        size = 0
+        if start == end or rules.text(start) == _STAR:
+            # Written as it is where a slash follows the stars.
+            after = start
+            while after < end and rules.text(after) == _STAR and way != 2:
+                after += 1
+            if after == end or rules.text(after) != _SLASH:
+                self.path[0] = _SLASH
+                size = 1
+        for at in range(start, end):
+            octet = rules.text(at)
+            if octet != _STAR:
+                self.path[size] = octet
+                size += 1
+            elif way == 2:
+                self.path[size] = _X
+                self.path[size + 1] = _Y
+                size += 2
+        if way == 1:
+            self.path[size] = _X
+            self.path[size + 1] = _Y
+            size += 2
+        if self.path[0] != _SLASH or (
+            size >= _ITSELF_SIZE and _octets.same(self.path, 0, _ITSELF, 0, _ITSELF_SIZE)
+        ):
+            return 0
+        return size
+
+
+def is_for(dialect: Dialect) -> bool:
+    """Tell whether a `Reader` can read a dialect."""
+    return (
+        dialect.reading == RFC9309.reading
+        and dialect.names == RFC9309.names
+        and dialect.merging == RFC9309.merging
+        and not dialect.versions
+        and dialect.rewrite is None
+        and dialect.read_odd is None
+        and dialect.choose is None
+    )

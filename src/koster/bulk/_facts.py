@@ -1,0 +1,172 @@
+"""What stands in files: the columns of `kernel.facts`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from .. import _values
+from .._charsets import MAX_OCTETS
+from ..lint import is_binary, is_page, wide_charset
+from ..model import DIRECTIVE_OF, RULES, Directive, text_of
+from . import _scan
+from ._arrow import pa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..dialects import Dialect
+
+#: Characters of an unknown key, or of a value, that are told: no key that anyone means has more.
+MOST_CHARACTERS = 2_000
+
+_PLACE = (pa.field("group", pa.int32()), pa.field("line", pa.int32()))
+
+
+def _list_of(*fields: pa.Field) -> Any:
+    return pa.list_(pa.struct(fields))
+
+
+_COUNTED = pa.field("count", pa.int32())
+
+#: What `facts` says of a file. ``group`` is the number of the group that a line stands in, from 1,
+#: and null before any; a delay or preference of a group is for the agents above it there.
+#: ``rules``: Allow and Disallow lines, also those without a value. ``directives``: how often each
+#: known key stands there, ``unknown``: each other one, in lower case. ``malformed``: lines that are
+#: neither key and value nor comment. ``findings``: names of checks of ``koster lint``.
+FACTS = pa.struct([
+    pa.field("octets", pa.int64()),
+    pa.field("lines", pa.int32()),
+    pa.field("groups", pa.int32()),
+    pa.field("rules", pa.int32()),
+    pa.field("malformed", pa.int32()),
+    pa.field("agents", _list_of(pa.field("name", pa.string()), *_PLACE)),
+    pa.field("sitemaps", pa.list_(pa.string())),
+    pa.field("delays", _list_of(pa.field("seconds", pa.float64()), *_PLACE)),
+    pa.field(
+        "preferences",
+        _list_of(
+            pa.field("directive", pa.string()),
+            pa.field("key", pa.string()),
+            pa.field("value", pa.string()),
+            pa.field("path", pa.string()),
+            *_PLACE,
+        ),
+    ),
+    pa.field("directives", _list_of(pa.field("directive", pa.string()), _COUNTED)),
+    pa.field("unknown", _list_of(pa.field("key", pa.string()), _COUNTED)),
+    pa.field("findings", pa.list_(pa.string())),
+])  # fmt: skip
+
+_PREFERENCES = {
+    Directive.CONTENT_SIGNAL.code: _values.content_signal,
+    Directive.CONTENT_USAGE.code: _values.content_usage,
+}
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+
+
+def facts_of(bodies: Iterable[bytes], dialect: Dialect) -> pa.Array:
+    """Return what stands in distinct bodies."""
+    columns: dict[str, list[Any]] = {field.name: [] for field in FACTS}
+    for body in bodies:
+        for name, value in _facts(body, dialect).items():
+            columns[name].append(value)
+    return pa.StructArray.from_arrays(
+        [_array(columns[field.name], field.type) for field in FACTS], fields=list(FACTS)
+    )
+
+
+def _array(values: list[Any], type_: Any) -> pa.Array:
+    """Return lists of tuples as an array of lists of structs, and other values as they are."""
+    if not pa.types.is_list(type_) or not pa.types.is_struct(type_.value_type):
+        return pa.array(values, type_)
+    bounds = [0]
+    for each in values:
+        bounds.append(bounds[-1] + len(each))
+    fields = list(type_.value_type)
+    flat = [value for each in values for value in each]
+    turned = zip(*flat, strict=True) if flat else ([] for _ in fields)
+    children = [pa.array(each, field.type) for each, field in zip(turned, fields, strict=True)]
+    struct = pa.StructArray.from_arrays(children, fields=fields)
+    return pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), struct, type=type_)
+
+
+def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
+    """Return what stands in one body."""
+    counts, entries, unknown, groups, orphans, malformed = _scan.survey(body, dialect)
+    agents = []
+    sitemaps = []
+    delays = []
+    preferences = []
+    for code, value, line, number in entries:
+        group = number or None
+        if code == Directive.USER_AGENT.code:
+            agents.append((_told(value), group, line))
+        elif code == Directive.SITEMAP.code and value:
+            sitemaps.append(_told(value))
+        elif code == Directive.CRAWL_DELAY.code:
+            seconds = _values.delay(value)
+            if seconds is not None:
+                delays.append((seconds, group, line))
+        elif code in _PREFERENCES:
+            preferences += [
+                (
+                    str(each.directive), _shown(each.key), _shown(each.value),
+                    None if each.pattern is None else _shown(each.pattern), group, line,
+                )
+                for each in _PREFERENCES[code](value, line)
+            ]  # fmt: skip
+    keys = Counter(_told(key.strip().removesuffix(b":").strip().lower()) for key in unknown)
+    return {
+        "octets": len(body),
+        "lines": sum(counts),
+        "groups": groups,
+        "rules": sum(counts[rule.code] for rule in RULES),
+        "malformed": malformed,
+        "agents": agents,
+        "sitemaps": sitemaps,
+        "delays": delays,
+        "preferences": preferences,
+        "directives": [
+            (str(directive), counts[code])
+            for code, directive in DIRECTIVE_OF.items()
+            if counts[code]
+        ],
+        "unknown": list(keys.items()),
+        "findings": list(_findings(body, groups, orphans)),
+    }
+
+
+def _told(octets: bytes) -> str:
+    """Return octets of a file as text that Arrow takes."""
+    return _shown(text_of(octets[: 4 * MOST_CHARACTERS]))
+
+
+def _shown(text: str) -> str:
+    return text[:MOST_CHARACTERS].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _findings(body: bytes, groups: int, orphans: int) -> Iterator[str]:
+    """Go through what is odd about a file as a whole, by the names of the checks of `lint`."""
+    is_html = is_page(body)
+    if is_html:
+        yield "html"
+    if wide_charset(body):
+        yield "not-utf-8-but-wide"
+    elif is_binary(body) and not is_html:
+        yield "binary"
+    if body.startswith(b"\xef\xbb\xbf"):
+        yield "byte-order-mark"
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        yield "not-utf-8"
+    if _LONE_RETURN.search(body):
+        yield "lone-carriage-return"
+    if len(body) > MAX_OCTETS:
+        yield "too-large"
+    if orphans:
+        yield "rule-before-agent"
+    if not groups:
+        yield "no-groups"

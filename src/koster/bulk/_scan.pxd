@@ -1,0 +1,64 @@
+cimport cython
+from koster cimport _file, _lines, _match, _octets, _rows, robots
+from koster._file cimport File
+from koster._match cimport Ruleset
+from koster._rows cimport Rows
+from koster.robots cimport RobotsTxt, Rules
+
+cdef int _ALLOW, _DISALLOW, _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT
+
+
+@cython.final
+cdef class Answers:
+    cdef unsigned char[::1] allowed, reasons
+    cdef int[::1] lines, sizes
+    cdef long long[::1] starts
+
+    @cython.locals(
+        ruleset=Ruleset, lines=Rows, otherwise=int, index=Py_ssize_t, row=Py_ssize_t,
+        size=Py_ssize_t, number=int, line=int,
+    )
+    cdef int fill(
+        self, Rules rules, Py_ssize_t body, const unsigned char* urls, const long long[::1] bounds,
+        const long long[::1] order, Py_ssize_t first, Py_ssize_t after
+    ) except -2
+
+
+@cython.locals(
+    octets="const unsigned char*", after=Py_ssize_t, first=Py_ssize_t, body=Py_ssize_t,
+    start=Py_ssize_t, agent=Py_ssize_t, parsed=RobotsTxt, rules=Rules,
+)
+cpdef object decide(
+    object dialect, const unsigned char[::1] data, const long long[::1] starts,
+    const int[::1] bodies, const unsigned char[::1] urls, const long long[::1] bounds,
+    object agents, const int[::1] asked, const long long[::1] order, Answers answers
+)
+@cython.locals(
+    file=File, rows=Rows, counts=list, unknown=list, data="const unsigned char*", row=int,
+    code=int, start=int, entries=list, orphans=int, group=int,
+)
+cpdef tuple survey(bytes body, object dialect)
+@cython.locals(octets="const unsigned char*", count=Py_ssize_t)
+cpdef Py_ssize_t runs(
+    const unsigned char[::1] data, const long long[::1] starts, int[::1] numbers,
+    long long[::1] firsts
+)
+@cython.locals(count=Py_ssize_t, index=Py_ssize_t, size=Py_ssize_t, is_new=bint)
+cdef Py_ssize_t _number_runs(
+    const unsigned char* data, const long long[::1] starts, int[::1] numbers,
+    long long[::1] firsts
+) noexcept nogil
+@cython.locals(index=Py_ssize_t)
+cpdef bint is_sorted(const int[::1] numbers) noexcept
+@cython.locals(index=Py_ssize_t)
+cpdef bint count_up(const int[::1] numbers) noexcept
+@cython.locals(total=Py_ssize_t, row=Py_ssize_t, found=bytearray)
+cpdef bytearray gather(
+    const unsigned char[::1] data, const long long[::1] starts, const int[::1] sizes,
+    long long[::1] bounds
+)
+@cython.locals(row=Py_ssize_t, size=Py_ssize_t)
+cdef int _copy(
+    const unsigned char* data, const long long[::1] starts, long long[::1] bounds,
+    unsigned char* target
+) except -1

@@ -1,0 +1,241 @@
+# cython: boundscheck=False, wraparound=False
+"""Decisions about many rows, and what else is done octet by octet: loops over Arrow's buffers.
+
+As in `_extents` the interpreter lock is given back where no Python object is needed.
+"""
+
+from __future__ import annotations
+
+from .. import _file, _lines, _match, _octets, _rows, robots
+from .._rows import Rows
+from ..model import Directive, Reason
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Sequence
+
+    from .._octets import Buffer, Longs, Octets
+    from ..dialects import Dialect
+    from ..robots import Rules
+
+try:
+    import cython
+except ImportError:
+    from . import _no_cython as cython
+
+_ALLOW = Directive.ALLOW.code
+_DISALLOW = Directive.DISALLOW.code
+
+#: What the numbers of reasons are.
+REASONS = (Reason.RULE, Reason.NO_RULE, Reason.NO_GROUP, Reason.ROBOTS_TXT)
+_RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT = range(4)
+
+
+class Answers:
+    """What `decide` fills in: a place for each row.
+
+    ``lines`` are 0 where no rule decided. Of the pattern of the rule that did, ``starts`` says
+    where it stands in the bodies, -1 if there is none, and ``sizes`` how many octets it has.
+    """
+
+    def __init__(
+        self,
+        allowed: bytearray,
+        reasons: bytearray,
+        lines: array[int],
+        starts: array[int],
+        sizes: array[int],
+    ) -> None:
+        self.allowed = allowed
+        self.reasons = reasons
+        self.lines = lines
+        self.starts = starts
+        self.sizes = sizes
+
+    def fill(
+        self,
+        rules: Rules,
+        body: int,
+        urls: Octets,
+        bounds: Longs,
+        order: Longs,
+        first: int,
+        after: int,
+    ) -> int:
+        """Decide about the URLs of some rows; ``body`` is where their robots.txt stands.
+
+        Returns -1 if there was no memory.
+        """
+        ruleset = rules._ruleset
+        lines = rules._file.rows
+        otherwise = _NO_RULE if rules._chosen else _NO_GROUP
+        with cython.nogil:
+            for index in range(first, after):
+                row = order[index]
+                size = bounds[row + 1] - bounds[row]
+                number = ruleset.rule_for(_octets.part(urls, bounds[row], size), size)
+                if number == _match.NO_MEMORY:
+                    return -1
+                self.allowed[row] = ruleset.allows(number)
+                self.starts[row] = -1
+                if number >= 0:
+                    line = ruleset.row(number)
+                    self.reasons[row] = _RULE
+                    self.lines[row] = lines.number(line)
+                    self.starts[row] = body + lines.start(line)
+                    self.sizes[row] = lines.end(line) - lines.start(line)
+                elif number == _match.EXEMPT:
+                    self.reasons[row] = _ROBOTS_TXT
+                else:
+                    self.reasons[row] = otherwise
+        return 0
+
+
+def decide(
+    dialect: Dialect,
+    data: Buffer,
+    starts: Longs,
+    bodies: Longs,
+    urls: Buffer,
+    bounds: Longs,
+    agents: Sequence[str],
+    asked: Longs,
+    order: Longs,
+    answers: Answers,
+) -> None:
+    """Decide, for each row that ``order`` names, whether an agent may fetch a URL.
+
+    Row n has the body ``data[starts[bodies[n]]:starts[bodies[n] + 1]]``, the URL
+    ``urls[bounds[n]:bounds[n + 1]]`` and the agent ``agents[asked[n]]``. Rows in a row with the
+    same body cost one parse, and with the same agent besides one look for its groups.
+
+    Raises:
+        MemoryError: there was not enough.
+    """
+    octets = _octets.address(urls)
+    after = 0
+    while after < len(order):
+        first = after
+        body = bodies[order[first]]
+        start = starts[body]
+        parsed = robots._parsed(bytes(data[start : starts[body + 1]]), dialect)
+        while after < len(order) and bodies[order[after]] == body:
+            first = after
+            agent = asked[order[first]]
+            while (
+                after < len(order) and bodies[order[after]] == body and asked[order[after]] == agent
+            ):
+                after += 1
+            rules = parsed._rules_for(agents[agent])
+            rules._expect(after - first)
+            if answers.fill(rules, start, octets, bounds, order, first, after) < 0:
+                raise MemoryError("no memory for the path of a URL")
+
+
+def survey(
+    body: bytes, dialect: Dialect
+) -> tuple[list[int], list[tuple[int, bytes, int, int]], list[bytes], int, int, int]:
+    """Count what stands in a file.
+
+    Returns how often each code of a line stands there; the code, value, line and group (from 1, 0
+    before any) of each line that is a directive, but for rules; unknown keys, one for each line;
+    and how many groups there are, rules before any, and lines that are neither key and value nor
+    comment.
+    """
+    file = _file.read(body, _file.plan_for(dialect))
+    rows = Rows(3, 8 + len(file.data) // 16)
+    file.plan.lexer.scan(file.data, len(file.data), rows, True)
+    rows.close()
+    counts = [0] * _rows.CODES
+    unknown: list[bytes] = []
+    data: Octets = file.data
+    for row in range(rows.count):
+        code = rows.code(row)
+        counts[code] += 1
+        if code == _lines.UNKNOWN:
+            start = rows.start(row)
+            unknown.append(file.data[_lines.line_start(data, start) : start])
+    entries = []
+    orphans = 0
+    group = 0
+    for row in range(file.rows.count):
+        while group < file.groups.count and file.groups.values[2 * group] <= row:
+            group += 1
+        code = file.rows.code(row)
+        if code == _ALLOW or code == _DISALLOW:
+            orphans += group == 0
+        elif code != _lines.UNKNOWN and code < _lines.BLANK:
+            entries.append((code, file.value(row), file.rows.number(row), group))
+    return counts, entries, unknown, file.groups.count, orphans, counts[_lines.MALFORMED]
+
+
+def runs(data: Buffer, starts: Longs, numbers: array[int], firsts: array[int]) -> int:
+    """Number the octets in a buffer, those that follow their like as these; return how many.
+
+    ``firsts`` has for each number the first that has it.
+    """
+    if len(starts) < 2:
+        return 0
+    octets = _octets.address(data)
+    with cython.nogil:
+        return _number_runs(octets, starts, numbers, firsts)
+
+
+def _number_runs(data: Octets, starts: Longs, numbers: array[int], firsts: array[int]) -> int:
+    """Do what `runs` does."""
+    count = 0
+    for index in range(len(starts) - 1):
+        size = starts[index + 1] - starts[index]
+        is_new = True
+        if index > 0 and size == starts[index] - starts[index - 1]:
+            is_new = size > 0 and not _octets.same(
+                data, starts[index], data, starts[index - 1], size
+            )
+        if is_new:
+            firsts[count] = index
+            count += 1
+        numbers[index] = count - 1
+    return count
+
+
+def is_sorted(numbers: Longs) -> bool:
+    """Tell whether integers never fall."""
+    for index in range(1, len(numbers)):
+        if numbers[index] < numbers[index - 1]:
+            return False
+    return True
+
+
+def count_up(numbers: Longs) -> bool:
+    """Tell whether integers are 0, 1, 2 and so on."""
+    for index in range(len(numbers)):
+        if numbers[index] != index:
+            return False
+    return True
+
+
+def gather(data: Buffer, starts: Longs, sizes: Longs, bounds: array[int]) -> bytearray:
+    """Return parts of a buffer one after another, and fill in their bounds, one more than parts.
+
+    A part that starts before 0 is none.
+    """
+    total = 0
+    bounds[0] = 0
+    for row in range(len(starts)):
+        if starts[row] >= 0:
+            total += sizes[row]
+        bounds[row + 1] = total
+    found = bytearray(total)
+    if total:
+        _copy(_octets.address(data), starts, bounds, _octets.room(found))
+    return found
+
+
+def _copy(data: Octets, starts: Longs, bounds: array[int], target: bytearray) -> None:
+    """Copy parts of a buffer to where they belong."""
+    with cython.nogil:
+        for row in range(len(starts)):
+            size = bounds[row + 1] - bounds[row]
+            if size > 0:
+                _octets.copy(target, bounds[row], data, starts[row], size)
