@@ -1,0 +1,135 @@
+"""The kernel in DuckDB: robots.txt files answered from SQL.
+
+>>> import duckdb
+>>> con = duckdb.connect()
+>>> register(con)
+>>> con.execute("SELECT robots_allowed('User-agent: *\\nDisallow: /a', '/ab', 'FooBot')").fetchone()
+(False,)
+>>> con.close()
+
+| in SQL | gives |
+|---|---|
+| ``robots_allowed(body, url, agent)`` | BOOLEAN |
+| ``robots_decide(body, url, agent)`` | a struct: `DECIDED` |
+| ``robots_classify(body, agents)`` | a list of structs, in the order of agents: `CLASSIFIED` |
+| ``robots_facts(body)`` | a struct: `FACTS` |
+| ``robots_followed(records)`` | a table: redirects followed; see ``redirects.sql`` |
+
+Bodies are BLOB or VARCHAR. NULL gives NULL.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from ..dialects import RFC9309
+from ..errors import missing
+from . import kernel
+from ._arrow import pa, pc
+from .kernel import CLASSIFIED, DECIDED, FACTS
+
+try:
+    import duckdb
+    import numpy as np  # noqa: F401 - DuckDB needs it to call functions
+except ImportError as error:
+    raise missing("koster.bulk.duckdb", "bulk") from error
+
+if TYPE_CHECKING:
+    from ..dialects import Dialect
+
+__all__ = ["CLASSIFIED", "DECIDED", "FACTS", "REDIRECTS", "register"]
+
+#: The macro that follows redirects, as SQL: for DuckDB without Python, too.
+REDIRECTS = files(__package__).joinpath("redirects.sql").read_text("utf-8")
+
+
+def register(connection: Any, dialect: Dialect = RFC9309) -> None:
+    """Make the functions known to a connection of DuckDB.
+
+    Args:
+        connection: What `duckdb.connect` gave. Functions of these names must not be known yet.
+        dialect: How the functions read the files.
+    """
+    # DuckDB takes the number of arguments from the function, and their types as they come where
+    # it has no annotations.
+    functions = {
+        "robots_allowed": (
+            lambda body, url, agent: kernel.allowed(body, url, agent, dialect),
+            pa.bool_(),
+        ),
+        "robots_decide": (
+            lambda body, url, agent: kernel.decide(body, url, agent, dialect),
+            DECIDED,
+        ),
+        "robots_classify": (
+            lambda body, agents: _classify(body, agents, dialect),
+            pa.list_(CLASSIFIED),
+        ),
+        "robots_facts": (lambda body: kernel.facts(body, dialect), FACTS),
+    }
+    for name, (answer, type_) in functions.items():
+        connection.create_function(
+            name,
+            answer,
+            None,
+            duckdb.type(_sql_type(type_)),
+            type="arrow",
+            null_handling="special",
+        )
+    connection.execute(REDIRECTS)
+
+
+def _classify(bodies: Any, lists: Any, dialect: Dialect) -> Any:
+    """Classify with a list of agents for each row, which nearly always is the same."""
+    column = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
+    if not pa.types.is_list(column.type):
+        raise TypeError(f"agents must be a list of text, not {column.type}")
+    one = _only_list(column)
+    if one is not None:
+        return kernel.classify(bodies, one, dialect)
+    rows: dict[tuple[str, ...] | None, list[int]] = {}
+    for row, agents in enumerate(column.to_pylist()):
+        rows.setdefault(None if agents is None else tuple(agents), []).append(row)
+    order = pa.array([row for some in rows.values() for row in some], pa.int64())
+    pieces: list[Any] = []
+    for agents, some in rows.items():
+        if agents is None:
+            pieces.append(pa.nulls(len(some), pa.list_(CLASSIFIED)))
+        else:
+            found = kernel.classify(bodies.take(pa.array(some, pa.int64())), agents, dialect)
+            pieces += found.chunks if isinstance(found, pa.ChunkedArray) else [found]
+    return pa.chunked_array(pieces).take(pc.sort_indices(order))
+
+
+def _only_list(column: Any) -> list[str] | None:
+    """Return the list that stands in all rows, if there is one."""
+    if not len(column) or column.null_count:
+        return None
+    first: list[str] = column[0].as_py()
+    values = column.flatten()
+    if len(values) != len(column) * len(first):
+        return None
+    if pc.any(pc.not_equal(pc.list_value_length(column), len(first))).as_py():
+        return None
+    tiled = pa.array(first * len(column), values.type)
+    return first if values.equals(tiled) else None
+
+
+_SQL_TYPES = {
+    pa.bool_(): "BOOLEAN",
+    pa.string(): "VARCHAR",
+    pa.int32(): "INTEGER",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+}
+
+
+def _sql_type(type_: Any) -> str:
+    """Return a type of Arrow as DuckDB's SQL writes it."""
+    if pa.types.is_list(type_):
+        return f"{_sql_type(type_.value_type)}[]"
+    if pa.types.is_struct(type_):
+        fields = (f'"{field.name}" {_sql_type(field.type)}' for field in type_)
+        return f"STRUCT({', '.join(fields)})"
+    return _SQL_TYPES[type_]

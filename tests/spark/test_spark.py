@@ -1,0 +1,127 @@
+"""Spark says what the kernel says: on a real local session of two workers.
+
+``make test-spark`` runs these; pyspark is half a gigabyte, and needs Java 17.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+from support import ROOT
+from test_bulk_kernel import AGENTS, BODIES
+
+import koster
+from koster.bulk import kernel
+from koster.bulk import spark as robots
+
+URLS = ["/private", "/private/x", "https://e.com/", "/robots.txt"]
+ROWS = 2_000
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    found = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "4")
+        .getOrCreate()
+    )
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    bodies = [BODIES[number % len(BODIES)] for number in range(ROWS)]
+    return pa.table({
+        "id": pa.array(range(ROWS), pa.int64()),
+        "text": pa.array(bodies, pa.string()),
+        "body": pa.array([each and each.encode() for each in bodies], pa.binary()),
+        "url": [URLS[number % len(URLS)] for number in range(ROWS)],
+        "agent": [AGENTS[number % 3] for number in range(ROWS)],
+    })  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def frame(session: Any, table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    path = tmp_path_factory.mktemp("spark") / "robots.parquet"
+    pq.write_table(table, path, row_group_size=300)
+    return session.read.parquet(str(path)).repartition(4)
+
+
+def collected(frame: Any, column: str) -> list[Any]:
+    rows = frame.select("id", column).orderBy("id").collect()
+    return [row.asDict(recursive=True)[column] for row in rows]
+
+
+@pytest.mark.parametrize("body", ["text", "body"])
+def test_spark_answers_as_the_kernel_does(frame: Any, table: pa.Table, body: str) -> None:
+    found = robots.classify(frame, AGENTS, body=body)
+    assert found.columns == [*frame.columns, "robots"]
+    assert collected(found, "robots") == kernel.classify(table[body], AGENTS).to_pylist()
+    decided = robots.decide(frame, body=body)
+    expected = kernel.decide(table[body], table["url"], table["agent"]).to_pylist()
+    assert collected(decided, "decision") == expected
+    told = collected(robots.facts(frame, body=body), "facts")
+    assert told == kernel.facts(table[body]).to_pylist()
+
+
+def test_one_agent_may_ask_in_all_rows(frame: Any, table: pa.Table) -> None:
+    found = robots.decide(frame, koster.GOOGLE, agent="GPTBot", result="answer")
+    expected = kernel.decide(table["body"], table["url"], "GPTBot", koster.GOOGLE)
+    assert collected(found, "answer") == expected.to_pylist()
+
+
+def test_what_is_wrong_is_told_before_anything_runs(frame: Any) -> None:
+    with pytest.raises(TypeError, match="there is no column 'robots_txt', only id, text"):
+        robots.classify(frame, ["x"], body="robots_txt")
+    with pytest.raises(TypeError, match="id must be a column of text or octets, not of bigint"):
+        robots.facts(frame, body="id")
+    with pytest.raises(TypeError, match="there is a column 'url' already"):
+        robots.facts(frame, result="url")
+
+
+def test_the_command_writes_the_same_table(
+    session: Any, table: pa.Table, tmp_path: Path
+) -> None:
+    given, out = tmp_path / "robots.parquet", tmp_path / "out"
+    pq.write_table(table.drop_columns(["text"]), given)
+    command = [sys.executable, "-m", "koster", "bulk", "classify", str(given), "-o", str(out)]
+    for agent in AGENTS:
+        command += ["--agent", agent]
+    subprocess.run(command, check=True)
+    written = session.read.parquet(str(out))
+    found = robots.classify(session.read.parquet(str(given)), AGENTS)
+    assert collected(written, "robots") == collected(found, "robots")
+
+
+def test_the_example_job_runs(table: pa.Table, tmp_path: Path) -> None:
+    given, out = tmp_path / "robots.parquet", tmp_path / "out.parquet"
+    pq.write_table(table, given)
+    job = ROOT / "examples" / "spark_job.py"
+    submit = Path(sys.executable).parent / "spark-submit"
+    command = [submit, "--master", "local[2]", job, given, out, "GPTBot", "CCBot"]
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    rows = pq.read_table(out).sort_by("agent").to_pylist()
+    closed = kernel.classify(table["body"], ["CCBot", "GPTBot"]).to_pylist()
+    counted = [sum(each[n]["effective"] == "all" for each in closed if each) for n in (0, 1)]
+    assert [(row["agent"], row["closed"]) for row in rows] == [
+        ("CCBot", counted[0]),
+        ("GPTBot", counted[1]),
+    ]
