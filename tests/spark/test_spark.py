@@ -93,9 +93,7 @@ def test_what_is_wrong_is_told_before_anything_runs(frame: Any) -> None:
         robots.facts(frame, result="url")
 
 
-def test_the_command_writes_the_same_table(
-    session: Any, table: pa.Table, tmp_path: Path
-) -> None:
+def test_the_command_writes_the_same_table(session: Any, table: pa.Table, tmp_path: Path) -> None:
     given, out = tmp_path / "robots.parquet", tmp_path / "out"
     pq.write_table(table.drop_columns(["text"]), given)
     command = [sys.executable, "-m", "koster", "bulk", "classify", str(given), "-o", str(out)]
