@@ -111,7 +111,7 @@ def _questions(each: object) -> list[Question]:
     if not isinstance(each, dict):
         raise ExpectationsError("expect must be [[expect]] tables")
     _check_keys(each, _EXPECT_KEYS, "[[expect]]")
-    agents = [name for agent in _strings(each, "agent") or ["*"] for name in _named(agent)]
+    agents = [name for agent in _strings(each, "agent") or ["*"] for name in robots_meant(agent)]
     found = [
         Question(agent, url, allowed)
         for agent in agents
@@ -134,7 +134,7 @@ def _checked(url: str) -> str:
     raise ExpectationsError(f"{url!r} is neither a path, which begins with /, nor a URL")
 
 
-def _named(agent: str) -> list[str]:
+def robots_meant(agent: str) -> list[str]:
     """Return the robots that are meant: ``@`` and a purpose are all known crawlers with it.
 
     Raises:

@@ -6,6 +6,7 @@ import rich_click as click
 
 from .. import COMPILED, __version__
 from .audit import audit
+from .bulk import bulk
 from .check import check
 from .compose import compose
 from .diff import diff
@@ -30,5 +31,5 @@ def koster() -> None:
     """
 
 
-for command in (check, fetch, lint, diff, audit, test, fmt, compose):
+for command in (check, fetch, lint, diff, audit, test, fmt, compose, bulk):
     koster.add_command(command)

@@ -1,0 +1,529 @@
+"""Inputs of ``koster bulk``: archives and tables, as batches of bounded size.
+
+Whatever the size of an input, no more is held of it than a batch, and of a Parquet file a row
+group. What cannot be read of an input is counted and listed, and reading goes on; where an input
+cannot be read at all, `UnreadableError` says why in a sentence.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any
+
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from .._charsets import as_utf8
+from ..errors import KosterError, UnreadableError
+from . import warc
+from ._arrow import pa
+from .warc import BadRecord, FetchClass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+#: Rows and octets of a batch.
+ROWS = 4_096
+OCTETS = 16 * 1024 * 1024
+
+#: Bad records that are listed; more are counted.
+LISTED = 100
+
+#: What a column of robots.txt files may be called, where nobody says.
+BODY_NAMES = ("body", "text", "content", "robots_txt", "robots")
+
+_KINDS = {
+    ".warc": "warc",
+    ".parquet": "parquet",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "csv",
+}
+_PACKED = (".gz", ".zst", ".bz2", ".lz4")
+
+
+class WrongColumnsError(KosterError, ValueError):
+    """A table does not have the columns that are asked for, or not of the type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file to be read: ``kind`` is warc, parquet, json or csv; ``size`` in octets."""
+
+    path: str
+    kind: str
+    size: int
+    modified: int
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What the columns of a table are called: None where they are to be found."""
+
+    body: str | None = None
+    url: str | None = None
+    agent: str | None = None
+
+
+@dataclass(slots=True)
+class Batch:
+    """Some records: ``kept`` is what of them stays beside the answers.
+
+    ``classes`` are those of the fetches where the input is an archive; ``bodies`` are as crawlers
+    read them, ``served`` as they were. ``place`` says how far the input is read, in octets.
+    """
+
+    kept: Any
+    bodies: Any
+    served: Any
+    urls: Any | None
+    agents: Any | None
+    classes: Any | None
+    place: int
+
+
+@dataclass(slots=True)
+class Trouble:
+    """What could not be read of an input: how many records, and which of them, the first ones."""
+
+    count: int = 0
+    listed: list[str] = field(default_factory=list)
+
+    def add(self, what: str) -> None:
+        """Add a bad record."""
+        self.count += 1
+        if len(self.listed) < LISTED:
+            self.listed.append(what)
+
+
+#: What stays of a record of an archive.
+ARCHIVED = pa.schema([
+    pa.field("url", pa.string()),
+    pa.field("origin", pa.string()),
+    pa.field("crawl", pa.string()),
+    pa.field("fetched", pa.timestamp("us", tz="UTC")),
+    pa.field("status", pa.int32()),
+    pa.field("class", pa.string()),
+    pa.field("location", pa.string()),
+    pa.field("content_type", pa.string()),
+    pa.field("charset", pa.string()),
+    pa.field("octets", pa.int64()),
+    pa.field("archive", pa.string()),
+    pa.field("offset", pa.int64()),
+])  # fmt: skip
+
+
+def find(paths: Iterable[str]) -> list[Input]:
+    """Return the inputs that files and folders are; of folders, those whose names say so.
+
+    Raises:
+        UnreadableError: one is not there, is no input by its name, or a folder has none.
+    """
+    found: dict[str, Input] = {}
+    for path in paths:
+        if os.path.isdir(path):
+            some = [each for each in _walk(path) if _kind(each)]
+            if not some:
+                raise UnreadableError(f"{path}: has no WARC, Parquet, JSON lines or CSV files")
+        else:
+            some = [path]
+        for each in some:
+            found.setdefault(os.path.realpath(each), _input(each))
+    return list(found.values())
+
+
+def _walk(folder: str) -> Iterator[str]:
+    """Go through the files in a folder, by name, without those that hide."""
+    for base, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        for name in sorted(files):
+            if not name.startswith((".", "_")):
+                yield os.path.join(base, name)
+
+
+def _kind(path: str) -> str | None:
+    """Return what a file is, by its name."""
+    name = path.lower()
+    for ending in _PACKED:
+        name = name.removesuffix(ending)
+    return _KINDS.get(os.path.splitext(name)[1])
+
+
+def _input(path: str) -> Input:
+    """Return a file as an input.
+
+    Raises:
+        UnreadableError: it is not there, or none by its name.
+    """
+    try:
+        told = os.stat(path)
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror}") from error
+    kind = _kind(path)
+    if kind is None:
+        raise UnreadableError(
+            f"{path}: is no input by its name: .warc, .parquet, .jsonl, .ndjson, .json, .csv and "
+            ".tsv are, also with .gz, .zst, .bz2 or .lz4"
+        )
+    return Input(path, kind, told.st_size, told.st_mtime_ns)
+
+
+def batches(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]:
+    """Go through an input; what cannot be read of it is added to ``trouble``.
+
+    Raises:
+        UnreadableError: it cannot be read at all, or no further.
+        WrongColumnsError: it does not have the columns.
+    """
+    try:
+        yield from _READERS[given.kind](given, columns, trouble)
+    except (pa.ArrowException, EOFError) as error:
+        why = " ".join(str(error).split())[:300]
+        raise UnreadableError(f"{given.path}: {why}") from error
+    except OSError as error:
+        if isinstance(error, UnreadableError):
+            raise
+        raise UnreadableError(f"{given.path}: {error.strerror or error}") from error
+
+
+def of_archive(given: Input, _columns: Columns, trouble: Trouble) -> Iterator[Batch]:
+    """Go through the fetches in an archive."""
+    name = os.path.basename(given.path)
+    fetches: list[warc.Record] = []
+    octets = 0
+    for each in warc.records(given.path):
+        if isinstance(each, BadRecord):
+            trouble.add(f"at octet {each.offset}: {each.why}")
+            continue
+        fetches.append(each)
+        octets += len(each.body)
+        if len(fetches) == ROWS or octets >= OCTETS:
+            yield _of_fetches(fetches, name)
+            fetches = []
+            octets = 0
+    if fetches:
+        yield _of_fetches(fetches, name)
+
+
+#: The classes of fetches that have a body to be read.
+_WITH_BODY = (FetchClass.OK, FetchClass.WRONG_TYPE)
+
+
+def _of_fetches(fetches: list[warc.Record], name: str) -> Batch:
+    rows = [
+        (
+            each.url, each.origin, each.crawl, each.fetched, each.status, each.fetch_class.value,
+            each.location, each.content_type, each.charset, len(each.body), name, each.offset,
+        )
+        for each in fetches
+    ]  # fmt: skip
+    kept = pa.RecordBatch.from_arrays(
+        [
+            pa.array([_storable(value) for value in column], field.type)
+            for column, field in zip(zip(*rows, strict=True), ARCHIVED, strict=True)
+        ],
+        schema=ARCHIVED,
+    )
+    served = [each.body if each.fetch_class in _WITH_BODY else None for each in fetches]
+    read = [
+        None if body is None else as_utf8(body, each.charset, each.is_whole)[0]
+        for body, each in zip(served, fetches, strict=True)
+    ]
+    return Batch(
+        kept=kept,
+        bodies=pa.array(read, pa.large_binary()),
+        served=pa.array(served, pa.large_binary()),
+        urls=None,
+        agents=None,
+        classes=kept.column("class"),
+        place=fetches[-1].offset,
+    )
+
+
+def _storable(value: Any) -> Any:
+    """Return text of headers as Arrow takes it: without lone surrogates."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return value
+
+
+def of_parquet(given: Input, columns: Columns, _trouble: Trouble) -> Iterator[Batch]:
+    """Go through a Parquet file."""
+    schema = pq.read_schema(given.path)
+    named = _named(given, schema.names, columns)
+    for what, name in named.items():
+        _check_type(given, what, schema.field(name))
+    # Bodies that repeat are not spread out.
+    with pq.ParquetFile(given.path, read_dictionary=[named["body"]]) as file:
+        rows = file.metadata.num_rows
+        weight = sum(
+            file.metadata.row_group(number).total_byte_size
+            for number in range(file.metadata.num_row_groups)
+        )
+        size = max(1, min(ROWS, OCTETS * rows // max(weight, 1)))
+        done = 0
+        for batch in file.iter_batches(batch_size=size):
+            done += len(batch)
+            yield _of_table(batch, named, given.size * done // max(rows, 1))
+
+
+def _named(given: Input, names: list[str], columns: Columns) -> dict[str, str]:
+    """Return what the columns that are needed are called.
+
+    Raises:
+        WrongColumnsError: one is not there.
+    """
+    there = f"there are {', '.join(names[:20])}{' …' if len(names) > 20 else ''}"
+    body = columns.body
+    if body is None:
+        body = next((name for name in BODY_NAMES if name in names), None)
+        if body is None:
+            wanted = ", ".join(BODY_NAMES)
+            raise WrongColumnsError(
+                f"{given.path}: no column is called {wanted}; name that of the robots.txt files "
+                f"with --body ({there})"
+            )
+    asked = {"body": body, "url": columns.url, "agent": columns.agent}
+    found = {what: name for what, name in asked.items() if name is not None}
+    for name in found.values():
+        if name not in names:
+            raise WrongColumnsError(f"{given.path}: there is no column {name!r} ({there})")
+    return found
+
+
+def _check_type(given: Input, what: str, column: Any) -> None:
+    """Look whether a column has text or octets.
+
+    Raises:
+        WrongColumnsError: it has something else.
+    """
+    type_ = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not re.fullmatch(r"(large_)?(string|binary)(_view)?|null", str(type_)):
+        raise WrongColumnsError(
+            f"{given.path}: the column {column.name!r} has {column.type}, and {what} must be text "
+            "or octets"
+        )
+
+
+def _of_table(batch: Any, named: dict[str, str], place: int) -> Batch:
+    bodies = batch.column(named["body"])
+    kept = batch.drop_columns([named["body"]])
+    return Batch(
+        kept=kept,
+        bodies=bodies,
+        served=bodies,
+        urls=batch.column(named["url"]) if "url" in named else None,
+        agents=batch.column(named["agent"]) if "agent" in named else None,
+        classes=None,
+        place=place,
+    )
+
+
+def of_csv(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]:
+    """Go through a CSV file, or one with tabs: its first line names the columns, all are text."""
+    names = _header(given)
+    named = _named(given, names, columns)
+
+    def skip(row: Any) -> str:
+        place = f"row {row.number}" if row.number is not None else "a row"
+        trouble.add(f"{place}: it has {row.actual_columns} columns, not {row.expected_columns}")
+        return "skip"
+
+    with open(given.path, "rb") as file:
+        reader = pyarrow.csv.open_csv(
+            _unpacked(given.path, file),
+            read_options=pyarrow.csv.ReadOptions(
+                block_size=4 * OCTETS, use_threads=False, column_names=names, skip_rows=1
+            ),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=_delimiter(given.path),
+                newlines_in_values=True,
+                invalid_row_handler=skip,
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=False
+            ),
+        )
+        for batch in reader:
+            for start in range(0, len(batch), ROWS):
+                part = batch.slice(start, ROWS)
+                texts = [
+                    column if name == named["body"] else _as_text(column)
+                    for name, column in zip(names, part.columns, strict=True)
+                ]
+                table = pa.RecordBatch.from_arrays(texts, names=names)
+                yield _of_table(table, named, file.tell())
+
+
+def _header(given: Input) -> list[str]:
+    """Return the names of the columns of a CSV file.
+
+    Raises:
+        UnreadableError: it has no first line.
+        WrongColumnsError: two columns have one name.
+    """
+    with open(given.path, "rb") as file:
+        begin = _unpacked(given.path, file).read(1 << 16).decode("utf-8-sig", "replace")
+    first = next(csv.reader(begin.splitlines(), delimiter=_delimiter(given.path)), None)
+    if not first:
+        raise UnreadableError(f"{given.path}: is empty, without even the names of columns")
+    if len(set(first)) < len(first):
+        raise WrongColumnsError(f"{given.path}: two columns have the same name")
+    return first
+
+
+def _delimiter(path: str) -> str:
+    return "\t" if ".tsv" in os.path.basename(path).lower() else ","
+
+
+def _as_text(column: Any) -> Any:
+    """Return a column of octets as text; what is not UTF-8 of it is replaced."""
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowInvalid:
+        values = column.to_pylist()
+        texts = [None if each is None else each.decode("utf-8", "replace") for each in values]
+        return pa.array(texts, pa.string())
+
+
+def _unpacked(path: str, file: IO[bytes]) -> Any:
+    """Return a file as a stream, unpacked as its name says."""
+    ending = os.path.splitext(path)[1].lower()
+    codings = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4"}
+    stream = pa.PythonFile(file, "r")
+    return pa.CompressedInputStream(stream, codings[ending]) if ending in codings else stream
+
+
+#: Octets of a line of JSON that are read: a body can take six for one.
+_LONGEST_LINE = 128 * 1024 * 1024
+
+
+def of_json(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]:
+    """Go through lines of JSON, each an object: what the first ones have stays, as text."""
+    rows: list[dict[str, Any]] = []
+    names: list[str] = []
+    named: dict[str, str] = {}
+    octets = 0
+    with open(given.path, "rb") as file:
+        for number, line in _lines(_unpacked(given.path, file)):
+            row = _object(line)
+            if isinstance(row, str):
+                trouble.add(f"line {number}: {row}")
+                continue
+            wrong = _not_text(row, named)
+            if wrong:
+                trouble.add(f"line {number}: {wrong}")
+                continue
+            rows.append(row)
+            octets += len(line or b"")
+            if len(rows) == ROWS or octets >= OCTETS:
+                if not names:
+                    names, named = _keys(given, rows, columns)
+                yield _of_objects(rows, names, named, trouble, file.tell())
+                rows = []
+                octets = 0
+        if rows:
+            if not names:
+                names, named = _keys(given, rows, columns)
+            yield _of_objects(rows, names, named, trouble, given.size)
+
+
+def _lines(stream: Any) -> Iterator[tuple[int, bytes | None]]:
+    """Go through the lines of a stream that are not blank, with their numbers; None: too long."""
+    number = 0
+    rest = b""
+    is_skipping = False
+    while chunk := stream.read(1 << 20):
+        parts = (rest + chunk).split(b"\n")
+        rest = parts.pop()
+        for part in parts:
+            number += 1
+            if is_skipping:
+                is_skipping = False
+            elif part.strip():
+                yield number, part
+        if is_skipping or len(rest) > _LONGEST_LINE:
+            if not is_skipping:
+                yield number + 1, None
+            is_skipping = True
+            rest = b""
+    if rest.strip() and not is_skipping:
+        yield number + 1, rest
+
+
+def _object(line: bytes | None) -> dict[str, Any] | str:
+    """Return an object of JSON, or what is wrong with it."""
+    if line is None:
+        return f"it has more than {_LONGEST_LINE:,} octets"
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return "it is no JSON"
+    return found if isinstance(found, dict) else "it is no object"
+
+
+def _not_text(row: dict[str, Any], named: dict[str, str]) -> str | None:
+    """Return what is wrong with an object."""
+    for name in named.values():
+        if not isinstance(row.get(name), (str, type(None))):
+            return f"{name} is no text"
+    return None
+
+
+def _keys(
+    given: Input, rows: list[dict[str, Any]], columns: Columns
+) -> tuple[list[str], dict[str, str]]:
+    """Return the keys that stay, and which of them are asked for."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    named = _named(given, names, columns)
+    return names, named
+
+
+def _of_objects(
+    rows: list[dict[str, Any]],
+    names: list[str],
+    named: dict[str, str],
+    trouble: Trouble,
+    place: int,
+) -> Batch:
+    good = []
+    for row in rows:
+        wrong = _not_text(row, named)
+        if wrong:
+            trouble.add(f"a line: {wrong}")
+        else:
+            good.append(row)
+    arrays = [
+        pa.array([_octets(row.get(name)) for row in good], pa.large_binary())
+        if name == named["body"]
+        else pa.array([_cell(row.get(name)) for row in good], pa.string())
+        for name in names
+    ]
+    return _of_table(pa.RecordBatch.from_arrays(arrays, names=names), named, place)
+
+
+def _octets(body: str | None) -> bytes | None:
+    """Return text as octets, as `koster.parse` reads it."""
+    return None if body is None else body.encode("utf-8", "surrogatepass")
+
+
+def _cell(value: Any) -> str | None:
+    """Return a value as text: as it stands, or as JSON."""
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text.encode("utf-8", "replace").decode() if not text.isascii() else text
+
+
+_READERS: dict[str, Callable[[Input, Columns, Trouble], Iterator[Batch]]] = {
+    "warc": of_archive,
+    "parquet": of_parquet,
+    "csv": of_csv,
+    "json": of_json,
+}

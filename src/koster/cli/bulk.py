@@ -1,0 +1,339 @@
+"""``koster bulk``: whole archives and tables of robots.txt files."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import rich_click as click
+
+from ..agents import known
+from ..errors import KosterError, MissingExtraError, UnreadableError
+from ..expectations import ExpectationsError, robots_meant
+from . import _files, _screen, _sites
+from ._types import dialect_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ..bulk import runs
+    from ..bulk.runs import Input
+    from ..dialects import Dialect
+
+#: Bad records of an input that are printed; the shard lists more.
+_PRINTED = 3
+
+#: Who is meant by ``--agents known``.
+_KNOWN = "known"
+
+
+@click.group()
+def bulk() -> None:
+    """Ask about whole archives: WARC files, Parquet, JSON lines and CSV, on all cores.
+
+    The answers are a folder of Parquet files, one for each input. A run that was killed goes on
+    where it was.
+
+    Exit codes: 0 all was read, 1 some records could not be read, 2 wrong usage, 3 an input could
+    not be read or the answers not be written.
+    """
+
+
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of all of these."""
+    for option in (
+        _sites.stoppable,
+        click.option("--quiet", "-q", is_flag=True, help="Print troubles alone."),
+        click.option(
+            "--jobs",
+            "-j",
+            type=click.IntRange(1, 1024),
+            metavar="N",
+            help="How many cores to use; all of them, unless it is said.",
+        ),
+        click.option(
+            "--body",
+            metavar="COLUMN",
+            help="The column of robots.txt files in tables: body, text, content, robots_txt or "
+            "robots, unless it is said.",
+        ),
+        dialect_option("How to read the files"),
+        click.option(
+            "--output",
+            "-o",
+            required=True,
+            type=click.Path(file_okay=False),
+            metavar="OUT.parquet",
+            help="The folder for the answers, which engines read as one table.",
+        ),
+        click.argument("inputs", nargs=-1, required=True, metavar="INPUT..."),
+    ):
+        command = option(command)
+    return command
+
+
+def _agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that say who asks."""
+    for option in (
+        click.option(
+            "--agents",
+            "lists",
+            multiple=True,
+            metavar="FILE",
+            help="A file of agents, one a line; known: all crawlers that koster knows. Repeatable.",
+        ),
+        click.option(
+            "--agent",
+            "-a",
+            "agents",
+            multiple=True,
+            metavar="NAME",
+            help="Who asks: a product token, a User-Agent header, or as @training all known "
+            "crawlers with a purpose. Repeatable.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@bulk.command(options_metavar="[OPTIONS]")
+@_options
+@_agent_options
+def classify(
+    inputs: Sequence[str],
+    output: str,
+    agents: Sequence[str],
+    lists: Sequence[str],
+    dialect: Dialect,
+    body: str | None,
+    jobs: int | None,
+    quiet: bool,
+) -> None:
+    """Say how much of each site is disallowed for each agent: all, some or none.
+
+    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them. The answers are in the
+    column robots: a list with agent, written (a group names it), effective and line.
+
+    Example: koster bulk classify crawl/*.warc.gz --agents known -o classified.parquet
+
+    Exit codes: 0 all was read, 1 some records could not be read, 2 wrong usage, 3 an input could
+    not be read or the answers not be written.
+    """
+    runs = _runs()
+    asked = _asked(agents, lists)
+    if not asked:
+        raise click.UsageError("name somebody who asks: --agent NAME, or --agents known")
+    columns = runs.Columns(body=body)
+    question = runs.Question("classify", asked, dialect=dialect.name, columns=columns)
+    _run(question, inputs, output, jobs, is_quiet=quiet)
+
+
+@bulk.command(options_metavar="[OPTIONS]")
+@_options
+@_agent_options
+@click.option(
+    "--url",
+    "urls",
+    multiple=True,
+    metavar="URL",
+    help="A URL, or a path, that is asked of every site, in place of a column. Repeatable.",
+)
+@click.option(
+    "--url-column", metavar="COLUMN", help="The column of URLs in tables: url, unless it is said."
+)
+@click.option(
+    "--agent-column",
+    metavar="COLUMN",
+    help="The column of agents in tables: agent, unless it or an agent is said.",
+)
+def decide(
+    inputs: Sequence[str],
+    output: str,
+    agents: Sequence[str],
+    lists: Sequence[str],
+    urls: Sequence[str],
+    url_column: str | None,
+    agent_column: str | None,
+    dialect: Dialect,
+    body: str | None,
+    jobs: int | None,
+    quiet: bool,
+) -> None:
+    """Say of each row whether an agent may fetch a URL, and which line says so.
+
+    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them. The answers are in the
+    column decision: allowed, reason, line and pattern.
+
+    Example: koster bulk decide pages.parquet --agent GPTBot -o decided.parquet
+
+    Exit codes: 0 all was read, 1 some records could not be read, 2 wrong usage, 3 an input could
+    not be read or the answers not be written.
+    """
+    runs = _runs()
+    asked = _asked(agents, lists)
+    if (urls and url_column) or (asked and agent_column):
+        raise click.UsageError("say it, or name the column that says it, not both")
+    columns = runs.Columns(
+        body=body,
+        url=None if urls else url_column or "url",
+        agent=None if asked else agent_column or "agent",
+    )
+    found = _found(inputs)
+    if any(each.kind == "warc" for each in found):
+        if not urls:
+            raise click.UsageError("which URLs of each site? An archive needs --url, as in --url /")
+        if not asked:
+            raise click.UsageError("who asks? An archive needs --agent NAME, or --agents known")
+    question = runs.Question("decide", asked, tuple(urls), dialect.name, columns)
+    _run(question, inputs, output, jobs, is_quiet=quiet)
+
+
+@bulk.command(options_metavar="[OPTIONS]")
+@_options
+def facts(
+    inputs: Sequence[str],
+    output: str,
+    dialect: Dialect,
+    body: str | None,
+    jobs: int | None,
+    quiet: bool,
+) -> None:
+    """Say what stands in each file: groups, agents, sitemaps, delays, preferences, odd things.
+
+    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them. The answers are in the
+    column facts.
+
+    Example: koster bulk facts crawl/ -o facts.parquet
+
+    Exit codes: 0 all was read, 1 some records could not be read, 2 wrong usage, 3 an input could
+    not be read or the answers not be written.
+    """
+    runs = _runs()
+    question = runs.Question("facts", dialect=dialect.name, columns=runs.Columns(body=body))
+    _run(question, inputs, output, jobs, is_quiet=quiet)
+
+
+def _asked(agents: Sequence[str], lists: Sequence[str]) -> tuple[str, ...]:
+    """Return who asks, each once."""
+    found: list[str] = []
+    try:
+        for agent in agents:
+            found += robots_meant(agent)
+        for path in lists:
+            if path == _KNOWN:
+                found += [each.token for each in known()]
+            else:
+                lines = _files.read_lines(path)
+                found += [line for line in lines if not line.startswith("#")]
+    except (ExpectationsError, MissingExtraError) as error:
+        raise click.UsageError(str(error)) from error
+    except UnreadableError as error:
+        _fail(str(error))
+    return tuple(dict.fromkeys(found))
+
+
+def _found(paths: Sequence[str]) -> list[Input]:
+    """Return the inputs that are meant."""
+    runs = _runs()
+    try:
+        found: list[Input] = runs.find_inputs(paths)
+    except UnreadableError as error:
+        _fail(str(error))
+    return found
+
+
+def _runs() -> Any:
+    """Return `koster.bulk.runs`, or say what it needs."""
+    try:
+        from ..bulk import runs
+    except MissingExtraError as error:
+        raise click.UsageError(str(error)) from error
+    return runs
+
+
+def _fail(why: str) -> NoReturn:
+    _screen.complain(why)
+    sys.exit(3)
+
+
+def _run(
+    question: runs.Question,
+    paths: Sequence[str],
+    output: str,
+    jobs: int | None,
+    *,
+    is_quiet: bool,
+) -> None:
+    """Ask, tell what became of it, and exit with its code."""
+    runs = _runs()
+    inputs = _found(paths)
+    try:
+        with _progress(inputs, is_quiet=is_quiet) as progress:
+            done = runs.run(question, inputs, output, jobs, progress)
+    except runs.ForeignFolderError as error:
+        raise click.UsageError(str(error)) from error
+    except KosterError as error:
+        _fail(str(error))
+    _tell(done, output, is_quiet=is_quiet)
+    sys.exit(3 if done.failed else 1 if done.bad else 0)
+
+
+def _tell(done: runs.Run, output: str, *, is_quiet: bool) -> None:
+    """Print what a run did, and what it could not."""
+    for each in done.shards:
+        if each.why is not None:
+            _screen.complain(each.why)
+        for what in each.listed[:_PRINTED]:
+            _screen.complain(f"{each.input}: {what}")
+        if each.bad > _PRINTED:
+            more = each.bad - _PRINTED
+            _screen.complain(f"{each.input}: {more:,} more records that could not be read")
+    if is_quiet:
+        return
+    there = [each for each in done.shards if each.why is None]
+    new = sum(each.is_new for each in there)
+    rows = sum(each.rows for each in there if each.is_new)
+    rate = f", {rows / done.seconds:,.0f} a second" if rows and done.seconds else ""
+    print(f"{done.rows:,} answers from {len(there):,} inputs in {_screen.printable(output)}")
+    print(f"{rows:,} of them new, from {new:,} inputs, in {done.seconds:,.1f} s{rate}")
+    if done.bad:
+        print(f"{done.bad:,} records could not be read")
+    if done.failed:
+        print(f"{len(done.failed):,} inputs have no answers; run it again to try these once more")
+
+
+@contextmanager
+def _progress(inputs: list[Input], *, is_quiet: bool) -> Iterator[Any]:
+    """Show how far the run is, to who looks: octets read, their rate, and the time that is left."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    console = Console(stderr=True)
+    if is_quiet or not console.is_terminal:
+        yield None
+        return
+    bar = Progress(
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TextColumn("{task.fields[rows]:,} answers"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+    total = sum(each.size for each in inputs)
+    with bar:
+        task = bar.add_task("", total=total, rows=0)
+
+        def note(places: list[int], rows: list[int]) -> None:
+            bar.update(task, completed=sum(places), rows=sum(rows))
+
+        yield note
