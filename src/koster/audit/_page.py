@@ -5,9 +5,10 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from .._html import page as document
+from .._html import text
 from ..agents import MANNERS, Heeds
 from ..analysis import Extent
-from ..model import spelt_out
 
 if TYPE_CHECKING:
     from . import Audit, Verdict
@@ -22,27 +23,11 @@ _BARELY = "◔"
 _REMARKS = {heeds: MANNERS[heeds] for heeds in (Heeds.UNDOCUMENTED, Heeds.DISPUTED, Heeds.CONTROL)}
 
 _STYLE = """
-:root { --ink: #1b1f24; --soft: #59636e; --line: #d1d9e0; --paper: #fff;
-  --link: #0969da; --all: #b3261e; --some: #9a6700; --none: #1a7f37; }
-@media (prefers-color-scheme: dark) { :root { --ink: #f0f3f6; --soft: #9198a1; --line: #3d444d;
-  --paper: #0d1117; --link: #58a6ff; --all: #ff8a80; --some: #e3b341; --none: #56d364; } }
-* { box-sizing: border-box; }
-body { margin: 2rem auto; max-width: 68rem; padding: 0 1rem; color: var(--ink);
-  background: var(--paper); font: 16px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.6rem; margin: 0 0 .25rem; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
-.lead { font-size: 1.1rem; } .soft { color: var(--soft); } a { color: var(--link); }
-.all { color: var(--all); } .some { color: var(--some); } .none { color: var(--none); }
-svg { width: 100%; height: auto; } svg text { fill: var(--ink); font: 14px system-ui, sans-serif; }
 svg .sign { fill: var(--paper); font-size: 11px; text-anchor: middle; }
 svg .count { fill: var(--soft); font-size: 13px; }
-rect.all { fill: var(--all); } rect.some { fill: var(--some); } rect.none { fill: var(--none); }
-.wide { overflow-x: auto; } .wide svg { min-width: 40rem; } .wide table { min-width: 48rem; }
-table { border-collapse: collapse; width: 100%; font-size: .9rem; table-layout: fixed; }
-th, td { text-align: left; padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--line);
-  vertical-align: top; overflow-wrap: break-word; }
+.wide svg { min-width: 40rem; } .wide table { min-width: 48rem; }
+table { table-layout: fixed; }
 th:nth-child(1) { width: 24%; } th:nth-child(2) { width: 14%; } th:nth-child(3) { width: 12%; }
-th { white-space: nowrap; color: var(--soft); font-weight: 600; border-top: 0; }
-code { font-size: .85em; }
 """
 
 #: The picture: rows of squares.
@@ -55,21 +40,15 @@ _ROW = 10
 
 def page(audit: Audit, title: str, source: str = "") -> str:
     """Return the page. ``source`` says where the file is from, and when it was looked at."""
-    from_where = f'<p class="soft">{_text(source)}</p>' if source else ""
     parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{_text(title)}: who may fetch it</title><style>{_STYLE}</style></head><body>",
-        f"<h1>{_text(title)}: who may fetch it</h1>{from_where}",
+        f'<p class="soft">{text(source)}</p>' if source else "",
         f'<p class="lead">{escape(audit.summary)}</p>',
         _picture(audit),
         _legend(),
         _stated(audit),
         *(_table(purpose.value, audit.of(purpose)) for purpose in audit.purposes),
-        "</body></html>",
     ]
-    return "\n".join(part for part in parts if part) + "\n"
+    return document(f"{title}: who may fetch it", parts, _STYLE)
 
 
 def _picture(audit: Audit) -> str:
@@ -132,21 +111,17 @@ def _stated(audit: Audit) -> str:
     """Return what the file says about uses of its content."""
     rows = [
         f"<tr><td>line {each.line}</td><td>{escape(str(each.directive))}</td>"
-        f"<td><code>{_text(f'{each.pattern} ' if each.pattern else '')}"
-        f"{_text(f'{each.key}={each.value}')}</code></td></tr>"
+        f"<td><code>{text(f'{each.pattern} ' if each.pattern else '')}"
+        f"{text(f'{each.key}={each.value}')}</code></td></tr>"
         for each in audit.preferences
     ]
     rows += [
-        f"<tr><td></td><td>License</td><td><code>{_text(each)}</code></td></tr>"
+        f"<tr><td></td><td>License</td><td><code>{text(each)}</code></td></tr>"
         for each in audit.licenses
     ]
     if not rows:
         return '<p class="soft">The file states no preferences and no licence.</p>'
     return f"<h2>Preferences and licences</h2><table>{''.join(rows)}</table>"
-
-
-def _text(text: str) -> str:
-    return escape("".join(each if each.isprintable() else spelt_out(each) for each in text))
 
 
 def _table(heading: str, verdicts: tuple[Verdict, ...]) -> str:
@@ -160,7 +135,7 @@ def _table(heading: str, verdicts: tuple[Verdict, ...]) -> str:
 
 def _row(verdict: Verdict) -> str:
     crawler = verdict.crawler
-    line = f"<code>{_text(verdict.line)}</code>" if verdict.rule else ""
+    line = f"<code>{text(verdict.line)}</code>" if verdict.rule else ""
     remark = f"; {_REMARKS[crawler.heeds]}" if crawler.heeds in _REMARKS else ""
     link = escape(crawler.source, quote=True)
     return (

@@ -11,18 +11,22 @@ import rich_click as click
 from ..agents import known
 from ..errors import KosterError, MissingExtraError, UnreadableError
 from ..expectations import ExpectationsError, robots_meant
-from . import _files, _screen, _sites
+from . import _files, _inputs, _screen, _sites
 from ._types import dialect_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ..bulk import runs
+    from ..bulk.report import Report
     from ..bulk.runs import Input
     from ..dialects import Dialect
 
 #: Bad records of an input that are printed; the shard lists more.
 _PRINTED = 3
+
+#: Crawlers of a report that are printed.
+_MOST = 12
 
 #: Who is meant by ``--agents known``.
 _KNOWN = "known"
@@ -337,3 +341,75 @@ def _progress(inputs: list[Input], *, is_quiet: bool) -> Iterator[Any]:
             bar.update(task, completed=sum(places), rows=sum(rows))
 
         yield note
+
+
+@bulk.command(options_metavar="[OPTIONS]")
+@click.argument("answers", metavar="OUT.parquet")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False),
+    default="report.html",
+    show_default=True,
+    metavar="FILE",
+    help="Where the page goes.",
+)
+@click.option("--csv", "table", metavar="FILE", help="Where the numbers go, besides.")
+@click.option("--title", default="Who is shut out", show_default=True, help="The page's title.")
+@_sites.stoppable
+def report(answers: str, output: str, table: str | None, title: str) -> None:
+    """Make a page, with pictures, of what classify found, and the numbers as CSV.
+
+    How many sites disallow each crawler, all or in part, by what it fetches for, and crawl by crawl
+    where there are several.
+
+    Example: koster bulk report classified.parquet -o report.html --csv numbers.csv
+
+    Exit codes: 0 done, 2 wrong usage, 3 the answers could not be read or the report not be written.
+    """
+    from datetime import date
+
+    from .. import __version__
+
+    _runs()
+    from ..bulk import _report_page
+    from ..bulk import report as reports
+
+    try:
+        found = reports.report(answers)
+        made = f"{answers}, {date.today()}, by koster {__version__}, read as {found.dialect}"
+        page = _report_page.page(found, title, made)
+        _inputs.replace(output, page.encode("utf-8"))
+        if table:
+            _inputs.replace(table, found.as_csv().encode("utf-8"))
+    except KosterError as error:
+        _fail(str(error))
+    _print_report(found)
+    print(f"{_screen.printable(output)}{f' and {_screen.printable(table)}' if table else ''}")
+
+
+def _print_report(found: Report) -> None:
+    """Print the numbers of the last crawl for those that most are closed to."""
+    from rich.text import Text
+
+    from ..bulk import _report_page
+
+    if not found.crawls:
+        return
+    shares = found.of(found.crawls[-1])
+    most = sorted(shares, key=lambda each: -each.share_closed)[:_MOST]
+    rows = [
+        [
+            Text(_screen.printable(each.agent)),
+            Text(each.purpose, "dim"),
+            Text(_report_page.percent(each.share_closed), "bold red"),
+            Text(_report_page.percent(each.share_partly), "yellow"),
+            Text(f"{each.named:,} of {each.sites:,}", "dim"),
+        ]
+        for each in most
+    ]
+    if rows:
+        headings = ["Crawler", "Purpose", "Allow nothing", "Disallow a part", "Name it"]
+        _screen.print_table(headings, rows)
+    if len(shares) > len(most):
+        print(f"and {len(shares) - len(most)} more in the report")

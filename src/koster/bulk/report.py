@@ -1,0 +1,226 @@
+"""What ``koster bulk classify`` found, as numbers and as a page.
+
+Sites are counted, not files: an origin whose robots.txt was asked for in a crawl is one site, and
+redirects are followed as far as the archives have them. Of tables, which know of no origins, each
+row is a site.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import astuple, dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..agents import Heeds, Purpose, known, place_in_reports
+from ..errors import MissingExtraError, UnreadableError, missing
+from . import runs
+from .duckdb import REDIRECTS
+
+try:
+    import duckdb
+except ImportError as error:
+    raise missing("koster.bulk.report", "bulk") from error
+
+if TYPE_CHECKING:
+    import os
+
+    from ..agents import Crawler
+
+__all__ = ["Fetches", "Report", "Share", "report", "summarised"]
+
+#: The label of what belongs to no crawl, and has no date.
+_NO_CRAWL = "all"
+#: The purpose of agents that are not known.
+_OTHERS = "others"
+#: The order of the report.
+_PURPOSES = [*(purpose.value for purpose in Purpose), _OTHERS]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many sites of a crawl disallow an agent.
+
+    ``sites`` answered with a file; ``named`` of them name the agent, ``closed`` disallow all,
+    ``partly`` a part, and of ``unknown`` it could not be proved. A crawler that heeds no groups for
+    everybody (``by_name``) is counted as disallowed only by sites that name it.
+    """
+
+    crawl: str
+    agent: str
+    operator: str
+    purpose: str
+    by_name: bool
+    sites: int
+    named: int
+    closed: int
+    partly: int
+    unknown: int
+
+    @property
+    def share_closed(self) -> float:
+        """Of the sites, those that disallow all: 0 to 1."""
+        return self.closed / self.sites if self.sites else 0.0
+
+    @property
+    def share_partly(self) -> float:
+        """Of the sites, those that disallow a part: 0 to 1."""
+        return self.partly / self.sites if self.sites else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fetches:
+    """How many sites of a crawl gave what in the end: a fetch class, or why there is none."""
+
+    crawl: str
+    outcome: str
+    sites: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """The numbers: by crawl, purpose, and the share of sites that disallow all."""
+
+    shares: tuple[Share, ...]
+    fetches: tuple[Fetches, ...]
+    dialect: str
+
+    @cached_property
+    def crawls(self) -> tuple[str, ...]:
+        """The crawls, the oldest first."""
+        found = {each.crawl for each in self.shares} | {each.crawl for each in self.fetches}
+        return tuple(sorted(found))
+
+    def of(self, crawl: str) -> tuple[Share, ...]:
+        """Return the shares of a crawl."""
+        return tuple(each for each in self.shares if each.crawl == crawl)
+
+    def as_csv(self) -> str:
+        """Return the shares as CSV, with a line of headings."""
+        out = io.StringIO(newline="")
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([*(field.name for field in fields(Share)), "share_closed", "share_partly"])
+        for each in self.shares:
+            row = ["yes" if value is True else "" if value is False else value
+                   for value in astuple(each)]  # fmt: skip
+            writer.writerow([*row, f"{each.share_closed:.6f}", f"{each.share_partly:.6f}"])
+        return out.getvalue()
+
+
+def report(folder: str | os.PathLike[str]) -> Report:
+    """Return the numbers of the shards in a folder.
+
+    Raises:
+        UnreadableError: there are none, or they are no answers of ``koster bulk classify``.
+    """
+    shards = runs.read_shards(folder)
+    question = shards[0][1]["question"]
+    if any(said["question"] != question for _, said in shards):
+        raise UnreadableError(f"{folder}: has answers to several questions")
+    if question["kind"] != "classify":
+        raise UnreadableError(
+            f"{folder}: has the answers of koster bulk {question['kind']}; a report is made from "
+            "those of koster bulk classify"
+        )
+    archived: list[str] = []
+    tabled: list[str] = []
+    for path, _ in shards:
+        (archived if _is_archived(path) else tabled).append(path)
+    try:
+        with duckdb.connect() as con:
+            con.execute("SET preserve_insertion_order = false")
+            return summarised(con, archived, tabled, question["dialect"])
+    except duckdb.Error as error:
+        raise UnreadableError(f"{folder}: {str(error).splitlines()[0]}") from error
+
+
+def _is_archived(path: str) -> bool:
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    return {"crawl", "origin", "class", "location"} <= set(pq.read_schema(path).names)
+
+
+_SITES_ARCHIVED = """
+CREATE TEMP TABLE archived AS
+SELECT url, origin, fetched, class, location, robots,
+    coalesce(crawl, strftime(fetched, '%Y-%m'), ?) AS crawl
+FROM read_parquet(?, union_by_name = true);
+"""
+_SITES = """
+INSERT INTO sites
+SELECT crawl, if(ended = 'answered', class, ended), robots FROM robots_followed('archived');
+"""
+_SITES_TABLED = """
+INSERT INTO sites SELECT ?, 'ok', robots FROM read_parquet(?, union_by_name = true);
+"""
+_SHARES = """
+SELECT crawl, agent,
+    count(*) AS sites,
+    count_if(written) AS named,
+    count_if(effective = 'all' AND (written OR NOT by_name)) AS closed,
+    count_if(effective = 'some' AND (written OR NOT by_name)) AS partly,
+    count_if(effective IS NULL) AS unknown
+FROM (
+    SELECT crawl, unnest(robots, recursive := true)
+    FROM sites
+)
+LEFT JOIN crawlers USING (agent)
+GROUP BY ALL
+"""
+
+
+def summarised(con: Any, archived: list[str], tabled: list[str], dialect: str) -> Report:
+    """Return the numbers of shards, by a connection of DuckDB."""
+    con.execute(REDIRECTS)
+    con.execute(
+        "CREATE TEMP TABLE sites (crawl TEXT, outcome TEXT, robots STRUCT(agent TEXT, "
+        "written BOOLEAN, effective TEXT, line INTEGER)[])"
+    )
+    if archived:
+        con.execute(_SITES_ARCHIVED, [_NO_CRAWL, archived])
+        con.execute(_SITES)
+    if tabled:
+        con.execute(_SITES_TABLED, [_NO_CRAWL, tabled])
+    crawlers = {each.token: each for each in _known()}
+    con.execute("CREATE TEMP TABLE crawlers (agent TEXT, by_name BOOLEAN)")
+    con.executemany(
+        "INSERT INTO crawlers VALUES (?, ?)",
+        [[token, each.heeds is Heeds.OWN_GROUPS] for token, each in crawlers.items()]
+        or [["", False]],
+    )
+    query = _SHARES.replace("by_name", "coalesce(by_name, false)")
+    shares = [_share(row, crawlers.get(row[1])) for row in con.execute(query).fetchall()]
+    fetches = con.execute(
+        "SELECT crawl, outcome, count(*) FROM sites GROUP BY ALL ORDER BY crawl, 3 DESC, outcome"
+    ).fetchall()
+    order = {purpose: number for number, purpose in enumerate(_PURPOSES)}
+    shares.sort(
+        key=lambda each: (
+            each.crawl,
+            order[each.purpose],
+            -each.share_closed,
+            place_in_reports(crawlers[each.agent]) if each.agent in crawlers else 0,
+            each.agent.lower(),
+        )
+    )
+    return Report(tuple(shares), tuple(Fetches(*row) for row in fetches), dialect)
+
+
+def _known() -> tuple[Crawler, ...]:
+    try:
+        return known()
+    except MissingExtraError:
+        return ()
+
+
+def _share(row: tuple[Any, ...], crawler: Crawler | None) -> Share:
+    crawl, agent, *counts = row
+    return Share(
+        crawl,
+        agent,
+        crawler.operator if crawler else "",
+        crawler.purpose.value if crawler else _OTHERS,
+        crawler is not None and crawler.heeds is Heeds.OWN_GROUPS,
+        *counts,
+    )
