@@ -1,5 +1,6 @@
 # make run    show the main job on a robots.txt
 # make test   everything that must hold: style, types, layers, tests compiled and not
+# make test-spark   koster.bulk.spark on a real session of Spark: half a gigabyte, and Java 17
 # make compat the test suites of the libraries that koster.compat stands in for
 # make bench  how fast, how large, and against whom
 #
@@ -14,7 +15,7 @@ PYTEST := $(BIN)/python -m pytest -q -r s -n 2
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: run test lint compat bench clean
+.PHONY: run test test-spark lint compat bench clean
 
 run: $(VENV)/compiled
 	@$(BIN)/python examples/run.py
@@ -28,6 +29,9 @@ lint: $(VENV)/compiled
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+test-spark: $(VENV)/spark
+	KOSTER_PURE=0 $(PYTEST) -n 0 tests/spark
 
 compat: $(VENV)/installed
 	@$(BIN)/nox --session compat
@@ -50,6 +54,11 @@ $(VENV)/compiled: $(VENV)/installed $(HOT)
 	@rm -f src/koster/*.so src/koster/*/*.so
 	@$(BIN)/python setup.py -q build_ext --inplace --parallel 2 > $(VENV)/build.log 2>&1 \
 	  || { cat $(VENV)/build.log; exit 1; }
+	@touch $@
+
+$(VENV)/spark: $(VENV)/compiled
+	$(BIN)/python -m pip install -q --no-build-isolation --editable '.[spark]'
+	$(BIN)/python -m pip install -q 'ray>=2.40' || echo "Ray does not install here: its call is not tested"
 	@touch $@
 
 $(VENV)/peers: $(VENV)/compiled

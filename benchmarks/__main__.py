@@ -14,7 +14,7 @@ from typing import Any
 
 import koster
 
-from . import data, facades, fetching, owners
+from . import archives, data, facades, fetching, owners
 from .measure import child, in_turns, shown, table
 from .peers import MAKERS, Peer, peer
 
@@ -37,6 +37,7 @@ def main() -> None:
     importing(rounds)
     fetching.run(is_quick=is_quick)
     owners.run()
+    archives.run(is_quick=is_quick)
     print(FLATTERS)
 
 

@@ -9,6 +9,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
+import archives
 import click
 import httpx2
 import pytest
@@ -21,10 +22,12 @@ import koster
 import koster.agents
 import koster.analysis
 import koster.audit
+import koster.bulk
 import koster.cache
 import koster.fetch
 import koster.lint
 from koster.access import FailureKind
+from koster.bulk import CLASSIFIED, DECIDED, FACTS, _inputs, warc
 from koster.cli._root import koster as command
 from koster.fetch import EventName
 
@@ -88,7 +91,13 @@ def test_the_shares_of_the_facades_are_documented() -> None:
 
 
 def _commands() -> list[tuple[str, click.Command]]:
-    return [(name, each) for name, each in command.commands.items()]
+    found: list[tuple[str, click.Command]] = []
+    for name, each in command.commands.items():
+        if isinstance(each, click.Group):
+            found += [(f"{name} {inner}", one) for inner, one in each.commands.items()]
+        else:
+            found.append((name, each))
+    return found
 
 
 @pytest.mark.parametrize(("name", "each"), _commands())
@@ -108,22 +117,24 @@ def test_help_works(arguments: list[str]) -> None:
     assert "Usage" in result.output
 
 
-@pytest.mark.parametrize("name", command.commands)
-def test_examples_in_the_help_can_be_typed(name: str) -> None:
-    said = " ".join(inspect.cleandoc(command.commands[name].help or "").split())
+@pytest.mark.parametrize(("name", "each"), _commands())
+def test_examples_in_the_help_can_be_typed(name: str, each: click.Command) -> None:
+    said = " ".join(inspect.cleandoc(each.help or "").split())
     examples = said.partition("Example")[2].partition(":")[2].partition("Exit codes")[0].split(";")
     assert examples
     for example in examples:
-        program, called, *arguments = example.partition(">")[0].split()
-        assert (program, called) == ("koster", name)
+        program, *arguments = example.partition(">")[0].split()
+        called = [arguments.pop(0) for _ in name.split()]
+        assert (program, " ".join(called)) == ("koster", name)
         # Some options print something and end.
         with suppress(click.exceptions.Exit):
-            command.commands[name].make_context(name, arguments)
+            each.make_context(name, arguments)
 
 
-@pytest.mark.parametrize("name", command.commands)
+@pytest.mark.parametrize("name", [name for name, _ in _commands()])
 def test_help_names_the_exit_codes(name: str) -> None:
-    said = CliRunner().invoke(command, [name, "--help"], env={"COLUMNS": "200"}).output
+    asked = [*name.split(), "--help"]
+    said = CliRunner().invoke(command, asked, env={"COLUMNS": "200"}).output
     section = DOCS["cli.md"].partition(f"## koster {name}")[2].partition("\n## ")[0]
     codes = re.findall(r"^\| (\d) \|", section, re.MULTILINE)
     # Not every command has a finding.
@@ -183,6 +194,34 @@ def test_what_the_pages_on_fetching_show_runs(
         running = eval(code, names)
         if running is not None:
             asyncio.run(running)
+
+
+def test_what_the_page_on_archives_shows_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Spark's stands in the tests of ``make test-spark``; Ray is smoke-tested where it is."""
+    archives.write(tmp_path / "robotstxt.warc.gz", archives.sites(10))
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    blocks = _blocks("archives.md")
+    assert len(blocks) >= 4
+    for block in blocks:
+        exec(compile(block, "archives.md", "exec"), names)
+
+
+def test_every_name_of_the_kernel_is_documented() -> None:
+    page = DOCS["archives.md"]
+    for name in koster.bulk.__all__:
+        assert f"`{name}" in page, name
+    for type_ in (CLASSIFIED, DECIDED, FACTS):
+        for field in type_:
+            assert f"`{field.name}`" in page, field.name
+    for name in (*warc.FetchClass, *_inputs.ARCHIVED.names):
+        assert f"`{name}`" in page, name
+    for function in ("robots_classify", "robots_followed", "robots_decide", "robots_facts"):
+        assert function in page
+    for ending in (*_inputs._KINDS, *_inputs._PACKED):
+        assert f"`{ending}`" in DOCS["cli.md"]
 
 
 def test_consoles_in_the_docs_show_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,7 +138,7 @@ def _bars(shares: Sequence[Share], purpose: str) -> str:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 26 else name[:25] + "…"
+    return name if len(name) <= 24 else name[:23] + "…"
 
 
 def _lines(report: Report, purpose: str) -> str:

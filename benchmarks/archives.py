@@ -1,0 +1,325 @@
+"""Whole archives: the kernel, the engines, the command, and the memory that it takes."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from protego import Protego
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+import koster
+import koster.bulk.polars
+from koster.bulk import kernel, warc
+from koster.bulk.duckdb import register
+
+from . import data
+from .measure import in_turns, shown, table
+
+AGENTS = (
+    *("Googlebot", "bingbot", "YandexBot", "Baiduspider", "DuckDuckBot", "Applebot"),
+    *("GPTBot", "ClaudeBot", "CCBot", "Bytespider", "Amazonbot", "PerplexityBot"),
+    *("Google-Extended", "Applebot-Extended", "meta-externalagent", "OAI-SearchBot"),
+    *("ChatGPT-User", "anthropic-ai", "Claude-Web", "cohere-ai", "Diffbot", "FacebookBot"),
+    *("AhrefsBot", "SemrushBot"),
+)
+#: URLs that are asked of each file.
+URLS = 20
+
+
+def run(*, is_quick: bool = False) -> None:
+    """Print the tables."""
+    rounds = 1 if is_quick else 7
+    bodies = list(data.corpus().values())
+    classified(bodies, rounds)
+    decided(bodies, rounds)
+    engines(bodies, rounds)
+    with tempfile.TemporaryDirectory() as folder:
+        commands(Path(folder), bodies, 1 if is_quick else 3)
+        memory(Path(folder), bodies)
+
+
+def probed(bodies: list[str], rules: list[list[str]]) -> int:
+    """Find out with Protego how much is closed: ask about / and about every rule's path."""
+    closed = 0
+    for body, paths in zip(bodies, rules, strict=True):
+        parsed = Protego.parse(body)
+        for agent in AGENTS:
+            verdicts = {parsed.can_fetch(path, agent) for path in ("/", *paths)}
+            closed += verdicts == {False}
+    return closed
+
+
+def classified(bodies: list[bytes], rounds: int) -> None:
+    column = pa.array(bodies, pa.binary())
+    # Protego would take many minutes over the large files.
+    small = [body for body in bodies if len(body) <= 2_000]
+    texts = [body.decode("utf-8", "replace") for body in small]
+    rules = [
+        [rule.pattern for group in koster.parse(body).groups for rule in group.rules]
+        for body in small
+    ]
+    few = pa.array(small, pa.binary())
+    kernel.classify(column, AGENTS)
+    taken = in_turns(
+        {
+            "all": lambda: kernel.classify(column, AGENTS),
+            "small": lambda: kernel.classify(few, AGENTS),
+        },
+        rounds,
+    ) | in_turns({"protego": lambda: probed(texts, rules)}, 1)
+    facts = in_turns({"facts": lambda: kernel.facts(column)}, rounds)["facts"]
+    ratio = taken["protego"] / taken["small"]
+    print(f"## The kernel: classify for {len(AGENTS)} agents, on one core\n")
+    table(
+        ["", "files", "files a second", "koster is"],
+        [
+            ["koster, all files", len(bodies), f"{len(bodies) / taken['all']:,.0f}", ""],
+            ["koster, files of at most 2,000 octets", len(small),
+             f"{len(small) / taken['small']:,.0f}", ""],
+            ["a Protego loop over these, / and each rule", len(small),
+             f"{len(small) / taken['protego']:,.0f}", f"{ratio:,.0f} ×"],
+            ["koster, facts, all files", len(bodies), f"{len(bodies) / facts:,.0f}", ""],
+        ],
+    )  # fmt: skip
+
+
+def decided(bodies: list[bytes], rounds: int) -> None:
+    urls = [url for _, _, url in data.questions()]
+    count = len(bodies) * URLS
+    column = pa.array([urls[number * 7919 % len(urls)] for number in range(count)])
+    indices = pa.array([number // URLS for number in range(count)], pa.int32())
+    coded = pa.DictionaryArray.from_arrays(indices, pa.array(bodies, pa.large_binary()))
+    plain = coded.dictionary_decode()
+    order = pa.array([number * 7919 % count for number in range(count)])
+    ways = {
+        "dictionary-encoded bodies": (coded, column),
+        "adjacent bodies, each spelt out": (plain, column),
+        "dictionary-encoded, in disorder": (coded.take(order), column.take(order)),
+    }
+    print(f"## The kernel: {count:,} decisions, {URLS} a file, on one core\n")
+    rows = []
+    for name, (given, asked) in ways.items():
+        taken = in_turns(
+            {
+                "decide": lambda given=given, asked=asked: kernel.decide(given, asked, "GPTBot"),
+                "allowed": lambda given=given, asked=asked: kernel.allowed(given, asked, "GPTBot"),
+            },
+            rounds,
+            before=1,
+        )
+        rows.append([name, *(f"{count / taken[way] / 1e6:.2f}" for way in ("decide", "allowed"))])
+    table(["", "decide, M rows/s", "allowed, M rows/s"], rows)
+
+
+def engines(bodies: list[bytes], rounds: int) -> None:
+    """What the engines cost over the kernel, with one thread each, and the kernel with two."""
+    given = [b"%b\n# %d" % (body, copy) for copy in range(5) for body in bodies]
+    column = pa.array(given, pa.large_binary())
+    frame = pl.DataFrame({"body": pl.Series(pl.from_arrow(column))})
+    halves = [column.slice(0, len(given) // 2), column.slice(len(given) // 2)]
+    agents = list(AGENTS)
+    body: Any = pl.col("body")
+    with duckdb.connect() as con, ThreadPoolExecutor(2) as pool:
+        con.execute("SET threads = 1")
+        register(con)
+        con.register("given", pa.table({"body": column}))
+        con.execute("CREATE TABLE robots AS SELECT * FROM given")
+        sql = f"SELECT robots_classify(body, {agents}) AS r FROM robots"
+        pool_map = pool.map
+        actions: dict[str, Callable[[], object]] = {
+            "the kernel": lambda: kernel.classify(column, agents),
+            "the kernel, two threads": lambda: list(
+                pool_map(lambda half: kernel.classify(half, agents), halves)
+            ),
+            "DuckDB, one thread": lambda: con.sql(sql).to_arrow_table(),
+            "Polars": lambda: frame.select(body.robots.classify(agents)),
+        }
+        taken = in_turns(actions, rounds, before=1)
+    print(f"## Engines: classify for {len(AGENTS)} agents, {len(given):,} files\n")
+    base = taken["the kernel"]
+    table(
+        ["", "a file", "files a second", "over the kernel"],
+        [
+            [name, shown(time_ / len(given)), f"{len(given) / time_:,.0f}",
+             "" if name.startswith("the") else f"{(time_ - base) / len(given) * 1e6:+.1f} µs"]
+            for name, time_ in taken.items()
+        ],
+    )  # fmt: skip
+    ratio = base / taken["the kernel, two threads"]
+    print(f"Two threads of one process are {ratio:.2f} × one.\n")
+
+
+def write_archive(path: Path, bodies: list[bytes], copies: int = 1, start: int = 0) -> None:
+    """Write an archive as Common Crawl's are: request, response and metadata of each fetch."""
+    with path.open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        info = {"isPartOf": "CC-MAIN-2026-43", "software": "benchmarks"}
+        writer.write_record(writer.create_warcinfo_record(path.name, info))
+        for copy in range(copies):
+            for number, body in enumerate(bodies):
+                url = f"https://site-{start + copy * len(bodies) + number}.example/robots.txt"
+                asked = StatusAndHeaders(
+                    "GET /robots.txt HTTP/1.1", [("Host", "x")], is_http_request=True
+                )
+                head = StatusAndHeaders(
+                    "200 OK", [("Content-Type", "text/plain"), ("Server", "nginx")], "HTTP/1.1"
+                )  # fmt: skip
+                writer.write_record(writer.create_warc_record(url, "request", http_headers=asked))
+                writer.write_record(
+                    writer.create_warc_record(url, "response", io.BytesIO(body), http_headers=head)
+                )
+                more = io.BytesIO(b"fetchTimeMs: 120\r\ncharset-detected: UTF-8\r\n")
+                writer.write_record(
+                    writer.create_warc_record(
+                        url, "metadata", more, warc_content_type="application/warc-fields"
+                    )
+                )
+
+
+#: A run that tells the most memory that it took: of the process alone, not of what began it.
+_TOLD = """
+import re, sys
+from koster.bulk import runs
+question = runs.Question("classify", tuple(sys.argv[3:]))
+runs.run(question, runs.find_inputs(sys.argv[1:2]), sys.argv[2], 1)
+print(re.search("VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+"""
+
+
+def _command(arguments: list[object]) -> float:
+    """Return the seconds that a command takes."""
+    before = time.perf_counter()
+    command = [sys.executable, "-m", "koster", "bulk", *map(str, arguments)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - before
+
+
+def _most_memory(given: Path, out: Path) -> float:
+    """Return the most memory that a run takes, in octets."""
+    command = [sys.executable, "-c", _TOLD, str(given), str(out), *AGENTS]
+    done = subprocess.run(command, capture_output=True, check=True)
+    return int(done.stdout) * 1024
+
+
+def commands(folder: Path, bodies: list[bytes], rounds: int) -> None:
+    """One core and two, from archives; and Spark, where it is installed."""
+    copies, parts = 6, 8
+    inputs = folder / "archives"
+    inputs.mkdir()
+    for number in range(parts):
+        write_archive(inputs / f"{number}.warc.gz", bodies, copies, number * copies * len(bodies))
+    count = len(bodies) * copies * parts
+    octets = sum(path.stat().st_size for path in inputs.iterdir())
+    asked: list[object] = [each for name in AGENTS for each in ("-a", name)]
+    times: dict[str, list[float]] = {}
+    for number in range(rounds):
+        for jobs in (1, 2):
+            out = folder / f"out-{jobs}-{number}"
+            taken = _command(["classify", inputs, *asked, "-j", jobs, "-o", out])
+            times.setdefault(f"classify, {jobs} core{'s' * (jobs > 1)}", []).append(taken)
+        start = time.perf_counter()
+        for path in sorted(inputs.iterdir()):
+            assert sum(1 for _ in warc.records(path)) == len(bodies) * copies
+        times.setdefault("reading the archives alone, 1 core", []).append(
+            time.perf_counter() - start
+        )
+    print(f"## koster bulk: {count:,} files in {parts} archives, {octets / 1e6:,.0f} MB\n")
+    found = {name: median(some) for name, some in times.items()}
+    table(
+        ["", "time", "files a second", "CPU seconds a million files"],
+        [
+            [name, shown(taken), f"{count / taken:,.0f}",
+             f"{taken * (2 if '2' in name else 1) / count * 1e6:,.0f}"]
+            for name, taken in found.items()
+        ],
+    )  # fmt: skip
+    print(f"Two cores are {found['classify, 1 core'] / found['classify, 2 cores']:.2f} × one.\n")
+    _spark(folder, bodies * copies * parts, asked)
+
+
+def _spark(folder: Path, bodies: list[bytes], asked: list[object]) -> None:
+    """Spark with two cores beside the command, over the same Parquet files."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        print("Spark is not measured: it is not installed\n")
+        return
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from koster.bulk import spark as robots
+
+    given = folder / "parquet"
+    given.mkdir()
+    size = len(bodies) // 6
+    for number in range(6):
+        part = pa.table(
+            {"body": pa.array(bodies[number * size : (number + 1) * size], pa.binary())}
+        )
+        pq.write_table(part, given / f"{number}.parquet", use_dictionary=False)
+    session = (
+        SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+        .config("spark.driver.host", "127.0.0.1").getOrCreate()
+    )  # fmt: skip
+    session.sparkContext.setLogLevel("ERROR")
+    frame = session.read.parquet(str(given))
+    times: dict[str, list[float]] = {"Spark, local[2]": [], "koster bulk, 2 cores": []}
+    for number in range(3):
+        start = time.perf_counter()
+        classified = robots.classify(frame, AGENTS)
+        classified.drop("body").write.mode("overwrite").parquet(str(folder / "spark-out"))
+        times["Spark, local[2]"].append(time.perf_counter() - start)
+        out = folder / f"beside-{number}"
+        taken = _command(["classify", given, *asked, "-j", 2, "-o", out])
+        times["koster bulk, 2 cores"].append(taken)
+    session.stop()
+    print(f"## Spark beside the command: {len(bodies):,} files in Parquet\n")
+    table(
+        ["", "time", "files a second"],
+        [
+            [name, shown(median(some)), f"{len(bodies) / median(some):,.0f}"]
+            for name, some in times.items()
+        ],
+    )
+    print("The session of Spark was there already; the command counts from its start.\n")
+
+
+def memory(folder: Path, bodies: list[bytes]) -> None:
+    """The most memory that a run takes, by the size of its one input."""
+    rows = []
+    for copies in (1, 10, 50):
+        cells = [f"{copies} ({copies * sum(map(len, bodies)) / 1e6:,.0f} MB)"]
+        archive, parquet = folder / f"{copies}.warc.gz", folder / f"{copies}.parquet"
+        write_archive(archive, bodies, copies)
+        with pq.ParquetWriter(parquet, pa.schema([("body", pa.binary())])) as writer:
+            for _ in range(copies):
+                writer.write_table(pa.table({"body": pa.array(bodies, pa.binary())}))
+        for path in (archive, parquet):
+            most = _most_memory(path, folder / f"memory-{path.name}")
+            cells.append(f"{most / 1e6:,.0f} MB")
+            path.unlink()
+        rows.append(cells)
+    print("## Memory: the most that a run takes, its input one file of so many copies\n")
+    table(["copies of the corpus", "an archive", "Parquet"], rows)
+
+
+def main() -> None:
+    """Print these tables alone: ``python -m benchmarks.archives``."""
+    run(is_quick="--quick" in sys.argv)
+
+
+if __name__ == "__main__":
+    main()

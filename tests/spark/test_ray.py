@@ -1,0 +1,36 @@
+"""Ray Data hands on Arrow, and takes it: the call that docs/archives.md shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from test_bulk_kernel import BODIES
+
+import koster.bulk
+
+ray = pytest.importorskip("ray", reason="Ray is not installed")
+AGENTS = ["GPTBot", "CCBot"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ray_answers_as_the_kernel_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    agents = AGENTS
+
+    def add_answers(batch: Any) -> Any:
+        import koster.bulk
+
+        return batch.append_column("robots", koster.bulk.classify(batch["body"], agents))
+
+    table = pa.table({"id": pa.array(range(len(BODIES))), "body": pa.array(BODIES)})
+    ray.init(num_cpus=2, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False)
+    try:
+        given = ray.data.from_arrow(table)
+        found = given.map_batches(add_answers, batch_format="pyarrow").take_all()
+    finally:
+        ray.shutdown()
+    rows = sorted(found, key=lambda row: row["id"])
+    expected = koster.bulk.classify(table["body"], AGENTS).to_pylist()
+    assert [None if row["robots"] is None else list(row["robots"]) for row in rows] == expected
