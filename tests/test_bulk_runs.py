@@ -105,7 +105,8 @@ def as_csv(path: Path, records: list[dict[str, Any]]) -> None:
 
 
 def as_parquet(path: Path, records: list[dict[str, Any]]) -> None:
-    pq.write_table(pa.Table.from_pylist(records), path)
+    with path.open("wb") as file:
+        pq.write_table(pa.Table.from_pylist(records), file)
 
 
 WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], None]] = {
@@ -555,6 +556,52 @@ def test_shards_have_names_of_their_own(tmp_path: Path) -> None:
     names = {Path(each.shard or "").name for each in done.shards}
     assert len(names) == 3
     assert all(name.isascii() and name.isprintable() for name in names)
+
+
+def test_answers_are_no_inputs(tmp_path: Path) -> None:
+    """The folder for the answers may be in the one with the inputs."""
+    archives.write(tmp_path / "a.warc.gz", archives.sites(3))
+    for _ in range(2):
+        found = runs.find_inputs([str(tmp_path)])
+        assert [Path(each.path).name for each in found] == ["a.warc.gz"]
+        runs.run(GPT, found, tmp_path / "out.parquet", 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_pipes_are_no_inputs(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.warc")
+    archives.write(tmp_path / "a.warc.gz", archives.sites(3))
+    assert len(runs.find_inputs([str(tmp_path)])) == 1
+    with pytest.raises(UnreadableError, match="is no regular file"):
+        runs.find_inputs([str(tmp_path / "pipe.warc")])
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="names of files are UTF-8 there")
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    folder = os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe\n")
+    os.mkdir(folder)
+    for name, write in WRITERS.items():
+        write(Path(folder) / name, [{"body": ONE}])
+    archives.write(Path(folder) / "a.warc.gz", archives.sites(3))
+    result = bulk("classify", folder, "-a", "GPTBot", "-o", f"{folder}/out", "-j", 1)
+    assert result.exit_code == 0, result.output
+    assert "\n\\xff" not in result.output
+    assert len(contents(Path(folder) / "out")) == 7
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        b"body\n\0\0\n", b"\0\0\0", b'"' + b"x" * 200_000, b"body,body\nx,y\n", b'body\n"x',
+        b"body\r" * 3, b"\xef\xbb\xbfbody\nx\n", b"a,b,c\n", b"\n\n\n",
+    ],
+)  # fmt: skip
+def test_odd_csv_is_read_or_told(tmp_path: Path, octets: bytes) -> None:
+    path = tmp_path / "robots.csv"
+    path.write_bytes(octets)
+    done = runs.run(Question("facts"), runs.find_inputs([str(path)]), tmp_path / "out", 1)
+    for each in done.failed:
+        assert str(each.why).startswith(f"{path}: ")
 
 
 def test_an_empty_input_has_a_shard(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import csv
 import json
 import os
 import re
+import stat
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ from .warc import BadRecord, FetchClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+#: The file that tells a folder of answers from one of inputs.
+MARKER = ".koster-bulk"
 
 #: Rows and octets of a batch.
 ROWS = 4_096
@@ -142,9 +146,14 @@ def _walk(folder: str) -> Iterator[str]:
     """Go through the files in a folder, by name, without those that hide."""
     for base, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        if MARKER in files:
+            # What is answered is not asked.
+            folders.clear()
+            continue
         for name in sorted(files):
-            if not name.startswith((".", "_")):
-                yield os.path.join(base, name)
+            path = os.path.join(base, name)
+            if not name.startswith((".", "_")) and os.path.isfile(path):
+                yield path
 
 
 def _kind(path: str) -> str | None:
@@ -165,6 +174,8 @@ def _input(path: str) -> Input:
         told = os.stat(path)
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
+    if not stat.S_ISREG(told.st_mode):
+        raise UnreadableError(f"{path}: is no regular file")
     kind = _kind(path)
     if kind is None:
         raise UnreadableError(
@@ -183,13 +194,13 @@ def batches(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]
     """
     try:
         yield from _READERS[given.kind](given, columns, trouble)
-    except (pa.ArrowException, EOFError) as error:
+    except KosterError:
+        raise
+    except OSError as error:
+        raise UnreadableError(f"{given.path}: {error.strerror or error}") from error
+    except (pa.ArrowException, csv.Error, EOFError, KeyError, TypeError, ValueError) as error:
         why = " ".join(str(error).split())[:300]
         raise UnreadableError(f"{given.path}: {why}") from error
-    except OSError as error:
-        if isinstance(error, UnreadableError):
-            raise
-        raise UnreadableError(f"{given.path}: {error.strerror or error}") from error
 
 
 def of_archive(given: Input, _columns: Columns, trouble: Trouble) -> Iterator[Batch]:
@@ -255,12 +266,21 @@ def _storable(value: Any) -> Any:
 
 def of_parquet(given: Input, columns: Columns, _trouble: Trouble) -> Iterator[Batch]:
     """Go through a Parquet file."""
-    schema = pq.read_schema(given.path)
+    # By its handle: Arrow takes no path that is not UTF-8.
+    with open(given.path, "rb") as source:
+        yield from _of_parquet(given, source, columns)
+
+
+def _of_parquet(given: Input, source: IO[bytes], columns: Columns) -> Iterator[Batch]:
+    schema = pq.read_schema(source)
+    if len(set(schema.names)) < len(schema.names):
+        raise WrongColumnsError(f"{given.path}: two columns have the same name")
     named = _named(given, schema.names, columns)
     for what, name in named.items():
         _check_type(given, what, schema.field(name))
+    source.seek(0)
     # Bodies that repeat are not spread out.
-    with pq.ParquetFile(given.path, read_dictionary=[named["body"]]) as file:
+    with pq.ParquetFile(source, read_dictionary=[named["body"]]) as file:
         rows = file.metadata.num_rows
         weight = sum(
             file.metadata.row_group(number).total_byte_size

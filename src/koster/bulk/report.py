@@ -131,7 +131,7 @@ def report(folder: str | os.PathLike[str]) -> Report:
         with duckdb.connect() as con:
             con.execute("SET preserve_insertion_order = false")
             return summarised(con, archived, tabled, question["dialect"])
-    except duckdb.Error as error:
+    except (duckdb.Error, UnicodeError) as error:
         raise UnreadableError(f"{folder}: {str(error).splitlines()[0]}") from error
 
 

@@ -235,7 +235,8 @@ def _shard_name(given: Input) -> str:
 def _told(path: Path) -> dict[str, Any] | None:
     """Return what a shard says of itself; None if it is none."""
     try:
-        said = pq.read_metadata(path).metadata or {}
+        with path.open("rb") as file:
+            said = pq.read_metadata(file).metadata or {}
         found = json.loads(said[_KEY])
     except (OSError, pa.ArrowException, KeyError, ValueError):
         return None
@@ -293,7 +294,7 @@ def _held(folder: Path) -> Iterator[None]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+        handle = os.open(folder / _inputs.MARKER, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
         raise UnreadableError(f"{folder}: {error.strerror}") from error
     try:
@@ -340,8 +341,8 @@ def read_shards(folder: str | os.PathLike[str]) -> list[tuple[str, dict[str, Any
 
 # One input.
 
-#: What may be wrong with an input or the disk; anything else is a mistake of ours.
-_TROUBLES = (OSError, pa.ArrowException, KosterError, MemoryError)
+#: What may be wrong with an input or the disk; anything else is a mistake of ours, and ends a run.
+_TROUBLES = (OSError, pa.ArrowException, KosterError, MemoryError, ValueError)
 
 
 def _answered(task: _Task, threads: int, note: Callable[[int, int, int], None]) -> ShardReport:
