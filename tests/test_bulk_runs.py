@@ -567,6 +567,14 @@ def test_answers_are_no_inputs(tmp_path: Path) -> None:
         runs.run(GPT, found, tmp_path / "out.parquet", 1)
 
 
+def test_nothing_is_left_in_a_folder_that_is_refused(tmp_path: Path) -> None:
+    archives.write(tmp_path / "a.warc.gz", archives.sites(3))
+    with pytest.raises(runs.ForeignFolderError, match="has a.warc.gz, which is no shard"):
+        runs.run(GPT, runs.find_inputs([str(tmp_path)]), tmp_path, 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.warc.gz"]
+    assert len(runs.find_inputs([str(tmp_path)])) == 1
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
 def test_pipes_are_no_inputs(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.warc")

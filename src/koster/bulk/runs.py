@@ -165,9 +165,12 @@ def run(
     inputs = list(inputs)
     jobs = jobs or os.cpu_count() or 1
     target = Path(folder)
-    with _held(target):
-        shards = [target / _shard_name(each) for each in inputs]
+    if target.is_dir():
+        # Before anything of ours is in it.
         _check_folder(target, question)
+    with _held(target):
+        _tidy(target)
+        shards = [target / _shard_name(each) for each in inputs]
         reports: list[ShardReport | None] = [
             _kept(each, shard) for each, shard in zip(inputs, shards, strict=True)
         ]
@@ -255,7 +258,6 @@ def _check_folder(folder: Path, question: Question) -> None:
     Raises:
         ForeignFolderError: it has others.
     """
-    _tidy(folder)
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
