@@ -94,11 +94,22 @@ def test_duckdb_reads_as_the_dialect_says() -> None:
     assert row == (False,)
 
 
+def test_duckdb_may_be_told_again_and_otherwise(con: Any) -> None:
+    register(con)
+    register(con, koster.GOOGLE)
+    text = "User-agent: *\nDisallowed: /a"
+    assert con.execute("SELECT robots_allowed(?, '/ab', 'x')", [text]).fetchone() == (False,)
+
+
 def test_duckdb_tells_what_is_wrong(con: Any, table: pa.Table) -> None:
     with pytest.raises(duckdb.Error, match=r"robots_allowed\(col0 ANY, col1 ANY, col2 ANY"):
         con.sql("SELECT robots_allowed(body) FROM robots").fetchall()
     with pytest.raises(duckdb.Error, match="bodies must be a column of text or octets, not of"):
         con.sql("SELECT robots_facts(id) FROM robots").fetchall()
+    assert con.sql("SELECT robots_classify('', NULL), robots_classify(NULL, ['x'])").fetchall() == [
+        (None, None)
+    ]
+    assert con.sql("SELECT robots_classify('', ['x']::VARCHAR[1])").fetchall()
     with pytest.raises(duckdb.Error, match="agents must be a list of text, not string"):
         con.sql("SELECT robots_classify(body, 'GPTBot') FROM robots").fetchall()
 
@@ -144,12 +155,10 @@ def test_redirects_are_followed(con: Any) -> None:
     rows = con.sql(
         "SELECT crawl, asked, hops, ended, url, class FROM robots_followed('records')"
     ).fetchall()
-    found = {(crawl, asked.split("/")[2]): rest for crawl, asked, *rest in rows}
-    assert found["1", "a.com"] in (
-        [2, "answered", "https://www.a.com/r", "ok"],
-        [1, "answered", "https://www.a.com/r", "ok"],
-    )
-    assert len([row for row in rows if row[1] == "http://a.com/robots.txt"]) == 1
+    found = {(crawl, asked.removeprefix("http://")): rest for crawl, asked, *rest in rows}
+    assert len(found) == len(rows)
+    assert found["1", "a.com"] == [2, "answered", "https://www.a.com/r", "ok"]
+    assert found["1", "https://a.com"] == [1, "answered", "https://www.a.com/r", "ok"]
     assert found["1", "b.com"] == [0, "answered", "http://b.com/robots.txt", "unavailable"]
     assert found["1", "c.com"][:2] == [0, "not in the archive"]
     assert found["1", "d.com"][:2] == [5, "too many redirects"]
@@ -158,7 +167,7 @@ def test_redirects_are_followed(con: Any) -> None:
     assert found[None, "1.com"] == [5, "answered", "http://6.com/robots.txt", "ok"]
     assert found[None, "0.com"][:2] == [5, "too many redirects"]
     # What is asked at another address than /robots.txt is not asked for a site.
-    assert ("1", "www.a.com") not in found
+    assert ("1", "https://www.a.com") not in found
     assert REDIRECTS.count("CREATE OR REPLACE MACRO") == 1
 
 
@@ -209,13 +218,21 @@ def test_polars_takes_categories(frame: pl.DataFrame) -> None:
     assert bodies.robots.allowed("/", "GPTBot").to_list() == [False, None, False]
 
 
-def test_polars_names_the_column_of_bodies(frame: pl.DataFrame) -> None:
+def test_polars_names_columns_as_the_command_does(frame: pl.DataFrame) -> None:
     bodies: Any = pl.col("body")
-    assert frame.select(bodies.robots.classify(["x"])).columns == ["body"]
-    assert frame.with_columns(robots=bodies.robots.facts()).columns[-1] == "robots"
+    found = frame.with_columns(
+        bodies.robots.classify(["x"]), bodies.robots.facts(),
+        bodies.robots.allowed("/", "x"), bodies.robots.decide(pl.col("url"), "x"),
+    )  # fmt: skip
+    assert found.columns == [*frame.columns, "robots", "facts", "allowed", "decision"]
+    assert frame.with_columns(mine=bodies.robots.facts()).columns[-1] == "mine"
 
 
 def test_polars_tells_what_is_wrong(frame: pl.DataFrame) -> None:
     bodies: Any = pl.col("id")
     with pytest.raises(Exception, match="bodies must be a column of text or octets, not of int64"):
         frame.select(bodies.robots.facts())
+    with pytest.raises(TypeError, match="not one str"):
+        bodies.robots.classify("GPTBot")
+    with pytest.raises(ValueError, match=r"url is 'url', no URL and no path; .* pl\.col"):
+        bodies.robots.decide("url", "GPTBot")

@@ -228,6 +228,34 @@ def test_columns_of_every_type_say_the_same(type_: Any) -> None:
             assert [len(each) for each in answers.chunks] == [len(each) for each in column.chunks]
 
 
+def test_dictionaries_of_chunks_that_are_not_alike() -> None:
+    def piece(start: int) -> Any:
+        values = pa.array([f"User-agent: a{start + n}\nDisallow: /" for n in range(100)])
+        return pa.DictionaryArray.from_arrays(pa.array(range(100), pa.int8()), values)
+
+    found = kernel.classify(pa.chunked_array([piece(0), piece(100)]), ["a5", "a150"]).to_pylist()
+    assert [n for n, cells in enumerate(found) if any(c["written"] for c in cells)] == [5, 150]
+    made = pa.DictionaryArray.from_arrays
+    column = pa.chunked_array([
+        made(pa.array([0, 1]), pa.array([ONE, None])),
+        made(pa.array([0, 1, None]), pa.array([None, OTHER])),
+    ])  # fmt: skip
+    found = kernel.classify(column, ["GPTBot"]).to_pylist()
+    assert [each and each[0]["effective"] for each in found] == ["all", None, None, "none", None]
+
+
+def test_text_that_is_no_utf8_is_taken() -> None:
+    (found,) = kernel.classify(
+        [
+            "Disallow: \ud800",
+        ],
+        ["\ud800"],
+    ).to_pylist()
+    assert found == [{"agent": "?", "written": False, "effective": "none", "line": None}]
+    assert kernel.allowed([ONE], "/\ud800", "\ud800").to_pylist() == [True]
+    assert kernel.allowed([ONE], ["/"], pa.array([b"\xff"])).to_pylist() == [True]
+
+
 def test_a_null_in_a_dictionary_is_null() -> None:
     values = pa.array([ONE, None, ONE])
     column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None]), values)
@@ -277,6 +305,8 @@ def test_wrong_columns_are_told() -> None:
         kernel.decide([ONE], [1.5], "x")
     with pytest.raises(TypeError, match="bodies must be a column"):
         kernel.facts(5)
+    with pytest.raises(TypeError, match="bodies must be a column of text or octets, not str"):
+        kernel.classify("User-agent: *", ["x"])
     with pytest.raises(TypeError, match="not one str"):
         kernel.classify([ONE], "GPTBot")
     with pytest.raises(TypeError, match="agents must be str, not int"):
@@ -285,6 +315,8 @@ def test_wrong_columns_are_told() -> None:
         kernel.decide([ONE], ["/", "/"], "x")
     with pytest.raises(ValueError, match="must have a column"):
         kernel.decide(ONE, "/", "x")
+    with pytest.raises(TypeError, match="dialect must be"):
+        kernel.decide([], [], "x", "RFC9309")
     with pytest.raises(TypeError, match="dialect must be"):
         kernel.classify([ONE], ["x"], "RFC9309")
 

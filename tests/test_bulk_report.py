@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -67,15 +68,15 @@ def test_the_numbers(tmp_path: Path) -> None:
     archives.write(tmp_path / "in" / "a.warc.gz", SITES)
     found = report(classified(tmp_path))
     by_agent = {each.agent: each for each in found.shares}
-    # a, b, c, d, www.d, i, j gave a file.
-    assert {each.sites for each in found.shares} == {7}
+    # a, b, c, d with www.d, i, j gave a file.
+    assert {each.sites for each in found.shares} == {6}
     gpt, ads, foo = (by_agent[name] for name in AGENTS)
-    assert (gpt.named, gpt.closed, gpt.partly) == (1, 4, 0)
+    assert (gpt.named, gpt.closed, gpt.closed_by_name, gpt.partly) == (1, 3, 1, 0)
     # It heeds no group for everybody: only j names it.
     assert (ads.by_name, ads.named, ads.closed, ads.partly) == (True, 1, 1, 0)
-    assert (foo.named, foo.closed, foo.partly, foo.purpose) == (0, 3, 1, "others")
+    assert (foo.named, foo.closed, foo.partly, foo.purpose) == (0, 2, 1, "others")
     assert {(each.outcome, each.sites) for each in found.fetches} == {
-        ("ok", 6), ("wrong type", 1), ("unavailable", 1), ("unreachable", 1),
+        ("ok", 5), ("wrong type", 1), ("unavailable", 1), ("unreachable", 1),
         ("not in the archive", 1), ("too many redirects", 1),
     }  # fmt: skip
     assert found.crawls == ("CC-MAIN-2026-45",)
@@ -83,7 +84,7 @@ def test_the_numbers(tmp_path: Path) -> None:
 
 def test_crawls_are_apart(tmp_path: Path) -> None:
     for crawl, body in (("CC-MAIN-2025-01", OTHER.encode()), ("CC-MAIN-2026-01", ALL)):
-        fetch = Fetch("https://a.com/robots.txt", body)
+        fetch = Fetch("https://a.com/robots.txt", body, date=f"{crawl[8:12]}-02-01T00:00:00Z")
         archives.write(tmp_path / "in" / f"{crawl}.warc.gz", [fetch], crawl)
     undated = Fetch("https://a.com/robots.txt", ALL, date="2024-03-01T00:00:00Z")
     archives.write(tmp_path / "in" / "x.warc.gz", [undated], None)
@@ -100,7 +101,7 @@ def test_rows_of_tables_are_sites(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     table = pa.table({"body": [ONE, ONE, OTHER, None]})
     pq.write_table(table, tmp_path / "in" / "robots.parquet")
-    found = shares(classified(tmp_path))["all", "GPTBot"]
+    found = shares(classified(tmp_path))["undated", "GPTBot"]
     assert (found.sites, found.closed, found.named) == (3, 2, 2)
 
 
@@ -108,6 +109,48 @@ def test_no_site_at_all(tmp_path: Path) -> None:
     archives.write(tmp_path / "in" / "a.warc.gz", [])
     page = _report_page.page(report(classified(tmp_path)), "Nothing")
     assert "No site answered" in page
+
+
+def test_a_host_is_one_site_whatever_leads_to_it(tmp_path: Path) -> None:
+    final = "https://www.a.com/robots.txt"
+    moved = [
+        Fetch(url, b"", "301 Moved", {"Location": final})
+        for url in ("http://a.com/robots.txt", "https://a.com/robots.txt",
+                    "http://www.a.com/robots.txt")
+    ]  # fmt: skip
+    fetches = [*moved, Fetch(final, ALL), Fetch("http://b.com/robots.txt", OTHER.encode())]
+    archives.write(tmp_path / "in" / "a.warc.gz", fetches)
+    found = shares(classified(tmp_path))["CC-MAIN-2026-45", "GPTBot"]
+    assert (found.sites, found.closed, found.closed_by_name) == (2, 1, 0)
+
+
+def test_what_is_not_proved_is_counted_so(tmp_path: Path) -> None:
+    rules = "".join(f"Allow: /*x{n}*b\nDisallow: /*x{n}*b*\n" for n in range(3_000))
+    (tmp_path / "in").mkdir()
+    table = pa.table({"body": [f"User-agent: *\nDisallow: /\n{rules}"]})
+    pq.write_table(table, tmp_path / "in" / "robots.parquet")
+    found = report(classified(tmp_path))
+    assert {(each.unknown, each.closed, each.sites) for each in found.shares} <= {
+        (1, 0, 1), (0, 1, 1), (0, 0, 1)
+    }  # fmt: skip
+    assert found.as_csv()
+
+
+@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
+def test_months_do_not_depend_on_where_the_machine_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    fetch = Fetch("https://a.com/robots.txt", ALL, date="2024-02-01T00:00:00Z")
+    late = Fetch("https://b.com/robots.txt", ALL, date="2024-02-29T23:59:59Z")
+    archives.write(tmp_path / "in" / "a.warc.gz", [fetch, late], None)
+    out = classified(tmp_path)
+    code = f"import sys; from koster.bulk.report import report; print(report({str(out)!r}).crawls)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "('2024-02',)"
+    monkeypatch.undo()
+    time.tzset()
 
 
 class Texts(HTMLParser):
@@ -160,8 +203,8 @@ def test_the_command(tmp_path: Path) -> None:
     assert "<title>Mine</title>" in page.read_text("utf-8")
     with numbers.open(newline="") as file:
         rows = {row["agent"]: row for row in csv.DictReader(file)}
-    assert rows["GPTBot"]["closed"] == "4"
-    assert float(rows["GPTBot"]["share_closed"]) == pytest.approx(4 / 7, abs=1e-6)
+    assert rows["GPTBot"]["closed"] == "3"
+    assert float(rows["GPTBot"]["share_closed"]) == pytest.approx(3 / 6, abs=1e-6)
     assert rows["AdsBot-Google"]["by_name"] == "yes"
 
 

@@ -231,7 +231,7 @@ def test_bad_records_are_counted_and_listed(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "line 2: it is no JSON" in result.output
     assert "line 3: it is no object" in result.output
-    assert "1 more records that could not be read" in result.output
+    assert "1 more record that could not be read" in result.output
     assert "4 records could not be read" in result.output
     assert len(rows(tmp_path / "out")) == 2
     # Also when nothing is left to be done.
@@ -245,7 +245,7 @@ def test_bad_rows_of_csv(tmp_path: Path) -> None:
     path.write_text(f'url,body\na,"{ONE}"\nalone\na,b,c\nb,"{OTHER}"\n')
     result = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
     assert result.exit_code == 1
-    assert "row 3: it has 1 columns, not 2" in result.output
+    assert "row 3: it has 1 of 2 columns" in result.output
     assert [row["url"] for row in rows(tmp_path / "out")] == ["a", "b"]
 
 
@@ -278,7 +278,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_done(tmp_path: Path) -> Non
     assert "(there are x)" in told
     assert "the column 'body' has int64, and body must be text or octets" in told
     assert "empty.csv: is empty, without even the names of columns" in told
-    assert "6 inputs have no answers" in told
+    assert "no answers from 6 inputs" in told
     assert len(rows(tmp_path / "out")) == 5
     assert [path.suffix for path in (tmp_path / "out").glob("[!.]*")] == [".parquet"]
 
@@ -481,6 +481,121 @@ def is_gone(pid: int) -> bool:
         return True
 
 
+def test_a_run_that_is_told_to_stop_stops(inputs: Path, tmp_path: Path) -> None:
+    """With workers too: not when all inputs are done, but now."""
+    for number in range(4, 30):
+        archives.write(inputs / f"part-{number}.warc.gz", archives.sites(2_000, 2_000 * number))
+    out = tmp_path / "out"
+    arguments = [
+        sys.executable,
+        "-m",
+        "koster",
+        "bulk",
+        "facts",
+        str(inputs),
+        "-o",
+        str(out),
+        "-j2",
+    ]
+    process = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)
+    for _ in range(600):
+        if list(out.glob("*.parquet")):
+            break
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said == "koster: stopped\n"
+    assert 0 < len(list(out.glob("*.parquet"))) < 30
+    wait_for_workers(out)
+    again = subprocess.run(arguments, check=False, capture_output=True, text=True)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert not list(out.glob(".*.part"))
+
+
+def test_what_others_hide_in_the_folder_stays(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".movie.mp4.part").write_text("mine")
+    runs.run(GPT, runs.find_inputs([str(table)]), out, 1)
+    assert (out / ".movie.mp4.part").read_text() == "mine"
+
+
+def test_a_column_with_the_name_of_the_answers_is_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "robots.parquet"
+    as_parquet(path, [{"body": ONE, "robots": "mine"}])
+    result = bulk("classify", path, "-a", "x", "-o", tmp_path / "out")
+    assert result.exit_code == 3
+    assert "there is a column 'robots' already; rename it" in result.output
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+def test_odd_tables_are_told(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"robots.{kind}"
+    if kind == "parquet":
+        column = pa.array([ONE])
+        pq.write_table(pa.Table.from_arrays([column] * 3, names=["body", "n", "n"]), path)
+    else:
+        path.write_text('{"\\ud800": 1, "body": "x", "\\ud801": 2}\n{"body": "\\ud800"}\n')
+    done = runs.run(Question("facts"), runs.find_inputs([str(path)]), tmp_path / "out", 1)
+    if kind == "parquet":
+        assert "two columns have the same name" in str(done.failed[0].why)
+    else:
+        assert done.rows == 2
+
+
+def test_an_input_with_nothing_good_in_it_has_a_shard(tmp_path: Path) -> None:
+    path = tmp_path / "robots.jsonl"
+    path.write_text('{"body": 5, "k": 1}\n')
+    done = runs.run(GPT, runs.find_inputs([str(path)]), tmp_path / "out", 1)
+    assert (done.rows, done.bad, done.failed) == (0, 1, ())
+    header = tmp_path / "header.csv"
+    header.write_text("body,k")
+    assert not runs.run(GPT, runs.find_inputs([str(header)]), tmp_path / "out2", 1).failed
+
+
+def test_agents_and_urls_that_are_no_text(tmp_path: Path, table: Path) -> None:
+    result = bulk("classify", table, "-a", "\udcff", "-o", tmp_path / "a")
+    assert result.exit_code == 0, result.output
+    result = bulk("decide", table, "--url", "/\udcff", "-a", "\udcff", "-o", tmp_path / "b")
+    assert result.exit_code == 0, result.output
+
+
+def test_a_small_file_of_large_texts_is_read_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dictionaries make a few octets of what is gigabytes when it is spelt out."""
+    monkeypatch.setattr(_inputs, "OCTETS", 1_000_000)
+    path = tmp_path / "robots.parquet"
+    rows_ = 500
+    pq.write_table(pa.table({"body": [ONE] * rows_, "k": ["#" * 100_000] * rows_}), path)
+    (given,) = _inputs.find([str(path)])
+    assert given.size < 50_000
+    found = list(_inputs.batches(given, Columns(), _inputs.Trouble()))
+    assert max(len(each.bodies) for each in found) <= 10
+    assert sum(len(each.bodies) for each in found) == rows_
+    assert {str(each.kept.schema.field("k").type) for each in found} == {"string"}
+
+
+def test_utf16_is_read_as_crawlers_do_and_told(tmp_path: Path) -> None:
+    """What facts say of groups is what classify goes by."""
+    body = "User-agent: GPTBot\nDisallow: /\n".encode("utf-16")
+    path = archives.write(tmp_path / "a.warc.gz", [Fetch("http://e.com/robots.txt", body)])
+    (told,) = answered(Question("facts"), path)
+    assert told["facts"]["agents"][0]["name"] == "GPTBot"
+    assert (told["facts"]["octets"], told["facts"]["unknown"]) == (len(body), [])
+    assert "not-utf-8-but-wide" in told["facts"]["findings"]
+    (row,) = answered(GPT, path)
+    assert row["robots"][0]["written"]
+
+
+def test_one_input_that_is_not_there_costs_no_other(table: Path, tmp_path: Path) -> None:
+    result = bulk("facts", table, tmp_path / "gone.parquet", "-o", tmp_path / "out")
+    assert result.exit_code == 3
+    assert "gone.parquet: No such file" in result.output
+    assert len(contents(tmp_path / "out")) == 1
+
+
 def test_two_runs_do_not_write_into_one_folder(table: Path, tmp_path: Path) -> None:
     found = runs.find_inputs([str(table)])
     with runs._held(tmp_path / "out"), pytest.raises(UnreadableError, match="another run is writ"):
@@ -569,7 +684,7 @@ def test_answers_are_no_inputs(tmp_path: Path) -> None:
 
 def test_nothing_is_left_in_a_folder_that_is_refused(tmp_path: Path) -> None:
     archives.write(tmp_path / "a.warc.gz", archives.sites(3))
-    with pytest.raises(runs.ForeignFolderError, match="has a.warc.gz, which is no shard"):
+    with pytest.raises(runs.ForeignFolderError, match=r"has a\.warc\.gz, which is no shard"):
         runs.run(GPT, runs.find_inputs([str(tmp_path)]), tmp_path, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["a.warc.gz"]
     assert len(runs.find_inputs([str(tmp_path)])) == 1

@@ -120,7 +120,7 @@ def test_other_schemes_are_no_fetches(read: Reading) -> None:
     ("head", "body"),
     [
         (b"", ROBOTS),
-        (b"Content-Encoding: gzip\r\n", gzip.compress(ROBOTS)),
+        (b"Content-Encoding: gzip\r\n", gzip.compress(ROBOTS, mtime=0)),
         (b"Content-Encoding: deflate\r\n", zlib.compress(ROBOTS)),
         (b"Content-Encoding: gzip\r\n", ROBOTS),
         (b"Content-Encoding: br\r\n", ROBOTS),
@@ -184,6 +184,52 @@ def test_junk_between_records(read: Reading) -> None:
     assert len(bad(found)) == 1
 
 
+@pytest.mark.parametrize("packed", [True, False])
+def test_nothing_between_records_ends_an_archive(read: Reading, packed: bool) -> None:
+    data, offsets = archives.archive(FIVE, gzip=packed)
+    nothing = gzip.compress(b"") * 3 if packed else b"\r\n\r\n"
+    found = read(data[: offsets[3]] + nothing + data[offsets[3] :] + nothing)
+    assert (urls(found), bad(found)) == (URLS, [])
+
+
+@pytest.mark.parametrize("flags", range(256))
+def test_an_octet_of_a_member_s_head_costs_one_record(tmp_path: Path, flags: int) -> None:
+    data, offsets = archives.archive(FIVE)
+    changed = bytearray(data)
+    changed[offsets[3] + 3] = flags
+    path = tmp_path / "robots.warc.gz"
+    path.write_bytes(changed)
+    found = list(warc.records(path))
+    assert set(URLS) - set(urls(found)) <= {URLS[2]}
+    assert len(bad(found)) <= 1
+    if URLS[2] not in urls(found):
+        assert bad(found)
+
+
+def test_a_request_that_breaks_off_counts_too(read: Reading) -> None:
+    whole = by_hand(OK + b"\r\n" + ROBOTS, URI, DATE)
+    request = by_hand(b"GET / HTTP/1.1\r\n\r\n", URI, DATE).replace(b": response", b": request")
+    for size in range(20, len(request) - 4, 9):
+        found = read(whole + request[:size])
+        assert (len(urls(found)), len(bad(found))) == (1, 1), size
+
+
+def test_addresses_in_angle_brackets(read: Reading) -> None:
+    """As the grammar of WARC 1.0 shows them, and wget writes them."""
+    (found,) = read(by_hand(OK + b"\r\n", "WARC-Target-URI: <https://e.com/robots.txt>", DATE))
+    assert isinstance(found, Record)
+    assert found.url == "https://e.com/robots.txt"
+
+
+def test_what_lies_about_its_length_does_not_take_for_ever(read: Reading) -> None:
+    lie = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 9999999999\r\n\r\n"
+    data = by_hand(OK + b"\r\n" + ROBOTS, URI, DATE) + lie * 5_000
+    found = read(data)
+    assert len(urls(found)) == 1
+    assert bad(found)[-1].why == "too much of the archive is broken; it is not read on"
+    assert len(bad(found)) < 1_100
+
+
 def test_junk_before_all_records(read: Reading) -> None:
     found = read(b"junk" + archives.archive(FIVE)[0])
     assert (urls(found), bad(found)) == (URLS, [BadRecord(0, "no record begins there")])
@@ -229,7 +275,9 @@ def test_garbage_for_http(read: Reading, block: bytes) -> None:
     assert len(urls(found)) == 1
 
 
-@pytest.mark.parametrize("data", [b"hello " * 500, gzip.compress(b"hello"), b"\x1f\x8b\x08", b"\0"])
+@pytest.mark.parametrize(
+    "data", [b"hello " * 500, gzip.compress(b"hello", mtime=0), b"\x1f\x8b\x08", b"\0"]
+)
 def test_what_is_no_archive(read: Reading, data: bytes) -> None:
     with pytest.raises(UnreadableError, match=r"robots\.warc: is no WARC file"):
         read(data)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from . import _scan
@@ -46,8 +47,8 @@ def in_chunks(whole: pa.Array, chunks: tuple[int, ...] | None) -> pa.Array | pa.
     """Return an array in pieces of those lengths."""
     if chunks is None:
         return whole
-    starts = [sum(chunks[:number]) for number in range(len(chunks))]
-    pieces = [whole.slice(start, size) for start, size in zip(starts, chunks, strict=True)]
+    starts = accumulate(chunks, initial=0)
+    pieces = [whole.slice(start, size) for start, size in zip(starts, chunks, strict=False)]
     return pa.chunked_array(pieces, type=whole.type)
 
 
@@ -68,17 +69,15 @@ def coded(column: Column, what: str) -> Coded:
 
 
 def _of_dictionaries(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
-    """Return codes and values of arrays that have them already."""
-    if not pieces:
-        return pa.array([], pa.int32()), pa.array([], pa.large_binary())
-    whole = pa.chunked_array(pieces).unify_dictionaries()
-    values = octets_in(whole.chunk(0).dictionary)
-    codes = pa.chunked_array([each.indices.cast(pa.int32()) for each in whole.chunks])
-    codes = codes.combine_chunks()
-    if values.null_count:
-        again, values = _of_plain([values])
-        codes = again.take(codes)
-    return codes, values
+    """Return codes and values of arrays that have them already, each its own."""
+    again, values = _of_plain([octets_in(piece.dictionary) for piece in pieces])
+    start = 0
+    codes = []
+    for piece in pieces:
+        size = len(piece.dictionary)
+        codes.append(again.slice(start, size).take(piece.indices.cast(pa.int32())))
+        start += size
+    return pa.chunked_array(codes, type=pa.int32()).combine_chunks(), values
 
 
 def _of_plain(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
@@ -131,11 +130,19 @@ def arrow_of(column: Column, what: str) -> pa.Array | pa.ChunkedArray:
     Raises:
         TypeError: it is no column of text or octets.
     """
+    if isinstance(column, (str, bytes)):
+        raise TypeError(f"{what} must be a column of text or octets, not {type(column).__name__}")
     if hasattr(column, "__arrow_c_stream__") and not isinstance(column, pa.ChunkedArray):
         column = pa.chunked_array(column)
     elif not isinstance(column, (pa.Array, pa.ChunkedArray)):
         try:
             column = pa.array(column)
+        except UnicodeEncodeError:
+            # Lone surrogates, as `koster.parse` takes them.
+            column = pa.array(
+                [each.encode("utf-8", "surrogatepass") if isinstance(each, str) else each
+                 for each in column]
+            )  # fmt: skip
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
             raise TypeError(f"{what} must be a column of text or octets: {error}") from error
     type_ = column.type.value_type if pa.types.is_dictionary(column.type) else column.type

@@ -8,6 +8,7 @@ cannot be read at all, `UnreadableError` says why in a sentence.
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import re
@@ -21,7 +22,8 @@ import pyarrow.parquet as pq
 from .._charsets import as_utf8
 from ..errors import KosterError, UnreadableError
 from . import warc
-from ._arrow import pa
+from ._arrow import pa, pc
+from .kernel import told
 from .warc import BadRecord, FetchClass
 
 if TYPE_CHECKING:
@@ -123,28 +125,43 @@ ARCHIVED = pa.schema([
 ])  # fmt: skip
 
 
-def find(paths: Iterable[str]) -> list[Input]:
+def find(paths: Iterable[str], troubles: list[str] | None = None) -> list[Input]:
     """Return the inputs that files and folders are; of folders, those whose names say so.
+
+    Given a list of ``troubles``, what cannot be read is added to it, in sentences.
 
     Raises:
         UnreadableError: one is not there, is no input by its name, or a folder has none.
     """
     found: dict[str, Input] = {}
     for path in paths:
-        if os.path.isdir(path):
-            some = [each for each in _walk(path) if _kind(each)]
-            if not some:
-                raise UnreadableError(f"{path}: has no WARC, Parquet, JSON lines or CSV files")
-        else:
-            some = [path]
-        for each in some:
-            found.setdefault(os.path.realpath(each), _input(each))
+        try:
+            for each in _files_of(path):
+                found.setdefault(os.path.realpath(each), _input(each))
+        except UnreadableError as error:
+            if troubles is None:
+                raise
+            troubles.append(str(error))
     return list(found.values())
+
+
+def _files_of(path: str) -> list[str]:
+    """Return a file, or those in a folder that are inputs by their names.
+
+    Raises:
+        UnreadableError: a folder has none.
+    """
+    if not os.path.isdir(path):
+        return [path]
+    found = [each for each in _walk(path) if _kind(each)]
+    if not found:
+        raise UnreadableError(f"{path}: has no WARC, Parquet, JSON lines or CSV files")
+    return found
 
 
 def _walk(folder: str) -> Iterator[str]:
     """Go through the files in a folder, by name, without those that hide."""
-    for base, folders, files in os.walk(folder):
+    for base, folders, files in os.walk(folder, onerror=_cannot_walk):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
         if MARKER in files:
             # What is answered is not asked.
@@ -154,6 +171,10 @@ def _walk(folder: str) -> Iterator[str]:
             path = os.path.join(base, name)
             if not name.startswith((".", "_")) and os.path.isfile(path):
                 yield path
+
+
+def _cannot_walk(error: OSError) -> None:
+    raise UnreadableError(f"{error.filename}: {error.strerror}") from error
 
 
 def _kind(path: str) -> str | None:
@@ -279,8 +300,9 @@ def _of_parquet(given: Input, source: IO[bytes], columns: Columns) -> Iterator[B
     for what, name in named.items():
         _check_type(given, what, schema.field(name))
     source.seek(0)
-    # Bodies that repeat are not spread out.
-    with pq.ParquetFile(source, read_dictionary=[named["body"]]) as file:
+    # Text that repeats is not spread out before it is known how long it is.
+    texts = [field.name for field in schema if _TEXT.fullmatch(str(field.type))]
+    with pq.ParquetFile(source, read_dictionary=texts) as file:
         rows = file.metadata.num_rows
         weight = sum(
             file.metadata.row_group(number).total_byte_size
@@ -289,8 +311,39 @@ def _of_parquet(given: Input, source: IO[bytes], columns: Columns) -> Iterator[B
         size = max(1, min(ROWS, OCTETS * rows // max(weight, 1)))
         done = 0
         for batch in file.iter_batches(batch_size=size):
-            done += len(batch)
-            yield _of_table(batch, named, given.size * done // max(rows, 1))
+            for part in _parts(batch):
+                done += len(part)
+                place = given.size * done // max(rows, 1)
+                yield _of_table(_spelt_out(part, schema, named["body"]), named, place)
+
+
+def _parts(batch: Any) -> Iterator[Any]:
+    """Go through parts of a batch that are no more octets than a batch may be, spelt out."""
+    total = None
+    for column in batch.columns:
+        if pa.types.is_dictionary(column.type):
+            sizes = pc.binary_length(column.dictionary).cast(pa.int64()).take(column.indices)
+            sizes = pc.fill_null(sizes, 0)
+            total = sizes if total is None else pc.add(total, sizes)
+    if total is None or (pc.sum(total).as_py() or 0) <= OCTETS:
+        yield batch
+        return
+    start = octets = 0
+    for row, size in enumerate(total.to_pylist()):
+        if octets and octets + size > OCTETS:
+            yield batch.slice(start, row - start)
+            start, octets = row, 0
+        octets += size
+    yield batch.slice(start)
+
+
+def _spelt_out(batch: Any, schema: Any, body: str) -> Any:
+    """Return a batch with the types that its columns have in the file, but for bodies."""
+    columns = [
+        column if field.name == body or column.type == field.type else column.cast(field.type)
+        for column, field in zip(batch.columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def _named(given: Input, names: list[str], columns: Columns) -> dict[str, str]:
@@ -311,10 +364,22 @@ def _named(given: Input, names: list[str], columns: Columns) -> dict[str, str]:
             )
     asked = {"body": body, "url": columns.url, "agent": columns.agent}
     found = {what: name for what, name in asked.items() if name is not None}
-    for name in found.values():
+    for what, name in found.items():
         if name not in names:
-            raise WrongColumnsError(f"{given.path}: there is no column {name!r} ({there})")
+            raise WrongColumnsError(
+                f"{given.path}: there is no column {name!r} ({there}){_HINTS[what]}"
+            )
     return found
+
+
+_TEXT = re.compile(r"(large_)?(string|binary)(_view)?")
+
+#: What options name columns, or stand in for them.
+_HINTS = {
+    "body": "",
+    "url": "; name that of the URLs with --url-column, or ask all sites the same with --url",
+    "agent": "; name that of the agents with --agent-column, or say who asks with --agent",
+}
 
 
 def _check_type(given: Input, what: str, column: Any) -> None:
@@ -324,7 +389,7 @@ def _check_type(given: Input, what: str, column: Any) -> None:
         WrongColumnsError: it has something else.
     """
     type_ = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not re.fullmatch(r"(large_)?(string|binary)(_view)?|null", str(type_)):
+    if not _TEXT.fullmatch(str(type_)) and not pa.types.is_null(type_):
         raise WrongColumnsError(
             f"{given.path}: the column {column.name!r} has {column.type}, and {what} must be text "
             "or octets"
@@ -352,11 +417,11 @@ def of_csv(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]:
 
     def skip(row: Any) -> str:
         place = f"row {row.number}" if row.number is not None else "a row"
-        trouble.add(f"{place}: it has {row.actual_columns} columns, not {row.expected_columns}")
+        trouble.add(f"{place}: it has {row.actual_columns} of {row.expected_columns} columns")
         return "skip"
 
     with open(given.path, "rb") as file:
-        reader = pyarrow.csv.open_csv(
+        reader = _csv_reader(
             _unpacked(given.path, file),
             read_options=pyarrow.csv.ReadOptions(
                 block_size=4 * OCTETS, use_threads=False, column_names=names, skip_rows=1
@@ -370,7 +435,7 @@ def of_csv(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]:
                 column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=False
             ),
         )
-        for batch in reader:
+        for batch in reader or ():
             for start in range(0, len(batch), ROWS):
                 part = batch.slice(start, ROWS)
                 texts = [
@@ -381,6 +446,16 @@ def of_csv(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]:
                 yield _of_table(table, named, file.tell())
 
 
+def _csv_reader(stream: Any, **options: Any) -> Any:
+    """Return a reader of CSV; None where there are no rows."""
+    try:
+        return pyarrow.csv.open_csv(stream, **options)
+    except pa.ArrowInvalid as error:
+        if re.search("Empty CSV|Could not skip initial 1 rows", str(error)):
+            return None
+        raise
+
+
 def _header(given: Input) -> list[str]:
     """Return the names of the columns of a CSV file.
 
@@ -389,8 +464,9 @@ def _header(given: Input) -> list[str]:
         WrongColumnsError: two columns have one name.
     """
     with open(given.path, "rb") as file:
-        begin = _unpacked(given.path, file).read(1 << 16).decode("utf-8-sig", "replace")
-    first = next(csv.reader(begin.splitlines(), delimiter=_delimiter(given.path)), None)
+        begin = _unpacked(given.path, file).read(1 << 20).decode("utf-8-sig", "replace")
+    line = re.split(r"\r\n|\n|\r", begin, maxsplit=1)[0]
+    first = next(csv.reader([line], delimiter=_delimiter(given.path)), None)
     if not first:
         raise UnreadableError(f"{given.path}: is empty, without even the names of columns")
     if len(set(first)) < len(first):
@@ -420,13 +496,16 @@ def _unpacked(path: str, file: IO[bytes]) -> Any:
     return pa.CompressedInputStream(stream, codings[ending]) if ending in codings else stream
 
 
+#: Keys of objects that stay.
+_MOST_KEYS = 1_000
+
 #: Octets of a line of JSON that are read: a body can take six for one.
 _LONGEST_LINE = 128 * 1024 * 1024
 
 
 def of_json(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]:
     """Go through lines of JSON, each an object: what the first ones have stays, as text."""
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[int, dict[str, Any]]] = []
     names: list[str] = []
     named: dict[str, str] = {}
     octets = 0
@@ -436,11 +515,7 @@ def of_json(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]
             if isinstance(row, str):
                 trouble.add(f"line {number}: {row}")
                 continue
-            wrong = _not_text(row, named)
-            if wrong:
-                trouble.add(f"line {number}: {wrong}")
-                continue
-            rows.append(row)
+            rows.append((number, row))
             octets += len(line or b"")
             if len(rows) == ROWS or octets >= OCTETS:
                 if not names:
@@ -497,26 +572,27 @@ def _not_text(row: dict[str, Any], named: dict[str, str]) -> str | None:
 
 
 def _keys(
-    given: Input, rows: list[dict[str, Any]], columns: Columns
+    given: Input, rows: list[tuple[int, dict[str, Any]]], columns: Columns
 ) -> tuple[list[str], dict[str, str]]:
     """Return the keys that stay, and which of them are asked for."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    keys = itertools.islice(dict.fromkeys(name for _, row in rows for name in row), _MOST_KEYS)
+    names = list(keys)
     named = _named(given, names, columns)
     return names, named
 
 
 def _of_objects(
-    rows: list[dict[str, Any]],
+    rows: list[tuple[int, dict[str, Any]]],
     names: list[str],
     named: dict[str, str],
     trouble: Trouble,
     place: int,
 ) -> Batch:
     good = []
-    for row in rows:
+    for number, row in rows:
         wrong = _not_text(row, named)
         if wrong:
-            trouble.add(f"a line: {wrong}")
+            trouble.add(f"line {number}: {wrong}")
         else:
             good.append(row)
     arrays = [
@@ -525,7 +601,10 @@ def _of_objects(
         else pa.array([_cell(row.get(name)) for row in good], pa.string())
         for name in names
     ]
-    return _of_table(pa.RecordBatch.from_arrays(arrays, names=names), named, place)
+    # Of two keys that are one when they are cleaned the first stays.
+    columns = dict(zip(map(told, reversed(names)), reversed(arrays), strict=True))
+    cleaned = {what: told(name) for what, name in named.items()}
+    return _of_table(pa.RecordBatch.from_pydict(dict(reversed(columns.items()))), cleaned, place)
 
 
 def _octets(body: str | None) -> bytes | None:
@@ -537,8 +616,7 @@ def _cell(value: Any) -> str | None:
     """Return a value as text: as it stands, or as JSON."""
     if value is None:
         return None
-    text = value if isinstance(value, str) else json.dumps(value)
-    return text.encode("utf-8", "replace").decode() if not text.isascii() else text
+    return told(value if isinstance(value, str) else json.dumps(value))
 
 
 _READERS: dict[str, Callable[[Input, Columns, Trouble], Iterator[Batch]]] = {

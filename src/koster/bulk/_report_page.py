@@ -14,11 +14,19 @@ if TYPE_CHECKING:
     from .report import Report, Share
 
 _STYLE = """
-svg .soft { fill: var(--soft); font-size: 13px; } .wide svg { min-width: 44rem; }
-svg rect.some, .key.some { opacity: .4; }
+svg .soft { fill: var(--soft); font-size: 13px; } .wide svg { min-width: 34rem; max-width: 46rem; }
+rect.some, .key.some { opacity: .4; }
 svg .grid { stroke: var(--line); }
 svg .end { text-anchor: end; } svg .middle { text-anchor: middle; }
 svg polyline { fill: none; stroke-width: 2; stroke-linejoin: round; }
+.bar { display: grid; grid-template-columns: 15rem 1fr 17rem; gap: .2rem 1rem; align-items: center;
+  margin: .2rem 0; font-size: .9rem; }
+.bar > :first-child { text-align: right; overflow-wrap: anywhere; }
+.bar svg { height: 1rem; border: 1px solid var(--line); }
+.lines { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0;
+  font-size: .9rem; } .lines svg { width: 2rem; height: .6rem; }
+@media (max-width: 50rem) { .bar { grid-template-columns: 1fr; gap: 0; margin: .6rem 0; }
+  .bar > :first-child { text-align: left; font-weight: 600; } }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .key { display: inline-block; width: .8em; height: .8em; border-radius: 2px; }
 .key.all { background: var(--all); } .key.some { background: var(--some); }
@@ -29,20 +37,19 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .line-3 { stroke: #56d364; } .line-4 { stroke: #bc8cff; } .line-5 { stroke: #ffa657; } }
 """
 
-#: Of a purpose so many crawlers are drawn as bars, and as lines; the table has them all.
+#: Of a purpose so many rows of crawlers are drawn as bars, and so many crawlers as lines.
 _BARS = 14
 _LINES = 6
+#: Crawlers of which the same is to be said that are named.
+_NAMED = 4
 
-_LABEL = 200
-_WIDTH = 520
-_NUMBERS = 230
-_ROW = 26
-_BAR = 16
-
-_HEIGHT = 240
+_LABEL = 60
+_WIDTH = 620
+_HEIGHT = 220
 _HEIGHT_ABOVE = 20
 #: Crawls whose names have room below a picture.
 _LABELS = 5
+
 _DASHES = ("", "8 4", "2 3", "8 3 2 3", "12 3", "4 4")
 
 
@@ -59,7 +66,7 @@ def page(report: Report, title: str, source: str = "") -> str:
     ]
     for purpose in _purposes(shares):
         some = [each for each in shares if each.purpose == purpose]
-        parts.append(f"<h2>{text(_heading(purpose))}{text(named)}</h2>{_bars(some, purpose)}")
+        parts.append(f"<h2>{text(_heading(purpose))}{text(named)}</h2>{_bars(some)}")
         if len(crawls) > 1:
             parts.append(_lines(report, purpose))
     parts += [_outcomes(report), _table(report)]
@@ -71,7 +78,11 @@ def _heading(purpose: str) -> str:
 
 
 def _purposes(shares: Sequence[Share]) -> list[str]:
-    return list(dict.fromkeys(each.purpose for each in shares))
+    """Return the purposes, that of which somebody is shut out of the most sites first."""
+    most: dict[str, float] = {}
+    for each in shares:
+        most[each.purpose] = max(most.get(each.purpose, 0.0), each.share_closed)
+    return sorted(most, key=lambda purpose: -most[purpose])
 
 
 def percent(share: float) -> str:
@@ -93,9 +104,10 @@ def _lead(shares: Sequence[Share], named: str) -> str:
     most = max(shares, key=lambda each: (each.share_closed, each.agent))
     if not most.closed:
         return f"None of {sites:,} sites{named} shuts any of these crawlers out."
+    compared = f", the most of {len(shares)} crawlers" if len(shares) > 1 else ""
     return (
         f"Of {sites:,} sites{named} whose robots.txt was read, {percent(most.share_closed)} shut "
-        f"{most.agent} out, more than any other of {len(shares)} crawlers."
+        f"{most.agent} out{compared}."
     )
 
 
@@ -103,37 +115,35 @@ def _legend() -> str:
     return (
         '<p class="soft"><span class="key all"></span> may fetch nothing &nbsp; '
         '<span class="key some"></span> may not fetch a part &nbsp; the rest may fetch everything. '
-        "The first number is the share of sites that allow nothing.</p>"
+        "By name: in a group that names the crawler, not one for everybody. A site is a host, with "
+        "and without www, by http and https.</p>"
     )
 
 
-def _bars(shares: Sequence[Share], purpose: str) -> str:
-    """Return a bar for each crawler, those that most are closed to first."""
-    drawn = shares[:_BARS]
-    shapes = []
-    for number, each in enumerate(drawn):
-        top = number * _ROW
-        closed, partly = each.share_closed * _WIDTH, each.share_partly * _WIDTH
-        told = f"{percent(each.share_closed)} closed, {percent(each.share_partly)} in part"
-        shapes.append(
-            f"<g><title>{text(each.agent)}: {told}</title>"
-            f'<text class="end" x="{_LABEL - 10}" y="{top + 14}">{text(_short(each.agent))}</text>'
-            f'<rect class="all" x="{_LABEL}" y="{top + 1}" width="{closed:.1f}" height="{_BAR}"/>'
-            f'<rect class="some" x="{_LABEL + closed:.1f}" y="{top + 1}" width="{partly:.1f}" '
-            f'height="{_BAR}"/>'
-            f'<text class="soft" x="{_LABEL + _WIDTH + 10}" y="{top + 14}">{told}</text></g>'
-        )
-    height = len(drawn) * _ROW
-    frame = (
-        f'<line class="grid" x1="{_LABEL}" y1="0" x2="{_LABEL}" y2="{height}"/>'
-        f'<line class="grid" x1="{_LABEL + _WIDTH}" y1="0" x2="{_LABEL + _WIDTH}" y2="{height}"/>'
-    )
-    said = escape(f"Share of sites that disallow each {purpose} crawler", quote=True)
-    more = len(shares) - len(drawn)
-    rest = f'<p class="soft">and {more} more in the table below</p>' if more > 0 else ""
+def _bars(shares: Sequence[Share]) -> str:
+    """Return a bar for each crawler, those that most are closed to first; alike ones share one."""
+    alike: dict[tuple[int, int, int], list[Share]] = {}
+    for each in shares:
+        alike.setdefault((each.closed, each.closed_by_name, each.partly), []).append(each)
+    rows = [_bar(some) for some in list(alike.values())[:_BARS]]
+    more = sum(map(len, list(alike.values())[_BARS:]))
+    rest = f'<p class="soft">and {more} more in the table below</p>' if more else ""
+    return "".join(rows) + rest
+
+
+def _bar(some: list[Share]) -> str:
+    each = some[0]
+    names = ", ".join(share.agent for share in some[:_NAMED])
+    more = f" and {len(some) - _NAMED} more" if len(some) > _NAMED else ""
+    closed, partly = each.share_closed * 100, each.share_partly * 100
+    by_name = f" ({percent(each.share_by_name)} by name)" if each.closed else ""
+    told = f"{percent(each.share_closed)} closed{by_name}, {percent(each.share_partly)} in part"
     return (
-        f'<div class="wide"><svg viewBox="0 0 {_LABEL + _WIDTH + _NUMBERS} {height}" role="img" '
-        f'aria-label="{said}">{frame}{"".join(shapes)}</svg></div>{rest}'
+        f'<div class="bar"><span>{text(names + more)}</span>'
+        '<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="all" x="0" y="0" width="{closed:.2f}" height="10"/>'
+        f'<rect class="some" x="{closed:.2f}" y="0" width="{partly:.2f}" height="10"/></svg>'
+        f'<span class="soft">{told}</span></div>'
     )
 
 
@@ -153,11 +163,11 @@ def _lines(report: Report, purpose: str) -> str:
         agent for agent in some if any(by_crawl.get((crawl, agent)) for crawl in report.crawls)
     ][:_LINES]
     if not drawn:
-        return '<p class="soft">In no crawl a site shuts any of them out.</p>'
-    scale = _ceiling(
-        max(by_crawl.get((crawl, agent), 0) for crawl in report.crawls for agent in drawn)
-    )
+        return ""
+    highest = max(by_crawl.get((crawl, agent), 0) for crawl in report.crawls for agent in drawn)
+    scale = _ceiling(highest)
     shapes = [*_grid(report.crawls, scale)]
+    legend = []
     for number, agent in enumerate(drawn):
         points = [
             f"{x:.1f},{_HEIGHT_ABOVE + _HEIGHT * (1 - by_crawl[crawl, agent] / scale):.1f}"
@@ -165,25 +175,26 @@ def _lines(report: Report, purpose: str) -> str:
             if (crawl, agent) in by_crawl
         ]
         style = f'class="line-{number}" stroke-dasharray="{_DASHES[number]}"'
-        x, y = _LABEL + _WIDTH + 16, _HEIGHT_ABOVE + number * 22
         shapes.append(
             f'<polyline {style} points="{" ".join(points)}"><title>{text(agent)}</title></polyline>'
-            f'<line {style} stroke-width="2" x1="{x}" y1="{y}" x2="{x + 30}" y2="{y}"/>'
-            f'<text x="{x + 38}" y="{y + 5}">{text(_short(agent))}</text>'
         )
-    height = _HEIGHT_ABOVE + _HEIGHT + 36
+        legend.append(
+            f'<li><svg viewBox="0 0 32 10" aria-hidden="true"><line {style} stroke-width="2" '
+            f'x1="0" y1="5" x2="32" y2="5"/></svg> {text(agent)}</li>'
+        )
     said = escape(f"Share of sites that shut {purpose} crawlers out, by crawl", quote=True)
     return (
-        f'<p class="soft">Sites that allow nothing, crawl by crawl</p><div class="wide"><svg '
-        f'viewBox="0 0 {_LABEL + _WIDTH + _NUMBERS} {height}" role="img" '
+        '<p class="soft">Sites that allow nothing, crawl by crawl</p>'
+        f'<ul class="lines">{"".join(legend)}</ul><div class="wide"><svg '
+        f'viewBox="0 0 {_LABEL + _WIDTH} {_HEIGHT_ABOVE + _HEIGHT + 36}" role="img" '
         f'aria-label="{said}">{"".join(shapes)}</svg></div>'
     )
 
 
 def _places(crawls: Sequence[str]) -> list[float]:
     """Return where crawls stand on the axis."""
-    step = (_WIDTH - 40) / max(len(crawls) - 1, 1)
-    return [_LABEL + 20 + number * step for number in range(len(crawls))]
+    step = (_WIDTH - 120) / max(len(crawls) - 1, 1)
+    return [_LABEL + 60 + number * step for number in range(len(crawls))]
 
 
 def _grid(crawls: Sequence[str], scale: float) -> Iterator[str]:
@@ -231,7 +242,9 @@ def _table(report: Report) -> str:
     rows = "".join(map(_row, report.shares))
     heads = "".join(
         f'<th class="number">{head}</th>'
-        for head in ("Sites", "Name it", "Allow nothing", "Disallow a part", "Not proved")
+        for head in (
+            *("Sites", "Name it", "Allow nothing", "by name", "Disallow a part", "Not proved"),
+        )
     )
     own = (
         '<p class="soft">* heeds groups that name it, and none for everybody: it is counted as '
@@ -252,6 +265,7 @@ def _row(each: Share) -> str:
             f"{each.sites:,}",
             f"{each.named:,}",
             f"{each.closed:,} ({percent(each.share_closed)})",
+            f"{each.closed_by_name:,}",
             f"{each.partly:,} ({percent(each.share_partly)})",
             f"{each.unknown:,}" if each.unknown else "",
         )

@@ -20,6 +20,7 @@ Bodies are BLOB or VARCHAR. NULL gives NULL.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,8 @@ def register(connection: Any, dialect: Dialect = RFC9309) -> None:
     """Make the functions known to a connection of DuckDB.
 
     Args:
-        connection: What `duckdb.connect` gave. Functions of these names must not be known yet.
+        connection: What `duckdb.connect` gave. It may know the functions already: those with
+            another dialect are replaced.
         dialect: How the functions read the files.
     """
     # DuckDB takes the number of arguments from the function, and their types as they come where
@@ -69,6 +71,8 @@ def register(connection: Any, dialect: Dialect = RFC9309) -> None:
         "robots_facts": (lambda body: kernel.facts(body, dialect), FACTS),
     }
     for name, (answer, type_) in functions.items():
+        with suppress(duckdb.Error):
+            connection.remove_function(name)
         connection.create_function(
             name,
             answer,
@@ -83,6 +87,10 @@ def register(connection: Any, dialect: Dialect = RFC9309) -> None:
 def _classify(bodies: Any, lists: Any, dialect: Dialect) -> Any:
     """Classify with a list of agents for each row, which nearly always is the same."""
     column = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), pa.list_(CLASSIFIED))
+    if pa.types.is_fixed_size_list(column.type):
+        column = column.cast(pa.list_(column.type.value_type))
     if not pa.types.is_list(column.type):
         raise TypeError(f"agents must be a list of text, not {column.type}")
     one = _only_list(column)

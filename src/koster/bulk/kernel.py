@@ -87,12 +87,29 @@ def classify(bodies: Column, agents: Iterable[str], dialect: Dialect = RFC9309) 
     Raises:
         TypeError: ``bodies`` is no column of text or octets, or an agent is no str.
     """
-    asked = _checked(agents)
+    asked = checked(agents)
     column = coded(bodies, "bodies")
     return column.spread(_classified(column.values, asked, dialect))
 
 
-def _checked(agents: Iterable[str]) -> tuple[str, ...]:
+def told(text: str) -> str:
+    """Return text as Arrow takes it: what cannot be UTF-8 is replaced."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _octets(text: str | bytes) -> bytes:
+    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+
+
+def _as_agent(octets: bytes) -> str:
+    """Return an agent; octets that are not UTF-8 stand in no name that anyone asks with."""
+    try:
+        return octets.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return octets.decode("utf-8", "replace")
+
+
+def checked(agents: Iterable[str]) -> tuple[str, ...]:
     """Return agents as a tuple.
 
     Raises:
@@ -131,7 +148,7 @@ def _classified(bodies: pa.Array, agents: tuple[str, ...], dialect: Dialect) -> 
             reader = _extents.Reader(dialect, *_names(agents))
             reader.classify(data, starts, written, extents, lines)
         _settle(data, starts, agents, dialect, written, extents, lines)
-    names = pa.array(agents, pa.string()).take(
+    names = pa.array(map(told, agents), pa.string()).take(
         filled("i", array("i", range(len(agents))) * len(bodies))
     )
     effective = pa.array([*_extents.EXTENTS, None, None], pa.string()).take(filled("B", extents))
@@ -235,6 +252,7 @@ class _Answered:
         agents: Column | str,
         dialect: Dialect,
     ) -> None:
+        parse(b"", dialect)  # tells what is no dialect
         given = {"bodies": bodies, "urls": urls, "agents": agents}
         columns = {
             what: arrow_of(each, what)
@@ -255,14 +273,14 @@ class _Answered:
         asked = self._coded("agents", columns.get("agents"), agents)
         paths = columns.get("urls")
         if paths is None:
-            paths = pa.repeat(pa.scalar(urls, pa.large_string()), self.size)
+            paths = pa.repeat(pa.scalar(_octets(urls), pa.large_binary()), self.size)
         paths = octets_in(paths)
         self._fill(paths, asked, dialect)
 
     def _coded(self, what: str, column: Any, one: Any) -> Coded:
         if column is not None:
             return coded(column, what)
-        values = pa.array([one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one])
+        values = pa.array([_octets(one)])
         codes = filled("i", array("i", bytes(4 * self.size)))
         return Coded(codes, values.cast(pa.large_binary()), None)
 
@@ -282,7 +300,7 @@ class _Answered:
             self.allowed, self.reasons, self.lines, self.starts,
             self.sizes,
         )  # fmt: skip
-        names = [each.decode("utf-8", "surrogatepass") for each in asked.values.to_pylist()]
+        names = [_as_agent(each) for each in asked.values.to_pylist()]
         _scan.decide(
             dialect, self.data, starts, integers(self.bodies.codes), urls, bounds, names,
             integers(asked.codes), order, answers,

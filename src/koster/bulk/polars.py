@@ -9,7 +9,8 @@ False
 [{'agent': 'GPTBot', 'written': True, 'effective': 'all', 'line': 2}]
 
 ``classify(agents)``, ``decide(url, agent)``, ``allowed(url, agent)`` and ``facts()`` answer as
-those of `koster.bulk` do, in the same types; ``url`` and ``agent`` are text, or expressions.
+those of `koster.bulk` do, in the same types, as columns ``robots``, ``decision``, ``allowed`` and
+``facts``; ``url`` and ``agent`` are text, the same for all rows, or expressions.
 Bodies are String, Binary, Categorical or Enum. Null gives null.
 """
 
@@ -64,6 +65,17 @@ def _expression(value: Any) -> pl.Expr:
     return value if isinstance(value, pl.Expr) else pl.lit(value, pl.String)
 
 
+def _url(value: Any) -> Any:
+    """Return a URL; text that is none is probably meant to name a column.
+
+    Raises:
+        ValueError: it is such a text.
+    """
+    if isinstance(value, str) and not value.startswith("/") and "://" not in value:
+        raise ValueError(f"url is {value!r}, no URL and no path; for a column write pl.col(...)")
+    return value
+
+
 @pl.api.register_expr_namespace("robots")
 class RobotsExpr:
     """Answers about the robots.txt files of an expression."""
@@ -73,35 +85,36 @@ class RobotsExpr:
 
     def classify(self, agents: Iterable[str], dialect: Dialect = RFC9309) -> pl.Expr:
         """Return how much of each site is disallowed for each agent, in their order."""
-        answer = partial(kernel.classify, agents=tuple(agents), dialect=dialect)
-        return _mapped(self._bodies, partial(_of_bodies, answer), pa.list_(CLASSIFIED))
+        answer = partial(kernel.classify, agents=kernel.checked(agents), dialect=dialect)
+        found = _mapped(self._bodies, partial(_of_bodies, answer), pa.list_(CLASSIFIED))
+        return found.alias("robots")
 
     def facts(self, dialect: Dialect = RFC9309) -> pl.Expr:
         """Return what stands in each file."""
         answer = partial(kernel.facts, dialect=dialect)
-        return _mapped(self._bodies, partial(_of_bodies, answer), FACTS)
+        return _mapped(self._bodies, partial(_of_bodies, answer), FACTS).alias("facts")
 
     def decide(
         self, url: str | pl.Expr, agent: str | pl.Expr, dialect: Dialect = RFC9309
     ) -> pl.Expr:
         """Return whether an agent may fetch a URL, and which line says so."""
-        return self._asked(kernel.decide, url, agent, dialect, DECIDED)
+        return self._asked(kernel.decide, url, agent, dialect, DECIDED).alias("decision")
 
     def allowed(
         self, url: str | pl.Expr, agent: str | pl.Expr, dialect: Dialect = RFC9309
     ) -> pl.Expr:
         """Return whether an agent may fetch a URL."""
-        return self._asked(kernel.allowed, url, agent, dialect, pa.bool_())
+        return self._asked(kernel.allowed, url, agent, dialect, pa.bool_()).alias("allowed")
 
     def _asked(
         self, answer: Callable[..., Any], url: Any, agent: Any, dialect: Dialect, type_: Any
     ) -> pl.Expr:
         rows = pl.struct(
             self._bodies.alias("body"),
-            _expression(url).alias("url"),
+            _expression(_url(url)).alias("url"),
             _expression(agent).alias("agent"),
         )
-        return _mapped(rows, partial(_of_rows, answer, dialect), type_).alias("decision")
+        return _mapped(rows, partial(_of_rows, answer, dialect), type_)
 
 
 @pl.api.register_series_namespace("robots")
@@ -132,7 +145,7 @@ class RobotsSeries:
         return _series(kernel.allowed(*self._columns(url, agent), dialect))
 
     def _columns(self, url: Any, agent: Any) -> tuple[Any, Any, Any]:
-        given = (self._bodies, url, agent)
+        given = (self._bodies, _url(url), agent)
         body, url, agent = (
             each.to_arrow() if isinstance(each, pl.Series) else each for each in given
         )

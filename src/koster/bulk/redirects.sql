@@ -6,7 +6,7 @@
 -- used, the last one. The rules belong to the origin that was asked first.
 --
 -- Gives the columns of the record that was reached, and before them
---   asked   the URL that was asked first
+--   asked   the site that was asked, as in https://example.com
 --   hops    how many redirects were followed
 --   ended   'answered', 'not in the archive' (the last record redirects to what is not there) or
 --           'too many redirects' (more than five, or in a circle)
@@ -19,7 +19,7 @@ WITH RECURSIVE fetches AS (
     ) = 1
 ),
 chains AS (
-    SELECT crawl, url AS asked, url, location, class, 0 AS hops
+    SELECT crawl, origin AS asked, url, location, class, 0 AS hops
     FROM fetches
     WHERE url = origin || '/robots.txt'
     UNION ALL

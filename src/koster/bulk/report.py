@@ -1,8 +1,9 @@
 """What ``koster bulk classify`` found, as numbers and as a page.
 
-Sites are counted, not files: an origin whose robots.txt was asked for in a crawl is one site, and
-redirects are followed as far as the archives have them. Of tables, which know of no origins, each
-row is a site.
+Sites are counted, not files: a host that was asked in a crawl, with www. before it or not, by http
+or https, is one site. Redirects are followed as far as the archives have them; where several of its
+origins gave a file, that of https counts, reached by the fewest redirects. Of tables, which know of
+no origins, each row is a site.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import astuple, dataclass, fields
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..agents import Heeds, Purpose, known, place_in_reports
 from ..errors import MissingExtraError, UnreadableError, missing
 from . import runs
+from ._inputs import ARCHIVED
 from .duckdb import REDIRECTS
 
 try:
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 
     from ..agents import Crawler
 
-__all__ = ["Fetches", "Report", "Share", "report", "summarised"]
+__all__ = ["Fetches", "Report", "Share", "report"]
 
 #: The label of what belongs to no crawl, and has no date.
-_NO_CRAWL = "all"
+_NO_CRAWL = "undated"
 #: The purpose of agents that are not known.
 _OTHERS = "others"
 #: The order of the report.
@@ -43,7 +44,8 @@ class Share:
     """How many sites of a crawl disallow an agent.
 
     ``sites`` answered with a file; ``named`` of them name the agent, ``closed`` disallow all,
-    ``partly`` a part, and of ``unknown`` it could not be proved. A crawler that heeds no groups for
+    ``closed_by_name`` in a group that names it, ``partly`` a part, and of ``unknown`` it could not
+    be proved. A crawler that heeds no groups for
     everybody (``by_name``) is counted as disallowed only by sites that name it.
     """
 
@@ -55,6 +57,7 @@ class Share:
     sites: int
     named: int
     closed: int
+    closed_by_name: int
     partly: int
     unknown: int
 
@@ -62,6 +65,11 @@ class Share:
     def share_closed(self) -> float:
         """Of the sites, those that disallow all: 0 to 1."""
         return self.closed / self.sites if self.sites else 0.0
+
+    @property
+    def share_by_name(self) -> float:
+        """Of the sites, those that disallow all and name it: 0 to 1."""
+        return self.closed_by_name / self.sites if self.sites else 0.0
 
     @property
     def share_partly(self) -> float:
@@ -80,17 +88,17 @@ class Fetches:
 
 @dataclass(frozen=True)
 class Report:
-    """The numbers: by crawl, purpose, and the share of sites that disallow all."""
+    """The numbers: by crawl, purpose, and the share of sites that disallow all.
+
+    ``crawls``: the oldest first. ``inputs`` have been read, ``bad`` records of them could not be.
+    """
 
     shares: tuple[Share, ...]
     fetches: tuple[Fetches, ...]
+    crawls: tuple[str, ...]
     dialect: str
-
-    @cached_property
-    def crawls(self) -> tuple[str, ...]:
-        """The crawls, the oldest first."""
-        found = {each.crawl for each in self.shares} | {each.crawl for each in self.fetches}
-        return tuple(sorted(found))
+    inputs: int
+    bad: int
 
     def of(self, crawl: str) -> tuple[Share, ...]:
         """Return the shares of a crawl."""
@@ -100,11 +108,12 @@ class Report:
         """Return the shares as CSV, with a line of headings."""
         out = io.StringIO(newline="")
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([*(field.name for field in fields(Share)), "share_closed", "share_partly"])
+        ratios = ("share_closed", "share_by_name", "share_partly")
+        writer.writerow([*(field.name for field in fields(Share)), *ratios])
         for each in self.shares:
-            row = ["yes" if value is True else "" if value is False else value
-                   for value in astuple(each)]  # fmt: skip
-            writer.writerow([*row, f"{each.share_closed:.6f}", f"{each.share_partly:.6f}"])
+            cells = ["yes" if value is True else "" if value is False else value
+                     for value in astuple(each)]  # fmt: skip
+            writer.writerow([*cells, *(f"{getattr(each, ratio):.6f}" for ratio in ratios)])
         return out.getvalue()
 
 
@@ -130,26 +139,34 @@ def report(folder: str | os.PathLike[str]) -> Report:
     try:
         with duckdb.connect() as con:
             con.execute("SET preserve_insertion_order = false")
-            return summarised(con, archived, tabled, question["dialect"])
+            shares, fetches, crawls = summarised(con, archived, tabled)
     except (duckdb.Error, UnicodeError) as error:
         raise UnreadableError(f"{folder}: {str(error).splitlines()[0]}") from error
+    bad = sum(said["bad"] for _, said in shards)
+    return Report(shares, fetches, crawls, question["dialect"], len(shards), bad)
 
 
 def _is_archived(path: str) -> bool:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    return {"crawl", "origin", "class", "location"} <= set(pq.read_schema(path).names)
+    with open(path, "rb") as file:
+        return set(ARCHIVED.names) <= set(pq.read_schema(file).names)
 
 
 _SITES_ARCHIVED = """
 CREATE TEMP TABLE archived AS
 SELECT url, origin, fetched, class, location, robots,
-    coalesce(crawl, strftime(fetched, '%Y-%m'), ?) AS crawl
+    coalesce(crawl, strftime(fetched AT TIME ZONE 'UTC', '%Y-%m'), ?) AS crawl
 FROM read_parquet(?, union_by_name = true);
 """
 _SITES = """
 INSERT INTO sites
-SELECT crawl, if(ended = 'answered', class, ended), robots FROM robots_followed('archived');
+SELECT crawl, if(ended = 'answered', class, ended), robots
+FROM robots_followed('archived')
+QUALIFY row_number() OVER (
+    PARTITION BY crawl, regexp_replace(asked, '^https?://(www\\.)?', '')
+    ORDER BY robots IS NULL, asked NOT LIKE 'https:%', hops, asked
+) = 1;
 """
 _SITES_TABLED = """
 INSERT INTO sites SELECT ?, 'ok', robots FROM read_parquet(?, union_by_name = true);
@@ -157,21 +174,25 @@ INSERT INTO sites SELECT ?, 'ok', robots FROM read_parquet(?, union_by_name = tr
 _SHARES = """
 SELECT crawl, agent,
     count(*) AS sites,
-    count_if(written) AS named,
-    count_if(effective = 'all' AND (written OR NOT by_name)) AS closed,
-    count_if(effective = 'some' AND (written OR NOT by_name)) AS partly,
-    count_if(effective IS NULL) AS unknown
+    count(*) FILTER (WHERE written) AS named,
+    count(*) FILTER (WHERE effective = 'all' AND (written OR heeds_all)) AS closed,
+    count(*) FILTER (WHERE effective = 'all' AND written) AS closed_by_name,
+    count(*) FILTER (WHERE effective = 'some' AND (written OR heeds_all)) AS partly,
+    count(*) FILTER (WHERE effective IS NULL) AS unknown
 FROM (
-    SELECT crawl, unnest(robots, recursive := true)
-    FROM sites
+    SELECT answers.*, NOT coalesce(by_name, false) AS heeds_all
+    FROM (SELECT crawl, unnest(robots, recursive := true) FROM sites) AS answers
+    LEFT JOIN crawlers USING (agent)
 )
-LEFT JOIN crawlers USING (agent)
 GROUP BY ALL
 """
 
 
-def summarised(con: Any, archived: list[str], tabled: list[str], dialect: str) -> Report:
-    """Return the numbers of shards, by a connection of DuckDB."""
+def summarised(
+    con: Any, archived: list[str], tabled: list[str]
+) -> tuple[tuple[Share, ...], tuple[Fetches, ...], tuple[str, ...]]:
+    """Return shares, fetches and crawls of shards, by a connection of DuckDB."""
+    crawls: list[str] = []
     con.execute(REDIRECTS)
     con.execute(
         "CREATE TEMP TABLE sites (crawl TEXT, outcome TEXT, robots STRUCT(agent TEXT, "
@@ -180,8 +201,13 @@ def summarised(con: Any, archived: list[str], tabled: list[str], dialect: str) -
     if archived:
         con.execute(_SITES_ARCHIVED, [_NO_CRAWL, archived])
         con.execute(_SITES)
+        query = "SELECT crawl FROM archived GROUP BY crawl ORDER BY min(fetched), crawl"
+        crawls = [crawl for (crawl,) in con.execute(query).fetchall()]
     if tabled:
         con.execute(_SITES_TABLED, [_NO_CRAWL, tabled])
+    if tabled or _NO_CRAWL in crawls:
+        # What is the newest that is known stands last.
+        crawls = [_NO_CRAWL, *(crawl for crawl in crawls if crawl != _NO_CRAWL)]
     crawlers = {each.token: each for each in _known()}
     con.execute("CREATE TEMP TABLE crawlers (agent TEXT, by_name BOOLEAN)")
     con.executemany(
@@ -189,22 +215,21 @@ def summarised(con: Any, archived: list[str], tabled: list[str], dialect: str) -
         [[token, each.heeds is Heeds.OWN_GROUPS] for token, each in crawlers.items()]
         or [["", False]],
     )
-    query = _SHARES.replace("by_name", "coalesce(by_name, false)")
-    shares = [_share(row, crawlers.get(row[1])) for row in con.execute(query).fetchall()]
+    shares = [_share(row, crawlers.get(row[1])) for row in con.execute(_SHARES).fetchall()]
     fetches = con.execute(
         "SELECT crawl, outcome, count(*) FROM sites GROUP BY ALL ORDER BY crawl, 3 DESC, outcome"
     ).fetchall()
     order = {purpose: number for number, purpose in enumerate(_PURPOSES)}
     shares.sort(
         key=lambda each: (
-            each.crawl,
+            crawls.index(each.crawl),
             order[each.purpose],
             -each.share_closed,
             place_in_reports(crawlers[each.agent]) if each.agent in crawlers else 0,
             each.agent.lower(),
         )
     )
-    return Report(tuple(shares), tuple(Fetches(*row) for row in fetches), dialect)
+    return tuple(shares), tuple(Fetches(*row) for row in fetches), tuple(crawls)
 
 
 def _known() -> tuple[Crawler, ...]:

@@ -38,7 +38,7 @@ from ..model import Reason
 from . import _inputs, kernel
 from ._arrow import pa, pc
 from ._inputs import Batch, Columns, Input, Trouble, WrongColumnsError
-from .kernel import CLASSIFIED, DECIDED, FACTS
+from .kernel import CLASSIFIED, DECIDED, FACTS, told
 from .warc import FetchClass
 
 if TYPE_CHECKING:
@@ -120,10 +120,14 @@ class ShardReport:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run did: a report for each input, in their order, and how long it took, in seconds."""
+    """What a run did: a report for each input, in their order, and how long it took, in seconds.
+
+    ``others`` are shards in the folder that are of inputs which were not named this time.
+    """
 
     shards: tuple[ShardReport, ...]
     seconds: float
+    others: int = 0
 
     @property
     def rows(self) -> int:
@@ -187,7 +191,9 @@ def run(
             _side_by_side(tasks, jobs, reports, watch)
         _tidy(target)
         watch.look()
-    return Run(tuple(each for each in reports if each is not None), time.monotonic() - start)
+        others = len({*target.glob("*.parquet")} - {*shards})
+    done = tuple(each for each in reports if each is not None)
+    return Run(done, time.monotonic() - start, others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,13 +249,19 @@ def _told(path: Path) -> dict[str, Any] | None:
         found = json.loads(said[_KEY])
     except (OSError, pa.ArrowException, KeyError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    keys = {"version", "question", "input", "rows", "bad", "listed"}
+    return found if isinstance(found, dict) and keys <= found.keys() else None
+
+
+#: What a shard is called until it is whole.
+_PART = re.compile(r"\..+-[0-9a-f]{10}\.parquet\.\d+\.part")
 
 
 def _tidy(folder: Path) -> None:
     """Remove what processes left that were killed."""
     for path in folder.glob(".*.part"):
-        path.unlink(missing_ok=True)
+        if _PART.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def _check_folder(folder: Path, question: Question) -> None:
@@ -368,7 +380,8 @@ def _answered(task: _Task, threads: int, note: Callable[[int, int, int], None]) 
 def _why(task: _Task, error: BaseException) -> str:
     """Return in a sentence why an input has no shard."""
     if isinstance(error, KosterError):
-        return str(error)
+        said = str(error)
+        return said if said.startswith(task.input.path) else f"{task.input.path}: {said}"
     if isinstance(error, MemoryError):
         return f"{task.input.path}: there is not enough memory"
     why = (isinstance(error, OSError) and error.strerror) or " ".join(str(error).split())[:300]
@@ -397,10 +410,11 @@ def _write(
     with open(part, "wb") as file:
         writer = _Writer(file)
         try:
-            for answers, place in _in_threads(task.question, batches, threads):
-                writer.add(answers)
+            for tables, place in _in_threads(task.question, batches, threads):
+                for table in tables:
+                    writer.add(table)
                 note(task.number, place, writer.rows)
-            if writer.rows == 0:
+            if not writer.has_begun:
                 writer.add(_no_answers(task))
             said = {
                 "version": VERSION,
@@ -436,6 +450,11 @@ class _Writer:
         self._held_octets = 0
         self._writer: Any = None
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether it knows the columns."""
+        return self._writer is not None
+
     def add(self, table: Any) -> None:
         self.rows += table.num_rows
         self._held.append(table)
@@ -465,7 +484,7 @@ class _Writer:
 
 def _in_threads(
     question: Question, batches: Iterator[Batch], threads: int
-) -> Iterator[tuple[Any, int]]:
+) -> Iterator[tuple[Iterable[Any], int]]:
     """Answer batches, in their order."""
     if threads < 2:
         for batch in batches:
@@ -474,7 +493,7 @@ def _in_threads(
     waiting: deque[tuple[Future[Any], int]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         for batch in batches:
-            waiting.append((pool.submit(_answers, question, batch), batch.place))
+            waiting.append((pool.submit(_all_answers, question, batch), batch.place))
             if len(waiting) > threads:
                 answers, place = waiting.popleft()
                 yield answers.result(), place
@@ -492,29 +511,53 @@ _ANSWERS = {
 }
 
 
-def _answers(question: Question, batch: Batch) -> Any:
-    """Return what stays of the records of a batch, and the answers about them."""
+def _all_answers(question: Question, batch: Batch) -> list[Any]:
+    return list(_answers(question, batch))
+
+
+def _answers(question: Question, batch: Batch) -> Iterator[Any]:
+    """Go through tables of what stays of the records of a batch, and the answers about them."""
     dialect = dialect_named(question.dialect)
     if question.kind == "classify":
         found = kernel.classify(batch.bodies, question.agents, dialect)
     elif question.kind == "facts":
-        found = kernel.facts(batch.served, dialect)
+        found = _facts(batch, dialect)
     else:
-        return _decided(question, batch, dialect)
-    return _table(batch.kept, {_ANSWERS[question.kind][0]: found})
+        yield from _decided(question, batch, dialect)
+        return
+    yield _table(batch.kept, {_ANSWERS[question.kind][0]: found})
+
+
+def _facts(batch: Batch, dialect: Any) -> Any:
+    """Return what stands in files as crawlers read them, and what is odd about how they came."""
+    found = kernel.facts(batch.bodies, dialect)
+    if batch.served is batch.bodies or batch.served.equals(batch.bodies):
+        return found
+    served = kernel.facts(batch.served, dialect)
+    as_served = ("octets", "findings")
+    return pa.StructArray.from_arrays(
+        [(served if field.name in as_served else found).field(field.name) for field in FACTS],
+        fields=list(FACTS),
+        mask=found.is_null(),
+    )
 
 
 def _table(kept: Any, more: dict[str, Any]) -> Any:
-    """Return a table with columns more; one of the same name is taken over."""
-    kept = kept.drop_columns([name for name in more if name in kept.schema.names])
+    """Return a table with columns more.
+
+    Raises:
+        WrongColumnsError: there is one of that name.
+    """
+    taken = [name for name in more if name in kept.schema.names]
+    if taken:
+        raise WrongColumnsError(f"there is a column {taken[0]!r} already; rename it")
     return pa.table({
         **{name: kept.column(name) for name in kept.schema.names}, **more
     })  # fmt: skip
 
 
-def _decided(question: Question, batch: Batch, dialect: Any) -> Any:
+def _decided(question: Question, batch: Batch, dialect: Any) -> Iterator[Any]:
     """Decide about every URL and agent that is asked of a record; a row for each."""
-    tables = []
     for url in question.urls or (None,):
         for agent in question.agents or (None,):
             urls = batch.urls if url is None else url
@@ -524,11 +567,10 @@ def _decided(question: Question, batch: Batch, dialect: Any) -> Any:
                 found = _by_class(found, batch.classes)
             more: dict[str, Any] = {}
             if url is not None:
-                more["asked_url"] = pa.repeat(url, len(batch.kept))
+                more["asked_url"] = pa.repeat(told(url), len(batch.kept))
             if agent is not None:
-                more["asked_agent"] = pa.repeat(agent, len(batch.kept))
-            tables.append(_table(batch.kept, more | {"decision": found}))
-    return pa.concat_tables(tables)
+                more["asked_agent"] = pa.repeat(told(agent), len(batch.kept))
+            yield _table(batch.kept, more | {"decision": found})
 
 
 #: What holds where there is no file to go by (RFC 9309 §2.3.1.3 and §2.3.1.4).
@@ -595,7 +637,14 @@ def _side_by_side(
             with ProcessPoolExecutor(workers, context, _begin, (shared,)) as pool:
                 threads = max(1, jobs // workers)
                 futures = {pool.submit(_work, task, threads): task for task in left}
-                _collect(futures, reports, shared, watch)
+                try:
+                    _collect(futures, reports, shared, watch)
+                except KeyboardInterrupt:
+                    # Else the pool would wait until all is done.
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    for child in multiprocessing.active_children():
+                        child.kill()
+                    raise
         except BrokenProcessPool:
             left = [task for task in left if reports[task.number] is None]
             if workers == 1:
@@ -604,10 +653,6 @@ def _side_by_side(
                 reports[dead.number] = ShardReport(dead.input.path, None, why=why)
             # One after the other, to tell which of them it is.
             workers = 1
-        except BaseException:
-            for child in multiprocessing.active_children():
-                child.kill()
-            raise
         else:
             return
 

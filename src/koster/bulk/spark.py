@@ -55,7 +55,7 @@ def classify(
     Raises:
         TypeError: a column is not there, or of another type.
     """
-    answer = partial(_classified, tuple(agents), dialect.name)
+    answer = partial(_classified, kernel.checked(agents), dialect.name)
     return _with(frame, (body,), answer, result, pa.list_(CLASSIFIED))
 
 

@@ -16,6 +16,7 @@ import re
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from .._charsets import charset_of
@@ -27,7 +28,6 @@ from ..origins import origin_of, redirect_target
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
-    from datetime import datetime
     from typing import TypeAlias
 
     #: Reads on in an archive; the flag says whether records of no interest are told, too.
@@ -68,7 +68,8 @@ class Record:
         charset: As declared, or None.
         body: As it was served, without codings; at most `MAX_BODY` octets.
         is_whole: Whether that is all of it.
-        offset: Where the record stands in the archive, in octets.
+        offset: Where the record stands in the archive, in octets; of several in one member of
+            gzip nobody knows where.
     """
 
     url: str
@@ -119,25 +120,38 @@ def records(path: str | os.PathLike[str]) -> Iterator[Record | BadRecord]:
     """
     try:
         with open(path, "rb") as file:
-            crawl = _crawl_in(str(path))
-            last_bad = -1
-            for raw in _whole_ones(file, str(path), _reader()):
-                if isinstance(raw, BadRecord):
-                    # What breaks off may have been read as far as it goes, and told already.
-                    if raw.offset != last_bad:
-                        yield raw
-                elif raw.type == "warcinfo":
-                    crawl = _crawl_of(raw.body) or crawl
-                elif raw.type == "response":
-                    found = _record(raw, crawl)
-                    if isinstance(found, BadRecord):
-                        last_bad = found.offset
-                    if found is not None:
-                        yield found
+            yield from _each_once(_fetches(file, str(path)))
     except OSError as error:
         if isinstance(error, UnreadableError):
             raise
         raise UnreadableError(f"{path}: {error.strerror or error}") from error
+
+
+def _fetches(file: BinaryIO, path: str) -> Iterator[Record | BadRecord]:
+    """Go through the fetches in an archive."""
+    crawl = _crawl_in(path)
+    for raw in _whole_ones(file, path, _reader()):
+        if isinstance(raw, BadRecord):
+            yield raw
+        elif raw.type == "warcinfo":
+            crawl = _crawl_of(raw.body) or crawl
+        elif raw.type == "response":
+            found = _record(raw, crawl)
+            if found is not None:
+                yield found
+
+
+def _each_once(found: Iterator[Record | BadRecord]) -> Iterator[Record | BadRecord]:
+    """Go through them; what breaks off may have been read as far as it goes, and is told once."""
+    held: BadRecord | None = None
+    for each in found:
+        if held is not None and not (isinstance(each, BadRecord) and each.offset == held.offset):
+            yield held
+        held = each if isinstance(each, BadRecord) else None
+        if held is None:
+            yield each
+    if held is not None:
+        yield held
 
 
 _CRAWL = re.compile(r"CC-MAIN-\d{4}-\d{2}")
@@ -154,6 +168,7 @@ def _crawl_of(info: bytes) -> str | None:
     return match[1].decode("utf-8", "replace").strip() if match else None
 
 
+_HTTP_URL = re.compile(r"(?i)https?://")
 _PLAIN_URL = re.compile(r"(https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+)/robots\.txt")
 
 
@@ -161,18 +176,20 @@ def _record(raw: _Raw, crawl: str | None) -> Record | BadRecord | None:
     """Return what a record says; None if it is no fetch of HTTP."""
     if not raw.url:
         return BadRecord(raw.offset, "it has no WARC-Target-URI")
-    plain = _PLAIN_URL.fullmatch(raw.url)
+    # Some programs write what the grammar of WARC 1.0 shows.
+    given = raw.url.removeprefix("<").removesuffix(">")
+    plain = _PLAIN_URL.fullmatch(given)
     if plain:
-        url, origin = raw.url, plain[1]
-    elif not raw.url.lower().startswith(("http:", "https:")):
+        url, origin = given, plain[1]
+    elif not _HTTP_URL.match(given):
         return None
     else:
         try:
-            url = redirect_target("http://none.invalid/", raw.url)
+            url = redirect_target(given, given)
             origin = str(origin_of(url))
         except UrlError as error:
             return BadRecord(raw.offset, f"its WARC-Target-URI is {error}")
-    if raw.status is None:
+    if raw.status is None or not 100 <= raw.status <= 999:
         return BadRecord(raw.offset, "it has no status line of HTTP")
     content_type = raw.header("Content-Type")
     location = _location(url, raw) if 300 <= raw.status < 400 else None
@@ -181,7 +198,7 @@ def _record(raw: _Raw, crawl: str | None) -> Record | BadRecord | None:
         url=url,
         origin=origin,
         crawl=crawl,
-        fetched=raw.fetched,
+        fetched=_in_utc(raw.fetched),
         status=raw.status,
         fetch_class=_class_of(raw.status, location, content_type or "", body),
         location=location,
@@ -191,6 +208,10 @@ def _record(raw: _Raw, crawl: str | None) -> Record | BadRecord | None:
         is_whole=raw.is_whole and len(body) <= MAX_BODY,
         offset=raw.offset,
     )
+
+
+def _in_utc(moment: datetime | None) -> datetime | None:
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
 def _location(url: str, raw: _Raw) -> str | None:
@@ -240,74 +261,168 @@ def _decoded(raw: _Raw) -> bytes:
     return body
 
 
+#: Places in an archive that may be broken before it is not read on.
+_MOST_BROKEN = 1_000
+
+
 def _whole_ones(file: BinaryIO, path: str, read: _Reader) -> Iterator[_Raw | BadRecord]:
     """Go through the records of a file; where it is broken, on to the next that begins as one.
+
+    The first time through records of no interest are not looked at. From where it is broken, or
+    from the last record on, they are: to tell what of them is whole.
 
     Raises:
         UnreadableError: it has none.
     """
-    last = -1
-    try:
-        _check_start(file, 0)
-        for raw in read(file, False):
-            last = raw.offset
-            yield raw
-    except _BrokenError:
-        # Once more from there, and now every record counts: to tell which is broken.
-        yield from _others(file, path, read, last)
-        return
-    if last < 0 and file.seek(0, io.SEEK_END) > 0:
-        yield from _others(file, path, read, last)
-    elif last >= 0:
-        trouble = _breaking_off(file, last)
-        if trouble is not None:
-            yield trouble
-
-
-def _others(file: BinaryIO, path: str, read: _Reader, last: int) -> Iterator[_Raw | BadRecord]:
-    """Go through the records of a broken file behind the last one that was read, if any was.
-
-    Raises:
-        UnreadableError: it has none at all.
-    """
-    found = last >= 0
-    troubles: list[BadRecord] = []
-    is_gap = False
-    start: int | None = max(last, 0)
+    place = _Place(file)
+    start: int | None = 0
+    every = False
     while start is not None:
         at = -1
         try:
             _check_start(file, start)
-            found = True
-            for raw in read(file, True):
+            place.is_archive = True
+            for raw in read(file, every):
                 at = raw.offset
-                if at > last:
-                    yield from troubles
-                    troubles.clear()
+                if at > place.last:
+                    yield from place.told()
+                    place.last = at
                     yield raw
-            break
         except _BrokenError as error:
-            if at >= 0:
-                troubles.append(BadRecord(at, f"what follows it is broken: {error}"))
+            if every:
+                start = place.after_broken(start, at, str(error))
             else:
-                if is_gap:
-                    troubles.pop()
-                troubles.append(BadRecord(start, str(error)))
-            is_gap = at >= 0
-            last = max(last, at)
-            start = _next_start(file, max(start, at) + 1)
-    if not found:
+                start, every = max(at, 0), True
+        else:
+            if every:
+                start = place.after_end(start, at)
+            else:
+                start, every = max(at, 0), True
+    if not place.is_archive and place.size:
         raise UnreadableError(f"{path}: is no WARC file")
-    yield from troubles
-    trouble = _breaking_off(file, max(last, at, 0)) if not troubles else None
-    if trouble is not None:
-        yield trouble
+    yield from place.told()
+
+
+class _Place:
+    """How far a file is read, and what of it could not be."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self.size = file.seek(0, io.SEEK_END)
+        self.last = -1
+        self.is_archive = False
+        self._troubles: list[BadRecord] = []
+        self._count = 0
+        self._is_gap = False
+
+    def told(self) -> list[BadRecord]:
+        """Return what could not be read since this was last asked."""
+        found, self._troubles = self._troubles, []
+        self._is_gap = False
+        return found
+
+    def _add(self, offset: int, why: str) -> None:
+        self._count += 1
+        self._troubles.append(BadRecord(offset, why))
+
+    def _next(self, at: int) -> int | None:
+        """Return where to read on behind a broken place."""
+        if self._count > _MOST_BROKEN:
+            self._add(at, "too much of the archive is broken; it is not read on")
+            return None
+        return _next_start(self.file, at)
+
+    def after_broken(self, start: int, at: int, why: str) -> int | None:
+        """Return where to read on after records from ``start`` on, the last one at ``at``."""
+        if at >= 0:
+            self._add(at, f"what follows it is broken: {why}")
+        else:
+            if self._is_gap:
+                # What follows the last good one is this.
+                self._troubles.pop()
+            self._add(start, why)
+        self._is_gap = at >= 0
+        return self._next(max(start, at) + 1)
+
+    def after_end(self, start: int, at: int) -> int | None:
+        """Return where to read on where a library says that there is no more."""
+        if at < 0:
+            if start < self.size:
+                self._add(start, "the archive breaks off in it")
+                return self._next(start + 1)
+            return None
+        end, is_whole = _end_of(self.file, at, self.size)
+        if end is None:
+            # Several records are in one member: where they begin nobody knows.
+            end, is_whole = _end_of(self.file, start, self.size)
+        if not is_whole:
+            self._add(at, "the archive breaks off in it")
+            return self._next(at + 1)
+        following = self.size if end is None else _past_nothing(self.file, end)
+        if following >= self.size:
+            return None
+        return following if _is_start(self.file, following) else self._junk(following)
+
+    def _junk(self, at: int) -> int | None:
+        self.file.seek(at)
+        is_cut = self.file.read(3) == _GZIP and not _member_end(self.file, at)[1]
+        self._add(at, "the archive breaks off in it" if is_cut else "no record begins there")
+        return self._next(at + 1)
+
+
+def _end_of(file: BinaryIO, at: int, size: int) -> tuple[int | None, bool]:
+    """Return where a record ends, and whether it is whole; None: none begins there."""
+    file.seek(at)
+    begin = file.read(1 << 16)
+    if begin.startswith(_GZIP):
+        return _member_end(file, at) if _begins_as_record(file, at) else (None, True)
+    if not begin.lstrip().startswith(_HEAD):
+        return None, True
+    head, _, _ = begin.partition(b"\r\n\r\n")
+    length = re.search(rb"(?i)\r\ncontent-length:[ \t]*(\d{1,18})", head)
+    end = at + len(head) + 4 + (int(length[1]) if length else 0)
+    return min(end, size), end <= size
+
+
+def _member_end(file: BinaryIO, at: int) -> tuple[int, bool]:
+    """Return where a member of gzip ends, and whether it is whole."""
+    file.seek(at)
+    member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    with suppress(zlib.error):
+        while data := file.read(1 << 16):
+            while data:
+                member.decompress(data, _CHUNK)
+                data = member.unconsumed_tail
+            if member.eof:
+                return file.tell() - len(member.unused_data), True
+    return file.tell(), False
+
+
+def _past_nothing(file: BinaryIO, at: int) -> int:
+    """Return where something stands behind ends of lines, and members of gzip without content."""
+    while True:
+        file.seek(at)
+        begin = file.read(1 << 12)
+        stripped = begin.lstrip(b"\r\n")
+        if begin and not stripped:
+            at += len(begin)
+            continue
+        at += len(begin) - len(stripped)
+        if not stripped.startswith(_GZIP):
+            return at
+        member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        try:
+            if member.decompress(stripped, 1) or not member.eof:
+                return at
+        except zlib.error:
+            return at
+        at += len(stripped) - len(member.unused_data)
 
 
 _GZIP = b"\x1f\x8b\x08"
 _HEAD = b"WARC/"
 _MARK = re.compile(rb"\x1f\x8b\x08|WARC/1\.")
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
 
 
 def _next_start(file: BinaryIO, at: int) -> int | None:
@@ -337,12 +452,18 @@ def _check_start(file: BinaryIO, at: int) -> None:
     Raises:
         _BrokenError: none does.
     """
-    file.seek(at)
-    begin = file.read(64)
-    is_one = begin.startswith(_OTHERS) or begin.lstrip().startswith(_HEAD) or not begin
-    if not is_one and not (begin.startswith(_GZIP) and _begins_as_record(file, at)):
+    if not _is_start(file, at):
         raise _BrokenError("no record begins there")
     file.seek(at)
+
+
+def _is_start(file: BinaryIO, at: int) -> bool:
+    """Tell whether a record may begin there, or the file ends."""
+    file.seek(at)
+    begin = file.read(64)
+    if begin.startswith(_GZIP):
+        return _begins_as_record(file, at)
+    return begin.startswith(_OTHERS) or begin.lstrip().startswith(_HEAD) or not begin
 
 
 def _begins_as_record(file: BinaryIO, at: int) -> bool:
@@ -352,30 +473,6 @@ def _begins_as_record(file: BinaryIO, at: int) -> bool:
         begin = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(file.read(4096), len(_HEAD))
         return begin == _HEAD
     return False
-
-
-def _breaking_off(file: BinaryIO, last: int) -> BadRecord | None:
-    """Return what a file breaks off in, behind its last whole record."""
-    file.seek(last)
-    if file.read(3) != _GZIP:
-        return None
-    file.seek(last)
-    start, member = last, zlib.decompressobj(zlib.MAX_WBITS | 16)
-    at = last
-    data = file.read(_CHUNK)
-    with suppress(zlib.error):
-        while data:
-            member.decompress(data, _CHUNK)
-            while member.unconsumed_tail:
-                member.decompress(member.unconsumed_tail, _CHUNK)
-            if not member.eof:
-                at += len(data)
-                data = file.read(_CHUNK)
-            else:
-                at += len(data) - len(member.unused_data)
-                data = member.unused_data or file.read(_CHUNK)
-                start, member = at, zlib.decompressobj(zlib.MAX_WBITS | 16)
-    return BadRecord(start, "the archive breaks off in it") if start < at or data else None
 
 
 def _reader() -> _Reader:
@@ -508,11 +605,8 @@ def _status(http: Any) -> int | None:
 
 
 def _moment(date: str | None) -> datetime | None:
-    from datetime import UTC, datetime  # noqa: PLC0415
-
     with suppress(ValueError):
-        moment = datetime.fromisoformat(date or "")
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return datetime.fromisoformat(date or "")
     return None
 
 

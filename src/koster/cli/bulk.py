@@ -176,14 +176,16 @@ def decide(
     """
     runs = _runs()
     asked = _asked(agents, lists)
-    if (urls and url_column) or (asked and agent_column):
-        raise click.UsageError("say it, or name the column that says it, not both")
+    if urls and url_column:
+        raise click.UsageError("--url or --url-column, not both")
+    if asked and agent_column:
+        raise click.UsageError("--agent or --agent-column, not both")
     columns = runs.Columns(
         body=body,
         url=None if urls else url_column or "url",
         agent=None if asked else agent_column or "agent",
     )
-    found = _found(inputs)
+    found, _ = _found(inputs)
     if any(each.kind == "warc" for each in found):
         if not urls:
             raise click.UsageError("which URLs of each site? An archive needs --url, as in --url /")
@@ -237,14 +239,10 @@ def _asked(agents: Sequence[str], lists: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _found(paths: Sequence[str]) -> list[Input]:
-    """Return the inputs that are meant."""
-    runs = _runs()
-    try:
-        found: list[Input] = runs.find_inputs(paths)
-    except UnreadableError as error:
-        _fail(str(error))
-    return found
+def _found(paths: Sequence[str]) -> tuple[list[Input], list[str]]:
+    """Return the inputs that are meant, and why others cannot be read."""
+    troubles: list[str] = []
+    return _runs().find_inputs(paths, troubles), troubles
 
 
 def _runs() -> Any:
@@ -271,16 +269,22 @@ def _run(
 ) -> None:
     """Ask, tell what became of it, and exit with its code."""
     runs = _runs()
-    inputs = _found(paths)
+    inputs, troubles = _found(paths)
+    for trouble in troubles:
+        _screen.complain(trouble)
+    if not inputs:
+        sys.exit(3)
     try:
         with _progress(inputs, is_quiet=is_quiet) as progress:
             done = runs.run(question, inputs, output, jobs, progress)
     except runs.ForeignFolderError as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError(_screen.printable(str(error))) from error
     except KosterError as error:
         _fail(str(error))
     _tell(done, output, is_quiet=is_quiet)
-    sys.exit(3 if done.failed else 1 if done.bad else 0)
+    if len({each.kind for each in inputs}) > 1 and not is_quiet:
+        print("Inputs of several kinds have shards with other columns: read them by name")
+    sys.exit(3 if troubles or done.failed else 1 if done.bad else 0)
 
 
 def _tell(done: runs.Run, output: str, *, is_quiet: bool) -> None:
@@ -291,20 +295,32 @@ def _tell(done: runs.Run, output: str, *, is_quiet: bool) -> None:
         for what in each.listed[:_PRINTED]:
             _screen.complain(f"{each.input}: {what}")
         if each.bad > _PRINTED:
-            more = each.bad - _PRINTED
-            _screen.complain(f"{each.input}: {more:,} more records that could not be read")
+            more = _counted(each.bad - _PRINTED, "more record")
+            _screen.complain(f"{each.input}: {more} that could not be read")
     if is_quiet:
         return
     there = [each for each in done.shards if each.why is None]
     new = sum(each.is_new for each in there)
     rows = sum(each.rows for each in there if each.is_new)
     rate = f", {rows / done.seconds:,.0f} a second" if rows and done.seconds else ""
-    print(f"{done.rows:,} answers from {len(there):,} inputs in {_screen.printable(output)}")
-    print(f"{rows:,} of them new, from {new:,} inputs, in {done.seconds:,.1f} s{rate}")
+    if there:
+        where = f"{_counted(len(there), 'input')} in {_screen.printable(output)}"
+        print(f"{_counted(done.rows, 'answer')} from {where}")
+        print(
+            f"{rows:,} of them new, from {_counted(new, 'input')}, in {done.seconds:,.1f} s{rate}"
+        )
     if done.bad:
-        print(f"{done.bad:,} records could not be read")
+        print(f"{_counted(done.bad, 'record')} could not be read")
     if done.failed:
-        print(f"{len(done.failed):,} inputs have no answers; run it again to try these once more")
+        print(f"no answers from {_counted(len(done.failed), 'input')}")
+    if done.others:
+        others = _counted(done.others, "more shard")
+        print(f"{others} in the folder, of inputs that were not named this time")
+
+
+def _counted(count: int, what: str) -> str:
+    """Return how many there are of something."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 @contextmanager
@@ -377,7 +393,11 @@ def report(answers: str, output: str, table: str | None, title: str) -> None:
 
     try:
         found = reports.report(answers)
-        made = f"{answers}, {date.today()}, by koster {__version__}, read as {found.dialect}"
+        bad = f", {_counted(found.bad, 'record')} of which could not be read" if found.bad else ""
+        made = (
+            f"{answers} ({_counted(found.inputs, 'input')}{bad}), {date.today()}, "
+            f"by koster {__version__}, read as {found.dialect}"
+        )
         page = _report_page.page(found, title, made)
         _inputs.replace(output, page.encode("utf-8"))
         if table:
@@ -396,20 +416,24 @@ def _print_report(found: Report) -> None:
 
     if not found.crawls:
         return
-    shares = found.of(found.crawls[-1])
+    crawl = found.crawls[-1]
+    shares = found.of(crawl)
     most = sorted(shares, key=lambda each: -each.share_closed)[:_MOST]
     rows = [
         [
             Text(_screen.printable(each.agent)),
             Text(each.purpose, "dim"),
             Text(_report_page.percent(each.share_closed), "bold red"),
+            Text(_report_page.percent(each.share_by_name), "red"),
             Text(_report_page.percent(each.share_partly), "yellow"),
-            Text(f"{each.named:,} of {each.sites:,}", "dim"),
         ]
         for each in most
     ]
     if rows:
-        headings = ["Crawler", "Purpose", "Allow nothing", "Disallow a part", "Name it"]
+        _screen.print_lines(
+            Text(f"{_screen.printable(crawl)}: {_counted(shares[0].sites, 'site')}", "bold")
+        )
+        headings = ["Crawler", "Purpose", "Allow nothing", "By name", "Disallow a part"]
         _screen.print_table(headings, rows)
     if len(shares) > len(most):
         print(f"and {len(shares) - len(most)} more in the report")
