@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 MARKER = ".koster-bulk"
 
 #: Rows and octets of a batch.
-ROWS = 4_096
-OCTETS = 16 * 1024 * 1024
+ROWS = 2_048
+OCTETS = 8 * 1024 * 1024
 
 #: Bad records that are listed; more are counted.
 LISTED = 100
@@ -424,7 +424,7 @@ def of_csv(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]:
         reader = _csv_reader(
             _unpacked(given.path, file),
             read_options=pyarrow.csv.ReadOptions(
-                block_size=4 * OCTETS, use_threads=False, column_names=names, skip_rows=1
+                block_size=8 * OCTETS, use_threads=False, column_names=names, skip_rows=1
             ),
             parse_options=pyarrow.csv.ParseOptions(
                 delimiter=_delimiter(given.path),

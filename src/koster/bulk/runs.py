@@ -67,8 +67,8 @@ find_inputs = _inputs.find
 _KEY = b"koster.bulk"
 
 #: Rows, and octets of answers, that are written together.
-_GROUP_ROWS = 65_536
-_GROUP_OCTETS = 64 * 1024 * 1024
+_GROUP_ROWS = 16_384
+_GROUP_OCTETS = 16 * 1024 * 1024
 
 #: Seconds between two looks at how far the others are.
 _LOOK = 0.1
