@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import archives
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,7 +21,7 @@ from support import ROOT
 from test_bulk_kernel import AGENTS, BODIES
 
 import koster
-from koster.bulk import kernel
+from koster.bulk import kernel, runs
 from koster.bulk import spark as robots
 
 URLS = ["/private", "/private/x", "https://e.com/", "/robots.txt"]
@@ -103,6 +104,30 @@ def test_the_command_writes_the_same_table(session: Any, table: pa.Table, tmp_pa
     written = session.read.parquet(str(out))
     found = robots.classify(session.read.parquet(str(given)), AGENTS)
     assert collected(written, "robots") == collected(found, "robots")
+
+
+def test_archives_are_read_by_the_workers(session: Any, tmp_path: Path) -> None:
+    """The same rows as the command writes; what cannot be read is told in rows of its own."""
+    for number in range(3):
+        archives.write(tmp_path / "in" / f"{number}.warc.gz", archives.sites(40, 40 * number))
+    broken = tmp_path / "in" / "3.warc.gz"
+    broken.write_bytes(archives.archive(archives.sites(4, 900))[0][:-20])
+    paths = [*map(str, sorted((tmp_path / "in").iterdir())), str(tmp_path / "gone.warc.gz")]
+    frame = session.createDataFrame([(path,) for path in paths], "path string").repartition(3)
+    found = robots.archives(frame)
+    troubles = [row.trouble for row in found.where("trouble is not null").collect()]
+    assert len(troubles) == 2
+    assert any("No such file" in each for each in troubles)
+    rows = robots.classify(found.where("trouble is null"), ["GPTBot", "x"])
+    out = tmp_path / "out"
+    question = runs.Question("classify", ("GPTBot", "x"))
+    runs.run(question, runs.find_inputs([str(tmp_path / "in")]), out, 1)
+    columns = ["url", "status", "class", "location", "octets", "offset", "archive", "robots"]
+
+    def in_order(frame: Any) -> list[Any]:
+        return [row.asDict(True) for row in frame.select(*columns).orderBy("url").collect()]
+
+    assert in_order(rows) == in_order(session.read.parquet(str(out)))
 
 
 def test_the_example_job_runs(table: pa.Table, tmp_path: Path) -> None:

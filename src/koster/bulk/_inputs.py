@@ -226,10 +226,16 @@ def batches(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]
 
 def of_archive(given: Input, _columns: Columns, trouble: Trouble) -> Iterator[Batch]:
     """Go through the fetches in an archive."""
-    name = os.path.basename(given.path)
+    return fetched(warc.records(given.path), os.path.basename(given.path), trouble)
+
+
+def fetched(
+    found: Iterable[warc.Record | BadRecord], name: str, trouble: Trouble
+) -> Iterator[Batch]:
+    """Go through what was found in an archive, as batches."""
     fetches: list[warc.Record] = []
     octets = 0
-    for each in warc.records(given.path):
+    for each in found:
         if isinstance(each, BadRecord):
             trouble.add(f"at octet {each.offset}: {each.why}")
             continue

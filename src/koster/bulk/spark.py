@@ -2,6 +2,7 @@
 
     from koster.bulk import spark as robots
 
+    frame = robots.archives(paths)                            # WARC files, by a column "path"
     classified = robots.classify(frame, ["GPTBot", "CCBot"])  # column "robots"
     decided = robots.decide(frame, agent="GPTBot")            # column "decision"
     told = robots.facts(frame)                                # column "facts"
@@ -13,12 +14,13 @@ Python. Types and answers are those of `koster.bulk`.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..dialects import RFC9309, dialect_named
-from ..errors import missing
-from . import kernel
+from ..errors import KosterError, missing
+from . import kernel, warc
 from ._arrow import pa
+from ._inputs import ARCHIVED, Trouble, fetched
 from .kernel import CLASSIFIED, DECIDED, FACTS
 
 try:
@@ -32,7 +34,16 @@ if TYPE_CHECKING:
 
     from ..dialects import Dialect
 
-__all__ = ["CLASSIFIED", "DECIDED", "FACTS", "classify", "decide", "facts"]
+__all__ = ["CLASSIFIED", "DECIDED", "FACTS", "archives", "classify", "decide", "facts"]
+
+
+#: What `archives` gives.
+_FETCHED = ARCHIVED.append(pa.field("body", pa.binary())).append(pa.field("trouble", pa.string()))
+
+
+def _opened(path: str, mode: str) -> BinaryIO:
+    file: Any = open(path, mode)  # noqa: SIM115 - whoever asks for it closes it
+    return file  # type: ignore[no-any-return]
 
 
 def classify(
@@ -85,7 +96,62 @@ def facts(
     return _with(frame, (body,), partial(_told, dialect.name), result, FACTS)
 
 
+def archives(
+    frame: Any, *, path: str = "path", opened: Callable[[str, str], BinaryIO] = _opened
+) -> Any:
+    """Return a data frame with the fetches in WARC files: the columns of ``koster bulk``, and more.
+
+    ``body`` is as crawlers read it, null where there is no file. ``trouble`` is null but in rows
+    that say what of an archive could not be read, and that have nothing else.
+
+    Args:
+        frame: A data frame with a row for each archive; best with about as many partitions as
+            there are cores times three.
+        path: The column of their paths.
+        opened: How a path is opened to be read, with the mode ``"rb"``: `open`, unless it is said;
+            of `fsspec`, for S3 and the like. What it gives must be able to seek.
+
+    Raises:
+        TypeError: the column is not there, or of another type.
+    """
+    _check_column(frame, path)
+    schema = StructType([
+        StructField(field.name, from_arrow_type(field.type)) for field in _FETCHED
+    ])  # fmt: skip
+    return frame.select(path).mapInArrow(partial(_fetched, opened), schema)
+
+
 # What the workers do; dialects travel by name.
+
+
+def _fetched(opened: Callable[[str, str], BinaryIO], batches: Iterator[Any]) -> Iterator[Any]:
+    """Read the archives that batches name."""
+    for batch in batches:
+        for path in batch.column(0).to_pylist():
+            if path is not None:
+                yield from _fetches(opened, path)
+
+
+def _fetches(opened: Callable[[str, str], BinaryIO], path: str) -> Iterator[Any]:
+    """Read an archive; what cannot be read of it is told in rows of its own."""
+    name = path.rpartition("/")[2]
+    trouble = Trouble()
+    try:
+        with opened(path, "rb") as file:
+            for batch in fetched(warc.records(file, path), name, trouble):
+                columns = [*batch.kept.columns, batch.bodies.cast(pa.binary())]
+                yield pa.RecordBatch.from_arrays(
+                    [*columns, pa.nulls(len(batch.kept), pa.string())], schema=_FETCHED
+                )
+    except (OSError, KosterError) as error:
+        trouble.add(str(error))
+    more = trouble.count - len(trouble.listed)
+    told = [*trouble.listed, *([f"{more:,} more"] if more else [])]
+    if told:
+        empty = {field.name: pa.nulls(len(told), field.type) for field in _FETCHED}
+        empty["archive"] = pa.array([name] * len(told), pa.string())
+        empty["trouble"] = pa.array(told, pa.string())
+        yield pa.RecordBatch.from_arrays(list(empty.values()), schema=_FETCHED)
 
 
 def _classified(agents: tuple[str, ...], dialect: str, bodies: Any) -> Any:
@@ -112,6 +178,19 @@ def _answers(
         )
 
 
+def _check_column(frame: Any, name: str) -> None:
+    """Look whether a column is there, and has text or octets.
+
+    Raises:
+        TypeError: it is not, or has not.
+    """
+    if name not in frame.columns:
+        raise TypeError(f"there is no column {name!r}, only {', '.join(frame.columns)}")
+    if not isinstance(frame.schema[name].dataType, (StringType, BinaryType)):
+        kind = frame.schema[name].dataType.simpleString()
+        raise TypeError(f"{name} must be a column of text or octets, not of {kind}")
+
+
 def _with(
     frame: Any, columns: tuple[str, ...], answer: Callable[..., Any], result: str, type_: Any
 ) -> Any:
@@ -121,11 +200,7 @@ def _with(
         TypeError: a column is not there, or of another type.
     """
     for name in columns:
-        if name not in frame.columns:
-            raise TypeError(f"there is no column {name!r}, only {', '.join(frame.columns)}")
-        if not isinstance(frame.schema[name].dataType, (StringType, BinaryType)):
-            kind = frame.schema[name].dataType.simpleString()
-            raise TypeError(f"{name} must be a column of text or octets, not of {kind}")
+        _check_column(frame, name)
     if result in frame.columns:
         raise TypeError(f"there is a column {result!r} already; name another result")
     schema = StructType([*frame.schema.fields, StructField(result, from_arrow_type(type_))])

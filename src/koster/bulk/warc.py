@@ -111,16 +111,28 @@ class _BrokenError(Exception):
     """An archive cannot be read on from here."""
 
 
-def records(path: str | os.PathLike[str]) -> Iterator[Record | BadRecord]:
+def records(
+    source: str | os.PathLike[str] | BinaryIO, name: str | None = None
+) -> Iterator[Record | BadRecord]:
     """Go through the fetches in an archive: all responses of HTTP.
+
+    Args:
+        source: The path of a file, or a file that is open to be read, from its start, and can seek.
+        name: What the archive is called, if that is not its path.
 
     Raises:
         UnreadableError: the file cannot be read, or is no archive.
         MissingExtraError: neither fastwarc nor warcio is installed.
     """
+    if not isinstance(source, (str, bytes)) and not hasattr(source, "__fspath__"):
+        file: Any = source
+        called = str(name or getattr(source, "name", "the archive"))
+        yield from _each_once(_fetches(file, called))
+        return
+    path: Any = source
     try:
         with open(path, "rb") as file:
-            yield from _each_once(_fetches(file, str(path)))
+            yield from _each_once(_fetches(file, name or str(path)))
     except OSError as error:
         if isinstance(error, UnreadableError):
             raise
