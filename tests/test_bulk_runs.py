@@ -443,7 +443,7 @@ def commands() -> list[bytes]:
 
 def test_processes_end_with_the_one_that_began_them(inputs: Path, tmp_path: Path) -> None:
     for number in range(4, 12):
-        archives.write(inputs / f"part-{number}.warc.gz", archives.sites(3_000, 3_000 * number))
+        archives.write(inputs / f"part-{number}.warc.gz", archives.sites(1_500, 1_500 * number))
     code = (
         "import sys; from koster.bulk import runs\n"
         "if __name__ == '__main__':\n"
@@ -483,8 +483,8 @@ def is_gone(pid: int) -> bool:
 
 def test_a_run_that_is_told_to_stop_stops(inputs: Path, tmp_path: Path) -> None:
     """With workers too: not when all inputs are done, but now."""
-    for number in range(4, 30):
-        archives.write(inputs / f"part-{number}.warc.gz", archives.sites(2_000, 2_000 * number))
+    for number in range(4, 24):
+        archives.write(inputs / f"part-{number}.warc.gz", archives.sites(1_000, 1_000 * number))
     out = tmp_path / "out"
     arguments = [
         sys.executable,
@@ -506,7 +506,7 @@ def test_a_run_that_is_told_to_stop_stops(inputs: Path, tmp_path: Path) -> None:
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert said == "koster: stopped\n"
-    assert 0 < len(list(out.glob("*.parquet"))) < 30
+    assert 0 < len(list(out.glob("*.parquet"))) < 24
     wait_for_workers(out)
     again = subprocess.run(arguments, check=False, capture_output=True, text=True)
     assert (again.returncode, again.stderr) == (0, "")

@@ -192,7 +192,7 @@ def test_nothing_between_records_ends_an_archive(read: Reading, packed: bool) ->
     assert (urls(found), bad(found)) == (URLS, [])
 
 
-@pytest.mark.parametrize("flags", range(256))
+@pytest.mark.parametrize("flags", [*range(33), 64, 128, 255])
 def test_an_octet_of_a_member_s_head_costs_one_record(tmp_path: Path, flags: int) -> None:
     data, offsets = archives.archive(FIVE)
     changed = bytearray(data)

@@ -72,7 +72,7 @@ _UNKNOWN = _extents.UNSETTLED + 1
 
 def _budget() -> Budget:
     """Return what one file may take that is not settled at a glance: a second at most."""
-    return Budget(states=5_000, total=20_000, compared=500_000)
+    return Budget(states=5_000, total=20_000, compared=100_000)
 
 
 def classify(bodies: Column, agents: Iterable[str], dialect: Dialect = RFC9309) -> Any:
