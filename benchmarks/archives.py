@@ -50,7 +50,7 @@ def run(*, is_quick: bool = False) -> None:
         decided(bodies, each, rounds)
     engines(bodies, rounds)
     with tempfile.TemporaryDirectory() as folder:
-        commands(Path(folder), bodies, 1 if is_quick else 3)
+        commands(Path(folder), bodies, 1 if is_quick else 2)
         memory(Path(folder), bodies)
 
 
@@ -222,7 +222,7 @@ def _most_memory(given: Path, out: Path) -> float:
 
 def commands(folder: Path, bodies: list[bytes], rounds: int) -> None:
     """One core and two, from archives; and Spark, where it is installed."""
-    copies, parts = 6, 24
+    copies, parts = 6, 48
     inputs = folder / "archives"
     inputs.mkdir()
     for number in range(parts):

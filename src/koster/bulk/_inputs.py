@@ -308,7 +308,8 @@ def _of_parquet(given: Input, source: IO[bytes], columns: Columns) -> Iterator[B
     source.seek(0)
     # Text that repeats is not spread out before it is known how long it is.
     texts = [field.name for field in schema if _TEXT.fullmatch(str(field.type))]
-    with pq.ParquetFile(source, read_dictionary=texts) as file:
+    # What is read ahead stays until the file is closed: nothing is.
+    with pq.ParquetFile(source, read_dictionary=texts, pre_buffer=False) as file:
         rows = file.metadata.num_rows
         weight = sum(
             file.metadata.row_group(number).total_byte_size
