@@ -192,10 +192,10 @@ def _input(path: str) -> Input:
         UnreadableError: it is not there, or none by its name.
     """
     try:
-        told = os.stat(path)
+        status = os.stat(path)
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
-    if not stat.S_ISREG(told.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise UnreadableError(f"{path}: is no regular file")
     kind = _kind(path)
     if kind is None:
@@ -203,7 +203,7 @@ def _input(path: str) -> Input:
             f"{path}: is no input by its name: .warc, .parquet, .jsonl, .ndjson, .json, .csv and "
             ".tsv are, also with .gz, .zst, .bz2 or .lz4"
         )
-    return Input(path, kind, told.st_size, told.st_mtime_ns)
+    return Input(path, kind, status.st_size, status.st_mtime_ns)
 
 
 def batches(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]:

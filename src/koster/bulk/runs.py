@@ -270,13 +270,14 @@ def _check_folder(folder: Path, question: Question) -> None:
     Raises:
         ForeignFolderError: it has others.
     """
+    wanted = question.told()
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
         said = _told(path) if path.suffix == ".parquet" else None
         if said is None:
             raise ForeignFolderError(f"{folder}: has {path.name}, which is no shard; name another")
-        if said["question"] != question.told():
+        if said["question"] != wanted:
             raise ForeignFolderError(
                 f"{folder}: has answers to another question ({path.name}); name another folder, "
                 "or remove this one"

@@ -508,9 +508,8 @@ def with_fastwarc(file: BinaryIO, every: bool) -> Iterator[_Raw]:
     """Read on with fastwarc: with ``every``, also records of no interest."""
     from fastwarc.warc import ArchiveIterator, WarcRecordType  # noqa: PLC0415
 
-    wanted = WarcRecordType.response | WarcRecordType.warcinfo
-    if every:
-        wanted = WarcRecordType.any_type
+    response, info = WarcRecordType.response, WarcRecordType.warcinfo
+    wanted = WarcRecordType.any_type if every else response | info
     try:
         for record in ArchiveIterator(file, record_types=wanted, parse_http=True):
             size = record.content_length
@@ -518,26 +517,19 @@ def with_fastwarc(file: BinaryIO, every: bool) -> Iterator[_Raw]:
             if len(body) < min(size, MAX_BODY + 1):
                 raise _BrokenError(f"it has {len(body):,} octets, not {size:,}")
             http = record.http_headers
+            kind = record.record_type
             yield _Raw(
                 record.stream_pos,
-                _type_of(record.record_type),
+                "response" if kind == response else "warcinfo" if kind == info else "other",
                 record.headers.get("WARC-Target-URI"),
                 record.record_date,
                 http.status_code if http is not None else None,
-                _fast_header(http),
+                _header(None if http is None else http.get),
                 body,
                 "WARC-Truncated" not in record.headers,
             )
     except OSError as error:
         raise _BrokenError(_told(error)) from error
-
-
-def _type_of(kind: Any) -> str:
-    from fastwarc.warc import WarcRecordType  # noqa: PLC0415
-
-    if kind == WarcRecordType.response:
-        return "response"
-    return "warcinfo" if kind == WarcRecordType.warcinfo else "other"
 
 
 def _told(error: Exception) -> str:
@@ -546,11 +538,11 @@ def _told(error: Exception) -> str:
     return text[:100] or type(error).__name__
 
 
-def _fast_header(http: Any) -> Callable[[str], str | None]:
-    """Return how a header is looked up."""
+def _header(look_up: Callable[[str], str | None] | None) -> Callable[[str], str | None]:
+    """Return how a header is looked up in what a library gives: nowhere, if that is nothing."""
 
     def header(name: str) -> str | None:
-        value: str | None = http.get(name) if http is not None else None
+        value = look_up(name) if look_up is not None else None
         # It comes decoded octet by octet.
         return None if value is None else _as_text(value)
 
@@ -590,7 +582,7 @@ def with_warcio(file: BinaryIO, _every: bool) -> Iterator[_Raw]:
                 head.get_header("WARC-Target-URI"),
                 _moment(head.get_header("WARC-Date")),
                 _status(http),
-                _slow_header(http),
+                _header(None if http is None else http.get_header),
                 body,
                 head.get_header("WARC-Truncated") is None,
             )
@@ -600,14 +592,6 @@ def with_warcio(file: BinaryIO, _every: bool) -> Iterator[_Raw]:
         raise _BrokenError("a header of it is missing") from error
     except (EOFError, OSError, ValueError, zlib.error) as error:
         raise _BrokenError(_told(error)) from error
-
-
-def _slow_header(http: Any) -> Callable[[str], str | None]:
-    def header(name: str) -> str | None:
-        value: str | None = http.get_header(name) if http is not None else None
-        return None if value is None else _as_text(value)
-
-    return header
 
 
 def _status(http: Any) -> int | None:

@@ -130,7 +130,7 @@ def classify(
         raise click.UsageError("name somebody who asks: --agent NAME, or --agents known")
     columns = runs.Columns(body=body)
     question = runs.Question("classify", asked, dialect=dialect.name, columns=columns)
-    _run(question, inputs, output, jobs, is_quiet=quiet)
+    _run(question, *_found(inputs), output, jobs, is_quiet=quiet)
 
 
 @bulk.command(options_metavar="[OPTIONS]")
@@ -185,14 +185,14 @@ def decide(
         url=None if urls else url_column or "url",
         agent=None if asked else agent_column or "agent",
     )
-    found, _ = _found(inputs)
+    found, troubles = _found(inputs)
     if any(each.kind == "warc" for each in found):
         if not urls:
             raise click.UsageError("which URLs of each site? An archive needs --url, as in --url /")
         if not asked:
             raise click.UsageError("who asks? An archive needs --agent NAME, or --agents known")
     question = runs.Question("decide", asked, tuple(urls), dialect.name, columns)
-    _run(question, inputs, output, jobs, is_quiet=quiet)
+    _run(question, found, troubles, output, jobs, is_quiet=quiet)
 
 
 @bulk.command(options_metavar="[OPTIONS]")
@@ -217,7 +217,7 @@ def facts(
     """
     runs = _runs()
     question = runs.Question("facts", dialect=dialect.name, columns=runs.Columns(body=body))
-    _run(question, inputs, output, jobs, is_quiet=quiet)
+    _run(question, *_found(inputs), output, jobs, is_quiet=quiet)
 
 
 def _asked(agents: Sequence[str], lists: Sequence[str]) -> tuple[str, ...]:
@@ -261,7 +261,8 @@ def _fail(why: str) -> NoReturn:
 
 def _run(
     question: runs.Question,
-    paths: Sequence[str],
+    inputs: list[Input],
+    troubles: list[str],
     output: str,
     jobs: int | None,
     *,
@@ -269,7 +270,6 @@ def _run(
 ) -> None:
     """Ask, tell what became of it, and exit with its code."""
     runs = _runs()
-    inputs, troubles = _found(paths)
     for trouble in troubles:
         _screen.complain(trouble)
     if not inputs:
