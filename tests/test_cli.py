@@ -357,6 +357,25 @@ def test_a_closed_pipe_is_no_error(robots: str, tmp_path: Path) -> None:
         assert done.stderr == b""
 
 
+def test_one_who_hangs_up_does_not_end_the_command() -> None:
+    """Only who reads what is printed may: not a server, and not a worker of a run."""
+    program = """
+import os, sys
+import koster.cli, koster.cli._root
+def command(prog_name):
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        os.write(write, b"x")
+    except BrokenPipeError:
+        print("hung up")
+koster.cli._root.koster = command
+koster.cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
+    assert (done.returncode, done.stdout) == (0, b"hung up\n")
+
+
 def test_colours_only_on_a_terminal(robots: str) -> None:
     import pty
 

@@ -9,12 +9,47 @@ not be read.
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
+from typing import Any
 
 #: What the extra ``cli`` brings.
 _EXTRA = {"click", "rich", "rich_click"}
+
+
+class _Answers(io.FileIO):
+    """A standard stream; who stops reading it has seen enough, which is no exit code of ours.
+
+    The process ends as if the signal had its default action. Were it given that, a server or a
+    worker that hangs up would end the process too.
+    """
+
+    def write(self, octets: Any) -> Any:
+        try:
+            return super().write(octets)
+        except BrokenPipeError:
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGPIPE)
+            raise
+
+
+def _shown_on(stream: Any) -> Any:
+    """Return a standard stream that shows all text, and ends the process when nobody reads it."""
+    if stream is None or not hasattr(signal, "SIGPIPE"):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+        return stream
+    stream.flush()
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Answers(stream.fileno(), "w", closefd=False)),
+        stream.encoding,
+        # What stands in a robots.txt or a URL may be no text that the terminal can show.
+        "backslashreplace",
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
 
 
 def main() -> None:
@@ -27,13 +62,8 @@ def main() -> None:
         more = "pip install 'koster[cli]' (in a checkout '.[cli]')"
         print(f"koster: its commands need more: {more}", file=sys.stderr)
         sys.exit(2)
-    if hasattr(signal, "SIGPIPE"):
-        # Who stops reading what is printed has seen enough: that is no exit code of ours.
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    for stream in (sys.stdout, sys.stderr):
-        # What stands in a robots.txt or a URL may be no text that the terminal can show.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    sys.stdout = _shown_on(sys.stdout)
+    sys.stderr = _shown_on(sys.stderr)
     if sys.stdout is None:
         # Nobody reads: the exit code is the answer.
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - until the end
