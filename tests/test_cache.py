@@ -241,6 +241,23 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
         assert cache.get("a") == ENTRY
 
 
+def test_a_file_of_bounded_size(tmp_path: Path) -> None:
+    """What was put longest ago goes; what was put again stays."""
+    path = tmp_path / "cache.sqlite"
+    with closing(SqliteCache(path, most_octets=400_000)) as cache:
+        for number in range(300):
+            cache.put(f"{number:03}", replace(ENTRY, body=b"x" * 10_000))
+            cache.put("again", ENTRY)
+        kept = sorted(cache.keys())
+        assert "again" in kept
+        assert kept[-2] == "299"
+        assert 10 < len(kept) < 100
+    assert path.stat().st_size < 1_500_000
+    with closing(SqliteCache(path, most_octets=1)) as cache:
+        cache.put("a", ENTRY)
+        assert not list(cache.keys())
+
+
 def test_a_file_that_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("koster.cache.sqlite._PATIENCE", 0.05)
     path = tmp_path / "cache.sqlite"

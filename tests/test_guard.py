@@ -68,6 +68,12 @@ def test_what_is_let_through_all_the_same() -> None:
         Guard(also=("nonsense",))
 
 
+def test_ports_that_are_not_the_web_s() -> None:
+    """As in the Fetch standard, and as Chromium and Firefox have them."""
+    assert all(PUBLIC_ONLY.why_not_at(port) for port in (0, 22, 25, 53, 465, 587, 3659, 6000, 6667))
+    assert not any(PUBLIC_ONLY.why_not_at(port) for port in (80, 443, 8000, 8080, 8443, 3000, 9000))
+
+
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
     name: str = request.param
@@ -120,6 +126,18 @@ def test_what_is_connected_to_is_what_was_looked_at(
     outcome(kind, "http://rebinds.test/", guard=PUBLIC_ONLY)
     assert connected == ["93.184.216.34"]
     assert names["rebinds.test"] == [["127.0.0.1"]]
+
+
+def test_a_port_that_is_not_the_web_s_is_not_asked(kind: str) -> None:
+    found = outcome(kind, "http://8.8.8.8:25/", guard=PUBLIC_ONLY)
+    assert found.why == (
+        "the guard refuses its address: port 25 is none of the web: browsers refuse it too"
+    )
+    head = b"HTTP/1.1 301 Moved\r\nLocation: http://8.8.8.8:22/x\r\nContent-Length: 0\r\n\r\n"
+    with wire.running(wire.says(head)) as running:
+        guard = Guard(also=("127.0.0.0/8",))
+        found = outcome(kind, f"http://127.0.0.1:{running.port}/", guard=guard)
+    assert "port 22 is none of the web" in found.why
 
 
 def test_of_several_addresses_the_public_ones_are_tried(

@@ -17,15 +17,15 @@ def dumped(record: Any) -> str:
       "\ufffd"
     ]
     """
-    return json.dumps(_scalars(record), indent=2)
+    return json.dumps(scalars(record), indent=2)
 
 
-def _scalars(record: Any) -> Any:
+def scalars(record: Any) -> Any:
     """Return a record in which all text is Unicode's scalar values."""
     if isinstance(record, str):
         return _SURROGATES.sub("\ufffd", record)
     if isinstance(record, dict):
-        return {key: _scalars(value) for key, value in record.items()}
+        return {key: scalars(value) for key, value in record.items()}
     if isinstance(record, (list, tuple)):
-        return [_scalars(each) for each in record]
+        return [scalars(each) for each in record]
     return record

@@ -32,18 +32,37 @@ _TABLE = """
 CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY NOT NULL, record BLOB NOT NULL)
 """
 _GET = "SELECT record FROM entries WHERE key = ?"
-_PUT = "INSERT INTO entries VALUES (?, ?) ON CONFLICT DO UPDATE SET record = excluded.record"
+#: Replacing gives an entry a new number: the lowest ones were put longest ago.
+_PUT = "REPLACE INTO entries VALUES (?, ?)"
+_USED = """
+SELECT (page_count - freelist_count) * page_size
+FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+"""
+_FIRST = "SELECT 1 FROM entries LIMIT 1"
+#: A twentieth goes at a time.
+_DROP = """
+DELETE FROM entries WHERE rowid IN (
+  SELECT rowid FROM entries ORDER BY rowid LIMIT 1 + (SELECT count(*) / 20 FROM entries))
+"""
+
+#: Puts between two looks at how much there is.
+_LOOK = 50
 
 
 class SqliteCache:
     """Keeps entries in a file; it is made if it is not there.
 
+    ``most_octets``: what was fetched longest ago goes once entries take more; the file stays as
+    large as it was at its largest. Without it, nothing goes.
+
     Nothing is opened before the first question; what goes wrong then and later is a
     `CacheError`. After a fork each process has its own connection.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], most_octets: int | None = None) -> None:
         self._path = os.fspath(path)
+        self._most = most_octets
+        self._puts = 0
         self._connection: sqlite3.Connection | None = None
         self._process = 0
         self._failures = 0
@@ -69,6 +88,15 @@ class SqliteCache:
             CacheError: as `get`, or the disk is full.
         """
         self._run(_PUT, (key, encoded(entry)))
+        self._puts += 1
+        if self._most is not None and self._puts % _LOOK == 1:
+            while self._used() > self._most and self._run(_FIRST, ()):
+                self._run(_DROP, ())
+
+    def _used(self) -> int:
+        """Return how many octets of the file are in use."""
+        (used,) = self._run(_USED, ())[0]
+        return int(str(used))
 
     def keys(self) -> Iterator[str]:
         """Go through the keys of all that is kept.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 from rich.text import Text
 
 from .. import audit as auditing
 from .._json import dumped
+from .._records import of_audit
 from .._version import VERSION
 from ..agents import MANNERS, Heeds, place_in_reports
 from ..analysis import Extent
@@ -88,7 +89,7 @@ def audit(
     made = f"{date.today()}, by koster {VERSION}, read as {dialect}"
     source = made if title == given.name else f"{given.name}, {made}"
     if form == "json":
-        print(dumped(_record(found, title, dialect)))
+        print(dumped({"site": title, "dialect": dialect.name} | of_audit(found)))
     elif form == "html":
         print(auditing.page(found, title, source), end="")
     elif form == "markdown":
@@ -160,43 +161,6 @@ def _stated(audit: Audit) -> Iterator[str]:
         yield f"License: {licence}"
     if not (audit.preferences or audit.licenses):
         yield "No preferences and no licence are stated."
-
-
-def _record(audit: Audit, title: str, dialect: Dialect) -> dict[str, Any]:
-    return {
-        "site": title,
-        "dialect": dialect.name,
-        "summary": audit.summary,
-        "crawlers": [
-            {
-                "token": each.crawler.token,
-                "operator": each.crawler.operator,
-                "purpose": each.crawler.purpose.value,
-                "heeds": each.crawler.heeds.value,
-                "source": each.crawler.source,
-                "disallowed": each.extent.value,
-                "named": each.is_named,
-                "line": each.rule.line if each.rule else None,
-                "rule": str(each.rule) if each.rule else None,
-                "closing": each.closing,
-                "url": each.url,
-                "proved": each.is_proved,
-            }
-            for each in audit.verdicts
-        ],
-        "preferences": [
-            {
-                "directive": str(each.directive),
-                "key": each.key,
-                "value": each.value,
-                "path": each.pattern,
-                "line": each.line,
-            }
-            for each in audit.preferences
-        ],
-        "licenses": list(audit.licenses),
-        "sitemaps": list(audit.sitemaps),
-    }
 
 
 def _markdown(audit: Audit, title: str, source: str) -> Iterator[str]:

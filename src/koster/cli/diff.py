@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 from rich.text import Text
 
 from .._json import dumped
+from .._records import of_comparison
 from ..agents import known
 from ..analysis import EVERYBODY
 from ..diff import compare
@@ -74,7 +75,7 @@ def diff(
         _inputs.warn_of_no_text(each)
     comparison = compare(before, after, _known())
     if form == "json":
-        print(dumped(_record(comparison)))
+        print(dumped(of_comparison(comparison)))
     elif form == "markdown":
         names = [each.name for each in inputs]
         print("\n".join(_markdown(comparison, names, dialect)))
@@ -232,43 +233,3 @@ def _settings_as_markdown(settings: tuple[Setting, ...]) -> Iterator[str]:
         while any(fence in line for line in lines):
             fence += "`"
         yield from (f"{fence}diff", *lines, fence)
-
-
-def _record(comparison: Comparison) -> dict[str, Any]:
-    return {
-        "decides_alike": comparison.decides_alike,
-        "proved": comparison.is_proved,
-        "changes": [
-            {
-                "agents": list(change.agents),
-                "proved": change.differences.is_proved,
-                "differences": [_difference(each) for each in change.differences.found],
-                "settings": [_setting(each) for each in change.settings],
-            }
-            for change in comparison.changes
-        ],
-        "settings": [_setting(each) for each in comparison.settings],
-    }
-
-
-def _difference(each: Difference) -> dict[str, Any]:
-    return {
-        "url": each.url,
-        "opened": each.is_opened,
-        "before": _decided(each.before),
-        "after": _decided(each.after),
-    }
-
-
-def _decided(decision: Decision) -> dict[str, Any]:
-    rule = decision.rule
-    return {
-        "allowed": decision.allowed,
-        "reason": decision.reason.value,
-        "line": rule.line if rule else None,
-        "rule": str(rule) if rule else None,
-    }
-
-
-def _setting(setting: Setting) -> dict[str, Any]:
-    return {"name": setting.name, "before": list(setting.before), "after": list(setting.after)}

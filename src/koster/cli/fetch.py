@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 from rich.text import Text
 
 from .._json import dumped
+from .._records import of_outcome
 from ..errors import UrlError
 from ..model import Reason, text_of
 from . import _screen, _sites
@@ -68,7 +69,7 @@ def fetch(
     if form == "text":
         _print_text(outcome, began)
     elif form == "json":
-        _print_json(outcome)
+        print(dumped(of_outcome(outcome)))
     else:
         _print_file(outcome)
     sys.exit(_EXIT[outcome.reason])
@@ -125,38 +126,6 @@ def _facts(outcome: Outcome, began: datetime) -> list[tuple[str, str]]:
 
 def _moment(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
-
-
-def _print_json(outcome: Outcome) -> None:
-    """Print an object."""
-    robots = outcome.robots
-    record: dict[str, Any] = {
-        "site": outcome.origin,
-        "dialect": outcome.dialect.name,
-        "outcome": "file" if outcome.reason is None else outcome.reason.value,
-        "why": outcome.why or None,
-        "url": outcome.url,
-        "hops": [
-            {
-                "url": hop.url,
-                "status": hop.status,
-                "headers": dict(hop.headers),
-                "why": hop.why or None,
-                "seconds": round(hop.seconds, 3),
-            }
-            for hop in outcome.hops
-        ],
-        "stale": outcome.is_stale,
-        "downgraded": outcome.is_downgraded,
-        "cut": outcome.is_cut,
-        "charset": outcome.charset,
-        "fetched": outcome.fetched.isoformat(),
-        "expires": outcome.expires.isoformat(),
-        "unreachable_since": outcome.unreachable_since and outcome.unreachable_since.isoformat(),
-        "sitemaps": list(outcome.sitemaps),
-        "body": None if robots is None else text_of(robots.body),
-    }
-    print(dumped(record))
 
 
 def _print_file(outcome: Outcome) -> None:

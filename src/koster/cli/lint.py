@@ -11,16 +11,18 @@ import rich_click as click
 from rich.text import Text
 
 from .. import lint as linting
+from .._json import dumped
+from .._records import of_finding
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError
 from ..lint import CHECKS, Severity
-from ..lint._renderers import as_github, as_json, as_sarif
+from ..lint._renderers import as_github, as_sarif
 from ..robots import parse
 from . import _files, _inputs, _mending, _screen, _sites
 from ._types import dialects_option, flattened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from ..dialects import Dialect
     from ..lint import Check, Finding
@@ -31,8 +33,17 @@ _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE
 #: Characters of a line that are shown around what is found.
 _SHOWN = 72
 
+
+def _as_json(files: Iterable[tuple[str, list[Finding]]], troubles: Sequence[str] = ()) -> str:
+    """Return an array with an object for each finding; what could not be read has none."""
+    del troubles
+    return dumped(
+        [{"file": path} | of_finding(each) for path, findings in files for each in findings]
+    )
+
+
 _RENDERERS: dict[str, Callable[[list[tuple[str, list[Finding]]], list[str]], str]] = {
-    "json": as_json,
+    "json": _as_json,
     "sarif": as_sarif,
     "github": as_github,
 }

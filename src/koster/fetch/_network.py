@@ -137,7 +137,7 @@ class _Backend(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: _Options = None,
     ) -> httpcore2.NetworkStream:
-        addresses = _usable(_resolved(host, port, _left(timeout)), self._guard)
+        addresses = _usable(_resolved(host, port, _left(timeout)), port, self._guard)
         for tries_left in range(len(addresses), 0, -1):
             # Of several addresses one that does not answer must not take all the time.
             seconds = _left(timeout) / tries_left
@@ -241,14 +241,17 @@ def _addresses(found: Iterable[tuple[Any, ...]]) -> list[str]:
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
-def _usable(addresses: list[str], guard: Guard | None) -> list[str]:
+def _usable(addresses: list[str], port: int, guard: Guard | None) -> list[str]:
     """Return the addresses that the guard lets through.
 
     Raises:
-        RefusedAddressError: it lets none through.
+        RefusedAddressError: it lets none through, or not that port.
     """
     if guard is None:
         return addresses
+    why = guard.why_not_at(port)
+    if why is not None:
+        raise RefusedAddressError(f"port {port} is {why}")
     usable = [address for address in addresses if guard.why_not(address) is None]
     if addresses and not usable:
         raise RefusedAddressError(f"{addresses[0]} is {guard.why_not(addresses[0])}")
@@ -296,7 +299,7 @@ class _AsyncBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: _Options = None,
     ) -> httpcore2.AsyncNetworkStream:
-        addresses = _usable(await _resolved_meanwhile(host, port), self._guard)
+        addresses = _usable(await _resolved_meanwhile(host, port), port, self._guard)
         for tries_left in range(len(addresses), 0, -1):
             # As in `_Backend`.
             seconds = None if timeout is None else timeout / tries_left

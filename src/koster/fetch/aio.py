@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 class AsyncRobotsClient:
     """Does what `RobotsClient` does, with the same arguments, on asyncio and trio.
 
-    A cache or pacer that may block works in threads. ``transport`` is an
+    A cache or pacer that may block works in threads. ``at_once`` may be an
+    ``anyio.Semaphore``, which several clients share. ``transport`` is an
     ``httpx2.AsyncBaseTransport``. All is to be used from one event loop.
     """
 
@@ -56,19 +57,19 @@ class AsyncRobotsClient:
         timeout: float = 10.0,
         cache: Cache | str | os.PathLike[str] | None = None,
         guard: Guard | None = None,
-        at_once: int = AT_ONCE,
+        at_once: int | anyio.Semaphore = AT_ONCE,
         pacer: PaceKeeper | None = None,
         on_event: OnEvent | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        check_arguments(guard, transport, at_once)
+        check_arguments(guard, transport, at_once if isinstance(at_once, int) else 1)
         self._keeper = Keeper(user_agent, agent, dialect, timeout, cache, on_event, clock)
         self._transport_is_ours = transport is None
         self._transport = AsyncTransport(guard) if transport is None else transport
         self._pacer = Pacer() if pacer is None else pacer
-        self._limit = at_once
-        self._at_once: anyio.Semaphore | None = None
+        # One of its own is made where it is used: that asks which event loop there is.
+        self._at_once = at_once
         self._fetching = _Locks()
         self._waiting = _Locks()
         self._sleeping: set[anyio.CancelScope] = set()
@@ -202,8 +203,8 @@ class AsyncRobotsClient:
     async def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
         """Fetch a robots.txt."""
         keeper = self._keeper
-        if self._at_once is None:
-            self._at_once = anyio.Semaphore(self._limit)
+        if isinstance(self._at_once, int):
+            self._at_once = anyio.Semaphore(self._at_once)
         async with self._at_once:
             self._keeper.check_open()
             until = time.monotonic() + keeper.timeout

@@ -5,8 +5,8 @@ asked at the one place that cannot be fooled: with the address that is about to 
 for every hop. A name that resolves differently a second time gains nothing.
 
 Sources: the IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and its updates),
-RFC 5771 and RFC 4291 for multicast, RFC 6598 (CGNAT), and the documentation of the cloud
-providers for their metadata services.
+RFC 5771 and RFC 4291 for multicast, RFC 6598 (CGNAT), the documentation of the cloud providers for
+their metadata services, and the port blocking of the Fetch standard (fetch.spec.whatwg.org).
 """
 
 from __future__ import annotations
@@ -36,6 +36,17 @@ _NOT_PUBLIC_V4 = {
     "224.0.0.0/4": "multicast",
     "240.0.0.0/4": "reserved, and broadcast",
 }
+#: "Bad ports" of the Fetch standard, at which no web server is meant: who asked there would speak
+#: HTTP to a mail server, a name server or a printer.
+_NO_WEB = frozenset(
+    {
+        *(0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95),
+        *(101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161),
+        *(179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563),
+        *(587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060),
+        *(5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080),
+    }
+)
 #: Inside 2000::/3; everything outside is refused.
 _NOT_PUBLIC_V6 = {
     "2001::/23": "for protocols, and Teredo",
@@ -57,7 +68,7 @@ class RefusedAddressError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Refuses to connect to addresses that are not public.
+    """Refuses to connect to addresses that are not public, and to ports that are not the web's.
 
     ``also`` are networks that are let through all the same, as in ``("10.1.2.0/24",)``.
     """
@@ -84,6 +95,14 @@ class Guard:
                 return None if self._lets_through(found) else _why_not_v6(found)
             found = inner
         return None if self._lets_through(found) else _why_not_v4(found)
+
+    def why_not_at(self, port: int) -> str | None:
+        """Return why a port is refused, or None if it is not.
+
+        >>> PUBLIC_ONLY.why_not_at(25)
+        'none of the web: browsers refuse it too'
+        """
+        return "none of the web: browsers refuse it too" if port in _NO_WEB else None
 
     def _lets_through(self, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
         return any(address in ipaddress.ip_network(text) for text in self.also)

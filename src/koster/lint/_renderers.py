@@ -1,4 +1,4 @@
-"""Findings for machines: JSON, SARIF 2.1.0 and GitHub's workflow commands."""
+"""Findings for machines: SARIF 2.1.0 and GitHub's workflow commands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from .._json import dumped
 from .._version import VERSION
-from ..model import spelt_out, text_of
+from ..model import spelt_out
 from ._checks import CHECKS
 from ._model import Severity
 
@@ -20,33 +20,6 @@ if TYPE_CHECKING:
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
-
-
-def as_json(files: Iterable[tuple[str, list[Finding]]], troubles: Sequence[str] = ()) -> str:
-    """Return an array with an object for each finding; what could not be read has none."""
-    del troubles
-    return dumped(
-        [
-            {
-                "file": path,
-                "line": each.line,
-                "column": each.column,
-                "end_column": each.end_column,
-                "code": each.code,
-                "severity": each.severity.value,
-                "message": each.message,
-                "suggestion": each.suggestion or None,
-                "url": each.url,
-                "fixable": bool(each.edits),
-                "edits": [
-                    {"start": edit.start, "end": edit.end, "text": text_of(edit.octets)}
-                    for edit in each.edits
-                ],
-            }
-            for path, findings in files
-            for each in findings
-        ]
-    )
 
 
 def as_sarif(files: Iterable[tuple[str, list[Finding]]], troubles: Sequence[str] = ()) -> str:

@@ -1,0 +1,158 @@
+"""Answers as records: what JSON says, from the command line and over HTTP alike.
+
+Each function returns a dict, or a list of dicts, of text, numbers, truth values and None. Text may
+still hold lone surrogates, where a file was no UTF-8: `koster._json` mends them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .model import text_of
+
+if TYPE_CHECKING:
+    from .access import Outcome
+    from .analysis import Difference, Disagreement
+    from .audit import Audit
+    from .diff import Comparison, Setting
+    from .lint import Finding
+    from .model import Decision
+
+
+def of_decision(decision: Decision) -> dict[str, Any]:
+    """Return what was decided, and by which line."""
+    rule = decision.rule
+    return {
+        "allowed": decision.allowed,
+        "reason": decision.reason.value,
+        "line": rule.line if rule else None,
+        "rule": str(rule) if rule else None,
+    }
+
+
+def of_outcome(outcome: Outcome) -> dict[str, Any]:
+    """Return what fetching a robots.txt gave, with the file."""
+    robots = outcome.robots
+    return {
+        "site": outcome.origin,
+        "dialect": outcome.dialect.name,
+        "outcome": "file" if outcome.reason is None else outcome.reason.value,
+        "why": outcome.why or None,
+        "url": outcome.url,
+        "hops": [
+            {
+                "url": hop.url,
+                "status": hop.status,
+                "headers": dict(hop.headers),
+                "why": hop.why or None,
+                "seconds": round(hop.seconds, 3),
+            }
+            for hop in outcome.hops
+        ],
+        "stale": outcome.is_stale,
+        "downgraded": outcome.is_downgraded,
+        "cut": outcome.is_cut,
+        "charset": outcome.charset,
+        "fetched": outcome.fetched.isoformat(),
+        "expires": outcome.expires.isoformat(),
+        "unreachable_since": outcome.unreachable_since and outcome.unreachable_since.isoformat(),
+        "sitemaps": list(outcome.sitemaps),
+        "body": None if robots is None else text_of(robots.body),
+    }
+
+
+def of_finding(finding: Finding) -> dict[str, Any]:
+    """Return a finding."""
+    return {
+        "line": finding.line,
+        "column": finding.column,
+        "end_column": finding.end_column,
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "suggestion": finding.suggestion or None,
+        "url": finding.url,
+        "fixable": bool(finding.edits),
+        "edits": [
+            {"start": edit.start, "end": edit.end, "text": text_of(edit.octets)}
+            for edit in finding.edits
+        ],
+    }
+
+
+def of_comparison(comparison: Comparison) -> dict[str, Any]:
+    """Return what two files say differently."""
+    return {
+        "decides_alike": comparison.decides_alike,
+        "proved": comparison.is_proved,
+        "changes": [
+            {
+                "agents": list(change.agents),
+                "proved": change.differences.is_proved,
+                "differences": [of_difference(each) for each in change.differences.found],
+                "settings": [_of_setting(each) for each in change.settings],
+            }
+            for change in comparison.changes
+        ],
+        "settings": [_of_setting(each) for each in comparison.settings],
+    }
+
+
+def of_difference(each: Difference) -> dict[str, Any]:
+    """Return a URL that is decided differently."""
+    return {
+        "url": each.url,
+        "opened": each.is_opened,
+        "before": of_decision(each.before),
+        "after": of_decision(each.after),
+    }
+
+
+def _of_setting(setting: Setting) -> dict[str, Any]:
+    return {"name": setting.name, "before": list(setting.before), "after": list(setting.after)}
+
+
+def of_disagreement(each: Disagreement) -> dict[str, Any]:
+    """Return what a dialect reads differently for a robot."""
+    return {
+        "agent": each.agent,
+        "dialect": each.dialect.name,
+        "proved": each.differences.is_proved,
+        "differences": [of_difference(found) for found in each.differences.found],
+    }
+
+
+def of_audit(audit: Audit) -> dict[str, Any]:
+    """Return what a file says to known crawlers."""
+    return {
+        "summary": audit.summary,
+        "crawlers": [
+            {
+                "token": each.crawler.token,
+                "operator": each.crawler.operator,
+                "purpose": each.crawler.purpose.value,
+                "heeds": each.crawler.heeds.value,
+                "source": each.crawler.source,
+                "disallowed": each.extent.value,
+                "named": each.is_named,
+                "line": each.rule.line if each.rule else None,
+                "rule": str(each.rule) if each.rule else None,
+                "closing": each.closing,
+                "url": each.url,
+                "proved": each.is_proved,
+            }
+            for each in audit.verdicts
+        ],
+        "preferences": [
+            {
+                "directive": str(each.directive),
+                "key": each.key,
+                "value": each.value,
+                "path": each.pattern,
+                "line": each.line,
+            }
+            for each in audit.preferences
+        ],
+        "licenses": list(audit.licenses),
+        "sitemaps": list(audit.sitemaps),
+    }
