@@ -13,6 +13,7 @@ from .diff import diff
 from .fetch import fetch
 from .fmt import fmt
 from .lint import lint
+from .serve import serve
 from .test import test
 
 
@@ -31,5 +32,5 @@ def koster() -> None:
     """
 
 
-for command in (check, fetch, lint, diff, audit, test, fmt, compose, bulk):
+for command in (check, fetch, lint, diff, audit, test, fmt, compose, bulk, serve):
     koster.add_command(command)

@@ -1,0 +1,121 @@
+"""Questions about a robots.txt, answered as records: what a service is asked for.
+
+Arguments and answers are octets, text, numbers, lists and dicts, so that a question can be worked
+on in another process. `koster._records` says what the records hold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import lint as linting
+from ._json import scalars
+from ._records import of_audit, of_comparison, of_disagreement, of_finding
+from .agents import known, named
+from .analysis import disagreements
+from .audit import audit
+from .dialects import dialect_named
+from .diff import compare
+from .robots import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .model import Decision
+    from .robots import RobotsTxt
+
+
+def decided(robots: RobotsTxt, agents: Sequence[str], urls: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the decisions on every URL for every robot, by robot."""
+    found = []
+    for agent in agents:
+        rules = robots.rules_for(agent)
+        found += [decision_told(rules.decide(url)) for url in urls]
+    return found
+
+
+def decision_told(decision: Decision) -> dict[str, Any]:
+    """Return a decision, with who asked for what, and as a sentence."""
+    rule = decision.rule
+    return {
+        "agent": decision.agent,
+        "url": decision.url,
+        "allowed": decision.allowed,
+        "reason": decision.reason.value,
+        "line": rule.line if rule else None,
+        "rule": str(rule) if rule else None,
+        "sentence": str(decision),
+    }
+
+
+def decide(
+    body: bytes, dialect: str, agents: Sequence[str], urls: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the decisions on every URL for every robot, by robot."""
+    return decided(parse(body, dialect_named(dialect)), agents, urls)
+
+
+def lint(
+    body: bytes, dialects: Sequence[str], is_cut: bool = False, charset: str | None = None
+) -> dict[str, Any]:
+    """Return the findings in a file, each with what is known of its code."""
+    first, *others = map(dialect_named, dialects)
+    findings = linting.lint(
+        body,
+        first,
+        dialects=tuple(others),
+        is_cut=is_cut,
+        charset=charset,
+    )
+    found = []
+    for each in findings:
+        check = linting.CHECK_OF[each.code]
+        explained = {
+            "name": check.name,
+            "title": check.title,
+            "why": check.why,
+            "source": check.source,
+        }
+        found.append(of_finding(each) | explained)
+    answer: dict[str, Any] = scalars({"findings": found})
+    return answer
+
+
+def diff(before: bytes, after: bytes, dialect: str) -> dict[str, Any]:
+    """Return what two files say differently."""
+    reading = dialect_named(dialect)
+    tokens = [crawler.token for crawler in known()]
+    answer: dict[str, Any] = scalars(
+        of_comparison(compare(parse(before, reading), parse(after, reading), tokens))
+    )
+    return answer
+
+
+def audited(body: bytes, dialect: str, tokens: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what a file says to known crawlers: to all, if none are named.
+
+    Raises:
+        LookupError: there is none of a name.
+    """
+    crawlers = []
+    for token in tokens:
+        crawler = named(token)
+        if crawler is None:
+            raise LookupError(f"no crawler is known as {token}")
+        crawlers.append(crawler)
+    answer: dict[str, Any] = scalars(
+        of_audit(audit(parse(body, dialect_named(dialect)), crawlers or None))
+    )
+    return answer
+
+
+def disagreeing(
+    body: bytes, dialect: str, dialects: Sequence[str], agents: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return where dialects read a file otherwise than one of them, for some robots."""
+    robots = parse(body, dialect_named(dialect))
+    others = [dialect_named(name) for name in dialects if name != dialect]
+    found: list[dict[str, Any]] = scalars(
+        [of_disagreement(each) for each in disagreements(robots, others, agents)]
+    )
+    return found

@@ -1,0 +1,249 @@
+"""``koster serve``: the tester page and the API."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from ..errors import KosterError, MissingExtraError
+from . import _screen, _sites
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MIB = 1 << 20
+
+_SECONDS = click.FloatRange(0, 86_400, min_open=True)
+
+
+def _networks(
+    _context: click.Context, _parameter: click.Parameter, given: Sequence[str]
+) -> tuple[str, ...]:
+    """Return networks as they are written.
+
+    Raises:
+        click.BadParameter: one is none.
+    """
+    for each in given:
+        try:
+            ipaddress.ip_network(each)
+        except ValueError as error:
+            raise click.BadParameter(f"{error}") from error
+    return tuple(given)
+
+
+@click.command(options_metavar="[OPTIONS]")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="The address to listen on.",
+    metavar="HOST",
+)
+@click.option(
+    "--port", "-p", type=click.IntRange(0, 65_535), default=8000, show_default=True,
+    help="The port to listen on; 0 for any that is free.",
+)  # fmt: skip
+@click.option("--socket", "path", metavar="PATH", help="Listen on this Unix socket in their place.")
+@click.option(
+    "--cache",
+    metavar="PATH",
+    help="Keep what is fetched in this file, or in redis://HOST:PORT/DB; memory keeps it in the "
+    "process alone. Without it, a file in the user's folder for caches.",
+)
+@click.option(
+    "--cache-size",
+    type=click.IntRange(1),
+    default=1024,
+    show_default=True,
+    metavar="MIB",
+    help="What the file may hold; what was fetched longest ago goes.",
+)
+@click.option(
+    "--max-body",
+    type=click.IntRange(1024),
+    default=_MIB,
+    show_default=True,
+    metavar="OCTETS",
+    help="How large the body of a request may be.",
+)
+@click.option(
+    "--max-questions",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="How many robots times URLs a request may ask about.",
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(0),
+    default=50.0,
+    show_default=True,
+    metavar="N",
+    help="Requests a second for each client, twice as many at once; one that fetches counts as "
+    "ten. 0: any number.",
+)
+@click.option(
+    "--fetch-timeout",
+    type=_SECONDS,
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a site's whole fetch may take, redirects included.",
+)
+@click.option(
+    "--fetches",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Fetches at a time.",
+)
+@click.option(
+    "--work-timeout",
+    type=_SECONDS,
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a question may be worked on.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Processes that work on long questions; without it, one less than there are cores.",
+)
+@click.option(
+    "--connections",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Connections at a time.",
+)
+@click.option(
+    "--let-through",
+    multiple=True,
+    callback=_networks,
+    metavar="NETWORK",
+    help="Fetch from this network too, which is not public, such as 10.1.2.0/24. Repeatable.",
+)
+@click.option(
+    "--proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Believe what a proxy there says of who asks (X-Forwarded-For); * for any, as behind a "
+    "Unix socket. Repeatable.",
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(0, 3600),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long requests have to end once it is told to stop.",
+)
+@click.option(
+    "--log",
+    "log_level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="info",
+    show_default=True,
+    help="What is logged: info has a line for each request.",
+)
+@click.option(
+    "--user-agent",
+    default=_sites.USER_AGENT,
+    show_default=True,
+    metavar="TEXT",
+    help="What is sent as the User-Agent header of fetches.",
+)
+@_sites.stoppable
+def serve(
+    *,
+    host: str,
+    port: int,
+    path: str | None,
+    cache: str | None,
+    cache_size: int,
+    max_body: int,
+    max_questions: int,
+    rate: float,
+    fetch_timeout: float,
+    fetches: int,
+    work_timeout: float,
+    workers: int | None,
+    connections: int,
+    let_through: tuple[str, ...],
+    proxies: tuple[str, ...],
+    grace: float,
+    log_level: str,
+    user_agent: str,
+) -> None:
+    """Serve the tester page, and the API that answers the same over HTTP.
+
+    Private, loopback and other addresses that are not public are never fetched from. SIGTERM
+    stops it: requests that are begun are answered first. The log is JSON, a line for each entry, on
+    standard error.
+
+    Example: koster serve --port 8000
+
+    Exit codes: 0 told to stop (130 by SIGINT, the signal's own by SIGTERM), 2 wrong usage, 3 it
+    could not listen.
+    """
+    try:
+        from ..service import Settings, listening
+        from ..service import serve as run
+    except MissingExtraError as error:
+        _screen.complain(str(error))
+        sys.exit(2)
+    try:
+        settings = Settings(
+            max_body=max_body,
+            max_questions=max_questions,
+            rate=rate,
+            work_timeout=work_timeout,
+            fetch_timeout=fetch_timeout,
+            fetches=fetches,
+            user_agent=user_agent,
+            cache=_place(cache),
+            cache_octets=cache_size * _MIB,
+            let_through=let_through,
+            **({} if workers is None else {"workers": workers}),
+        )
+        listener = listening(host, port, path)
+        run(
+            settings,
+            listener,
+            proxies=proxies,
+            max_connections=connections,
+            grace=grace,
+            log_level=log_level,
+        )
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    except KosterError as error:
+        _screen.complain(str(error))
+        sys.exit(3)
+
+
+def _place(cache: str | None) -> str | None:
+    """Return where fetched files are kept: None for in memory."""
+    if cache == "memory":
+        return None
+    if cache is not None:
+        return cache
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "koster"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        _screen.complain(f"{folder} cannot be made ({error.strerror}): fetches are kept in memory")
+        return None
+    return str(folder / "service.sqlite")

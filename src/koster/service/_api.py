@@ -1,0 +1,220 @@
+"""The routes of the API, version 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from .. import COMPILED, _answers
+from .._json import scalars
+from .._records import of_outcome
+from ..agents import Purpose, known
+from ..dialects import DIALECTS, RFC9309, dialect_named
+from ..robots import parse
+from . import _models as models
+from ._problems import Problem
+from ._sites import as_url, is_on
+
+if TYPE_CHECKING:
+    from ..access import Outcome
+    from ._metrics import Metrics
+    from ._settings import Settings
+    from ._sites import Sites
+    from ._work import Workers
+
+#: Octets of a file times octets of URLs times robots that are decided about at once, in the server:
+#: some milliseconds at worst (see docs/service.md). More is worked on beside.
+_AT_ONCE = 800_000_000 if COMPILED else 16_000_000
+#: Octets of a file that are parsed in the server, and questions that are answered there.
+_FILE_AT_ONCE = 256 * 1024 if COMPILED else 16 * 1024
+_QUESTIONS_AT_ONCE = 1_000 if COMPILED else 100
+
+
+def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics) -> APIRouter:  # noqa: C901, PLR0915 - one route after another
+    """Return the routes."""
+    api = APIRouter(prefix="/v1")
+
+    async def fetched(site: str, dialect: str, request: Request, pointer: str) -> Outcome:
+        client = request.client.host if request.client else ""
+        return await sites.outcome(as_url(site), dialect, client, pointer)
+
+    async def text_of(
+        file: models.File, dialect: str, request: Request, pointer: str = "/site"
+    ) -> tuple[bytes, Outcome | None]:
+        """Return a file's octets, and what fetching it gave; a site without one has none."""
+        if file.site is None:
+            return (file.robots or "").encode("utf-8"), None
+        outcome = await fetched(file.site, dialect, request, pointer)
+        if outcome.robots is None:
+            detail = f"{outcome.origin} has no file to look at: {outcome.why or outcome.reason}"
+            raise Problem(422, "no-file", detail, [{"detail": detail, "pointer": pointer}])
+        return outcome.robots.body, outcome
+
+    @api.post("/decide", operation_id="decide", summary="May robots fetch URLs?")
+    async def decide(question: models.DecideRequest, request: Request) -> models.DecideResponse:
+        """Every URL is decided about for every robot, by a text or by a site's own file."""
+        agents, urls, name = question.agents, question.urls, question.dialect
+        count = len(agents) * len(urls)
+        if count > settings.max_questions:
+            detail = f"{count:,} questions are more than {settings.max_questions:,}"
+            raise Problem(422, "too-many-questions", detail)
+        metrics.questions.inc(count)
+        outcome = None
+        if question.site is None:
+            body = (question.robots or "").encode("utf-8")
+        else:
+            outcome = await fetched(question.site, name, request, "/site")
+            for number, url in enumerate(urls):
+                if not is_on(url, outcome):
+                    detail = f"{url} is not on {outcome.origin}, whose rules say nothing about it"
+                    where = {"detail": detail, "pointer": f"/urls/{number}"}
+                    raise Problem(422, "another-site", detail, [where])
+            body = b"" if outcome.robots is None else outcome.robots.body
+        if outcome is not None and outcome.robots is None:
+            told = [
+                _answers.decision_told(outcome.decide(url, agent))
+                for agent in agents
+                for url in urls
+            ]
+        elif (
+            count <= _QUESTIONS_AT_ONCE
+            and len(body) <= _FILE_AT_ONCE
+            and len(body) * len(agents) * sum(map(len, urls)) <= _AT_ONCE
+        ):
+            told = _answers.decided(parse(body, dialect_named(name)), agents, urls)
+        else:
+            told = await workers.run(_answers.decide, body, name, agents, urls)
+        if outcome is None:
+            decisions = [models.DecisionRecord.model_construct(None, **each) for each in told]
+            return models.DecideResponse.model_construct(
+                None, dialect=name, decisions=decisions, fetch=None
+            )
+        return models.DecideResponse.model_validate(
+            scalars({"dialect": name, "decisions": told, "fetch": of_outcome(outcome)})
+        )
+
+    @api.get("/check", operation_id="check", summary="May a robot fetch a URL, says its site?")
+    async def check(
+        request: Request,
+        url: Annotated[
+            str,
+            Query(
+                min_length=1,
+                max_length=models.MAX_URL,
+                description="A whole URL; https is meant where it has no scheme.",
+                examples=["https://example.com/private"],
+            ),
+        ],
+        agent: Annotated[str, Query(min_length=1, max_length=models.MAX_AGENT)] = "*",
+        dialect: models.DialectName = RFC9309.name,
+    ) -> models.CheckResponse:
+        """The robots.txt of the URL's own site is fetched, or had from the cache."""
+        url = as_url(url)
+        outcome = await sites.outcome(url, dialect, _client(request), "url")
+        metrics.questions.inc()
+        told = _answers.decision_told(outcome.decide(url, agent))
+        answer = {"dialect": dialect, "decision": told, "fetch": of_outcome(outcome)}
+        return models.CheckResponse.model_validate(scalars(answer))
+
+    @api.get("/fetch", operation_id="fetch", summary="What is a site's robots.txt?")
+    async def fetch(
+        request: Request,
+        site: Annotated[
+            str,
+            Query(
+                min_length=1,
+                max_length=models.MAX_SITE,
+                description="Any address on the site, or its name.",
+                examples=["example.com"],
+            ),
+        ],
+        dialect: models.DialectName = RFC9309.name,
+    ) -> models.FetchedFile:
+        """The file, each hop on the way to it, and for how long it holds."""
+        outcome = await sites.outcome(as_url(site), dialect, _client(request), "site")
+        return models.FetchedFile.model_validate(scalars(of_outcome(outcome)))
+
+    @api.post("/lint", operation_id="lint", summary="What should the file's author know?")
+    async def lint(question: models.LintRequest, request: Request) -> models.LintResponse:
+        """Findings, each with its place, what comes of it, and often the edits that mend it."""
+        dialects = list(dict.fromkeys(question.dialects))
+        body, outcome = await text_of(question, dialects[0], request)
+        cut, charset = (outcome.is_cut, outcome.charset) if outcome else (False, None)
+        answer = await workers.run(_answers.lint, body, dialects, cut, charset)
+        return models.LintResponse.model_validate(answer | _told(outcome))
+
+    @api.post("/diff", operation_id="diff", summary="What does a change of the file change?")
+    async def diff(question: models.DiffRequest, request: Request) -> models.DiffResponse:
+        """For whom, on which URLs and by which lines; that nothing changes is proved."""
+        name = question.dialect
+        before, _ = await text_of(question.before, name, request, "/before/site")
+        after, _ = await text_of(question.after, name, request, "/after/site")
+        answer = await workers.run(_answers.diff, before, after, name)
+        return models.DiffResponse.model_validate(answer)
+
+    @api.post("/audit", operation_id="audit", summary="Which known crawlers may fetch what?")
+    async def audit(question: models.AuditRequest, request: Request) -> models.AuditResponse:
+        """All, some or none of the site, by which line; and what is said about uses of it."""
+        tokens = {crawler.token.lower() for crawler in known()}
+        for number, agent in enumerate(question.agents):
+            if agent.lower() not in tokens:
+                detail = f"no crawler is known as {agent}; GET /v1/agents lists them"
+                where = {"detail": detail, "pointer": f"/agents/{number}"}
+                raise Problem(422, "unknown-agent", detail, [where])
+        name = question.dialect
+        body, outcome = await text_of(question, name, request)
+        answer = await workers.run(_answers.audited, body, name, question.agents)
+        return models.AuditResponse.model_validate({"dialect": name} | answer | _told(outcome))
+
+    @api.post("/disagree", operation_id="disagree", summary="Who reads the file differently?")
+    async def disagree(
+        question: models.DisagreeRequest, request: Request
+    ) -> models.DisagreeResponse:
+        """For each robot the dialects that decide otherwise, with URLs that show it."""
+        name = question.dialect
+        dialects = [each for each in dict.fromkeys(question.dialects) if each != name]
+        body, outcome = await text_of(question, name, request)
+        agents = list(dict.fromkeys(question.agents))
+        found = await workers.run(_answers.disagreeing, body, name, dialects, agents)
+        answer = {"dialect": name, "dialects": dialects, "disagreements": found}
+        return models.DisagreeResponse.model_validate(answer | _told(outcome))
+
+    @api.get("/agents", operation_id="agents", summary="Which crawlers are known?")
+    async def agents(
+        purpose: Annotated[Purpose | None, Query(description="Those alone.")] = None,
+    ) -> models.AgentsResponse:
+        """Their tokens, operators, purposes and manners, each with its source."""
+        found = [each for each in known() if purpose in (None, each.purpose)]
+        records = [
+            models.CrawlerRecord(
+                token=each.token,
+                operator=each.operator,
+                purpose=each.purpose,
+                heeds=each.heeds,
+                source=each.source,
+            )
+            for each in found
+        ]
+        return models.AgentsResponse(agents=records)
+
+    @api.get("/dialects", operation_id="dialects", summary="In which ways can a file be read?")
+    async def dialects() -> models.DialectsResponse:
+        """The dialects, each with its source."""
+        records = [
+            models.DialectRecord(name=each.name, source=each.source, default=each is RFC9309)
+            for each in DIALECTS.values()
+        ]
+        return models.DialectsResponse(dialects=records)
+
+    return api
+
+
+def _client(request: Request) -> str:
+    """Return the address of who asks."""
+    return request.client.host if request.client else ""
+
+
+def _told(outcome: Outcome | None) -> dict[str, Any]:
+    """Return what fetching gave, for an answer."""
+    return {} if outcome is None else {"fetch": scalars(of_outcome(outcome))}

@@ -1,0 +1,155 @@
+"""The application: routes, page, and what holds for all of them."""
+
+from __future__ import annotations
+
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI, Response
+from fastapi.openapi.utils import get_openapi
+from starlette.responses import FileResponse
+from starlette.staticfiles import StaticFiles
+
+from .._version import VERSION
+from . import _api, _metrics, _problems
+from . import _models as models
+from ._gate import Gate, State
+from ._limits import RateLimit
+from ._settings import Settings
+from ._sites import Sites
+from ._work import Workers
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+_PAGE = Path(__file__).parent / "page"
+
+_DESCRIPTION = (
+    "May this robot fetch this URL, and which line says so? What a request says that the API does "
+    "not know is refused. Where there is no answer there is a problem (RFC 9457), whose `code` "
+    "says which. Every answer has an `X-Request-ID`, which the service's log has too."
+)
+
+_PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+#: What every route may answer besides.
+_ANSWERS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"description": "The request cannot be answered as it is.", "content": _PROBLEM},
+    503: {"description": "There is too much to do: try again.", "content": _PROBLEM},
+}
+_PROBLEM_SCHEMA = {
+    "type": "object",
+    "description": "What keeps a request from being answered (RFC 9457).",
+    "required": ["type", "title", "status", "code", "detail"],
+    "properties": {
+        "type": {"type": "string", "const": "about:blank"},
+        "title": {"type": "string", "examples": ["Unprocessable Content"]},
+        "status": {"type": "integer", "examples": [422]},
+        "code": {"type": "string", "examples": ["too-many-questions"]},
+        "detail": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["detail"],
+                "properties": {
+                    "detail": {"type": "string"},
+                    "pointer": {"type": "string", "description": "Into the JSON (RFC 6901)."},
+                    "parameter": {"type": "string", "description": "Of the query."},
+                },
+            },
+        },
+    },
+}
+
+
+def create_app(settings: Settings | None = None) -> Service:
+    """Return the service as an ASGI application, for a server such as uvicorn.
+
+    >>> app = create_app(Settings(max_questions=100))
+    """
+    return Service(settings or Settings())
+
+
+class Service(Gate):
+    """The ASGI application; ``state`` tells it that the server is about to stop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.state = State()
+        metrics = _metrics.Metrics()
+        limit = RateLimit(settings.rate, time.monotonic)
+        sites = Sites(settings, limit, metrics)
+        workers = Workers(settings.workers, settings.work_timeout, metrics)
+
+        @asynccontextmanager
+        async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+            await workers.begin()
+            try:
+                yield
+            finally:
+                await sites.aclose()
+
+        self.api = FastAPI(
+            title="koster",
+            version=VERSION,
+            description=_DESCRIPTION,
+            lifespan=lifespan,
+            responses=_ANSWERS,
+            # They load scripts from elsewhere.
+            docs_url=None,
+            redoc_url=None,
+        )
+        self.api.openapi = self._openapi  # type: ignore[method-assign]
+        _problems.install(self.api)
+        self.api.include_router(_api.router(settings, sites, workers, metrics))
+        self._add_watching(metrics)
+        self._add_page()
+        super().__init__(self.api, settings.max_body, limit, metrics, self.state)
+
+    def _openapi(self) -> dict[str, Any]:
+        """Return the description of the API, with what a problem is."""
+        if self.api.openapi_schema is None:
+            schema = get_openapi(
+                title=self.api.title,
+                version=self.api.version,
+                description=self.api.description,
+                routes=self.api.routes,
+            )
+            schema["components"]["schemas"]["Problem"] = _PROBLEM_SCHEMA
+            self.api.openapi_schema = schema
+        return self.api.openapi_schema
+
+    def _add_watching(self, metrics: _metrics.Metrics) -> None:
+        """Add what those ask for who watch over the service."""
+
+        @self.api.get("/healthz", operation_id="healthz", summary="Is the service there?")
+        async def healthz() -> models.State:
+            return models.State(status="ok", version=VERSION)
+
+        @self.api.get("/readyz", operation_id="readyz", summary="Does it take requests?")
+        async def readyz() -> models.State:
+            if self.state.is_stopping:
+                raise _problems.Problem(503, "stopping", "the service is about to stop")
+            return models.State(status="ready", version=VERSION)
+
+        @self.api.get(
+            "/metrics",
+            operation_id="metrics",
+            summary="What Prometheus reads",
+            response_class=Response,
+            responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+        )
+        async def metrics_page() -> Response:
+            return Response(metrics.page(), media_type=_metrics.MEDIA_TYPE)
+
+    def _add_page(self) -> None:
+        """Add the page."""
+
+        @self.api.api_route(
+            "/", methods=["GET", "HEAD"], operation_id="page", include_in_schema=False
+        )
+        async def page() -> FileResponse:
+            return FileResponse(_PAGE / "index.html")
+
+        self.api.mount("/static", StaticFiles(directory=_PAGE), name="static")

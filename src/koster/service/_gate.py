@@ -1,0 +1,210 @@
+"""The gate: what holds for every request, whatever it asks for.
+
+Around the application (ASGI): sizes of bodies, requests a second, headers that browsers heed, a
+count and a line in the log. It adds some microseconds to a request.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from . import _problems
+from ._problems import Problem, too_large
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, MutableMapping
+    from typing import TypeAlias
+
+    from ._limits import RateLimit
+    from ._metrics import Metrics
+
+    Message: TypeAlias = MutableMapping[str, Any]
+    Receive: TypeAlias = Callable[[], Awaitable[Message]]
+    Send: TypeAlias = Callable[[Message], Awaitable[None]]
+    App: TypeAlias = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+log = logging.getLogger("koster.service")
+
+#: For every answer. The page loads what this origin has, and nothing else; no text becomes HTML.
+_HEADERS = [
+    (
+        b"content-security-policy",
+        (
+            b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+            b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+            b"require-trusted-types-for 'script'; trusted-types 'none'"
+        ),
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=()"),
+]
+_NOT_KEPT = (b"cache-control", b"no-store")
+_TO_BE_ASKED_AGAIN = (b"cache-control", b"no-cache")
+
+#: What those ask for who watch over the service: they are never too many.
+_WATCHED = frozenset({"/healthz", "/readyz", "/metrics"})
+
+#: Methods that have a name of their own in metrics: a client may send any word.
+_METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"})
+
+#: Octets of a body that is too large that are read all the same: many clients read an answer only
+#: when they have sent all. Who sends more is cut off.
+_SWALLOWED = 32 << 20
+
+
+class _BodyTooLargeError(Exception):
+    """A body turned out to be too large."""
+
+
+class State:
+    """Whether the service is about to stop."""
+
+    def __init__(self) -> None:
+        self.is_stopping = False
+
+
+class Gate:
+    """An ASGI application around another; see the module."""
+
+    def __init__(
+        self, app: App, max_body: int, limit: RateLimit, metrics: Metrics, state: State
+    ) -> None:
+        self._app = app
+        self._max_body = max_body
+        self._limit = limit
+        self._metrics = metrics
+        self._state = state
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        request = os.urandom(8).hex()
+        status = 0
+        sent = 0
+
+        async def sending(message: Message) -> None:
+            nonlocal status, sent
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                self._add_headers(message, scope["path"], request)
+            else:
+                sent += len(message.get("body", b""))
+            await send(message)
+
+        self._metrics.in_progress.inc()
+        try:
+            await self._answer(scope, receive, sending)
+        finally:
+            self._metrics.in_progress.dec()
+            self._note(scope, request, status, sent, time.perf_counter() - began)
+
+    async def _answer(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer what is not too much."""
+        client = scope["client"]
+        wait = (
+            0.0 if scope["path"] in _WATCHED else self._limit.take(client[0] if client else "", 1)
+        )
+        if wait:
+            await _refuse(too_many(wait), receive, send)
+            return
+        declared = next((v for name, v in scope["headers"] if name == b"content-length"), b"0")
+        if not declared.isdigit() or int(declared) > self._max_body:
+            await _refuse(too_large(self._max_body), receive, send)
+            return
+        left = self._max_body
+
+        async def receiving() -> Message:
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if left < 0:
+                raise _BodyTooLargeError
+            return message
+
+        try:
+            await self._app(scope, receiving, send)
+        except _BodyTooLargeError:
+            await _refuse(too_large(self._max_body), receive, send)
+
+    def _add_headers(self, message: Message, path: str, request: str) -> None:
+        headers = list(message.get("headers", ()))
+        headers += _HEADERS
+        is_page = path == "/" or path.startswith("/static/")
+        headers.append(_TO_BE_ASKED_AGAIN if is_page else _NOT_KEPT)
+        headers.append((b"x-request-id", request.encode("ascii")))
+        if self._state.is_stopping:
+            headers.append((b"connection", b"close"))
+        message["headers"] = headers
+
+    def _note(
+        self,
+        scope: MutableMapping[str, Any],
+        request: str,
+        status: int,
+        sent: int,
+        seconds: float,
+    ) -> None:
+        """Count a request, and write it down."""
+        route = scope.get("route")
+        handler = getattr(route, "operation_id", None) or _handler_at(scope["path"])
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._metrics.answered(handler, method, status, seconds)
+        if log.isEnabledFor(logging.INFO):
+            client = scope["client"]
+            fields = {
+                "request": request,
+                "client": client[0] if client else None,
+                "handler": handler,
+                "method": method,
+                "status": status,
+                "octets": sent,
+                "ms": round(seconds * 1000, 2),
+            }
+            log.info("request", extra=fields)
+
+
+def _handler_at(path: str) -> str:
+    """Return what answers at a path that is no route of the API."""
+    if path == "/openapi.json":
+        return "openapi"
+    return "static" if path.startswith("/static/") else "none"
+
+
+def too_many(wait: float) -> Problem:
+    """Return what is said to a client that asks too often."""
+    seconds = max(1, round(wait + 0.5))
+    return Problem(429, "too-many-requests", f"try again in {seconds} s", wait=seconds)
+
+
+async def _refuse(problem: Problem, receive: Receive, send: Send) -> None:
+    """Answer with a problem, read the rest of the body, and close the connection.
+
+    The answer is whole before the body is read: closing at once would take it from clients that are
+    still sending.
+    """
+    body = problem.body()
+    headers = [
+        (b"content-type", _problems.MEDIA_TYPE.encode("ascii")),
+        (b"content-length", str(len(body)).encode("ascii")),
+        (b"connection", b"close"),
+        *((name.lower().encode(), text.encode()) for name, text in problem.headers.items()),
+    ]
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+    left = _SWALLOWED
+    while left > 0:
+        message = await receive()
+        if message["type"] != "http.request" or not message.get("more_body"):
+            break
+        left -= len(message.get("body", b""))
+    await send({"type": "http.response.body", "body": b"", "more_body": False})

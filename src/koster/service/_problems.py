@@ -1,0 +1,129 @@
+"""Problems: what the API says where it has no answer (RFC 9457)."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastapi import FastAPI
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(Exception):  # noqa: N818 - the standard's name
+    """Something that keeps a request from being answered.
+
+    ``errors`` are objects with ``detail`` and either ``pointer``, into the request's JSON (RFC
+    6901), or ``parameter``, of its query. ``wait`` is after how many seconds to try again.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        errors: Sequence[dict[str, str]] = (),
+        wait: int | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.errors = errors
+        self.wait = wait
+
+    def body(self) -> bytes:
+        """Return the problem as JSON."""
+        record: dict[str, Any] = {
+            "type": "about:blank",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "code": self.code,
+            "detail": self.detail,
+        }
+        if self.errors:
+            record["errors"] = list(self.errors)
+        return json.dumps(record).encode("ascii")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers that go with it."""
+        return {} if self.wait is None else {"Retry-After": str(self.wait)}
+
+    def response(self) -> Response:
+        """Return it as an answer."""
+        return Response(self.body(), self.status, self.headers, MEDIA_TYPE)
+
+
+def too_large(limit: int) -> Problem:
+    """Return what is said to a body that is too large."""
+    return Problem(413, "body-too-large", f"the body is larger than {limit:,} octets")
+
+
+#: What there is to know of a status that the framework gives.
+_CODES = {
+    400: ("not-json", "the body is no JSON"),
+    404: ("not-found", "there is nothing here; /openapi.json says what there is"),
+    405: ("method-not-allowed", "this is asked for in another way; /openapi.json says how"),
+}
+
+
+def install(app: FastAPI) -> None:
+    """Have an application say its problems so."""
+
+    @app.exception_handler(Problem)
+    async def _problem(_request: Request, problem: Exception) -> Response:
+        assert isinstance(problem, Problem)  # noqa: S101 - for its type
+        return problem.response()
+
+    @app.exception_handler(RequestValidationError)
+    async def _invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)  # noqa: S101 - for its type
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if request.method == "POST" and not media_type.endswith(("/json", "+json")):
+            detail = "the body is to be JSON, and Content-Type to say so: application/json"
+            return Problem(415, "not-declared-json", detail).response()
+        return _of_validation(error).response()
+
+    @app.exception_handler(HTTPException)
+    async def _http(_request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)  # noqa: S101 - for its type
+        code, detail = _CODES.get(error.status_code, ("error", str(error.detail)))
+        problem = Problem(error.status_code, code, detail)
+        response = problem.response()
+        response.headers.update(error.headers or {})
+        return response
+
+    @app.exception_handler(Exception)
+    async def _failed(_request: Request, _error: Exception) -> Response:
+        detail = "this is a fault of the service, and is in its log"
+        return Problem(500, "failed", detail).response()
+
+
+def _of_validation(error: RequestValidationError) -> Problem:
+    """Return what is wrong with a request, without what it said."""
+    errors = []
+    for each in error.errors():
+        place, *path = each["loc"]
+        detail = str(each["msg"]).removeprefix("Value error, ")
+        if each["type"] == "json_invalid":
+            return Problem(400, "not-json", f"the body is no JSON: {each['ctx']['error']}")
+        if place == "body":
+            parts = (str(part).replace("~", "~0").replace("/", "~1") for part in path)
+            pointer = "".join(f"/{part}" for part in parts)
+            errors.append({"detail": detail, "pointer": pointer})
+        else:
+            errors.append({"detail": detail, "parameter": ".".join(map(str, path))})
+    if not errors:
+        return Problem(422, "invalid", "the request cannot be read")
+    first = errors[0]
+    where = first.get("parameter") or first.get("pointer") or "the body"
+    return Problem(422, "invalid", f"{where}: {first['detail']}", errors[:20])

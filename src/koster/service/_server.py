@@ -1,0 +1,208 @@
+"""The server: the service on a socket, with uvicorn; its log, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import logging.config
+import os
+import socket
+import stat
+from typing import TYPE_CHECKING
+
+import uvicorn
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from ..errors import KosterError
+from ._app import create_app
+from ._protocol import Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ._app import Service
+    from ._settings import Settings
+
+log = logging.getLogger("koster.service")
+
+#: Connections that wait to be accepted.
+_BACKLOG = 2048
+
+#: Seconds that a connection stays open with nothing on it: more than what is in front of a service
+#: keeps its own for, which nginx does for 60.
+_IDLE = 75
+
+#: Seconds for which connections are told to close, before those on which nothing happens are.
+_DRAINING = 0.5
+
+
+class CannotListenError(KosterError, OSError):
+    """The address is taken, not ours to take, or none of this machine's."""
+
+
+def serve(
+    settings: Settings,
+    listener: socket.socket,
+    *,
+    proxies: Sequence[str] = (),
+    max_connections: int = 1_000,
+    grace: float = 30,
+    log_level: str = "info",
+) -> None:
+    """Run the service until it is told to stop (SIGINT, SIGTERM); then end what is begun.
+
+    Args:
+        settings: Its limits.
+        listener: Where it listens; see `listening`.
+        proxies: Addresses and networks of proxies whose X-Forwarded-For is believed.
+        max_connections: At a time; more are answered 503.
+        grace: Seconds that requests have to end once it is told to stop.
+        log_level: From which on it writes to its log: JSON, a line each, on standard error.
+    """
+    Protocol.max_connections = max_connections
+    _log_as_json(log_level)
+    service = create_app(settings)
+    app = ProxyHeadersMiddleware(service, list(proxies)) if proxies else service  # type: ignore[arg-type]
+    config = uvicorn.Config(
+        app,
+        http=Protocol,
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=_IDLE,
+        timeout_graceful_shutdown=int(grace),
+        backlog=_BACKLOG,
+    )
+    _Server(config, service).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Tells the service that it is about to stop, and gives clients time to hear of it."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for each in sockets or ():
+            log.info("listening", extra={"address": _shown(each)})
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        log.info("stopping")
+        self._service.state.is_stopping = True
+        if not self.force_exit:
+            await asyncio.sleep(_DRAINING)
+        await super().shutdown(sockets)
+        log.info("stopped")
+
+
+def listening(host: str, port: int, path: str | None = None) -> socket.socket:
+    """Return a socket that listens on a host's port, or at a path.
+
+    Raises:
+        CannotListenError: it cannot be had.
+    """
+    try:
+        return _unix_socket(path) if path is not None else _tcp_socket(host, port)
+    except (OSError, UnicodeError, OverflowError) as error:
+        place = path if path is not None else f"{host}:{port}"
+        why = getattr(error, "strerror", None) or str(error)
+        raise CannotListenError(f"cannot listen on {place}: {why}") from error
+
+
+def _tcp_socket(host: str, port: int) -> socket.socket:
+    """Return a socket on the first address that a host has.
+
+    Raises:
+        OSError: it cannot be had.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, *_, address = found[0]
+    return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+
+
+def _unix_socket(path: str) -> socket.socket:
+    """Return a socket at a path; one that a server left there is replaced, and nothing else.
+
+    Raises:
+        OSError: it cannot be had.
+    """
+    found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            _make_room(path)
+        found.bind(path)
+        # Who may connect is for the folder's permissions to say.
+        os.chmod(path, 0o666)  # noqa: S103
+        found.listen(_BACKLOG)
+    except BaseException:
+        found.close()
+        raise
+    return found
+
+
+def _make_room(path: str) -> None:
+    """Remove a socket that a server left.
+
+    Raises:
+        OSError: there is something else, or somebody listens.
+    """
+    if not stat.S_ISSOCK(os.stat(path).st_mode):
+        raise FileExistsError(errno.EEXIST, "there is a file")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
+        if asked.connect_ex(path) == 0:
+            raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+    os.unlink(path)
+
+
+def _shown(listener: socket.socket) -> str:
+    """Return where a socket listens: a URL, or a path."""
+    name = listener.getsockname()
+    if isinstance(name, str):
+        return name
+    host = f"[{name[0]}]" if ":" in name[0] else name[0]
+    return f"http://{host}:{name[1]}"
+
+
+#: What uvicorn says of its own doing, and we say better.
+_NOISE = ("Started server", "Finished server", "Waiting for", "Shutting down", "Application ")
+
+
+def _log_as_json(level: str) -> None:
+    """Write the log to standard error, a line of JSON for each entry."""
+    logging.config.dictConfig(
+        {
+            "version": 1,
+            "disable_existing_loggers": False,
+            "filters": {"quiet": {"()": lambda: _is_worth_it}},
+            "formatters": {
+                "json": {
+                    "()": "pythonjsonlogger.json.JsonFormatter",
+                    "fmt": ["levelname", "name", "message"],
+                    "rename_fields": {"levelname": "level", "name": "logger"},
+                    "timestamp": "time",
+                }
+            },
+            "handlers": {
+                "standard error": {
+                    "class": "logging.StreamHandler",
+                    "formatter": "json",
+                    "filters": ["quiet"],
+                }
+            },
+            "root": {"level": level.upper(), "handlers": ["standard error"]},
+            # What sites do is in the service's own entries.
+            "loggers": {"koster.fetch": {"level": "ERROR"}},
+        }
+    )
+
+
+def _is_worth_it(entry: logging.LogRecord) -> bool:
+    """Tell whether an entry is one for the log."""
+    return not entry.getMessage().startswith(_NOISE)

@@ -1,0 +1,137 @@
+"""Sites: what fetching their robots.txt gave, guarded, kept, and only so many at a time."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import anyio
+
+from ..cache import MemoryCache, SqliteCache, opened
+from ..dialects import dialect_named
+from ..errors import UrlError
+from ..fetch import AsyncRobotsClient, Event, EventName, Guard, to_ascii
+from ..origins import origin_of
+from ..robots import parse
+from ._gate import too_many
+from ._problems import Problem
+
+if TYPE_CHECKING:
+    from ..access import Outcome
+    from ..cache import Cache
+    from ..dialects import Dialect, Statuses
+    from ._limits import RateLimit
+    from ._metrics import Metrics
+    from ._settings import Settings
+
+log = logging.getLogger("koster.service")
+
+#: As how many requests one counts that may fetch.
+COST = 10
+
+#: What a fetch may wait for its turn, for each second that it may take.
+_WAITING = 2
+
+
+class Sites:
+    """The robots.txt of sites, for all dialects: those that read statuses alike share a fetch."""
+
+    def __init__(self, settings: Settings, limit: RateLimit, metrics: Metrics) -> None:
+        self._settings = settings
+        self._limit = limit
+        self._metrics = metrics
+        self._clients: dict[Statuses, AsyncRobotsClient] = {}
+        self._cache: Cache = _opened(settings)
+        self._guard = Guard(also=settings.let_through)
+        self._at_once: anyio.Semaphore | None = None
+
+    async def aclose(self) -> None:
+        """Close all connections, and the cache."""
+        for client in self._clients.values():
+            await client.aclose()
+        self._cache.close()
+
+    async def outcome(self, url: str, dialect: str, client: str, pointer: str) -> Outcome:
+        """Return what fetching a URL's site gave; ``pointer`` says where in the request it stands.
+
+        Raises:
+            Problem: it belongs to no site, the client fetches too often, or too many do.
+        """
+        try:
+            origin = str(origin_of(url, to_ascii))
+        except UrlError as error:
+            raise _no_site(str(error), pointer) from error
+        wait = self._limit.take(client, COST - 1)
+        if wait:
+            raise too_many(wait)
+        reading = dialect_named(dialect)
+        seconds = self._settings.fetch_timeout * _WAITING
+        with anyio.move_on_after(seconds):
+            return _read_as(await self._client(reading).robots(origin), reading)
+        raise Problem(503, "busy", "too many sites are being fetched: try again", wait=2)
+
+    def _client(self, dialect: Dialect) -> AsyncRobotsClient:
+        """Return the client that reads statuses as a dialect does."""
+        found = self._clients.get(dialect.statuses)
+        if found is None:
+            if self._at_once is None:
+                self._at_once = anyio.Semaphore(self._settings.fetches)
+            found = self._clients[dialect.statuses] = AsyncRobotsClient(
+                self._settings.user_agent,
+                dialect=dialect,
+                timeout=self._settings.fetch_timeout,
+                cache=self._cache,
+                guard=self._guard,
+                at_once=self._at_once,
+                on_event=self._hear,
+            )
+        return found
+
+    def _hear(self, event: Event) -> None:
+        """Count what is fetched, and write it down."""
+        if event.name is EventName.FETCH_FINISHED:
+            self._metrics.fetched(event)
+            log.info("fetch", extra={"site": event.origin, **event.attributes})
+        elif event.name is EventName.CACHE_FAILED:
+            log.warning("cache failed", extra=dict(event.attributes))
+
+
+def as_url(site: str) -> str:
+    """Return the URL that is meant by an address or a name.
+
+    >>> as_url("example.com"), as_url("http://example.com/x")
+    ('https://example.com', 'http://example.com/x')
+    """
+    return site if "://" in site else f"https://{site}"
+
+
+def is_on(url: str, outcome: Outcome) -> bool:
+    """Tell whether a URL, or a path, is one of the site that was fetched."""
+    if "://" not in url and not url.startswith("//"):
+        return True
+    try:
+        return str(origin_of(url, to_ascii)) == outcome.origin
+    except UrlError:
+        return False
+
+
+def _no_site(why: str, pointer: str) -> Problem:
+    where = {"pointer": pointer} if pointer.startswith("/") else {"parameter": pointer}
+    return Problem(422, "no-site", why, [{"detail": why, **where}])
+
+
+def _opened(settings: Settings) -> Cache:
+    """Return the cache that is meant, of bounded size."""
+    cache = opened(settings.cache) or MemoryCache()
+    if isinstance(cache, SqliteCache) and settings.cache is not None:
+        return SqliteCache(settings.cache, settings.cache_octets)
+    return cache
+
+
+def _read_as(outcome: Outcome, dialect: Dialect) -> Outcome:
+    """Return an outcome with its file read in a dialect that reads statuses alike."""
+    if outcome.dialect == dialect:
+        return outcome
+    robots = None if outcome.robots is None else parse(outcome.robots.body, dialect)
+    return replace(outcome, dialect=dialect, robots=robots)

@@ -1,0 +1,154 @@
+// An editor of plain text: line numbers, marks in the margin, a line that is shown.
+// The text is a textarea's, so that keyboards, screen readers and undo work as anywhere.
+
+import { el, shown } from "./dom.js";
+
+const ROW = 20;
+const SIGNS = { error: "✕", warning: "!", note: "i" };
+const ORDER = ["error", "warning", "note"];
+const LARGE = 5000;
+
+export class Editor {
+  /** `explain` returns the elements of a mark's popover. */
+  constructor(place, label, { changed, explain = null }) {
+    this.place = place;
+    this.explain = explain;
+    this.marks = new Map();
+    this.line = 0;
+    this.rows = 1;
+    this.gutter = el("div", { class: "gutter" });
+    this.back = el("div", { "aria-hidden": "true" });
+    this.text = el("textarea", {
+      "aria-label": label, spellcheck: false, autocapitalize: "none", wrap: "off",
+      on: {
+        input: () => {
+          this.closeExplanation();
+          this.count();
+          this.draw();
+          changed(this.text.value);
+        },
+        scroll: () => {
+          this.closeExplanation();
+          this.draw();
+        },
+      },
+    });
+    this.text.setAttribute("autocomplete", "off");
+    place.append(this.gutter, el("div", { class: "page" }, this.back, this.text));
+    place.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") this.closeExplanation(true);
+    });
+    new ResizeObserver(() => this.draw()).observe(place);
+  }
+
+  get value() {
+    return this.text.value;
+  }
+
+  set value(text) {
+    this.text.value = text;
+    this.line = 0;
+    this.closeExplanation();
+    this.count();
+    this.draw();
+  }
+
+  count() {
+    let rows = 1;
+    for (let at = this.text.value.indexOf("\n"); at >= 0; at = this.text.value.indexOf("\n", at + 1)) rows += 1;
+    this.rows = rows;
+  }
+
+  /** Mark lines: a map from a line's number to its findings. */
+  mark(marks) {
+    this.marks = marks;
+    const open = this.popover && this.marks.get(this.popover.line);
+    if (this.popover && !open) this.closeExplanation();
+    this.draw();
+  }
+
+  /** Show a line; 0 shows none. */
+  show(line, focus = false) {
+    this.line = line;
+    if (line) {
+      const top = (line - 1) * ROW;
+      const { scrollTop, clientHeight } = this.text;
+      if (top < scrollTop || top + 2 * ROW > scrollTop + clientHeight) {
+        this.text.scrollTop = Math.max(0, top - clientHeight / 3);
+      }
+      if (focus) {
+        let start = 0;
+        for (let number = 1; number < line; number += 1) {
+          const end = this.text.value.indexOf("\n", start);
+          if (end < 0) break;
+          start = end + 1;
+        }
+        this.text.focus({ preventScroll: true });
+        this.text.setSelectionRange(start, start);
+      }
+    }
+    this.draw();
+  }
+
+  /** Draw what can be seen: of a long file most cannot. */
+  draw() {
+    const top = this.text.scrollTop;
+    const first = Math.max(1, Math.floor(top / ROW) + 1);
+    const last = Math.min(this.rows, first + Math.ceil(this.text.clientHeight / ROW) + 1);
+    const focused = this.gutter.contains(document.activeElement) ? document.activeElement.dataset.line : null;
+    const gutter = [];
+    const back = [];
+    const put = (made, line) => {
+      made.style.top = `${(line - 1) * ROW - top}px`;
+      return made;
+    };
+    for (let line = first; line <= last; line += 1) {
+      const now = line === this.line;
+      gutter.push(put(el("div", { class: now ? "now" : "", "aria-hidden": "true" }, String(line)), line));
+      if (now) back.push(put(el("div", { class: "strip" }), line));
+      const found = this.marks.get(line);
+      if (!found) continue;
+      const worst = ORDER.find((severity) => found.some((each) => each.severity === severity));
+      if (!now) back.push(put(el("div", { class: `under ${worst}` }), line));
+      const told = found.map((each) => `${each.severity} ${each.code}: ${each.message}`).join("; ");
+      const mark = el("button", {
+        type: "button", class: worst, title: shown(told), "aria-label": shown(`Line ${line}: ${told}`),
+        "aria-expanded": String(this.popover?.line === line),
+        on: { click: () => this.openExplanation(line) },
+      }, SIGNS[worst]);
+      mark.dataset.line = line;
+      gutter.push(put(mark, line));
+    }
+    this.gutter.replaceChildren(...gutter);
+    this.back.replaceChildren(...back);
+    if (focused) this.gutter.querySelector(`button[data-line="${Number(focused)}"]`)?.focus({ preventScroll: true });
+  }
+
+  openExplanation(line) {
+    const was = this.popover?.line;
+    this.closeExplanation();
+    if (!this.explain || was === line) return;
+    const below = line * ROW - this.text.scrollTop;
+    const popover = el("div", { class: "popover", role: "dialog", "aria-label": `Findings in line ${line}`, tabIndex: -1 },
+      el("button", { type: "button", class: "close", "aria-label": "Close", on: { click: () => this.closeExplanation(true) } }, "✕"),
+      this.explain(this.marks.get(line)));
+    if (below < this.place.clientHeight * 0.55) popover.style.top = `${below + 4}px`;
+    else popover.style.bottom = `${this.place.clientHeight - below + ROW + 4}px`;
+    this.popover = { line, popover };
+    this.place.append(popover);
+    this.draw();
+    popover.focus({ preventScroll: true });
+  }
+
+  closeExplanation(back = false) {
+    if (!this.popover) return;
+    const { line, popover } = this.popover;
+    this.popover = null;
+    popover.remove();
+    this.draw();
+    if (back) this.gutter.querySelector(`button[data-line="${line}"]`)?.focus({ preventScroll: true });
+  }
+}
+
+/** Tell whether a text is long: then less is asked while somebody types. */
+export const isLarge = (text) => text.length > LARGE * 20;

@@ -1,0 +1,75 @@
+// What the page is about, and the link that holds all of it.
+
+const EXAMPLE = `# An example: change anything, and see.
+User-agent: *
+Disallow: /private/
+Disallow: /search?
+Allow: /private/press/
+Crawl-delay: 2
+
+User-agent: GPTBot
+User-agent: ClaudeBot
+Disallow: /
+
+Sitemap: https://example.com/sitemap.xml
+`;
+
+export const TABS = ["test", "findings", "audit", "compare", "dialects"];
+
+/** The state; `other` is the file to compare with, `null` where there is none yet. */
+export const state = {
+  robots: EXAMPLE,
+  other: null,
+  agents: ["Googlebot", "GPTBot"],
+  urls: "/\n/private/x\n/private/press/2026\n/search?q=tea",
+  dialect: "RFC9309",
+  tab: "test",
+};
+
+/** Return the URLs that are asked about. */
+export const urlsAsked = () => state.urls.split("\n").map((url) => url.trim()).filter(Boolean);
+
+const VERSION = "1.";
+
+async function through(stream, octets) {
+  const piped = new Blob([octets]).stream().pipeThrough(stream);
+  return new Uint8Array(await new Response(piped).arrayBuffer());
+}
+
+/** Return the state as the fragment of a link. */
+export async function asFragment() {
+  const octets = await through(
+    new CompressionStream("deflate-raw"), new TextEncoder().encode(JSON.stringify(state)));
+  let text = "";
+  for (let at = 0; at < octets.length; at += 32768) {
+    text += String.fromCharCode(...octets.subarray(at, at + 32768));
+  }
+  return VERSION + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+//: Characters of a file or list that a link may bring: what the service reads, and more.
+const MOST = 2_000_000;
+
+const isText = (value) => typeof value === "string" && value.length <= MOST;
+
+/** Take the state from a fragment; tells whether it held one. */
+export async function fromFragment(fragment, dialects) {
+  if (!fragment.startsWith(VERSION)) return false;
+  try {
+    const text = atob(fragment.slice(VERSION.length).replaceAll("-", "+").replaceAll("_", "/"));
+    const octets = Uint8Array.from(text, (each) => each.charCodeAt(0));
+    const found = JSON.parse(new TextDecoder().decode(
+      await through(new DecompressionStream("deflate-raw"), octets)));
+    if (isText(found.robots)) state.robots = found.robots;
+    if (isText(found.urls)) state.urls = found.urls;
+    if (isText(found.other) || found.other === null) state.other = found.other;
+    if (Array.isArray(found.agents)) {
+      state.agents = found.agents.filter((agent) => isText(agent) && agent).slice(0, 100);
+    }
+    if (dialects.includes(found.dialect)) state.dialect = found.dialect;
+    if (TABS.includes(found.tab)) state.tab = found.tab;
+    return true;
+  } catch {
+    return false;
+  }
+}
