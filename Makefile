@@ -1,6 +1,8 @@
 # make run    show the main job on a robots.txt
 # make test   everything that must hold: style, types, layers, tests compiled and not
 # make test-spark   koster.bulk.spark on a real session of Spark: half a gigabyte, and Java 17
+# make test-service  the tester page in Chromium, and the service attacked and under load: Chromium, npm
+# make pictures   take the pictures of the tester that the docs show
 # make compat the test suites of the libraries that koster.compat stands in for
 # make bench  how fast, how large, and against whom
 #
@@ -15,7 +17,7 @@ PYTEST := $(BIN)/python -m pytest -q -r s -n 2
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: run test test-spark lint compat bench clean
+.PHONY: run test test-spark test-service pictures lint compat bench clean
 
 run: $(VENV)/compiled
 	@$(BIN)/python examples/run.py
@@ -32,6 +34,13 @@ lint: $(VENV)/compiled
 
 test-spark: $(VENV)/spark
 	KOSTER_PURE=0 $(PYTEST) -n 0 tests/spark
+
+test-service: $(VENV)/browser
+	KOSTER_PURE=0 $(PYTEST) tests/service
+
+pictures: $(VENV)/browser
+	@mkdir -p docs/images
+	KOSTER_PURE=0 KOSTER_PICTURES=docs/images $(PYTEST) tests/service/test_page.py -k pictures
 
 compat: $(VENV)/installed
 	@$(BIN)/nox --session compat
@@ -59,6 +68,13 @@ $(VENV)/compiled: $(VENV)/installed $(HOT)
 $(VENV)/spark: $(VENV)/compiled
 	$(BIN)/python -m pip install -q --no-build-isolation --editable '.[spark]'
 	$(BIN)/python -m pip install -q 'ray>=2.40' || echo "Ray does not install here: its call is not tested"
+	@touch $@
+
+# axe-core is one file, which looks at a page for what keeps people out.
+$(VENV)/browser: $(VENV)/compiled
+	$(BIN)/python -m pip install -q --group browser
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/node axe-core@4 \
+	  || echo "axe-core does not install here: its test says that it is skipped"
 	@touch $@
 
 $(VENV)/peers: $(VENV)/compiled

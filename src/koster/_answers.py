@@ -41,7 +41,7 @@ def decision_told(decision: Decision) -> dict[str, Any]:
         "agent": decision.agent,
         "url": decision.url,
         "allowed": decision.allowed,
-        "reason": decision.reason.value,
+        "reason": decision.reason,
         "line": rule.line if rule else None,
         "rule": str(rule) if rule else None,
         "sentence": str(decision),

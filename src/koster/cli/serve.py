@@ -199,7 +199,7 @@ def serve(
     could not listen.
     """
     try:
-        from ..service import Settings, listening
+        from ..service import Settings, listening, shown
         from ..service import serve as run
     except MissingExtraError as error:
         _screen.complain(str(error))
@@ -218,15 +218,16 @@ def serve(
             let_through=let_through,
             **({} if workers is None else {"workers": workers}),
         )
-        listener = listening(host, port, path)
-        run(
-            settings,
-            listener,
-            proxies=proxies,
-            max_connections=connections,
-            grace=grace,
-            log_level=log_level,
-        )
+        with listening(host, port, path) as listener:
+            print(f"The tester is at {shown(listener)}; Ctrl-C stops it.", flush=True)
+            run(
+                settings,
+                listener,
+                proxies=proxies,
+                max_connections=connections,
+                grace=grace,
+                log_level=log_level,
+            )
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     except KosterError as error:

@@ -80,7 +80,7 @@ class Keeper:
             raise TypeError(f"dialect must be a koster.Dialect, not {type(dialect).__name__}")
         if on_event is not None and not callable(on_event):
             raise TypeError(f"on_event must be callable, not {type(on_event).__name__}")
-        self.user_agent = _checked_header(user_agent)
+        self.user_agent = checked_header(user_agent)
         self.agent = _own_agent(user_agent, dialect) if agent is None else agent
         self.dialect = dialect
         self.timeout = _checked_timeout(timeout)
@@ -331,7 +331,7 @@ def _opened_cache(cache: Cache | str | os.PathLike[str] | None) -> tuple[Cache, 
     return cache, False
 
 
-def _checked_header(user_agent: str) -> str:
+def checked_header(user_agent: str) -> str:
     """Return what can be sent as a User-Agent header.
 
     Raises:

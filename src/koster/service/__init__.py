@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
     raise missing("koster.service", "service") from error
 
 from ._app import Service, create_app
-from ._server import CannotListenError, listening, serve
+from ._server import CannotListenError, listening, serve, shown
 from ._settings import Settings
 
-__all__ = ["CannotListenError", "Service", "Settings", "create_app", "listening", "serve"]
+__all__ = ["CannotListenError", "Service", "Settings", "create_app", "listening", "serve", "shown"]

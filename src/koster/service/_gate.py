@@ -11,6 +11,8 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 from . import _problems
 from ._problems import Problem, too_large
 
@@ -57,10 +59,8 @@ _METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"
 #: Octets of a body that is too large that are read all the same: many clients read an answer only
 #: when they have sent all. Who sends more is cut off.
 _SWALLOWED = 32 << 20
-
-
-class _BodyTooLargeError(Exception):
-    """A body turned out to be too large."""
+#: Seconds in which they are to come.
+_LINGERING = 5.0
 
 
 class State:
@@ -125,15 +125,20 @@ class Gate:
 
         async def receiving() -> Message:
             nonlocal left
-            message = await receive()
-            left -= len(message.get("body", b""))
-            if left < 0:
-                raise _BodyTooLargeError
-            return message
+            if left >= 0:
+                message = await receive()
+                left -= len(message.get("body", b""))
+                if left >= 0:
+                    return message
+            return {"type": "http.disconnect"}
 
-        try:
-            await self._app(scope, receiving, send)
-        except _BodyTooLargeError:
+        async def sending(message: Message) -> None:
+            # What it says to half a body does not count.
+            if left >= 0:
+                await send(message)
+
+        await self._app(scope, receiving, sending)
+        if left < 0:
             await _refuse(too_large(self._max_body), receive, send)
 
     def _add_headers(self, message: Message, path: str, request: str) -> None:
@@ -202,9 +207,10 @@ async def _refuse(problem: Problem, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.start", "status": problem.status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": True})
     left = _SWALLOWED
-    while left > 0:
-        message = await receive()
-        if message["type"] != "http.request" or not message.get("more_body"):
-            break
-        left -= len(message.get("body", b""))
+    with anyio.move_on_after(_LINGERING):
+        while left > 0:
+            message = await receive()
+            if message["type"] != "http.request" or not message.get("more_body"):
+                break
+            left -= len(message.get("body", b""))
     await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -39,12 +39,14 @@ class RateLimit:
             return 0.0
         now = self._clock()
         key = _of_one_hand(client)
-        due = max(self._due.get(key) or now, now) + cost * self._interval
-        early = due - now - max(_BURST, cost * self._interval)
+        due = max(self._due.get(key) or now, now)
+        seconds = cost * self._interval
+        # What counts as more than may come at once may come when there is hardly anything else.
+        early = due - now - max(_BURST - seconds, self._interval)
         # What rounding makes of nothing is nothing.
         if early > 1e-9:
             return early
-        self._due.put(key, due)
+        self._due.put(key, due + seconds)
         return 0.0
 
 

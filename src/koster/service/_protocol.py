@@ -118,7 +118,13 @@ class Protocol(HttpToolsProtocol):
         self._slow_sender = None
         if self.transport.is_closing():
             return
-        if self.cycle is None or not self.cycle.response_started:
+        # While its head is read, the cycle is still the one of the request before.
+        is_answered = self.cycle is not None and (
+            not self.cycle.response_complete
+            if self._is_reading_head
+            else self.cycle.response_started
+        )
+        if not is_answered:
             self._refuse(Problem(408, "too-slow", f"no whole request came in {PATIENCE:g} s"))
         else:
             self.transport.close()

@@ -63,12 +63,19 @@ def serve(
     """
     Protocol.max_connections = max_connections
     _log_as_json(log_level)
+    server_of(settings, proxies, grace).run(sockets=[listener])
+
+
+def server_of(settings: Settings, proxies: Sequence[str] = (), grace: float = 30) -> uvicorn.Server:
+    """Return a server that can be run, and told to stop by ``should_exit``."""
     service = create_app(settings)
     app = ProxyHeadersMiddleware(service, list(proxies)) if proxies else service  # type: ignore[arg-type]
     config = uvicorn.Config(
         app,
         http=Protocol,
         ws="none",
+        # One event loop, whose ways are known: see `_Server`.
+        loop="asyncio",
         lifespan="on",
         access_log=False,
         log_config=None,
@@ -78,7 +85,7 @@ def serve(
         timeout_graceful_shutdown=int(grace),
         backlog=_BACKLOG,
     )
-    _Server(config, service).run(sockets=[listener])
+    return _Server(config, service)
 
 
 class _Server(uvicorn.Server):
@@ -91,15 +98,35 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for each in sockets or ():
-            log.info("listening", extra={"address": _shown(each)})
+            log.info("listening", extra={"address": shown(each)})
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         log.info("stopping")
         self._service.state.is_stopping = True
         if not self.force_exit:
             await asyncio.sleep(_DRAINING)
+        for server, listener in zip(self.servers, sockets or (), strict=False):
+            await self._stop_listening(server, listener)
         await super().shutdown(sockets)
         log.info("stopped")
+
+    async def _stop_listening(self, server: asyncio.Server, listener: socket.socket) -> None:
+        """Take up all who are connected and wait to be; closing alone would reset them."""
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(listener)
+        # Others are kept waiting, and refused once it is closed.
+        listener.listen(0)
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                await loop.connect_accepted_socket(self._new_protocol, connection)
+        server.close()
+
+    def _new_protocol(self) -> asyncio.Protocol:
+        """Return the protocol of a connection."""
+        return Protocol(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
 
 
 def listening(host: str, port: int, path: str | None = None) -> socket.socket:
@@ -161,7 +188,7 @@ def _make_room(path: str) -> None:
     os.unlink(path)
 
 
-def _shown(listener: socket.socket) -> str:
+def shown(listener: socket.socket) -> str:
     """Return where a socket listens: a URL, or a path."""
     name = listener.getsockname()
     if isinstance(name, str):

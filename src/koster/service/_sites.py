@@ -12,6 +12,7 @@ from ..cache import MemoryCache, SqliteCache, opened
 from ..dialects import dialect_named
 from ..errors import UrlError
 from ..fetch import AsyncRobotsClient, Event, EventName, Guard, to_ascii
+from ..fetch._keeper import checked_header
 from ..origins import origin_of
 from ..robots import parse
 from ._gate import too_many
@@ -35,9 +36,14 @@ _WAITING = 2
 
 
 class Sites:
-    """The robots.txt of sites, for all dialects: those that read statuses alike share a fetch."""
+    """The robots.txt of sites, for all dialects: those that read statuses alike share a fetch.
+
+    Raises:
+        ValueError: a setting is not what it must be.
+    """
 
     def __init__(self, settings: Settings, limit: RateLimit, metrics: Metrics) -> None:
+        checked_header(settings.user_agent)
         self._settings = settings
         self._limit = limit
         self._metrics = metrics

@@ -24,6 +24,9 @@ T = TypeVar("T")
 #: Questions that wait for a process, for each that there is.
 _WAITING = 50
 
+#: Seconds that the first process has to begin.
+_BEGINNING = 60.0
+
 #: Seconds after its time at which a process ends itself.
 _GRACE = 5
 
@@ -40,7 +43,7 @@ class Workers:
 
     async def begin(self) -> None:
         """Begin the first process, so that nobody waits for it."""
-        await self.run(_nothing)
+        await self._run(self._limited(), _nothing, (), _BEGINNING)
 
     async def run(self, function: Callable[..., T], *arguments: Any) -> T:
         """Return what a function gives, worked on beside.
@@ -48,20 +51,28 @@ class Workers:
         Raises:
             Problem: it takes too long, or there is too much to do.
         """
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(self._number)
         if self._waiting >= self._number * _WAITING:
             raise _busy()
         self._waiting += 1
         self._metrics.work_in_progress.inc()
         try:
-            return await self._run(self._limiter, function, arguments)
+            return await self._run(self._limited(), function, arguments, self._timeout)
         finally:
             self._waiting -= 1
             self._metrics.work_in_progress.dec()
 
+    def _limited(self) -> anyio.CapacityLimiter:
+        """Return what tells how many may work; it is made where there is an event loop."""
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(self._number)
+        return self._limiter
+
     async def _run(
-        self, limiter: anyio.CapacityLimiter, function: Callable[..., T], arguments: Any
+        self,
+        limiter: anyio.CapacityLimiter,
+        function: Callable[..., T],
+        arguments: Any,
+        timeout: float,
     ) -> T:
         """Wait for a process; then have it work, for a time.
 
@@ -69,22 +80,22 @@ class Workers:
             Problem: see `run`.
         """
         # A process is waited for here, so that it is known which of both took too long.
-        with anyio.move_on_after(self._timeout) as scope:
+        with anyio.move_on_after(timeout) as scope:
             await limiter.acquire()
         if scope.cancelled_caught:
             raise _busy()
         try:
-            with anyio.fail_after(self._timeout):
+            with anyio.fail_after(timeout):
                 return await anyio.to_process.run_sync(
                     _work,
                     function,
                     arguments,
-                    int(self._timeout) + _GRACE,
+                    int(timeout) + _GRACE,
                     cancellable=True,
                     limiter=anyio.CapacityLimiter(1),
                 )
         except TimeoutError as error:
-            detail = f"an answer takes longer than {self._timeout:g} s: ask about a smaller file"
+            detail = f"an answer takes longer than {timeout:g} s: ask about a smaller file"
             raise Problem(422, "too-much-work", detail) from error
         except anyio.BrokenWorkerProcess as error:
             raise Problem(503, "busy", "the process that worked on it ended", wait=1) from error

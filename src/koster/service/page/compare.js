@@ -87,14 +87,14 @@ export class CompareView {
       el("td", {}, decidedBy(each.after, this.showLine))));
     return [
       el("h3", {}, who(change.agents)),
-      rows.length > 0 && table("Differences", ["", "URL", "Before", "After"], rows),
+      rows.length > 0 && table("Differences", ["Change", "URL", "Before", "After"], rows),
       change.differences.length > most && el("p", { class: "soft" }, `and ${change.differences.length - most} more`),
       !change.proved && el("p", { class: "warning" }, "Not proved: there may be more."),
       change.settings.length > 0 && this.settings(change.settings)].filter(Boolean);
   }
 
   settings(settings) {
-    return table("What else is said", ["", "Before", "After"], settings.map((each) => el("tr", {},
+    return table("What else is said", ["Setting", "Before", "After"], settings.map((each) => el("tr", {},
       el("th", { scope: "row" }, each.name),
       el("td", {}, el("code", {}, shown(each.before.join(", ") || "–"))),
       el("td", {}, el("code", {}, shown(each.after.join(", ") || "–"))))));

@@ -109,7 +109,10 @@ export class TestView {
     const allowed = this.answers.filter((each) => each.allowed).length;
     this.sum.textContent = `${allowed.toLocaleString("en")} allowed, ${(this.answers.length - allowed).toLocaleString("en")} disallowed`;
     this.result.classList.remove("stale");
+    const at = [...this.result.querySelectorAll("tbody tr")].findIndex((each) => each.contains(document.activeElement));
     this.result.replaceChildren(table("Verdicts", ["Verdict", "Robot", "URL", "Decided by"], this.answers.map((each) => this.row(each))));
+    // Who was at a row with the keyboard stays there.
+    if (at >= 0) this.result.querySelectorAll("tbody tr")[at]?.querySelector("button")?.focus({ preventScroll: true });
   }
 
   row(answer) {
@@ -129,9 +132,7 @@ export class TestView {
   choose(key, line) {
     this.chosen = key;
     this.showLine(line);
-    const had = document.activeElement?.textContent;
     this.draw();
-    [...this.result.querySelectorAll("tr.now button")].find((each) => each.textContent === had)?.focus();
   }
 }
 

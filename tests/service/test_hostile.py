@@ -1,0 +1,339 @@
+"""Clients that mean harm, sites that do, and the addresses that neither may reach."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import time
+from typing import Any
+
+import httpcore2
+import httpx2
+import pytest
+import serving
+import wire
+from server import Answer, Site
+from test_guard import SPELLINGS
+
+from koster.fetch import Guard
+from koster.service import Settings, _gate, _protocol, _sites
+
+#: What the command has by default, but for the rate.
+GUARDED = Settings(rate=0)
+QUESTION = json.dumps({"robots": "", "urls": ["/"]}).encode()
+HEAD = b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+
+
+def request(body: bytes = QUESTION, head: bytes = HEAD) -> bytes:
+    return head + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def exchange(url: str, *parts: bytes, pause: float = 0) -> bytes:
+    """Send octets, and return all that comes."""
+    with serving.connected(url) as connection:
+        for part in parts:
+            try:
+                connection.sendall(part)
+            except (BrokenPipeError, ConnectionResetError):
+                break
+            time.sleep(pause)
+        return serving.said(connection)
+
+
+def is_well(url: str) -> bool:
+    """Tell whether the service answers others."""
+    return httpx2.post(f"{url}/v1/decide", json={"robots": "", "urls": ["/"]}).status_code == 200
+
+
+# Bodies and heads.
+
+
+def test_bodies_of_ten_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer comes, also to those who read it only when they have sent all."""
+    with serving.in_thread() as url:
+        ten = b"x" * (10 << 20)
+        for body in (ten, json.dumps({"robots": "x" * len(ten), "urls": ["/"]}).encode()):
+            answer = httpx2.post(
+                f"{url}/v1/decide", content=body, headers={"Content-Type": "application/json"}
+            )
+            assert (answer.status_code, answer.json()["code"]) == (413, "body-too-large")
+            parts = (body[at : at + 65_536] for at in range(0, len(body), 65_536))
+            answer = httpx2.post(
+                f"{url}/v1/decide", content=parts, headers={"Content-Type": "application/json"}
+            )
+            assert (answer.status_code, answer.json()["code"]) == (413, "body-too-large")
+        monkeypatch.setattr(_gate, "_LINGERING", 0.3)
+        assert exchange(url, HEAD + b"Content-Length: 99999999999\r\n\r\n", b"x").startswith(
+            b"HTTP/1.1 413"
+        )
+        expecting = HEAD + b"Expect: 100-continue\r\nContent-Length: 9999999\r\n\r\n"
+        assert exchange(url, expecting).startswith(b"HTTP/1.1 413")
+        assert is_well(url)
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        HEAD + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        HEAD + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}x",
+        HEAD + b"Content-Length: -1\r\n\r\n",
+        HEAD + b"Content-Length: +2\r\n\r\n{}",
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+        HEAD + b"X\x00: y\r\n\r\n",
+        HEAD + b"X : y\r\n\r\n",
+        b"GET / HTTP/1.1\nHost: x\r\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"BREW / HTTP/1.1\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"\x00" * 100,
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ],
+    ids=range(13),
+)
+def test_what_is_no_proper_http(hostile: str, octets: bytes) -> None:
+    answer = exchange(hostile, octets)
+    assert answer.startswith(b"HTTP/1.1 400 "), answer
+    assert b'"code": "not-http"' in answer
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Any:
+    with serving.in_thread() as url:
+        yield url
+        assert is_well(url)
+
+
+def test_a_head_without_end(hostile: str) -> None:
+    lines = [b"X-%d: %s\r\n" % (number, b"x" * 900) for number in range(200)]
+    answer = exchange(hostile, HEAD, *lines)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 431 ")
+    answer = exchange(hostile, b"GET /", b"x" * 200_000)
+    assert answer == b"" or answer.startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400 "))
+
+
+def test_odd_but_proper_requests(hostile: str) -> None:
+    pipelined = b"".join(
+        request(json.dumps({"robots": "", "urls": [f"/{number}"]}).encode()) for number in range(20)
+    )
+    last = b"GET /healthz HTTP/1.0\r\n\r\n"
+    answer = exchange(hostile, pipelined + last)
+    assert answer.count(b"HTTP/1.1 200 OK") == 21
+    places = [answer.index(b'"url":"/%d"' % number) for number in range(20)]
+    assert places == sorted(places)
+    upgrade = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n"
+    assert exchange(hostile, upgrade).startswith(b"HTTP/1.1 200 OK")
+    assert exchange(hostile, b"HEAD / HTTP/1.0\r\n\r\n").endswith(b"\r\n\r\n")
+    absolute = b"GET http://other.example/healthz HTTP/1.0\r\n\r\n"
+    assert exchange(hostile, absolute).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_who_goes_away_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:
+    with serving.in_thread() as url:
+        for part in (b"", HEAD, HEAD + b"Content-Length: 100\r\n\r\n{", request() * 5):
+            for _ in range(5):
+                connection = serving.connected(url)
+                connection.sendall(part)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                connection.close()
+        time.sleep(0.3)
+        assert is_well(url)
+    assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []
+
+
+# Slowness.
+
+
+def test_slow_clients_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_protocol, "PATIENCE", 0.6)
+    with serving.in_thread() as url:
+        began = time.monotonic()
+        assert exchange(url).startswith(b"HTTP/1.1 408 ")
+        slow_head = (bytes([octet]) for octet in HEAD)
+        assert exchange(url, *slow_head, pause=0.02).startswith(b"HTTP/1.1 408 ")
+        slow_body = (bytes([octet]) for octet in b"x" * 100)
+        answer = exchange(url, HEAD + b"Content-Length: 100\r\n\r\n", *slow_body, pause=0.02)
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        # A second request is given as long as the first.
+        answer = exchange(url, request(), b"POST /v1/")
+        assert answer.startswith(b"HTTP/1.1 200 OK")
+        assert b"HTTP/1.1 408 " in answer
+        assert time.monotonic() - began < 15
+        assert is_well(url)
+
+
+def test_who_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_protocol, "PATIENCE", 0.5)
+    with serving.in_thread() as url:
+        with socket.socket() as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            place = httpx2.URL(url)
+            connection.connect((place.host, place.port))
+            asking = b"GET /v1/agents HTTP/1.1\r\nHost: x\r\n\r\n"
+            until = time.monotonic() + 10
+            try:
+                while time.monotonic() < until:
+                    connection.sendall(asking * 20)
+                    time.sleep(0.05)
+                pytest.fail("it went on without end")
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+        assert is_well(url)
+
+
+def test_slow_ones_hold_up_nobody(hostile: str) -> None:
+    waiting = [serving.connected(hostile) for _ in range(200)]
+    try:
+        for connection in waiting:
+            connection.sendall(HEAD + b"Content-Length: 100\r\n\r\n{")
+        began = time.monotonic()
+        assert all(is_well(hostile) for _ in range(5))
+        assert time.monotonic() - began < 5
+    finally:
+        for connection in waiting:
+            connection.close()
+
+
+def test_too_many_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_protocol.Protocol, "max_connections", 20)
+    with serving.in_thread() as url:
+        held = [serving.connected(url) for _ in range(20)]
+        time.sleep(0.2)
+        assert exchange(url, request()).startswith(b"HTTP/1.1 503 ")
+        for connection in held:
+            connection.close()
+        time.sleep(0.2)
+        assert is_well(url)
+
+
+# What gets into headers.
+
+INJECTIONS = [
+    "x\r\nX-Evil: 1", "x\nX-Evil: 1", "x%0d%0aX-Evil: 1", "x\r\n\r\n<script>", "x\u2028y", "x\x00y",
+    "\u560a\u560dX-Evil: 1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", INJECTIONS, ids=range(len(INJECTIONS)))
+def test_nothing_gets_into_a_header(hostile: str, site: Site, text: str) -> None:
+    site.robots(body=b"User-agent: *\nDisallow: /")
+    with httpx2.Client(base_url=hostile) as api:
+        answers = [
+            api.post("/v1/decide", json={"robots": text, "agents": [text], "urls": [text]}),
+            api.get("/v1/check", params={"url": f"{site.url}/{text}", "agent": text}),
+            api.get("/v1/fetch", params={"site": f"{site.url}{text}"}),
+            api.get("/v1/fetch", params={"site": f"http://{text}@127.0.0.1:{site.port}/"}),
+            api.post("/v1/lint", json={"site": f"{site.url}/{text}", "dialects": [text]}),
+            api.get("/" + text.encode("utf-8").hex(), headers={"X-Forwarded-For": "127.0.0.1"}),
+        ]
+    for answer in answers:
+        assert answer.status_code in (200, 404, 422)
+        assert "x-evil" not in answer.headers
+        assert answer.headers["content-type"] in ("application/json", "application/problem+json")
+    for _, headers in site.asked:
+        assert "X-Evil" not in headers
+
+
+def test_what_a_site_says_gets_into_no_header_and_no_markup(hostile: str, site: Site) -> None:
+    evil = b"<script>alert(1)</script>"
+    site.pages["/robots.txt"] = Answer(
+        302, headers={"Location": "/<script>?x=%0d%0aX-Evil:%201", "Server": "<b>evil</b>"}
+    )
+    site.pages["/%3Cscript%3E?x=%0d%0aX-Evil:%201"] = Answer(200, b"User-agent: *\n" + evil)
+    site.pages["/<script>?x=%0d%0aX-Evil:%201"] = Answer(200, b"User-agent: *\n" + evil)
+    answer = httpx2.get(f"{hostile}/v1/fetch", params={"site": site.url})
+    assert answer.status_code == 200
+    assert "x-evil" not in answer.headers
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert evil.decode() in answer.json()["body"]
+
+
+# Addresses.
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Any:
+    with serving.in_thread(GUARDED) as url:
+        yield url
+
+
+@pytest.mark.parametrize("host", [*SPELLINGS, "017700000001", "[::ffff:7f00:1]", "[::127.0.0.1]",
+                                  "0x7f.0x0.0x0.0x1", "①②⑦.⓪.⓪.①"])  # fmt: skip
+def test_no_spelling_gets_into_the_house(guarded: str, site: Site, host: str) -> None:
+    site.robots(body=b"User-agent: *\nDisallow: /secret")
+    inside = f"http://{host}:{site.port}/"
+    with httpx2.Client(base_url=guarded, timeout=60) as api:
+        for answer in (
+            api.get("/v1/check", params={"url": inside}),
+            api.get("/v1/fetch", params={"site": inside}),
+            api.post("/v1/decide", json={"site": inside, "urls": ["/"]}),
+            api.post("/v1/lint", json={"site": inside}),
+            api.post("/v1/diff", json={"before": {"site": inside}, "after": {"robots": ""}}),
+        ):
+            assert answer.status_code in (200, 422)
+            assert "secret" not in answer.text
+            if answer.status_code == 200:
+                told = answer.json()
+                assert (told.get("fetch") or told)["outcome"] == "unreachable"
+    assert site.connections == 0
+
+
+def test_no_redirect_leads_into_the_house(
+    site: Site, names: dict[str, list[list[str]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.robots(body=b"User-agent: *\nDisallow: /secret")
+    names |= {"outside.test": [["127.0.0.1"]], "inside.test": [["127.0.0.2"]]}
+    settings = Settings(rate=0, let_through=("127.0.0.1/32",))
+    for place in ("inside.test", "127.0.0.2", "[::ffff:127.0.0.2]", "2130706434", "0177.0.0.2"):
+        location = f"http://{place}:{site.port}/robots.txt"
+        head = f"HTTP/1.1 301 Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode()
+        with wire.running(wire.says(head)) as running, serving.in_thread(settings) as url:
+            where = {"url": f"http://outside.test:{running.port}/x"}
+            told = httpx2.get(f"{url}/v1/check", params=where).json()
+        assert len(told["fetch"]["hops"]) == 2
+        why = told["fetch"]["why"]
+        assert "the guard refuses its address" in why or "no address" in why
+        assert told["decision"]["allowed"] is False
+    assert site.connections == 0
+
+
+def test_no_change_of_a_name_leads_into_the_house(
+    names: dict[str, list[list[str]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is connected to is what was looked at; a name is resolved once for each connection."""
+    connected: list[str] = []
+
+    async def refuses(_self: Any, host: str, *_args: Any, **_options: Any) -> Any:
+        connected.append(host)
+        raise httpcore2.ConnectError("as planned")
+
+    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", refuses)
+    names["rebinds.test"] = [["93.184.216.34"], ["127.0.0.1"]]
+    with serving.in_thread(GUARDED) as url, httpx2.Client(base_url=url) as api:
+        for path in ("/a", "/b"):
+            told = api.get("/v1/check", params={"url": f"http://rebinds.test{path}"}).json()
+            assert told["fetch"]["outcome"] == "unreachable"
+        told = api.get("/v1/check", params={"url": "http://rebinds.test:81/"}).json()
+        assert "the guard refuses its address: 127.0.0.1 is loopback" in told["fetch"]["why"]
+    assert connected == ["93.184.216.34"]
+
+
+def test_the_guard_is_always_on() -> None:
+    from koster.service._limits import RateLimit
+    from koster.service._metrics import Metrics
+
+    sites = _sites.Sites(Settings(), RateLimit(0, time.monotonic), Metrics())
+    assert sites._guard == Guard()
+    assert sites._guard.why_not("127.0.0.1")
+
+
+def test_slow_sites_hold_up_only_those_who_ask_for_them(site: Site) -> None:
+    site.pages["/robots.txt"] = Answer(200, b"User-agent: *", delay=30)
+    settings = Settings(rate=0, fetch_timeout=1, fetches=2, let_through=("127.0.0.1/32",))
+    with serving.in_thread(settings) as url, httpx2.Client(base_url=url, timeout=30) as api:
+        began = time.monotonic()
+        told = api.get("/v1/check", params={"url": site.url}).json()
+        assert "no whole answer within 1 s" in told["fetch"]["why"]
+        assert time.monotonic() - began < 5
+        assert is_well(url)

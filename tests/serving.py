@@ -1,0 +1,125 @@
+"""The service, running: in a thread of this process, or as the command that people run."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from koster.service import Settings, _server, listening
+from koster.service._server import server_of
+
+#: Loopback is let through, so that there are sites to fetch; clients are not held back.
+OPEN = Settings(rate=0, let_through=("127.0.0.1/32",))
+
+
+@contextlib.contextmanager
+def in_thread(settings: Settings = OPEN) -> Iterator[str]:
+    """Run the service in a thread; gives its URL. What the test patches holds for it."""
+    _server._DRAINING = 0.05
+    server = server_of(settings)
+    listener = listening("127.0.0.1", 0)
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    try:
+        until = time.monotonic() + 30
+        while not server.started:
+            assert thread.is_alive(), "the service did not start"
+            assert time.monotonic() < until, "the service did not start in time"
+            time.sleep(0.01)
+        yield url
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive(), "the service did not stop"
+        listener.close()
+
+
+@dataclass
+class Command:
+    """``koster serve``, running: what it writes to its log is read as it comes."""
+
+    process: subprocess.Popen[str]
+    url: str = ""
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    lines: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
+
+    def read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.put(line)
+        self.lines.put("")
+
+    def entry(self, message: str, timeout: float = 30) -> dict[str, Any]:
+        """Return the next entry of the log that says something."""
+        until = time.monotonic() + timeout
+        while True:
+            line = self.lines.get(timeout=max(0.01, until - time.monotonic()))
+            assert line, f"no entry {message!r}; there were {self.entries[-5:]}"
+            found: dict[str, Any] = json.loads(line)
+            self.entries.append(found)
+            if found["message"] == message:
+                return found
+
+    def stop(self, number: int = signal.SIGTERM, timeout: float = 40) -> int:
+        """Tell it to stop, and wait until it has."""
+        self.process.send_signal(number)
+        return self.process.wait(timeout)
+
+    def memory(self) -> int:
+        """Return the octets of memory that it has."""
+        pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextlib.contextmanager
+def as_command(*options: object, port: int = 0) -> Iterator[Command]:
+    """Run ``koster serve``."""
+    arguments = [sys.executable, "-m", "koster", "serve", "--port", port, "--cache", "memory"]
+    process = subprocess.Popen(
+        [str(each) for each in (*arguments, *options)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+    command = Command(process)
+    reader = threading.Thread(target=command.read, daemon=True)
+    reader.start()
+    try:
+        command.url = command.entry("listening")["address"]
+        yield command
+    finally:
+        process.kill()
+        process.wait()
+        reader.join(10)
+        assert process.stderr is not None
+        process.stderr.close()
+
+
+def connected(url: str) -> socket.socket:
+    """Return a connection to a service."""
+    place = httpx2.URL(url)
+    return socket.create_connection((place.host, place.port or 80), timeout=20)
+
+
+def said(connection: socket.socket) -> bytes:
+    """Return all that comes on a connection until it ends."""
+    parts = []
+    with contextlib.suppress(ConnectionResetError):
+        while part := connection.recv(65536):
+            parts.append(part)
+    return b"".join(parts)

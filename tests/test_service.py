@@ -1,0 +1,584 @@
+"""The API: every route, with what it gives, and what it says where it has no answer."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import serving
+from click.testing import CliRunner
+from server import Answer, Site, closed_port
+from support import ROOT
+
+import koster
+from koster.cli._root import koster as command_line
+from koster.dialects import DIALECTS
+from koster.service import Settings, create_app
+from koster.service._gate import _HEADERS
+from koster.service._limits import RateLimit
+
+ROBOTS = (ROOT / "examples/robots.txt").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[httpx2.Client]:
+    with serving.in_thread() as url, httpx2.Client(base_url=url, timeout=30) as client:
+        yield client
+
+
+def asked(api: httpx2.Client, route: str, question: Any) -> Any:
+    answer = api.post(f"/v1/{route}", json=question)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def problem(answer: httpx2.Response, status: int, code: str) -> dict[str, Any]:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    found: dict[str, Any] = answer.json()
+    assert (found["status"], found["code"], found["type"]) == (status, code, "about:blank")
+    assert found["title"]
+    assert found["detail"]
+    return found
+
+
+# Decisions.
+
+
+def test_every_robot_and_every_url(api: httpx2.Client) -> None:
+    agents = ["FooBot", "GPTBot", "*", "Mozilla/5.0 (compatible; Googlebot/2.1)"]
+    urls = ["/", "/search?q=tea", "https://example.com/private/x", "//x/y", "", "caf\u00e9 ☕"]
+    answer = asked(api, "decide", {"robots": ROBOTS, "agents": agents, "urls": urls[:4] + urls[5:]})
+    robots = koster.parse(ROBOTS)
+    expected = [robots.decide(url, agent) for agent in agents for url in urls if url]
+    assert [
+        (each["agent"], each["url"], each["allowed"], each["reason"], each["line"], each["rule"])
+        for each in answer["decisions"]
+    ] == [
+        (
+            each.agent,
+            each.url,
+            each.allowed,
+            each.reason.value,
+            each.rule and each.rule.line,
+            each.rule and str(each.rule),
+        )
+        for each in expected
+    ]
+    assert [each["sentence"] for each in answer["decisions"]] == list(map(str, expected))
+    assert answer["fetch"] is None
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_in_every_dialect(api: httpx2.Client, dialect: str) -> None:
+    question = {"robots": ROBOTS, "urls": ["/a", "/search?x"], "dialect": dialect.lower()}
+    answer = asked(api, "decide", question)
+    robots = koster.parse(ROBOTS, DIALECTS[dialect])
+    assert answer["dialect"] == dialect
+    assert [each["allowed"] for each in answer["decisions"]] == [
+        robots.allowed(url, "*") for url in question["urls"]
+    ]
+
+
+def test_large_questions_are_worked_on_beside(api: httpx2.Client) -> None:
+    robots = "User-agent: *\n" + "".join(f"Disallow: /{number}$\n" for number in range(30_000))
+    urls = [f"/{number}" for number in range(0, 60_000, 70)]
+    answer = asked(api, "decide", {"robots": robots, "urls": urls})
+    assert [each["line"] for each in answer["decisions"]] == [
+        int(url[1:]) + 2 if int(url[1:]) < 30_000 else None for url in urls
+    ]
+
+
+def test_by_a_site_s_own_file(api: httpx2.Client, site: Site) -> None:
+    site.robots(body=b"User-agent: *\nDisallow: /caf\xe9\n", headers={"Content-Type": "text/plain"})
+    urls = ["/x", f"{site.url}/caf%E9"]
+    answer = asked(api, "decide", {"site": site.url, "urls": urls, "agents": ["a", "b"]})
+    assert [each["allowed"] for each in answer["decisions"]] == [True, False, True, False]
+    fetch = answer["fetch"]
+    assert (fetch["site"], fetch["outcome"], fetch["hops"][0]["status"]) == (site.url, "file", 200)
+    assert len(site.asked) == 1
+    answer = api.post(
+        "/v1/decide", json={"site": site.url, "urls": ["/x", "http://other.example/x"]}
+    )
+    found = problem(answer, 422, "another-site")
+    assert found["errors"][0]["pointer"] == "/urls/1"
+
+
+def test_what_a_site_without_a_file_means(api: httpx2.Client, site: Site) -> None:
+    site.robots(404)
+    question = {"site": site.url, "urls": ["/x"]}
+    (decided,) = asked(api, "decide", question)["decisions"]
+    assert (decided["allowed"], decided["reason"]) == (True, "unavailable")
+    found = api.post("/v1/lint", json={"site": site.url})
+    problem(found, 422, "no-file")
+
+
+def test_check_fetches_the_url_s_own_site(api: httpx2.Client, site: Site) -> None:
+    site.pages["/robots.txt"] = Answer(301, headers={"Location": "/elsewhere"})
+    site.pages["/elsewhere"] = Answer(200, b"User-agent: GPTBot\nDisallow: /x")
+    answer = api.get("/v1/check", params={"url": f"{site.url}/x?y", "agent": "GPTBot"})
+    assert answer.status_code == 200
+    assert answer.json()["decision"]["line"] == 2
+    assert [hop["status"] for hop in answer.json()["fetch"]["hops"]] == [301, 200]
+    answer = api.get("/v1/check", params={"url": f"{site.url}/x?y"})
+    assert answer.json()["decision"]["allowed"]
+    assert len(site.asked) == 2
+
+
+def test_fetch_gives_the_file_as_the_command_does(api: httpx2.Client, site: Site) -> None:
+    site.robots(body=b"User-agent: *\nDisallow: /\xff\n", headers={"ETag": '"a"'})
+    found = api.get("/v1/fetch", params={"site": f"{site.url}/page"}).json()
+    # Octets that are no UTF-8 are read as Latin-1.
+    assert found["body"] == "User-agent: *\nDisallow: /\u00ff\n" or "\ufffd" in found["body"]
+    done = CliRunner().invoke(command_line, ["fetch", site.url, "--format", "json"])
+    told = json.loads(done.stdout)
+    moving = {"fetched", "expires", "hops"}
+    assert {key: found[key] for key in told.keys() - moving} == {
+        key: told[key] for key in told.keys() - moving
+    }
+
+
+# The other questions say what the command says.
+
+
+def cli(*arguments: object) -> Any:
+    done = CliRunner().invoke(command_line, list(map(str, arguments)))
+    assert done.exit_code in (0, 1), done.output
+    return json.loads(done.stdout)
+
+
+BROKEN = "User-agent: *\nDisallow: admin\nDisalow /foo\nDisallow: /a*\nAllow: /b\nDisallow: /b\n"
+
+
+def test_lint(api: httpx2.Client, tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text(BROKEN)
+    answer = asked(api, "lint", {"robots": BROKEN})
+    explained = {"name", "title", "why", "source"}
+    assert [
+        {key: text for key, text in each.items() if key not in explained}
+        for each in answer["findings"]
+    ] == [
+        {key: text for key, text in each.items() if key != "file"}
+        for each in cli("lint", path, "--format", "json")
+    ]
+    assert all(each[key] for each in answer["findings"] for key in explained)
+
+
+def test_diff(api: httpx2.Client, tmp_path: Path, site: Site) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.write_text(ROBOTS)
+    after.write_text(BROKEN)
+    question = {"before": {"robots": ROBOTS}, "after": {"robots": BROKEN}}
+    told = cli("diff", before, after, "--format", "json")
+    assert asked(api, "diff", question) == told
+    site.robots(body=ROBOTS.encode())
+    assert asked(api, "diff", question | {"before": {"site": site.url}}) == told
+    same = asked(api, "diff", {"before": {"robots": ROBOTS}, "after": {"robots": ROBOTS + "\n#"}})
+    assert (same["decides_alike"], same["changes"]) == (True, [])
+    found = problem(api.post("/v1/diff", json={"before": {}, "after": {}}), 422, "invalid")
+    assert {each["pointer"] for each in found["errors"]} == {"/before", "/after"}
+
+
+def test_audit(api: httpx2.Client, tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text(ROBOTS)
+    told = cli("audit", path, "--format", "json")
+    del told["site"]
+    assert asked(api, "audit", {"robots": ROBOTS}) == told | {"fetch": None}
+    some = asked(api, "audit", {"robots": ROBOTS, "agents": ["gptbot", "CCBot"]})
+    assert [each["token"] for each in some["crawlers"]] == ["GPTBot", "CCBot"]
+    answer = api.post("/v1/audit", json={"robots": "", "agents": ["GPTBot", "nobody"]})
+    assert problem(answer, 422, "unknown-agent")["errors"][0]["pointer"] == "/agents/1"
+
+
+def test_disagree(api: httpx2.Client) -> None:
+    question = {"robots": "User-agent: *\nDisallow: /*.pdf$\n", "agents": ["x", "*"]}
+    answer = asked(api, "disagree", question)
+    assert answer["dialects"] == [name for name in DIALECTS if name != "RFC9309"]
+    robots = {name: koster.parse(question["robots"], each) for name, each in DIALECTS.items()}
+    assert {each["dialect"] for each in answer["disagreements"]} >= {"MK1994", "MK1996"}
+    for each in answer["disagreements"]:
+        assert each["differences"]
+        for difference in each["differences"]:
+            url = difference["url"]
+            before = robots["RFC9309"].allowed(url, each["agent"])
+            after = robots[each["dialect"]].allowed(url, each["agent"])
+            assert before != after == difference["opened"]
+
+
+def test_agents_and_dialects(api: httpx2.Client) -> None:
+    agents = api.get("/v1/agents").json()["agents"]
+    assert len(agents) > 100
+    some = api.get("/v1/agents", params={"purpose": "AI search"}).json()["agents"]
+    assert some == [each for each in agents if each["purpose"] == "AI search"]
+    dialects = api.get("/v1/dialects").json()["dialects"]
+    assert [each["name"] for each in dialects] == list(DIALECTS)
+    assert [each["name"] for each in dialects if each["default"]] == ["RFC9309"]
+
+
+# Problems.
+
+WRONG: list[tuple[str, Any, int, str, str]] = [
+    ("decide", {"urls": ["/"]}, 422, "invalid", ""),
+    ("decide", {"robots": "", "site": "a.example", "urls": ["/"]}, 422, "invalid", ""),
+    ("decide", {"robots": ""}, 422, "invalid", "/urls"),
+    ("decide", {"robots": "", "urls": []}, 422, "invalid", "/urls"),
+    ("decide", {"robots": "", "urls": [""]}, 422, "invalid", "/urls/0"),
+    ("decide", {"robots": "", "urls": [1]}, 422, "invalid", "/urls/0"),
+    ("decide", {"robots": "", "urls": ["/" * 8193]}, 422, "invalid", "/urls/0"),
+    ("decide", {"robots": "", "urls": ["/"], "agents": [""]}, 422, "invalid", "/agents/0"),
+    ("decide", {"robots": "", "urls": ["/"], "dialect": "nope"}, 422, "invalid", "/dialect"),
+    ("decide", {"robots": "", "urls": ["/"], "agent": "x"}, 422, "invalid", "/agent"),
+    ("decide", {"robots": "\ud800", "urls": ["/"]}, 422, "invalid", "/robots"),
+    ("decide", {"robots": "", "urls": ["/\udfff"]}, 422, "invalid", "/urls/0"),
+    ("decide", [], 422, "invalid", ""),
+    ("decide", None, 422, "invalid", ""),
+    ("decide", {"site": "ftp://a.example/", "urls": ["/"]}, 422, "no-site", "/site"),
+    ("decide", {"site": "http://", "urls": ["/"]}, 422, "no-site", "/site"),
+    ("decide", {"robots": "", "urls": ["/"] * 1001}, 422, "too-many-questions", "-"),
+    ("lint", {"robots": "", "dialects": []}, 422, "invalid", "/dialects"),
+    ("lint", {"robots": "", "dialects": ["x~/y"]}, 422, "invalid", "/dialects/0"),
+    ("disagree", {"robots": "", "agents": ["x"] * 51}, 422, "invalid", "/agents"),
+]
+
+
+@pytest.mark.parametrize(
+    ("route", "question", "status", "code", "pointer"), WRONG, ids=range(len(WRONG))
+)
+def test_what_is_wrong_is_said(
+    api: httpx2.Client, route: str, question: Any, status: int, code: str, pointer: str
+) -> None:
+    body = json.dumps(question)
+    answer = api.post(f"/v1/{route}", content=body, headers={"Content-Type": "application/json"})
+    found = problem(answer, status, code)
+    if pointer != "-":
+        assert pointer in [each.get("pointer") for each in found["errors"]]
+
+
+def test_what_is_no_question(api: httpx2.Client) -> None:
+    json_type = {"Content-Type": "application/json"}
+    for body in (b'{"rob', b"\xff\xfe", b"[" * 100_000, b'{"urls": ["\xed\xa0\x80"]}', b"1" * 9999):
+        answer = api.post("/v1/decide", content=body, headers=json_type)
+        assert answer.status_code in (400, 422)
+        problem(answer, answer.status_code, "not-json" if answer.status_code == 400 else "invalid")
+    answer = api.post("/v1/decide", content=b"{}", headers={"Content-Type": "text/plain"})
+    problem(answer, 415, "not-declared-json")
+    problem(api.post("/v1/decide"), 415, "not-declared-json")
+    problem(api.get("/v1/decide"), 405, "method-not-allowed")
+    problem(api.get("/nowhere"), 404, "not-found")
+    problem(api.get("/static/../_app.py"), 404, "not-found")
+    problem(api.get("/static/%2e%2e/_app.py"), 404, "not-found")
+    found = problem(api.get("/v1/check"), 422, "invalid")
+    assert found["errors"][0]["parameter"] == "url"
+    problem(api.get("/v1/check", params={"url": "mailto://x"}), 422, "no-site")
+    problem(api.get("/v1/fetch", params={"site": "http://[x/"}), 422, "no-site")
+
+
+def test_problems_do_not_say_back_what_was_said(api: httpx2.Client) -> None:
+    script = "<script>alert(1)</script>"
+    for question in (
+        {"robots": script, "urls": [1]},
+        {"robots": "", "urls": ["/"], "agents": script},
+    ):
+        assert script not in api.post("/v1/decide", json=question).text
+
+
+# For those who watch over it.
+
+
+def test_headers_for_browsers(api: httpx2.Client) -> None:
+    for path in ("/", "/static/app.js", "/v1/agents", "/nowhere", "/healthz", "/openapi.json"):
+        headers = api.get(path).headers
+        for name, text in _HEADERS:
+            assert headers[name.decode()] == text.decode()
+        assert len(headers["x-request-id"]) == 16
+        assert "server" not in headers
+        assert "access-control-allow-origin" not in headers
+    policy = api.get("/").headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "*" not in policy
+    origin = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    answer = api.options("/v1/decide", headers=origin)
+    assert answer.status_code == 405
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_the_page_loads_nothing_from_elsewhere(api: httpx2.Client) -> None:
+    page = api.get("/")
+    assert page.headers["content-type"].startswith("text/html")
+    assert api.head("/").status_code == 200
+    for path in sorted((ROOT / "src/koster/service/page").iterdir()):
+        text = path.read_text("utf-8")
+        assert "innerHTML" not in text
+        assert "http:" not in text.replace("http://www.w3.org/2000/svg", "")
+        assert "https:" not in text.replace("https://example.com/sitemap.xml", "").replace(
+            '"https:"', ""
+        )
+        served = api.get(f"/static/{path.name}")
+        assert served.text == text
+        assert served.headers["cache-control"] == "no-cache"
+
+
+def test_metrics_have_no_label_from_outside(site: Site) -> None:
+    site.robots(body=b"User-agent: *")
+    with serving.in_thread() as url, httpx2.Client(base_url=url) as api:
+        api.get("/v1/check", params={"url": f"{site.url}/secret-path"})
+        api.get("/secret-path")
+        api.request("PROPFIND", "/v1/decide")
+        api.post("/v1/decide", json={"robots": "", "urls": ["/a", "/b"], "agents": ["Secret"]})
+        told = api.get("/metrics")
+        assert told.headers["content-type"].startswith("text/plain; version=")
+        assert "secret" not in told.text.lower()
+        assert "127.0.0.1" not in told.text
+        lines = told.text.splitlines()
+        assert 'http_requests_total{code="200",handler="check",method="GET"} 1.0' in lines
+        assert 'http_requests_total{code="404",handler="none",method="GET"} 1.0' in lines
+        assert 'http_requests_total{code="405",handler="decide",method="other"} 1.0' in lines
+        assert 'koster_fetches_total{outcome="file"} 1.0' in lines
+        assert "koster_questions_total 3.0" in lines
+        assert "http_requests_in_progress 1.0" in lines
+        assert any(line.startswith("process_resident_memory_bytes") for line in lines)
+        assert any(line.startswith("http_request_duration_seconds_bucket") for line in lines)
+
+
+def test_health(api: httpx2.Client) -> None:
+    assert api.get("/healthz").json() == {"status": "ok", "version": koster.__version__}
+    assert api.get("/readyz").json()["status"] == "ready"
+
+
+def test_openapi_says_what_there_is(api: httpx2.Client) -> None:
+    schema = api.get("/openapi.json").json()
+    routes = {
+        f"{method} {path}": each
+        for path, methods in schema["paths"].items()
+        for method, each in methods.items()
+    }
+    assert routes.keys() == {
+        "post /v1/decide", "get /v1/check", "get /v1/fetch", "post /v1/lint", "post /v1/diff",
+        "post /v1/audit", "post /v1/disagree", "get /v1/agents", "get /v1/dialects",
+        "get /healthz", "get /readyz", "get /metrics",
+    }  # fmt: skip
+    for name, route in routes.items():
+        assert route["summary"]
+        assert "application/problem+json" in route["responses"]["4XX"]["content"]
+        if name.startswith("post"):
+            reference = route["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+            example = schema["components"]["schemas"][reference.rpartition("/")[2]]["examples"][0]
+            assert api.post(f"/v1/{name.rpartition('/')[2]}", json=example).status_code == 200
+
+
+def test_docs_name_every_route_code_metric_and_option(api: httpx2.Client) -> None:
+    docs = (ROOT / "docs/service.md").read_text("utf-8")
+    for path in api.get("/openapi.json").json()["paths"]:
+        assert path in docs, path
+    sources = "".join(
+        path.read_text("utf-8") for path in (ROOT / "src/koster/service").glob("*.py")
+    )
+    import re
+
+    codes = set(re.findall(r'Problem\(\s*\w+,\s*"([a-z-]+)"', sources))
+    codes |= set(re.findall(r'\d: \("([a-z-]+)",', sources)) | {"no-site"}
+    assert len(codes) > 15
+    for code in codes:
+        assert f"`{code}`" in docs, code
+    for line in api.get("/metrics").text.splitlines():
+        if line.startswith("# TYPE ") and not line.endswith("_created gauge"):
+            name = line.split()[2]
+            if name.startswith(("http_", "koster_")):
+                assert f"`{name}`" in docs, name
+
+
+# Limits.
+
+
+def test_rates() -> None:
+    now = 100.0
+    limit = RateLimit(2, lambda: now)
+    assert [limit.take("a") == 0 for _ in range(6)] == [True] * 4 + [False] * 2
+    assert limit.take("a") == pytest.approx(0.5)
+    assert limit.take("b") == 0
+    now += 0.5
+    assert [limit.take("a") == 0 for _ in range(2)] == [True, False]
+    now += 100
+    assert [limit.take("a") == 0 for _ in range(5)] == [True] * 4 + [False]
+    # What counts as more than may come at once is let through when nothing else was.
+    slow = RateLimit(1, lambda: now)
+    assert slow.take("a", 10) == 0
+    assert slow.take("a") > 8
+    # A network of IPv6 is one client; one with an IPv4 address in it is that.
+    assert [limit.take(f"2001:db8::{number}") == 0 for number in range(5)] == [True] * 4 + [False]
+    assert limit.take("2001:db8:0:1::1") == 0
+    assert limit.take("::ffff:192.0.2.1") == 0
+    assert limit.take("::ffff:192.0.2.2") == 0
+    assert RateLimit(0, lambda: now).take("a", 1e9) == 0
+
+
+def test_who_asks_too_often_is_told_when_to_come_back(site: Site) -> None:
+    site.robots(body=b"")
+    settings = Settings(rate=2, let_through=("127.0.0.1/32",))
+    with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
+        statuses = [api.get("/v1/dialects").status_code for _ in range(5)]
+        assert statuses == [200] * 4 + [429]
+        answer = api.get("/v1/dialects")
+        problem(answer, 429, "too-many-requests")
+        assert int(answer.headers["retry-after"]) >= 1
+        assert api.get("/healthz").status_code == 200
+        assert api.get("/v1/check", params={"url": site.url}).status_code == 429
+    with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
+        # One that fetches counts as ten.
+        assert api.get("/v1/check", params={"url": site.url}).status_code == 200
+        problem(api.get("/v1/check", params={"url": site.url}), 429, "too-many-requests")
+
+
+def test_limits_of_a_request() -> None:
+    settings = Settings(rate=0, max_body=1_000, max_questions=4)
+    with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
+        question = {"robots": "", "urls": ["/a", "/b"], "agents": ["x", "y"]}
+        assert api.post("/v1/decide", json=question).status_code == 200
+        answer = api.post("/v1/decide", json=question | {"urls": ["/a", "/b", "/c"]})
+        problem(answer, 422, "too-many-questions")
+        problem(api.post("/v1/decide", json={"robots": "x" * 1_000}), 413, "body-too-large")
+        chunks = iter([b'{"robots": "', *[b"x" * 100] * 20, b'"}'])
+        answer = api.post("/v1/lint", content=chunks, headers={"Content-Type": "application/json"})
+        problem(answer, 413, "body-too-large")
+        answer = api.post("/v1/lint", content=b"{}", headers={"Content-Length": "2"})
+        assert answer.status_code == 415
+
+
+def test_a_question_that_takes_too_long_is_given_up() -> None:
+    settings = Settings(rate=0, work_timeout=2)
+    hard = "User-agent: *\n" + "".join(f"Disallow: *{number}*x\n" for number in range(40_000))
+    with serving.in_thread(settings) as url, httpx2.Client(base_url=url, timeout=30) as api:
+        problem(api.post("/v1/audit", json={"robots": hard}), 422, "too-much-work")
+        # The process that worked on it is gone; the next question has another.
+        for _ in range(3):
+            answer = api.post("/v1/lint", json={"robots": "User-agent: *\nDisallow: /"})
+            if answer.status_code == 200:
+                break
+        assert answer.status_code == 200
+
+
+# The command.
+
+
+def test_the_command_serves_until_it_is_told_to_stop() -> None:
+    with serving.as_command("--rate", 0) as command:
+        with httpx2.Client(base_url=command.url) as api:
+            answer = api.post("/v1/decide", json={"robots": "", "urls": ["/"]})
+            assert answer.status_code == 200
+        entry = command.entry("request")
+        assert entry["request"] == answer.headers["x-request-id"]
+        assert (entry["handler"], entry["status"], entry["client"]) == ("decide", 200, "127.0.0.1")
+        assert entry.keys() >= {"time", "level", "logger", "method", "octets", "ms"}
+        assert command.stop() in (0, -signal.SIGTERM)
+        command.entry("stopping")
+        command.entry("stopped")
+    with serving.as_command() as command:
+        assert command.stop(signal.SIGINT) == 130
+
+
+def test_where_it_cannot_listen(tmp_path: Path) -> None:
+    runner = CliRunner()
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        done = runner.invoke(command_line, ["serve", "--port", str(port), "--cache", "memory"])
+        assert (done.exit_code, done.output.startswith("koster: cannot listen on 127.0.0.1")) == (
+            3,
+            True,
+        )
+    done = runner.invoke(command_line, ["serve", "--host", "no.such.invalid", "--cache", "memory"])
+    assert done.exit_code == 3
+    (tmp_path / "file").write_text("mine")
+    for path in (tmp_path / "file", tmp_path / "no/such", "x" * 300):
+        done = runner.invoke(command_line, ["serve", "--socket", str(path), "--cache", "memory"])
+        assert done.exit_code == 3, done.output
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--let-through", "nonsense"),
+        ("--max-body", "1"),
+        ("--rate", "-1"),
+        ("--fetch-timeout", "0"),
+        ("--user-agent", "a\nb"),
+        ("--port", "65536"),
+        ("--log", "loud"),
+    ],
+    ids=str,
+)
+def test_wrong_usage(options: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(command_line, ["serve", "--cache", "memory", "--port", "0", *options])
+    assert done.exit_code == 2, done.output
+
+
+def test_a_socket_and_a_proxy(tmp_path: Path) -> None:
+    path = tmp_path / "koster.sock"
+    stale = socket.socket(socket.AF_UNIX)
+    stale.bind(str(path))
+    stale.close()
+    with serving.as_command("--socket", path, "--proxy", "*", "--rate", "2") as command:
+        transport = httpx2.HTTPTransport(uds=str(path))
+        with httpx2.Client(transport=transport, base_url="http://koster") as api:
+            for client in ("192.0.2.1", "192.0.2.2"):
+                headers = {"X-Forwarded-For": client}
+                answers = [api.get("/v1/dialects", headers=headers) for _ in range(5)]
+                assert [each.status_code for each in answers] == [200] * 4 + [429]
+        assert command.entry("request")["client"] == "192.0.2.1"
+
+
+def test_nobody_else_is_believed() -> None:
+    with serving.as_command("--rate", "2", "--proxy", "192.0.2.9") as command:
+        with httpx2.Client(base_url=command.url) as api:
+            headers = [{"X-Forwarded-For": f"198.51.100.{number}"} for number in range(5)]
+            statuses = [api.get("/v1/dialects", headers=each).status_code for each in headers]
+        assert statuses == [200] * 4 + [429]
+        assert command.entry("request")["client"] == "127.0.0.1"
+
+
+def test_the_cache_is_kept(tmp_path: Path, site: Site) -> None:
+    site.robots(body=b"User-agent: *\nDisallow: /x")
+    settings = Settings(rate=0, cache=str(tmp_path / "c.sqlite"), let_through=("127.0.0.1/32",))
+    for _ in range(2):
+        with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
+            answer = api.get("/v1/check", params={"url": f"{site.url}/x"}).json()
+            assert answer["decision"]["allowed"] is False
+    assert len(site.asked) == 1
+
+
+def test_the_cache_in_redis(redis_url: str, site: Site) -> None:
+    site.robots(body=b"User-agent: *\nDisallow: /x")
+    settings = Settings(rate=0, cache=redis_url, let_through=("127.0.0.1/32",))
+    for _ in range(2):
+        with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
+            assert api.get("/v1/check", params={"url": f"{site.url}/x"}).status_code == 200
+    assert len(site.asked) == 1
+
+
+def test_a_missing_extra_says_what_to_install() -> None:
+    program = (
+        "import sys; sys.modules['fastapi'] = None\n"
+        "from koster.cli import main; sys.argv = ['koster', 'serve']; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "pip install 'koster[service]'" in done.stderr
+
+
+def test_an_application_for_any_server() -> None:
+    app = create_app()
+    assert callable(app)
+    assert closed_port()
