@@ -23,7 +23,7 @@ import koster
 from koster.cli._root import koster as command_line
 from koster.dialects import DIALECTS
 from koster.service import Settings, create_app
-from koster.service._gate import _HEADERS
+from koster.service._gate import _HEADERS, _PAGE_HEADERS
 from koster.service._limits import RateLimit
 
 ROBOTS = (ROOT / "examples/robots.txt").read_text("utf-8")
@@ -299,7 +299,8 @@ def test_problems_do_not_say_back_what_was_said(api: httpx2.Client) -> None:
 def test_headers_for_browsers(api: httpx2.Client) -> None:
     for path in ("/", "/static/app.js", "/v1/agents", "/nowhere", "/healthz", "/openapi.json"):
         headers = api.get(path).headers
-        for name, text in _HEADERS:
+        is_page = path in ("/", "/static/app.js")
+        for name, text in _PAGE_HEADERS if is_page else _HEADERS:
             assert headers[name.decode()] == text.decode()
         assert len(headers["x-request-id"]) == 16
         assert "server" not in headers

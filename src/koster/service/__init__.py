@@ -13,7 +13,6 @@ try:
     import httptools  # noqa: F401
     import httpx2  # noqa: F401
     import prometheus_client  # noqa: F401
-    import pythonjsonlogger  # noqa: F401
     import uvicorn  # noqa: F401
 except ModuleNotFoundError as error:
     raise missing("koster.service", "service") from error

@@ -6,7 +6,6 @@ count and a line in the log. It adds some microseconds to a request.
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from . import _problems
+from ._log import log
 from ._problems import Problem, too_large
 
 if TYPE_CHECKING:
@@ -28,10 +28,15 @@ if TYPE_CHECKING:
     Send: TypeAlias = Callable[[Message], Awaitable[None]]
     App: TypeAlias = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
-log = logging.getLogger("koster.service")
-
-#: For every answer. The page loads what this origin has, and nothing else; no text becomes HTML.
+#: For every answer: it is what it says it is, and nothing is run, loaded or framed.
 _HEADERS = [
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+#: For the page, which loads what this origin has, and nothing else; no text becomes HTML.
+_PAGE_HEADERS = [
     (
         b"content-security-policy",
         (
@@ -46,9 +51,8 @@ _HEADERS = [
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=()"),
+    (b"cache-control", b"no-cache"),
 ]
-_NOT_KEPT = (b"cache-control", b"no-store")
-_TO_BE_ASKED_AGAIN = (b"cache-control", b"no-cache")
 
 #: What those ask for who watch over the service: they are never too many.
 _WATCHED = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -101,11 +105,11 @@ class Gate:
                 sent += len(message.get("body", b""))
             await send(message)
 
-        self._metrics.in_progress.inc()
+        self._metrics.in_progress += 1
         try:
             await self._answer(scope, receive, sending)
         finally:
-            self._metrics.in_progress.dec()
+            self._metrics.in_progress -= 1
             self._note(scope, request, status, sent, time.perf_counter() - began)
 
     async def _answer(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -143,9 +147,8 @@ class Gate:
 
     def _add_headers(self, message: Message, path: str, request: str) -> None:
         headers = list(message.get("headers", ()))
-        headers += _HEADERS
         is_page = path == "/" or path.startswith("/static/")
-        headers.append(_TO_BE_ASKED_AGAIN if is_page else _NOT_KEPT)
+        headers += _PAGE_HEADERS if is_page else _HEADERS
         headers.append((b"x-request-id", request.encode("ascii")))
         if self._state.is_stopping:
             headers.append((b"connection", b"close"))
@@ -164,18 +167,17 @@ class Gate:
         handler = getattr(route, "operation_id", None) or _handler_at(scope["path"])
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.answered(handler, method, status, seconds)
-        if log.isEnabledFor(logging.INFO):
-            client = scope["client"]
-            fields = {
-                "request": request,
-                "client": client[0] if client else None,
-                "handler": handler,
-                "method": method,
-                "status": status,
-                "octets": sent,
-                "ms": round(seconds * 1000, 2),
-            }
-            log.info("request", extra=fields)
+        client = scope["client"]
+        log(
+            "request",
+            request=request,
+            client=client[0] if client else None,
+            handler=handler,
+            method=method,
+            status=status,
+            octets=sent,
+            ms=round(seconds * 1000, 2),
+        )
 
 
 def _handler_at(path: str) -> str:

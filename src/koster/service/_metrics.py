@@ -46,11 +46,13 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self.registry,
         )
-        self.in_progress = Gauge(
+        #: Requests that are being answered.
+        self.in_progress = 0
+        Gauge(
             "http_requests_in_progress",
             "Requests that are being answered.",
             registry=self.registry,
-        )
+        ).set_function(lambda: self.in_progress)
         self.questions = Counter(
             "koster_questions_total",
             "Robots times URLs that were decided about.",

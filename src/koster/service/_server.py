@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import logging
-import logging.config
 import os
 import socket
 import stat
@@ -17,6 +15,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from ..errors import KosterError
 from ._app import create_app
+from ._log import log, log_as_json
 from ._protocol import Protocol
 
 if TYPE_CHECKING:
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
     from ._app import Service
     from ._settings import Settings
-
-log = logging.getLogger("koster.service")
 
 #: Connections that wait to be accepted.
 _BACKLOG = 2048
@@ -62,7 +59,7 @@ def serve(
         log_level: From which on it writes to its log: JSON, a line each, on standard error.
     """
     Protocol.max_connections = max_connections
-    _log_as_json(log_level)
+    log_as_json(log_level)
     server_of(settings, proxies, grace).run(sockets=[listener])
 
 
@@ -98,17 +95,17 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for each in sockets or ():
-            log.info("listening", extra={"address": shown(each)})
+            log("listening", address=shown(each))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        log.info("stopping")
+        log("stopping")
         self._service.state.is_stopping = True
         if not self.force_exit:
             await asyncio.sleep(_DRAINING)
         for server, listener in zip(self.servers, sockets or (), strict=False):
             await self._stop_listening(server, listener)
         await super().shutdown(sockets)
-        log.info("stopped")
+        log("stopped")
 
     async def _stop_listening(self, server: asyncio.Server, listener: socket.socket) -> None:
         """Take up all who are connected and wait to be; closing alone would reset them."""
@@ -151,7 +148,11 @@ def _tcp_socket(host: str, port: int) -> socket.socket:
     """
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, *_, address = found[0]
-    return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+    listener = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+    # asyncio sets it only on sockets that name their protocol. Without it the two parts of an
+    # answer wait for each other: 40 ms a request.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _unix_socket(path: str) -> socket.socket:
@@ -195,41 +196,3 @@ def shown(listener: socket.socket) -> str:
         return name
     host = f"[{name[0]}]" if ":" in name[0] else name[0]
     return f"http://{host}:{name[1]}"
-
-
-#: What uvicorn says of its own doing, and we say better.
-_NOISE = ("Started server", "Finished server", "Waiting for", "Shutting down", "Application ")
-
-
-def _log_as_json(level: str) -> None:
-    """Write the log to standard error, a line of JSON for each entry."""
-    logging.config.dictConfig(
-        {
-            "version": 1,
-            "disable_existing_loggers": False,
-            "filters": {"quiet": {"()": lambda: _is_worth_it}},
-            "formatters": {
-                "json": {
-                    "()": "pythonjsonlogger.json.JsonFormatter",
-                    "fmt": ["levelname", "name", "message"],
-                    "rename_fields": {"levelname": "level", "name": "logger"},
-                    "timestamp": "time",
-                }
-            },
-            "handlers": {
-                "standard error": {
-                    "class": "logging.StreamHandler",
-                    "formatter": "json",
-                    "filters": ["quiet"],
-                }
-            },
-            "root": {"level": level.upper(), "handlers": ["standard error"]},
-            # What sites do is in the service's own entries.
-            "loggers": {"koster.fetch": {"level": "ERROR"}},
-        }
-    )
-
-
-def _is_worth_it(entry: logging.LogRecord) -> bool:
-    """Tell whether an entry is one for the log."""
-    return not entry.getMessage().startswith(_NOISE)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -16,6 +15,7 @@ from ..fetch._keeper import checked_header
 from ..origins import origin_of
 from ..robots import parse
 from ._gate import too_many
+from ._log import WARNING, log
 from ._problems import Problem
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from ._limits import RateLimit
     from ._metrics import Metrics
     from ._settings import Settings
-
-log = logging.getLogger("koster.service")
 
 #: As how many requests one counts that may fetch.
 COST = 10
@@ -96,11 +94,12 @@ class Sites:
 
     def _hear(self, event: Event) -> None:
         """Count what is fetched, and write it down."""
+        fields: dict[str, Any] = {"site": event.origin, **event.attributes}
         if event.name is EventName.FETCH_FINISHED:
             self._metrics.fetched(event)
-            log.info("fetch", extra={"site": event.origin, **event.attributes})
+            log("fetch", **fields)
         elif event.name is EventName.CACHE_FAILED:
-            log.warning("cache failed", extra=dict(event.attributes))
+            log("cache failed", WARNING, **fields)
 
 
 def as_url(site: str) -> str:

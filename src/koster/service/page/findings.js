@@ -16,7 +16,8 @@ export class FindingsView {
     this.say = say;
     this.findings = [];
     this.of = null;
-    this.latest = new Latest(() => this.refresh(), 60);
+    // Who types is not to wait for it.
+    this.latest = new Latest(() => this.refresh(), 150);
     this.sum = el("p", { class: "sum" });
     this.list = el("ul", { class: "cards", "aria-label": "Findings" });
     this.all = el("button", { type: "button", hidden: true, on: { click: () => this.fix(this.findings.filter((each) => each.fixable)) } }, "Fix all");
