@@ -45,7 +45,7 @@ pictures: $(VENV)/browser
 compat: $(VENV)/installed
 	@$(BIN)/nox --session compat
 
-bench: $(VENV)/peers
+bench: $(VENV)/peers $(VENV)/browser
 	@KOSTER_PURE=0 $(BIN)/python -m benchmarks
 
 # Beside the tools, the wheels that a clean environment is filled with in the tests.

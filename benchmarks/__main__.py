@@ -14,7 +14,7 @@ from typing import Any
 
 import koster
 
-from . import archives, data, facades, fetching, owners
+from . import archives, data, facades, fetching, owners, service
 from .measure import child, in_turns, shown, table
 from .peers import MAKERS, Peer, peer
 
@@ -38,6 +38,7 @@ def main() -> None:
     fetching.run(is_quick=is_quick)
     owners.run()
     archives.run(is_quick=is_quick)
+    service.run(is_quick=is_quick)
     print(FLATTERS)
 
 

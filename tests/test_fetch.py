@@ -882,6 +882,19 @@ def test_retry_after_is_kept_to(kind: str) -> None:
 # One at a time
 
 
+def test_a_site_may_be_asked_again_before_its_time(kind: str, site: Site) -> None:
+    """Its owner has mended the file, and would see what robots see."""
+    site.robots(body=FILE, headers={"ETag": '"1"', "Cache-Control": "max-age=86400"})
+    page = f"{site.url}/x"
+    first, again, kept = ask(kind, ("robots", page), ("refetch", page), ("robots", page))
+    assert [path for path, _ in site.asked] == ["/robots.txt"] * 2
+    assert site.asked[1][1]["If-None-Match"] == '"1"'
+    assert again.fetched > first.fetched
+    assert kept.fetched == again.fetched
+    with pytest.raises(koster.UrlError):
+        ask(kind, ("refetch", "mailto:x"))
+
+
 def test_one_fetch_however_many_ask(site: Site) -> None:
     site.robots(body=FILE, delay=0.2)
     with RobotsClient(NAME) as client:

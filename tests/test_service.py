@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,29 @@ def test_fetch_gives_the_file_as_the_command_does(api: httpx2.Client, site: Site
     }
 
 
+def test_a_copy_may_be_too_old(
+    api: httpx2.Client, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An owner who has just mended the file sees the new one, and nobody can ask every second."""
+    site.robots(body=b"User-agent: *\nDisallow: /old")
+    first = api.get("/v1/fetch", params={"site": site.url}).json()
+    site.robots(body=b"User-agent: *\nDisallow: /new")
+    same = api.get("/v1/fetch", params={"site": site.url, "max_age": 60}).json()
+    assert same["body"] == first["body"]
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return datetime.now(tz) + timedelta(seconds=100)
+
+    monkeypatch.setattr("koster.service._sites.datetime", Later)
+    assert api.get("/v1/fetch", params={"site": site.url}).json()["body"] == first["body"]
+    for _ in range(3):
+        fresh = api.get("/v1/fetch", params={"site": site.url, "max_age": 60}).json()
+        assert fresh["body"] == "User-agent: *\nDisallow: /new"
+    assert len(site.asked) == 2
+
+
 # The other questions say what the command says.
 
 
@@ -171,6 +195,7 @@ def test_lint(api: httpx2.Client, tmp_path: Path) -> None:
         {key: text for key, text in each.items() if key != "file"}
         for each in cli("lint", path, "--format", "json")
     ]
+    assert answer["more"] == 0
     assert all(each[key] for each in answer["findings"] for key in explained)
 
 
@@ -265,6 +290,31 @@ def test_what_is_wrong_is_said(
         assert pointer in [each.get("pointer") for each in found["errors"]]
 
 
+def test_what_is_wrong_many_times_is_said_once(api: httpx2.Client) -> None:
+    """A request of a megabyte may be wrong half a million times."""
+    for question in (
+        {"robots": "", "urls": [1] * 300_000},
+        {"robots": "", "urls": [""] * 200_000},
+        {"robots": "", "urls": ["/"] * 200_000},
+        {"robots": "", "urls": ["/"], "agents": [None] * 200_000},
+        {f"x{number}": 1 for number in range(60_000)},
+    ):
+        found = problem(api.post("/v1/decide", json=question), 422, "invalid")
+        assert len(found["errors"]) <= 3
+
+
+def test_no_answer_is_much_longer_than_the_question(api: httpx2.Client) -> None:
+    long = "User-agent: *\nDisallow: /" + "*" * 60_000
+    for question in ({"urls": ["/"] * 1_000}, {"urls": ["/x"], "agents": ["x" * 900] * 900}):
+        told = api.post("/v1/decide", json=question | {"robots": long}).text
+        assert len(told) < 5_000_000
+        assert json.loads(told)["decisions"][0]["rule"].endswith("*…")
+    told = api.post("/v1/audit", json={"robots": long}).text
+    assert len(told) < 1_000_000
+    findings = asked(api, "lint", {"robots": "User-agent: *\n" + "Dissallow: /x\n" * 5_000})
+    assert (len(findings["findings"]), findings["more"] > 3_000) == (1_000, True)
+
+
 def test_what_is_no_question(api: httpx2.Client) -> None:
     json_type = {"Content-Type": "application/json"}
     for body in (b'{"rob', b"\xff\xfe", b"[" * 100_000, b'{"urls": ["\xed\xa0\x80"]}', b"1" * 9999):
@@ -281,6 +331,12 @@ def test_what_is_no_question(api: httpx2.Client) -> None:
     found = problem(api.get("/v1/check"), 422, "invalid")
     assert found["errors"][0]["parameter"] == "url"
     problem(api.get("/v1/check", params={"url": "mailto://x"}), 422, "no-site")
+    problem(api.get("/v1/check", params={"url": "/x"}), 422, "no-site")
+    found = problem(api.get("/v1/check", params={"url": "a.invalid", "agnet": "x"}), 422, "invalid")
+    assert found["errors"] == [{"detail": "is not known", "parameter": "agnet"}]
+    twice = [("url", "a.invalid"), ("agent", "x"), ("agent", "y")]
+    problem(api.get("/v1/check", params=twice), 422, "invalid")
+    problem(api.get("/v1/fetch", params={"site": "a.invalid", "max_age": 59}), 422, "invalid")
     problem(api.get("/v1/fetch", params={"site": "http://[x/"}), 422, "no-site")
 
 
@@ -405,20 +461,22 @@ def test_docs_name_every_route_code_metric_and_option(api: httpx2.Client) -> Non
 def test_rates() -> None:
     now = 100.0
     limit = RateLimit(2, lambda: now)
-    assert [limit.take("a") == 0 for _ in range(6)] == [True] * 4 + [False] * 2
-    assert limit.take("a") == pytest.approx(0.5)
-    assert limit.take("b") == 0
+    assert [limit.take("192.0.2.7") == 0 for _ in range(6)] == [True] * 4 + [False] * 2
+    assert limit.take("192.0.2.7") == pytest.approx(0.5)
+    assert limit.take("192.0.2.8") == 0
     now += 0.5
-    assert [limit.take("a") == 0 for _ in range(2)] == [True, False]
+    assert [limit.take("192.0.2.7") == 0 for _ in range(2)] == [True, False]
     now += 100
-    assert [limit.take("a") == 0 for _ in range(5)] == [True] * 4 + [False]
+    assert [limit.take("192.0.2.7") == 0 for _ in range(5)] == [True] * 4 + [False]
     # What counts as more than may come at once is let through when nothing else was.
     slow = RateLimit(1, lambda: now)
-    assert slow.take("a", 10) == 0
-    assert slow.take("a") > 8
+    assert slow.take("192.0.2.7", 10) == 0
+    assert slow.take("192.0.2.7") > 8
     # A network of IPv6 is one client; one with an IPv4 address in it is that.
     assert [limit.take(f"2001:db8::{number}") == 0 for number in range(5)] == [True] * 4 + [False]
     assert limit.take("2001:db8:0:1::1") == 0
+    # What is no address is somebody's word.
+    assert [limit.take(f"x{number}") == 0 for number in range(5)] == [True] * 4 + [False]
     assert limit.take("::ffff:192.0.2.1") == 0
     assert limit.take("::ffff:192.0.2.2") == 0
     assert RateLimit(0, lambda: now).take("a", 1e9) == 0

@@ -25,6 +25,31 @@ if TYPE_CHECKING:
     from .robots import RobotsTxt
 
 
+#: Characters of a rule or sentence, and entries of a list, that an answer has at most: a line may
+#: be as long as the file, and is repeated for each question.
+_LONGEST = 1_000
+_LONGEST_URL = 8_192
+_MOST = 1_000
+
+
+def _cut(text: str, longest: int = _LONGEST) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _bounded(record: Any) -> Any:
+    """Return a record with rules that are not too long, in lists that are not."""
+    if isinstance(record, dict):
+        return {
+            key: _cut(value, _LONGEST_URL if key == "url" else _LONGEST)
+            if isinstance(value, str)
+            else _bounded(value)
+            for key, value in record.items()
+        }
+    if isinstance(record, list):
+        return [_cut(each) if isinstance(each, str) else _bounded(each) for each in record[:_MOST]]
+    return record
+
+
 def decided(robots: RobotsTxt, agents: Sequence[str], urls: Sequence[str]) -> list[dict[str, Any]]:
     """Return the decisions on every URL for every robot, by robot."""
     found = []
@@ -43,8 +68,8 @@ def decision_told(decision: Decision) -> dict[str, Any]:
         "allowed": decision.allowed,
         "reason": decision.reason,
         "line": rule.line if rule else None,
-        "rule": str(rule) if rule else None,
-        "sentence": str(decision),
+        "rule": _cut(str(rule)) if rule else None,
+        "sentence": _cut(str(decision)),
     }
 
 
@@ -68,7 +93,7 @@ def lint(
         charset=charset,
     )
     found = []
-    for each in findings:
+    for each in findings[:_MOST]:
         check = linting.CHECK_OF[each.code]
         explained = {
             "name": check.name,
@@ -77,7 +102,8 @@ def lint(
             "source": check.source,
         }
         found.append(of_finding(each) | explained)
-    answer: dict[str, Any] = scalars({"findings": found})
+    more = len(findings) - len(found)
+    answer: dict[str, Any] = scalars({"findings": found, "more": more})
     return answer
 
 
@@ -85,9 +111,8 @@ def diff(before: bytes, after: bytes, dialect: str) -> dict[str, Any]:
     """Return what two files say differently."""
     reading = dialect_named(dialect)
     tokens = [crawler.token for crawler in known()]
-    answer: dict[str, Any] = scalars(
-        of_comparison(compare(parse(before, reading), parse(after, reading), tokens))
-    )
+    comparison = compare(parse(before, reading), parse(after, reading), tokens)
+    answer: dict[str, Any] = scalars(_bounded(of_comparison(comparison)))
     return answer
 
 
@@ -103,9 +128,8 @@ def audited(body: bytes, dialect: str, tokens: Sequence[str] = ()) -> dict[str, 
         if crawler is None:
             raise LookupError(f"no crawler is known as {token}")
         crawlers.append(crawler)
-    answer: dict[str, Any] = scalars(
-        of_audit(audit(parse(body, dialect_named(dialect)), crawlers or None))
-    )
+    found = audit(parse(body, dialect_named(dialect)), crawlers or None)
+    answer: dict[str, Any] = scalars(_bounded(of_audit(found)))
     return answer
 
 
@@ -116,6 +140,6 @@ def disagreeing(
     robots = parse(body, dialect_named(dialect))
     others = [dialect_named(name) for name in dialects if name != dialect]
     found: list[dict[str, Any]] = scalars(
-        [of_disagreement(each) for each in disagreements(robots, others, agents)]
+        _bounded([of_disagreement(each) for each in disagreements(robots, others, agents)])
     )
     return found

@@ -128,6 +128,82 @@ def test_odd_but_proper_requests(hostile: str) -> None:
     assert exchange(hostile, absolute).startswith(b"HTTP/1.1 200 OK")
 
 
+def test_trailers_and_chunks_are_no_way_around(hostile: str) -> None:
+    chunked = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+    trailers = [b"1\r\n{\r\n0\r\n", *[b"aaaaaaa:b\r\n" * 1_000] * 100]
+    answer = exchange(hostile, chunked, *trailers)
+    assert b" 431 " in answer or answer == b""
+    endless = [b"1\r\n{\r\n0\r\ny:", *[b"x" * 10_000] * 100]
+    answer = exchange(hostile, chunked, *endless)
+    assert b" 431 " in answer or answer == b""
+    extensions = [b"1;" + b"a" * 100_000 + b"\r\n{\r\n"] * 10
+    answer = exchange(hostile, chunked, *extensions)
+    assert b" 431 " in answer or b" 400 " in answer or answer == b""
+    # Many small chunks are as good as a large one; trailers are no fields.
+    body = b"".join(b"1\r\n%c\r\n" % octet for octet in QUESTION * 1)
+    last = b"0\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n"
+    answer = exchange(
+        hostile, HEAD + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n" + body + last
+    )
+    assert answer.startswith(b"HTTP/1.1 200 OK"), answer
+
+
+def test_requests_that_wait_behind_another_are_few(hostile: str) -> None:
+    first = HEAD.replace(b"decide", b"audit")
+    many = b"GET /healthz HTTP/1.1\r\n\r\n" * 20_000
+    assert exchange(hostile, request(b'{"robots": ""}', first), many).count(b"HTTP/1.1 ") < 200
+
+
+@pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"nonsense"])
+def test_upgrades_smuggle_nothing(hostile: str, protocol: bytes) -> None:
+    head = HEAD + b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: " + protocol + b"\r\n"
+    hidden = b"GET /healthz HTTP/1.1\r\n\r\n"
+    whole = head + b"Content-Length: %d\r\n\r\n" % len(hidden)
+    for parts in ((whole + hidden,), (whole, hidden)):
+        answer = exchange(hostile, *parts, pause=0.1)
+        assert answer.count(b"HTTP/1.1 ") == 1, answer
+        assert answer.startswith(b"HTTP/1.1 400 ")
+    bare = b"GET /healthz HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: " + protocol + b"\r\n\r\n"
+    answer = exchange(hostile, bare, hidden, pause=0.1)
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+def test_who_hangs_up_frees_the_worker() -> None:
+    hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
+    with serving.in_thread() as url:
+        for _ in range(5):
+            with serving.connected(url) as connection:
+                connection.sendall(request(hard, HEAD.replace(b"decide", b"audit")))
+                time.sleep(0.1)
+        began = time.monotonic()
+        answer = httpx2.post(f"{url}/v1/lint", json={"robots": ""}, timeout=30)
+        assert answer.status_code == 200
+        assert time.monotonic() - began < 8
+
+
+def test_one_client_has_its_share_of_the_workers() -> None:
+    hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
+    with serving.in_thread(Settings(rate=0, work_timeout=2)) as url:
+        asking = [serving.connected(url) for _ in range(12)]
+        for connection in asking:
+            connection.sendall(request(hard, HEAD.replace(b"decide", b"audit")))
+        time.sleep(0.5)
+        refused = [each for each in asking if _has_answer(each)]
+        assert len(refused) == 2
+        assert is_well(url)
+        for connection in asking:
+            connection.close()
+
+
+def _has_answer(connection: socket.socket) -> bool:
+    connection.settimeout(0.05)
+    try:
+        return connection.recv(100).startswith(b"HTTP/1.1 429 ")
+    except TimeoutError:
+        return False
+
+
 def test_who_goes_away_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:
     with serving.in_thread() as url:
         for part in (b"", HEAD, HEAD + b"Content-Length: 100\r\n\r\n{", request() * 5):

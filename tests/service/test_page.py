@@ -107,7 +107,7 @@ def test_too_many_questions_are_said(opened: Opened) -> None:
     page = opened()
     page.get_by_label("URLs or paths, one a line").fill("\n".join(f"/{n}" for n in range(501)))
     expect(page.locator("#panel-test [role=status]")).to_have_text(
-        "1,002 questions are more than 1,000"
+        "1,002 questions are more than 1,000: ask about fewer robots or URLs"
     )
     page.get_by_label("URLs or paths, one a line").fill("/a")
     expect(page.locator("#panel-test tbody tr")).to_have_count(2)
@@ -122,7 +122,7 @@ def test_marks_in_the_margin_explain_and_mend(opened: Opened) -> None:
     mark = page.get_by_role("button", name=re.compile("^Line 3: warning L001"))
     mark.click()
     popover = page.get_by_role("dialog", name="Findings in line 3")
-    expect(popover).to_contain_text("A colon is missing after Disalow")
+    expect(popover).to_contain_text("a colon is missing after Disalow")
     popover.get_by_text("Why").first.click()
     expect(popover).to_contain_text("Source:")
     popover.get_by_role("button", name="Fix it").first.click()
@@ -267,18 +267,87 @@ def test_what_cannot_be_loaded(opened: Opened, site: Site) -> None:
     page = opened()
     before = editor(page).input_value()
     for place, told in (
-        (site.url, "no file: robots may fetch everything"),
         ("http://127.0.0.2:8000", "the guard refuses its address: 127.0.0.2 is loopback"),
         ("http://[::1]/", "the guard refuses its address"),
     ):
         page.get_by_label("Load from site").fill(place)
         page.get_by_label("Load from site").press("Enter")
         expect(page.get_by_role("region", name="What was fetched")).to_contain_text(told)
+        expect(page.locator("#message")).to_contain_text("still the one from before")
     for place, told in (("", "Which site?"), ("http://", "http://"), ("ftp://x", "ftp")):
         page.get_by_label("Load from site").fill(place)
         page.get_by_label("Load from site").press("Enter")
         expect(page.locator("#message")).to_contain_text(told)
     assert editor(page).input_value() == before
+    # A site without a file is as one with an empty one.
+    page.get_by_label("Load from site").fill(site.url)
+    page.get_by_label("Load from site").press("Enter")
+    expect(page.get_by_role("region", name="What was fetched")).to_contain_text(
+        "no file: robots may fetch everything"
+    )
+    expect(editor(page)).to_have_value("")
+    expect(row(page, "GPTBot", "/private/x")).to_contain_text("no group for this robot")
+
+
+def test_the_last_load_counts_and_nothing_that_was_typed_goes(opened: Opened, site: Site) -> None:
+    page = opened()
+    load = page.get_by_label("Load from site")
+    site.robots(body=b"User-agent: *\nDisallow: /slow", delay=1)
+    load.fill(site.url)
+    load.press("Enter")
+    editor(page).fill("# mine")
+    message = page.locator("#message")
+    expect(message).to_contain_text("You wrote something meanwhile")
+    assert editor(page).input_value() == "# mine"
+    message.get_by_role("button", name="Take it all the same").click()
+    expect(editor(page)).to_have_value("User-agent: *\nDisallow: /slow")
+    load.fill("http://127.0.0.2:8000")
+    load.press("Enter")
+    load.fill(site.url)
+    load.press("Enter")
+    expect(page.get_by_role("region", name="What was fetched")).to_contain_text(site.url)
+    page.wait_for_timeout(300)
+    expect(page.get_by_role("region", name="What was fetched")).to_contain_text(site.url)
+
+
+def test_undo_goes_back_through_all(opened: Opened) -> None:
+    page = opened()
+    example = editor(page).input_value()
+    editor(page).fill(BROKEN)
+    tab(page, "findings")
+    page.get_by_role("button", name=re.compile("^Fix all")).click()
+    expect(editor(page)).to_have_value(re.compile("Disallow: /foo"))
+    mended = editor(page).input_value()
+    editor(page).press("Control+End")
+    editor(page).type("# one")
+    page.wait_for_timeout(1100)
+    editor(page).type("# two")
+    for there_was in (mended + "# one", mended, BROKEN, example, example):
+        editor(page).press("Control+z")
+        assert editor(page).input_value() == there_was
+    for there_was in (BROKEN, mended, mended + "# one"):
+        editor(page).press("Control+Shift+z")
+        assert editor(page).input_value() == there_was
+    editor(page).press("Control+y")
+    expect(editor(page)).to_have_value(mended + "# one# two")
+    tab(page, "test")
+    expect(row(page, "Googlebot", "/private/x")).to_contain_text("no rule matches")
+
+
+def test_what_may_be_meant_in_another_way_is_said(opened: Opened, site: Site) -> None:
+    site.robots(body=b"User-agent: *\nDisallow: /caf\xe9\n")
+    page = opened()
+    page.get_by_label("Load from site").fill(site.url)
+    page.get_by_label("Load from site").press("Enter")
+    expect(page.get_by_role("region", name="What was fetched")).to_contain_text("no UTF-8")
+    urls = page.get_by_label("URLs or paths, one a line")
+    urls.fill(f"example.com/x\nhttps://other.example/x\n{site.url}/x\n/x")
+    rows = page.locator("#panel-test tbody tr")
+    expect(rows).to_have_count(8)
+    expect(rows.nth(0)).to_contain_text("no scheme: read as the path /example.com/x")
+    expect(rows.nth(1)).to_contain_text(f"not on {site.url}, whose file this is")
+    for number in (2, 3):
+        expect(rows.nth(number)).not_to_contain_text(re.compile("no scheme|not on"))
 
 
 # Sharing.

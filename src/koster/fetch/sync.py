@@ -138,6 +138,21 @@ class RobotsClient:
         """
         return self._known(url).outcome
 
+    def refetch(self, url: str) -> Outcome:
+        """Ask a URL's site again, though what is kept of it may hold: its owner has changed it.
+
+        Raises:
+            UrlError: it belongs to no site.
+        """
+        keeper = self._keeper
+        origin = origin_of(url, to_ascii)
+        with self._fetching.of(str(origin)):
+            keeper.check_open()
+            site = self._asked(origin, keeper.shelf.get(str(origin)))
+            keeper.keep(str(origin), site)
+        keeper.keep(place_of(url), site)
+        return site.outcome
+
     def wait(
         self,
         url: str,
@@ -217,14 +232,18 @@ class RobotsClient:
                 entry = keeper.shelf.get(str(origin))
                 site = keeper.if_fresh(entry)
                 if site is None:
-                    entry = self._fetched(origin, entry)
-                    # What was closed under it tells nothing about the site.
-                    self._keeper.check_open()
-                    keeper.shelf.put(entry)
-                    site = keeper.site_of(entry)
+                    site = self._asked(origin, entry)
                 keeper.keep(str(origin), site)
         keeper.keep(place_of(url), site)
         return site
+
+    def _asked(self, origin: Origin, copy: Entry | None) -> Site:
+        """Fetch a robots.txt, and keep it."""
+        entry = self._fetched(origin, copy)
+        # What was closed under it tells nothing about the site.
+        self._keeper.check_open()
+        self._keeper.shelf.put(entry)
+        return self._keeper.site_of(entry)
 
     def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
         """Fetch a robots.txt."""

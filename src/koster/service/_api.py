@@ -10,7 +10,7 @@ from pydantic_core import to_json
 from .. import COMPILED, _answers
 from .._json import scalars
 from .._records import of_outcome
-from ..agents import Purpose, known
+from ..agents import known
 from ..dialects import DIALECTS, RFC9309, dialect_named
 from ..robots import parse
 from . import _models as models
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from ._sites import Sites
     from ._work import Workers
 
-#: Octets of a file times octets of URLs times robots that are decided about at once, in the server:
-#: some milliseconds at worst (see docs/service.md). More is worked on beside.
-_AT_ONCE = 800_000_000 if COMPILED else 16_000_000
-#: Octets of a file that are parsed in the server, and questions that are answered there.
-_FILE_AT_ONCE = 256 * 1024 if COMPILED else 16 * 1024
-_QUESTIONS_AT_ONCE = 1_000 if COMPILED else 100
+#: What is decided in the server at once, in some milliseconds at worst (see docs/performance.md):
+#: octets of the file, questions, robots and characters of their names, and the octets of the file
+#: times those of the URLs, for each robot. More is worked on beside.
+_FILE = 64 * 1024 if COMPILED else 8 * 1024
+_QUESTIONS = 200 if COMPILED else 50
+_AGENTS = 20
+_NAMES = 4_096
+_WORK = 80_000_000 if COMPILED else 2_000_000
 
 
 def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics) -> APIRouter:  # noqa: C901, PLR0915 - one route after another
@@ -63,7 +65,8 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         agents, urls, name = question.agents, question.urls, question.dialect
         count = len(agents) * len(urls)
         if count > settings.max_questions:
-            detail = f"{count:,} questions are more than {settings.max_questions:,}"
+            many = f"{count:,} questions are more than {settings.max_questions:,}"
+            detail = f"{many}: ask about fewer robots or URLs"
             raise Problem(422, "too-many-questions", detail)
         metrics.questions.inc(count)
         outcome = None
@@ -83,14 +86,10 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
                 for agent in agents
                 for url in urls
             ]
-        elif (
-            count <= _QUESTIONS_AT_ONCE
-            and len(body) <= _FILE_AT_ONCE
-            and len(body) * len(agents) * sum(map(len, urls)) <= _AT_ONCE
-        ):
+        elif _is_small(body, agents, urls):
             told = _answers.decided(parse(body, dialect_named(name)), agents, urls)
         else:
-            told = await workers.run(_answers.decide, body, name, agents, urls)
+            told = await workers.run(request, _answers.decide, body, name, agents, urls)
         answer = {"dialect": name, "decisions": told, "fetch": None}
         if outcome is not None:
             fetch = of_outcome(outcome)
@@ -101,43 +100,25 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
 
     @api.get("/check", operation_id="check", summary="May a robot fetch a URL, says its site?")
     async def check(
-        request: Request,
-        url: Annotated[
-            str,
-            Query(
-                min_length=1,
-                max_length=models.MAX_URL,
-                description="A whole URL; https is meant where it has no scheme.",
-                examples=["https://example.com/private"],
-            ),
-        ],
-        agent: Annotated[str, Query(min_length=1, max_length=models.MAX_AGENT)] = "*",
-        dialect: models.DialectName = RFC9309.name,
+        request: Request, query: Annotated[models.CheckQuery, Query()]
     ) -> models.CheckResponse:
         """The robots.txt of the URL's own site is fetched, or had from the cache."""
-        url = as_url(url)
-        outcome = await sites.outcome(url, dialect, _client(request), "url")
+        each_once(request)
+        url = as_url(query.url)
+        outcome = await sites.outcome(url, query.dialect, _client(request), "url")
         metrics.questions.inc()
-        told = _answers.decision_told(outcome.decide(url, agent))
-        answer = {"dialect": dialect, "decision": told, "fetch": of_outcome(outcome)}
+        told = _answers.decision_told(outcome.decide(url, query.agent))
+        answer = {"dialect": query.dialect, "decision": told, "fetch": of_outcome(outcome)}
         return models.CheckResponse.model_validate(scalars(answer))
 
     @api.get("/fetch", operation_id="fetch", summary="What is a site's robots.txt?")
     async def fetch(
-        request: Request,
-        site: Annotated[
-            str,
-            Query(
-                min_length=1,
-                max_length=models.MAX_SITE,
-                description="Any address on the site, or its name.",
-                examples=["example.com"],
-            ),
-        ],
-        dialect: models.DialectName = RFC9309.name,
+        request: Request, query: Annotated[models.FetchQuery, Query()]
     ) -> models.FetchedFile:
         """The file, each hop on the way to it, and for how long it holds."""
-        outcome = await sites.outcome(as_url(site), dialect, _client(request), "site")
+        each_once(request)
+        url, client = as_url(query.site), _client(request)
+        outcome = await sites.outcome(url, query.dialect, client, "site", query.max_age)
         return models.FetchedFile.model_validate(scalars(of_outcome(outcome)))
 
     @api.post("/lint", operation_id="lint", summary="What should the file's author know?")
@@ -146,7 +127,7 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         dialects = list(dict.fromkeys(question.dialects))
         body, outcome = await text_of(question, dialects[0], request)
         cut, charset = (outcome.is_cut, outcome.charset) if outcome else (False, None)
-        answer = await workers.run(_answers.lint, body, dialects, cut, charset)
+        answer = await workers.run(request, _answers.lint, body, dialects, cut, charset)
         return models.LintResponse.model_validate(answer | _told(outcome))
 
     @api.post("/diff", operation_id="diff", summary="What does a change of the file change?")
@@ -155,7 +136,7 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         name = question.dialect
         before, _ = await text_of(question.before, name, request, "/before/site")
         after, _ = await text_of(question.after, name, request, "/after/site")
-        answer = await workers.run(_answers.diff, before, after, name)
+        answer = await workers.run(request, _answers.diff, before, after, name)
         return models.DiffResponse.model_validate(answer)
 
     @api.post("/audit", operation_id="audit", summary="Which known crawlers may fetch what?")
@@ -169,7 +150,7 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
                 raise Problem(422, "unknown-agent", detail, [where])
         name = question.dialect
         body, outcome = await text_of(question, name, request)
-        answer = await workers.run(_answers.audited, body, name, question.agents)
+        answer = await workers.run(request, _answers.audited, body, name, question.agents)
         return models.AuditResponse.model_validate({"dialect": name} | answer | _told(outcome))
 
     @api.post("/disagree", operation_id="disagree", summary="Who reads the file differently?")
@@ -181,16 +162,17 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         dialects = [each for each in dict.fromkeys(question.dialects) if each != name]
         body, outcome = await text_of(question, name, request)
         agents = list(dict.fromkeys(question.agents))
-        found = await workers.run(_answers.disagreeing, body, name, dialects, agents)
+        found = await workers.run(request, _answers.disagreeing, body, name, dialects, agents)
         answer = {"dialect": name, "dialects": dialects, "disagreements": found}
         return models.DisagreeResponse.model_validate(answer | _told(outcome))
 
     @api.get("/agents", operation_id="agents", summary="Which crawlers are known?")
     async def agents(
-        purpose: Annotated[Purpose | None, Query(description="Those alone.")] = None,
+        request: Request, query: Annotated[models.AgentsQuery, Query()]
     ) -> models.AgentsResponse:
         """Their tokens, operators, purposes and manners, each with its source."""
-        found = [each for each in known() if purpose in (None, each.purpose)]
+        each_once(request)
+        found = [each for each in known() if query.purpose in (None, each.purpose)]
         records = [
             models.CrawlerRecord(
                 token=each.token,
@@ -213,6 +195,30 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         return models.DialectsResponse(dialects=records)
 
     return api
+
+
+def _is_small(body: bytes, agents: list[str], urls: list[str]) -> bool:
+    """Tell whether a question takes so little that the server itself may answer it."""
+    return (
+        len(body) <= _FILE
+        and len(agents) <= _AGENTS
+        and len(agents) * len(urls) <= _QUESTIONS
+        and sum(map(len, agents)) <= _NAMES
+        and len(body) * len(agents) * sum(map(len, urls)) <= _WORK
+    )
+
+
+def each_once(request: Request) -> None:
+    """See whether each parameter of a query was given once: of two, one would be overlooked.
+
+    Raises:
+        Problem: it was not.
+    """
+    names = [name for name, _ in request.query_params.multi_items()]
+    for name in names:
+        if names.count(name) > 1:
+            detail = f"{name} is given more than once"
+            raise Problem(422, "invalid", detail, [{"detail": detail, "parameter": name}])
 
 
 def _client(request: Request) -> str:

@@ -98,6 +98,8 @@ class Service(Gate):
             responses=_ANSWERS,
             # They load scripts from elsewhere.
             docs_url=None,
+            # They would lead to whatever host a client names.
+            redirect_slashes=False,
             redoc_url=None,
         )
         self.api.openapi = self._openapi  # type: ignore[method-assign]

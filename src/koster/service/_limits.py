@@ -56,11 +56,12 @@ def _of_one_hand(client: str) -> str:
     >>> _of_one_hand("2001:db8:1:2:3::4"), _of_one_hand("192.0.2.1")
     ('2001:db8:1:2::', '192.0.2.1')
     """
-    if ":" not in client:
-        return client
     try:
-        address = ipaddress.IPv6Address(client.partition("%")[0])
+        address = ipaddress.ip_address(client.partition("%")[0])
     except ValueError:
-        return client
+        # A proxy that hands on what clients say of themselves.
+        return ""
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
     mapped = address.ipv4_mapped
     return str(mapped or ipaddress.IPv6Address(int(address) >> 64 << 64))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from typing import TYPE_CHECKING
 
 from prometheus_client import (
@@ -75,6 +77,8 @@ class Metrics:
             "Questions that are worked on, or wait for it.",
             registry=self.registry,
         )
+        self._page = b""
+        self._made = -math.inf
         # A label's counter is looked up once.
         self._counters: dict[tuple[str, str, int], Counter] = {}
         self._timers: dict[str, Histogram] = {}
@@ -96,5 +100,8 @@ class Metrics:
         self._fetch_seconds.observe(float(str(seconds)))
 
     def page(self) -> bytes:
-        """Return all of it, for Prometheus."""
-        return generate_latest(self.registry)
+        """Return all of it, for Prometheus, made once a second at most."""
+        now = time.monotonic()
+        if now - self._made >= 1:
+            self._page, self._made = generate_latest(self.registry), now
+        return self._page

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, model_validator
 
 from ..agents import Heeds, Purpose
 from ..analysis import Extent
@@ -18,6 +17,12 @@ from ..model import Reason
 MAX_URL = 8_192
 MAX_AGENT = 1_024
 MAX_SITE = 2_048
+
+
+#: No request has as many fields; each one that is not known would be told.
+_MOST_FIELDS = 20
+#: Entries of a list, whatever a service is told to take.
+_MOST_ENTRIES = 10_000
 
 
 def _known_dialect(name: str) -> str:
@@ -64,6 +69,8 @@ Site = Annotated[
     Field(description="Any address on a site whose robots.txt is fetched; or its name."),
 ]
 
+Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+
 _TEXT = "User-agent: *\nDisallow: /private\nAllow: /private/press\n"
 
 
@@ -80,11 +87,61 @@ class File(BaseModel):
     robots: Robots = None
     site: Site = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _few(cls, given: Any) -> Any:
+        if isinstance(given, dict) and len(given) > _MOST_FIELDS:
+            raise ValueError(f"has more than {_MOST_FIELDS} fields")
+        return given
+
     @model_validator(mode="after")
     def _one(self) -> File:
         if (self.robots is None) == (self.site is None):
             raise ValueError("give either robots, a text, or site, an address")
         return self
+
+
+class _Query(BaseModel):
+    """What stands behind the question mark: nothing that is not known."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class CheckQuery(_Query):
+    """A URL, and who asks for it."""
+
+    url: Annotated[
+        Url,
+        Field(
+            description="A whole URL; https is meant where it has no scheme.",
+            examples=["https://example.com/private"],
+        ),
+    ]
+    agent: Agent = "*"
+    dialect: DialectName = RFC9309.name
+
+
+class FetchQuery(_Query):
+    """A site, and how statuses are read."""
+
+    site: Annotated[
+        SiteUrl,
+        Field(description="Any address on the site, or its name.", examples=["example.com"]),
+    ]
+    dialect: DialectName = RFC9309.name
+    max_age: Annotated[
+        int | None,
+        Field(
+            ge=60,
+            description="Seconds; a copy that was had longer ago is asked for again.",
+        ),
+    ] = None
+
+
+class AgentsQuery(_Query):
+    """Which crawlers are wanted."""
+
+    purpose: Annotated[Purpose | None, Field(description="Those alone.")] = None
 
 
 class DecideRequest(File):
@@ -100,16 +157,20 @@ class DecideRequest(File):
 
     agents: Annotated[
         list[Agent],
+        FailFast(),
         Field(
             min_length=1,
+            max_length=_MOST_ENTRIES,
             description="Product tokens, or whole User-Agent headers; * is any robot without a "
             "group of its own.",
         ),
     ] = ["*"]
     urls: Annotated[
         list[Url],
+        FailFast(),
         Field(
             min_length=1,
+            max_length=_MOST_ENTRIES,
             description="URLs or paths. With site, URLs of that site.",
         ),
     ]
@@ -152,7 +213,9 @@ class AuditRequest(File):
     model_config = _documented({"robots": "User-agent: GPTBot\nDisallow: /\n", "agents": []})
 
     agents: Annotated[
-        list[Agent], Field(max_length=1_000, description="Product tokens of known crawlers.")
+        list[Agent],
+        FailFast(),
+        Field(max_length=1_000, description="Product tokens of known crawlers."),
     ] = []
     dialect: DialectName = RFC9309.name
 
@@ -167,7 +230,7 @@ class DisagreeRequest(File):
         }
     )
 
-    agents: Annotated[list[Agent], Field(min_length=1, max_length=50)] = ["*"]
+    agents: Annotated[list[Agent], FailFast(), Field(min_length=1, max_length=50)] = ["*"]
     dialect: DialectName = RFC9309.name
     dialects: Annotated[list[DialectName], Field(min_length=1, max_length=len(DIALECTS))] = list(
         DIALECTS
@@ -214,9 +277,9 @@ class Fetched(BaseModel):
     downgraded: Annotated[bool, Field(description="A redirect led from HTTPS to HTTP.")]
     cut: Annotated[bool, Field(description="The file is longer than the 500 KiB that are read.")]
     charset: Annotated[str | None, Field(description="What it is in, if not in UTF-8.")]
-    fetched: datetime
-    expires: datetime
-    unreachable_since: datetime | None
+    fetched: Annotated[Moment, Field(description="When the site last gave or confirmed this.")]
+    expires: Annotated[Moment, Field(description="Until when it is not asked again.")]
+    unreachable_since: Moment | None
     sitemaps: list[str]
 
 
@@ -275,6 +338,7 @@ class LintResponse(BaseModel):
     """The findings, by place."""
 
     findings: list[FindingRecord]
+    more: Annotated[int, Field(description="Findings that are left out: 1,000 are told.")] = 0
     fetch: Fetched | None = None
 
 

@@ -108,12 +108,43 @@ def install(app: FastAPI) -> None:
         return Problem(500, "failed", detail).response()
 
 
+#: What pydantic finds wrong, in words for those who asked.
+_WORDS = {
+    "missing": "is missing",
+    "extra_forbidden": "is not known",
+    "string_type": "is to be text",
+    "list_type": "is to be a list",
+    "bool_type": "is to be true or false",
+    "int_parsing": "is to be a whole number",
+    "int_type": "is to be a whole number",
+    "greater_than_equal": "is to be at least {ge}",
+    "string_too_long": "has more than {max_length:,} characters",
+    "string_too_short": "is empty",
+    "model_attributes_type": "is to be an object",
+    "model_type": "is to be an object",
+    "dict_type": "is to be an object",
+}
+
+
+def _detail(error: dict[str, Any]) -> str:
+    """Return what is wrong, without what was said."""
+    words, context = _WORDS.get(error["type"]), error.get("ctx") or {}
+    is_text = isinstance(error.get("input"), str)
+    if error["type"] == "too_long":
+        return f"has more than {context['max_length']:,} {'characters' if is_text else 'entries'}"
+    if error["type"] == "too_short":
+        return "is empty"
+    if words is None:
+        return str(error["msg"]).removeprefix("Value error, ")
+    return words.format(**context)
+
+
 def _of_validation(error: RequestValidationError) -> Problem:
     """Return what is wrong with a request, without what it said."""
     errors = []
     for each in error.errors():
         place, *path = each["loc"]
-        detail = str(each["msg"]).removeprefix("Value error, ")
+        detail = _detail(each)
         if each["type"] == "json_invalid":
             return Problem(400, "not-json", f"the body is no JSON: {each['ctx']['error']}")
         if place == "body":
@@ -125,5 +156,5 @@ def _of_validation(error: RequestValidationError) -> Problem:
     if not errors:
         return Problem(422, "invalid", "the request cannot be read")
     first = errors[0]
-    where = first.get("parameter") or first.get("pointer") or "the body"
-    return Problem(422, "invalid", f"{where}: {first['detail']}", errors[:20])
+    where = first.get("parameter") or first.get("pointer") or "the body:"
+    return Problem(422, "invalid", f"{where} {first['detail']}", errors[:20])

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 #: Octets that the head of a request may have.
 MAX_HEAD = 64 * 1024
 
+#: Octets that a chunk of a body may have besides its own.
+_CHUNK = 32
+
+#: Octets that are parsed at a time, and requests that may wait behind the one that is answered.
+_PIECE = 16 * 1024
+_MOST_WAITING = 100
+
 #: Seconds in which a whole request must come, in which an answer must be read on, and in which
 #: the first request must begin.
 PATIENCE = 30.0
@@ -25,6 +32,10 @@ PATIENCE = 30.0
 #: Seconds between the word to stop and closing a connection on which nothing happens: a request
 #: may be on its way.
 _LAST_CHANCE = 0.2
+
+
+#: Fields of a request that has a body.
+_OF_BODIES = frozenset({b"content-length", b"transfer-encoding"})
 
 
 class Protocol(HttpToolsProtocol):
@@ -35,8 +46,11 @@ class Protocol(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        #: Octets of the request that are no body: its head, the frames of chunks, trailers.
         self._head = 0
+        self._chunks = 0
         self._is_reading_head = False
+        self._is_refused = False
         self._is_reading = False
         self._is_last = False
         self._slow_sender: asyncio.TimerHandle | None = None
@@ -48,6 +62,8 @@ class Protocol(HttpToolsProtocol):
         """Begin: refuse what is too much."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for its type
         super().connection_made(transport)
+        # Whatever is not sent at once waits for who reads slowly: see `pause_writing`.
+        transport.set_write_buffer_limits(high=0)
         if len(self.connections) > self.max_connections:
             self._refuse(Problem(503, "busy", "there are too many connections", wait=2))
             return
@@ -64,12 +80,19 @@ class Protocol(HttpToolsProtocol):
         if self.parser is None or self.transport.is_closing():
             # What comes after a refusal is dropped.
             return
-        if self._is_reading_head:
-            self._head += len(data)
-            if self._head > MAX_HEAD:
+        for at in range(0, len(data), _PIECE):
+            piece = data[at : at + _PIECE]
+            if self._is_reading:
+                self._head += len(piece)
+            super().data_received(piece)
+            if self._is_refused or self.transport.is_closing():
+                return
+            if self._is_reading and self._head > MAX_HEAD + _CHUNK * self._chunks:
                 self._refuse(Problem(431, "head-too-large", "the head is larger than 64 KiB"))
                 return
-        super().data_received(data)
+            if len(self.pipeline) > _MOST_WAITING:
+                self.transport.abort()
+                return
         if self._is_reading and not self.transport.is_closing():
             if self._slow_sender is None:
                 self._slow_sender = self.loop.call_later(PATIENCE, self._hang_up)
@@ -79,21 +102,46 @@ class Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin a request."""
         self._stop_waiting_for_request()
-        self._head = 0
+        self._head = self._chunks = 0
         self._is_reading_head = self._is_reading = True
         super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Read a field; trailers are none."""
+        if self._is_reading_head:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """End the head of a request."""
         self._is_reading_head = False
+        if self.parser.should_upgrade():
+            if any(name in _OF_BODIES for name, _ in self.headers):
+                # The parser would take the body for what comes after the upgrade, or a request.
+                self._refuse(Problem(400, "not-http", "an upgrade has no body"))
+                return
+            self._is_last = True
         super().on_headers_complete()
         if self._is_last:
             self.cycle.keep_alive = False
 
+    def on_chunk_header(self) -> None:
+        """Begin a chunk of a body."""
+        self._chunks += 1
+
+    def on_body(self, body: bytes) -> None:
+        """Read on in a body."""
+        self._head -= len(body)
+        if not self._is_refused:
+            super().on_body(body)
+
     def on_message_complete(self) -> None:
         """End a request."""
         self._is_reading = False
-        super().on_message_complete()
+        if not self._is_refused:
+            super().on_message_complete()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: who asks for an upgrade is answered without."""
 
     def pause_writing(self) -> None:
         """Wait until more of the answer is read."""
@@ -137,6 +185,7 @@ class Protocol(HttpToolsProtocol):
 
     def _refuse(self, problem: Problem) -> None:
         """Answer with a problem, and close."""
+        self._is_refused = True
         body = problem.body()
         headers = {
             **problem.headers,

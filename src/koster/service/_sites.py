@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from ..cache import MemoryCache, SqliteCache, opened
+from ..cache.memory import Recent
 from ..dialects import dialect_named
 from ..errors import UrlError
 from ..fetch import AsyncRobotsClient, Event, EventName, Guard, to_ascii
@@ -49,6 +51,8 @@ class Sites:
         self._cache: Cache = _opened(settings)
         self._guard = Guard(also=settings.let_through)
         self._at_once: anyio.Semaphore | None = None
+        #: When sites were asked before their time.
+        self._refetched: Recent[str, datetime] = Recent(10_000, 10_000, lambda _: 1)
 
     async def aclose(self) -> None:
         """Close all connections, and the cache."""
@@ -56,8 +60,17 @@ class Sites:
             await client.aclose()
         self._cache.close()
 
-    async def outcome(self, url: str, dialect: str, client: str, pointer: str) -> Outcome:
+    async def outcome(
+        self,
+        url: str,
+        dialect: str,
+        client: str,
+        pointer: str,
+        max_age: float | None = None,
+    ) -> Outcome:
         """Return what fetching a URL's site gave; ``pointer`` says where in the request it stands.
+
+        ``max_age``: seconds; a copy that was had longer ago is asked for again.
 
         Raises:
             Problem: it belongs to no site, the client fetches too often, or too many do.
@@ -72,8 +85,23 @@ class Sites:
         reading = dialect_named(dialect)
         seconds = self._settings.fetch_timeout * _WAITING
         with anyio.move_on_after(seconds):
-            return _read_as(await self._client(reading).robots(origin), reading)
+            return _read_as(await self._asked(origin, reading, max_age), reading)
         raise Problem(503, "busy", "too many sites are being fetched: try again", wait=2)
+
+    async def _asked(self, origin: str, dialect: Dialect, max_age: float | None) -> Outcome:
+        """Return what is kept of a site, unless that is too old and it was not just asked."""
+        client = self._client(dialect)
+        outcome = await client.robots(origin)
+        if max_age is None:
+            return outcome
+        now = datetime.now(UTC)
+        since = self._refetched.get(origin) or outcome.fetched
+        if outcome.unreachable_since is None:
+            since = max(since, outcome.fetched)
+        if (now - since).total_seconds() <= max_age:
+            return outcome
+        self._refetched.put(origin, now)
+        return await client.refetch(origin)
 
     def _client(self, dialect: Dialect) -> AsyncRobotsClient:
         """Return the client that reads statuses as a dialect does."""
@@ -103,12 +131,12 @@ class Sites:
 
 
 def as_url(site: str) -> str:
-    """Return the URL that is meant by an address or a name.
+    """Return the URL that is meant by an address or a name; a path stays one.
 
-    >>> as_url("example.com"), as_url("http://example.com/x")
-    ('https://example.com', 'http://example.com/x')
+    >>> as_url("example.com"), as_url("http://example.com/x"), as_url("/x")
+    ('https://example.com', 'http://example.com/x', '/x')
     """
-    return site if "://" in site else f"https://{site}"
+    return site if "://" in site or not site[0].isalnum() else f"https://{site}"
 
 
 def is_on(url: str, outcome: Outcome) -> bool:

@@ -7,6 +7,7 @@ it would hold up everybody, and a thread cannot be ended.
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -17,12 +18,16 @@ from ._problems import Problem
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fastapi import Request
+
     from ._metrics import Metrics
 
 T = TypeVar("T")
 
 #: Questions that wait for a process, for each that there is.
 _WAITING = 50
+#: Those of one client.
+_WAITING_OF_ONE = 10
 
 #: Seconds that the first process has to begin.
 _BEGINNING = 60.0
@@ -38,28 +43,58 @@ class Workers:
         self._number = number
         self._timeout = timeout
         self._metrics = metrics
-        self._waiting = 0
+        self._waiting: Counter[str] = Counter()
         self._limiter: anyio.CapacityLimiter | None = None
 
     async def begin(self) -> None:
         """Begin the first process, so that nobody waits for it."""
         await self._run(self._limited(), _nothing, (), _BEGINNING)
 
-    async def run(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Return what a function gives, worked on beside.
+    async def run(self, request: Request, function: Callable[..., T], *arguments: Any) -> T:
+        """Return what a function gives, worked on beside, while somebody waits for it.
 
         Raises:
-            Problem: it takes too long, or there is too much to do.
+            Problem: it takes too long, there is too much to do, or nobody waits any more.
         """
-        if self._waiting >= self._number * _WAITING:
+        client = request.client.host if request.client else ""
+        if sum(self._waiting.values()) >= self._number * _WAITING:
             raise _busy()
-        self._waiting += 1
+        if self._waiting[client] >= _WAITING_OF_ONE:
+            raise Problem(429, "too-many-requests", "answers are being worked on already", wait=2)
+        self._waiting[client] += 1
         self._metrics.work_in_progress.inc()
         try:
-            return await self._run(self._limited(), function, arguments, self._timeout)
+            return await self._watched(request, function, arguments)
         finally:
-            self._waiting -= 1
+            self._waiting[client] -= 1
+            if not self._waiting[client]:
+                del self._waiting[client]
             self._metrics.work_in_progress.dec()
+
+    async def _watched(self, request: Request, function: Callable[..., T], arguments: Any) -> T:
+        """Work on a question until it is answered, or who asked it hangs up.
+
+        Raises:
+            Problem: see `run`.
+        """
+        found: list[T] = []
+        problems: list[Problem] = []
+        async with anyio.create_task_group() as group:
+
+            async def watch() -> None:
+                while (await request.receive())["type"] != "http.disconnect":
+                    pass
+                group.cancel_scope.cancel()
+
+            group.start_soon(watch)
+            try:
+                found.append(await self._run(self._limited(), function, arguments, self._timeout))
+            except Problem as problem:
+                problems.append(problem)
+            group.cancel_scope.cancel()
+        if found:
+            return found[0]
+        raise problems[0] if problems else Problem(400, "gone", "nobody waits for the answer")
 
     def _limited(self) -> anyio.CapacityLimiter:
         """Return what tells how many may work; it is made where there is an event loop."""

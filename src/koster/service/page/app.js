@@ -16,28 +16,25 @@ const KEPT_LIMIT = 30_000;
 
 let keeping = 0;
 
-/** Say something, with a way back where the text was replaced. */
-function say(text, undo = null) {
-  const message = byId("message");
-  if (undo === true && undone) message.replaceChildren(shown(text), el("button", { type: "button", on: { click: undone } }, "Undo"));
-  else message.replaceChildren(shown(text));
+/** Say something, with a button where there is something to be done about it. */
+function say(text, does = null) {
+  byId("message").replaceChildren(shown(text), ...(does ? [el("button", { type: "button", on: { click: does.run } }, does.name)] : []));
 }
 
-let undone = null;
+const undo = {
+  name: "Undo",
+  run: () => {
+    editor.undo();
+    byId("message").replaceChildren();
+    editor.text.focus();
+  },
+};
 
 /** Replace the text in the editor. */
 function replaceText(text, told) {
-  const before = editor.value;
-  undone = () => {
-    undone = null;
-    editor.value = before;
-    edited(before);
-    byId("message").replaceChildren();
-    editor.text.focus();
-  };
   editor.value = text;
   edited(editor.value);
-  say(told, true);
+  say(told, undo);
 }
 
 /** Keep the state in the address, if that is not too long. */
@@ -52,6 +49,8 @@ function changed(now = false) {
 
 function edited(text) {
   state.robots = text;
+  // What a button would undo is no longer the last thing that was done: Ctrl+Z still goes back.
+  byId("message").replaceChildren();
   facts();
   // What is looked at comes first.
   views[state.tab].ask();
@@ -109,14 +108,19 @@ const editor = new Editor(byId("editor"), "The text of the robots.txt", {
 const common = { showLine, testUrl, changed };
 const views = {
   test: new TestView(byId("panel-test"), common),
-  findings: new FindingsView(byId("panel-findings"), { ...common, replaceText, editor, count: byId("count"), say }),
+  findings: new FindingsView(byId("panel-findings"), { ...common, replaceText, editor, count: byId("count"), say: (text) => say(text, undo) }),
   audit: new AuditView(byId("panel-audit"), common),
   compare: new CompareView(byId("panel-compare"), { ...common, loadOther: load }),
   dialects: new DialectsView(byId("panel-dialects"), common),
 };
 
-/** Fetch a site's file, show how it came, and give its text away. */
-async function load(site, take) {
+let loads = 0;
+
+/** Fetch a site's file, show how it came, and give its text away: what was asked for last. */
+async function load(site, current, take) {
+  loads += 1;
+  const number = loads;
+  const before = current();
   if (!site.trim()) {
     say("Which site? Write its name, such as example.com.");
     return;
@@ -124,18 +128,28 @@ async function load(site, take) {
   say(`Asking ${site} …`);
   try {
     const found = await fetched(site.trim(), state.dialect);
+    if (number !== loads) return;
     byId("message").replaceChildren();
     showFetched(byId("fetched"), found);
-    if (found.body !== null) take(found.body, found);
+    if (found.body === null && found.outcome !== "unavailable") {
+      say(`${found.site} gave no file. The text here is still the one from before.`);
+    } else if (current() !== before) {
+      say(`Loaded ${found.url}. You wrote something meanwhile, which would go.`, { name: "Take it all the same", run: () => take(found.body ?? "", found) });
+    } else {
+      take(found.body ?? "", found);
+    }
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    say(error.message);
+    if (number === loads) say(error.message);
   }
 }
 
 byId("load").addEventListener("submit", (event) => {
   event.preventDefault();
-  load(byId("site").value, (text, found) => replaceText(text, `Loaded ${found.url}.`));
+  load(byId("site").value, () => editor.value, (text, found) => {
+    views.test.site = found.site;
+    replaceText(text, found.body === null ? `${found.site} has no file, which is as if it were empty.` : `Loaded ${found.url}.`);
+  });
 });
 
 byId("dialect").addEventListener("change", (event) => {
@@ -182,7 +196,7 @@ async function start() {
   try {
     const { dialects } = await get("dialects");
     names = dialects.map((each) => each.name);
-    byId("dialect").replaceChildren(...dialects.map((each) => el("option", { value: each.name, title: each.source }, each.name)));
+    byId("dialect").replaceChildren(...dialects.map((each) => el("option", { value: each.name }, `${each.name}: ${each.source}`)));
     views.dialects.sources = new Map(dialects.map((each) => [each.name, each.source]));
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

@@ -25,7 +25,7 @@ export class CompareView {
       place,
       el("form", { class: "add", on: { submit: (event) => {
         event.preventDefault();
-        loadOther(this.site.value, (text) => this.take(text));
+        loadOther(this.site.value, () => this.editor.value, (text) => this.take(text));
       } } }, el("label", { class: "compact", htmlFor: "other-site" }, "or the one at"), this.site, el("button", { type: "submit" }, "Load before")),
       this.result);
     this.editor = new Editor(place, "The robots.txt before", { changed: (text) => {

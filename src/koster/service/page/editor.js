@@ -1,12 +1,16 @@
 // An editor of plain text: line numbers, marks in the margin, a line that is shown.
-// The text is a textarea's, so that keyboards, screen readers and undo work as anywhere.
+// The text is a textarea's, so that keyboards and screen readers work as anywhere; its undo is ours,
+// because a browser's own knows nothing of what buttons change.
 
 import { el, shown } from "./dom.js";
 
 const ROW = 20;
 const SIGNS = { error: "✕", warning: "!", note: "i" };
 const ORDER = ["error", "warning", "note"];
-const LARGE = 5000;
+// Milliseconds within which letters are one step; steps, and characters of them, that are kept.
+const STEP = 1000;
+const STEPS = 200;
+const KEPT = 20_000_000;
 
 export class Editor {
   /** `explain` returns the elements of a mark's popover. */
@@ -16,16 +20,37 @@ export class Editor {
     this.marks = new Map();
     this.line = 0;
     this.rows = 1;
+    this.changed = changed;
+    this.history = new History();
+    this.was = { text: "", caret: 0 };
     this.gutter = el("div", { class: "gutter" });
     this.back = el("div", { "aria-hidden": "true" });
     this.text = el("textarea", {
       "aria-label": label, spellcheck: false, autocapitalize: "none", wrap: "off",
       on: {
-        input: () => {
+        input: (event) => {
+          this.history.note(this.was.text, this.was.caret, event.inputType === "insertText" || event.inputType === "deleteContentBackward");
           this.closeExplanation();
           this.count();
           this.draw();
+          this.remember();
           changed(this.text.value);
+        },
+        selectionchange: () => {
+          this.was.caret = this.text.selectionStart;
+        },
+        beforeinput: (event) => {
+          const step = { historyUndo: "undo", historyRedo: "redo" }[event.inputType];
+          if (!step) return;
+          event.preventDefault();
+          this[step]();
+        },
+        keydown: (event) => {
+          const key = (event.ctrlKey || event.metaKey) && !event.altKey ? event.key.toLowerCase() : "";
+          if (key !== "z" && key !== "y") return;
+          event.preventDefault();
+          if (key === "y" || event.shiftKey) this.redo();
+          else this.undo();
         },
         scroll: () => {
           this.closeExplanation();
@@ -45,12 +70,38 @@ export class Editor {
     return this.text.value;
   }
 
+  /** A text in the place of the one before, to which undo leads back. */
   set value(text) {
+    if (this.was.text) this.history.note(this.was.text, this.was.caret, false);
+    this.put(text);
+  }
+
+  put(text, caret = 0) {
     this.text.value = text;
+    this.text.setSelectionRange(caret, caret);
     this.line = 0;
     this.closeExplanation();
     this.count();
     this.draw();
+    this.remember();
+  }
+
+  remember() {
+    this.was = { text: this.text.value, caret: this.text.selectionStart };
+  }
+
+  undo() {
+    this.restore(this.history.step(this.history.back, this.history.forth, this.was.text, this.was.caret));
+  }
+
+  redo() {
+    this.restore(this.history.step(this.history.forth, this.history.back, this.was.text, this.was.caret));
+  }
+
+  restore(found) {
+    if (!found) return;
+    this.put(found.text, found.caret);
+    this.changed(this.text.value);
   }
 
   count() {
@@ -150,5 +201,36 @@ export class Editor {
   }
 }
 
-/** Tell whether a text is long: then less is asked while somebody types. */
-export const isLarge = (text) => text.length > LARGE * 20;
+/** What a text was: steps back and forth. Letters typed one after the other are one step. */
+class History {
+  constructor() {
+    this.back = [];
+    this.forth = [];
+    this.since = 0;
+  }
+
+  /** Note a text, and where the caret was, before it becomes another. */
+  note(text, caret, isTyped) {
+    const now = performance.now();
+    const goesOn = isTyped && this.since && now - this.since < STEP;
+    this.since = isTyped ? now : 0;
+    this.forth = [];
+    if (goesOn) return;
+    this.back.push({ text, caret });
+    let size = 0;
+    let kept = 0;
+    while (kept < this.back.length && kept < STEPS && size < KEPT) {
+      kept += 1;
+      size += this.back.at(-kept).text.length;
+    }
+    this.back = this.back.slice(-kept);
+  }
+
+  /** Return what there was, given what there is. */
+  step(from, to, text, caret) {
+    const found = from.pop();
+    if (found) to.push({ text, caret });
+    this.since = 0;
+    return found;
+  }
+}

@@ -9,7 +9,7 @@ export function findingParts(finding, does) {
       el("span", { class: `severity ${finding.severity}` }, finding.severity),
       el("button", { type: "button", class: "link", on: { click: () => does.show(finding.line) } }, `line ${finding.line}`),
       el("code", { class: "soft" }, `${finding.code} ${finding.name}`)),
-    el("p", {}, shown(finding.message[0].toUpperCase() + finding.message.slice(1)), "."),
+    el("p", {}, shown(finding.message), "."),
     finding.suggestion && el("p", {}, el("strong", {}, "Do: "), shown(finding.suggestion)),
     el("div", { class: "does" },
       finding.fixable && el("button", { type: "button", class: "main", on: { click: () => does.fix([finding]) } }, "Fix it"),

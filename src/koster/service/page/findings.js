@@ -16,6 +16,7 @@ export class FindingsView {
     this.say = say;
     this.findings = [];
     this.of = null;
+    this.more = 0;
     // Who types is not to wait for it.
     this.latest = new Latest(() => this.refresh(), 150);
     this.sum = el("p", { class: "sum" });
@@ -32,8 +33,9 @@ export class FindingsView {
     const robots = state.robots.toWellFormed();
     const dialects = [...new Set([state.dialect, "GOOGLE", "RFC9309"])];
     try {
-      const { findings } = await ask("lint", { robots, dialects });
+      const { findings, more } = await ask("lint", { robots, dialects });
       this.findings = findings;
+      this.more = more;
       this.of = robots;
       this.draw();
     } catch (error) {
@@ -65,7 +67,8 @@ export class FindingsView {
     const most = 200;
     this.list.replaceChildren(...this.findings.slice(0, most).map((finding) =>
       el("li", { class: `card ${finding.severity}-card` }, findingParts(finding, this.does))));
-    if (this.findings.length > most) this.list.append(el("li", { class: "empty" }, `and ${this.findings.length - most} more, in the margin`));
+    const left = this.findings.length + this.more - most;
+    if (left > 0) this.list.append(el("li", { class: "empty" }, `and ${counted(left, "other")}, the next in the margin`));
   }
 
   /** Return the elements of a mark's popover. */
@@ -90,7 +93,7 @@ export class FindingsView {
         : urls.length
           ? `This changes what robots may fetch, for example ${urls[0].url}, which is ${urls[0].opened ? "opened" : "closed"}.`
           : "It is not proved that robots may fetch what they might before.";
-      this.say(`Fixed ${codes}. ${effect}`, true);
+      this.say(`Fixed ${codes}. ${effect}`);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
     }

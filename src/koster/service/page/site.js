@@ -11,12 +11,14 @@ const SAID = {
 };
 
 /** Fetch a site's robots.txt; returns what came of it. */
-export const fetched = (site, dialect) => get("fetch", { site, dialect });
+export const fetched = (site, dialect) => get("fetch", { site, dialect, max_age: 60 });
 
 /** Show what was fetched, in a section that can be closed. */
 export function showFetched(section, found) {
   const notes = [
-    found.why, found.stale && "The site cannot be reached: this is an old copy, which holds on.",
+    !found.hops.some((hop) => hop.why === found.why) && found.why,
+    found.body?.includes("\ufffd") && "Some of its octets are no UTF-8, and stand here as \ufffd: about them robots and this page may decide otherwise.",
+    found.stale && "The site cannot be reached: this is an old copy, which holds on.",
     found.cut && "The file is longer: robots read its first 500 KiB alone.",
     found.charset && `It is in ${found.charset}: many robots read UTF-8 alone.`,
     found.downgraded && "A redirect led from HTTPS to HTTP: the file may be anybody's."].filter(Boolean);
@@ -26,7 +28,7 @@ export function showFetched(section, found) {
         el("span", { class: "soft" }, ` · fetched ${moment(found.fetched)} · asked again after ${moment(found.expires)}`)),
       el("button", { type: "button", "aria-label": "Close what was fetched", on: { click: () => { section.hidden = true; } } }, "✕")),
     el("ol", {}, found.hops.map((hop) => el("li", {},
-      el("span", { class: `badge ${hop.status >= 200 && hop.status < 300 ? "good" : hop.status < 400 && hop.status !== null ? "" : "bad"}` }, hop.status ?? "none"),
+      el("span", { class: `badge ${hop.status >= 200 && hop.status < 300 ? "good" : hop.status < 400 && hop.status !== null ? "" : "bad"}` }, hop.status ?? "no answer"),
       el("code", {}, shown(hop.url)),
       el("span", { class: "soft" }, `${hop.seconds.toFixed(2)} s`),
       hop.headers.location && el("span", { class: "soft" }, "→ ", el("code", {}, shown(hop.headers.location))),

@@ -31,9 +31,24 @@ export const urlsAsked = () => state.urls.split("\n").map((url) => url.trim()).f
 
 const VERSION = "1.";
 
+//: Octets that a state has at most: a short link may unpack to gigabytes.
+const MOST_OCTETS = 10_000_000;
+
 async function through(stream, octets) {
-  const piped = new Blob([octets]).stream().pipeThrough(stream);
-  return new Uint8Array(await new Response(piped).arrayBuffer());
+  const parts = [];
+  let size = 0;
+  const reader = new Blob([octets]).stream().pipeThrough(stream).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    size += value.length;
+    if (size > MOST_OCTETS) {
+      await reader.cancel();
+      throw new RangeError("too long");
+    }
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
 /** Return the state as the fragment of a link. */
@@ -54,7 +69,7 @@ const isText = (value) => typeof value === "string" && value.length <= MOST;
 
 /** Take the state from a fragment; tells whether it held one. */
 export async function fromFragment(fragment, dialects) {
-  if (!fragment.startsWith(VERSION)) return false;
+  if (!fragment.startsWith(VERSION) || fragment.length > MOST) return false;
   try {
     const text = atob(fragment.slice(VERSION.length).replaceAll("-", "+").replaceAll("_", "/"));
     const octets = Uint8Array.from(text, (each) => each.charCodeAt(0));

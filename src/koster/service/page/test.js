@@ -15,12 +15,14 @@ export class TestView {
     this.showLine = showLine;
     this.changed = changed;
     this.answers = [];
+    //: The site whose file was loaded last, if any.
+    this.site = null;
     this.chosen = null;
     this.latest = new Latest(() => this.refresh());
     this.chips = el("ul", { class: "chips", "aria-label": "Robots that ask" });
     this.names = el("datalist", { id: "known" });
     this.name = el("input", { id: "agent", type: "text", autocapitalize: "none", spellcheck: false, maxLength: 1024,
-      placeholder: "A product token or a whole User-Agent header", "aria-label": "Another robot",
+      placeholder: "A name or User-Agent", "aria-label": "Another robot",
       on: { keydown: (event) => {
         if (event.key === "Enter") {
           event.preventDefault();
@@ -54,7 +56,7 @@ export class TestView {
   add(name) {
     const token = name.trim();
     if (!token) return;
-    if (!state.agents.includes(token)) state.agents.push(token);
+    if (!state.agents.some((each) => each.toLowerCase() === token.toLowerCase())) state.agents.push(token);
     this.name.value = "";
     this.load();
     this.changed(true);
@@ -122,11 +124,28 @@ export class TestView {
       ? el("span", { class: "soft" }, WITHOUT_RULE[answer.reason] || answer.reason)
       : el("button", { type: "button", class: "link", title: shown(answer.sentence), on: { click: () => this.choose(key, answer.line) } },
         `line ${answer.line}: `, el("code", {}, shown(answer.rule)));
-    return el("tr", { class: key === this.chosen ? "now" : "" },
+    return el("tr", { class: key === this.chosen ? "now" : "", on: { click: (event) => {
+      if (answer.line !== null && !event.target.closest("button")) this.choose(key, answer.line);
+    } } },
       el("td", { class: "tight" }, el("span", { class: `verdict ${answer.allowed ? "yes" : "no"}` }, verdict)),
       el("td", {}, answer.agent === "*" ? "* (any robot)" : shown(answer.agent)),
-      el("td", {}, el("code", {}, shown(answer.url))),
+      el("td", {}, el("code", {}, shown(answer.url)), this.remark(answer.url)),
       el("td", {}, by));
+  }
+
+  /** Return what to say of a URL that may be meant in another way. */
+  remark(url) {
+    if (!url.includes("://")) {
+      return !/^[/?*]/.test(url) && el("div", { class: "warning" }, "no scheme: read as the path ", el("code", {}, shown(`/${url}`)));
+    }
+    let origin = null;
+    try {
+      ({ origin } = new URL(url));
+    } catch {
+      // It is asked about as it stands.
+    }
+    return this.site && origin && origin !== this.site
+      && el("div", { class: "warning" }, "not on ", el("code", {}, this.site), ", whose file this is");
   }
 
   choose(key, line) {
