@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import FastAPI, Query, Request, Response
 from pydantic_core import to_json
 
 from .. import COMPILED, _answers
@@ -34,9 +34,10 @@ _NAMES = 4_096
 _WORK = 80_000_000 if COMPILED else 2_000_000
 
 
-def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics) -> APIRouter:  # noqa: C901, PLR0915 - one route after another
-    """Return the routes."""
-    api = APIRouter(prefix="/v1")
+def add_routes(  # noqa: C901, PLR0915 - one route after another
+    api: FastAPI, settings: Settings, sites: Sites, workers: Workers, metrics: Metrics
+) -> None:
+    """Add the routes to the application itself: a router of their own would look them up twice."""
 
     async def fetched(site: str, dialect: str, request: Request, pointer: str) -> Outcome:
         client = request.client.host if request.client else ""
@@ -55,7 +56,7 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         return outcome.robots.body, outcome
 
     @api.post(
-        "/decide",
+        "/v1/decide",
         operation_id="decide",
         summary="May robots fetch URLs?",
         response_model=models.DecideResponse,
@@ -98,7 +99,7 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         # It is as the model says, and not looked at again: that takes as long as the rest.
         return Response(to_json(answer), media_type="application/json")
 
-    @api.get("/check", operation_id="check", summary="May a robot fetch a URL, says its site?")
+    @api.get("/v1/check", operation_id="check", summary="May a robot fetch a URL, says its site?")
     async def check(
         request: Request, query: Annotated[models.CheckQuery, Query()]
     ) -> models.CheckResponse:
@@ -111,7 +112,7 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         answer = {"dialect": query.dialect, "decision": told, "fetch": of_outcome(outcome)}
         return models.CheckResponse.model_validate(scalars(answer))
 
-    @api.get("/fetch", operation_id="fetch", summary="What is a site's robots.txt?")
+    @api.get("/v1/fetch", operation_id="fetch", summary="What is a site's robots.txt?")
     async def fetch(
         request: Request, query: Annotated[models.FetchQuery, Query()]
     ) -> models.FetchedFile:
@@ -121,7 +122,7 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         outcome = await sites.outcome(url, query.dialect, client, "site", query.max_age)
         return models.FetchedFile.model_validate(scalars(of_outcome(outcome)))
 
-    @api.post("/lint", operation_id="lint", summary="What should the file's author know?")
+    @api.post("/v1/lint", operation_id="lint", summary="What should the file's author know?")
     async def lint(question: models.LintRequest, request: Request) -> models.LintResponse:
         """Findings, each with its place, what comes of it, and often the edits that mend it."""
         dialects = list(dict.fromkeys(question.dialects))
@@ -130,7 +131,7 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         answer = await workers.run(request, _answers.lint, body, dialects, cut, charset)
         return models.LintResponse.model_validate(answer | _told(outcome))
 
-    @api.post("/diff", operation_id="diff", summary="What does a change of the file change?")
+    @api.post("/v1/diff", operation_id="diff", summary="What does a change of the file change?")
     async def diff(question: models.DiffRequest, request: Request) -> models.DiffResponse:
         """For whom, on which URLs and by which lines; that nothing changes is proved."""
         name = question.dialect
@@ -139,7 +140,7 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         answer = await workers.run(request, _answers.diff, before, after, name)
         return models.DiffResponse.model_validate(answer)
 
-    @api.post("/audit", operation_id="audit", summary="Which known crawlers may fetch what?")
+    @api.post("/v1/audit", operation_id="audit", summary="Which known crawlers may fetch what?")
     async def audit(question: models.AuditRequest, request: Request) -> models.AuditResponse:
         """All, some or none of the site, by which line; and what is said about uses of it."""
         tokens = {crawler.token.lower() for crawler in known()}
@@ -153,7 +154,7 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         answer = await workers.run(request, _answers.audited, body, name, question.agents)
         return models.AuditResponse.model_validate({"dialect": name} | answer | _told(outcome))
 
-    @api.post("/disagree", operation_id="disagree", summary="Who reads the file differently?")
+    @api.post("/v1/disagree", operation_id="disagree", summary="Who reads the file differently?")
     async def disagree(
         question: models.DisagreeRequest, request: Request
     ) -> models.DisagreeResponse:
@@ -166,7 +167,7 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         answer = {"dialect": name, "dialects": dialects, "disagreements": found}
         return models.DisagreeResponse.model_validate(answer | _told(outcome))
 
-    @api.get("/agents", operation_id="agents", summary="Which crawlers are known?")
+    @api.get("/v1/agents", operation_id="agents", summary="Which crawlers are known?")
     async def agents(
         request: Request, query: Annotated[models.AgentsQuery, Query()]
     ) -> models.AgentsResponse:
@@ -185,7 +186,7 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
         ]
         return models.AgentsResponse(agents=records)
 
-    @api.get("/dialects", operation_id="dialects", summary="In which ways can a file be read?")
+    @api.get("/v1/dialects", operation_id="dialects", summary="In which ways can a file be read?")
     async def dialects() -> models.DialectsResponse:
         """The dialects, each with its source."""
         records = [
@@ -193,8 +194,6 @@ def router(settings: Settings, sites: Sites, workers: Workers, metrics: Metrics)
             for each in DIALECTS.values()
         ]
         return models.DialectsResponse(dialects=records)
-
-    return api
 
 
 def _is_small(body: bytes, agents: list[str], urls: list[str]) -> bool:

@@ -104,7 +104,7 @@ class Service(Gate):
         )
         self.api.openapi = self._openapi  # type: ignore[method-assign]
         _problems.install(self.api)
-        self.api.include_router(_api.router(settings, sites, workers, metrics))
+        _api.add_routes(self.api, settings, sites, workers, metrics)
         self._add_watching(metrics)
         self._add_page()
         super().__init__(self.api, settings.max_body, limit, metrics, self.state)

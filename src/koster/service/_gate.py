@@ -125,6 +125,10 @@ class Gate:
         if not declared.isdigit() or int(declared) > self._max_body:
             await _refuse(too_large(self._max_body), receive, send)
             return
+        if declared != b"0":
+            # uvicorn gives no more than that.
+            await self._app(scope, receive, send)
+            return
         left = self._max_body
 
         async def receiving() -> Message:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from .._json import scalars
 from ..cache import MemoryCache, SqliteCache, opened
 from ..cache.memory import Recent
 from ..dialects import dialect_named
@@ -122,7 +123,7 @@ class Sites:
 
     def _hear(self, event: Event) -> None:
         """Count what is fetched, and write it down."""
-        fields: dict[str, Any] = {"site": event.origin, **event.attributes}
+        fields: dict[str, Any] = scalars({"site": event.origin, **event.attributes})
         if event.name is EventName.FETCH_FINISHED:
             self._metrics.fetched(event)
             log("fetch", **fields)

@@ -60,7 +60,8 @@ function edited(text) {
 
 function facts() {
   const octets = new Blob([state.robots]).size;
-  byId("facts").textContent = `${counted(editor.rows, "line")}, ${counted(octets, "octet")}`;
+  const source = state.dialect === names[0] ? "" : ` · as in: ${views.dialects.sources.get(state.dialect)}`;
+  byId("facts").textContent = `${counted(editor.rows, "line")}, ${counted(octets, "octet")}${source}`;
 }
 
 function showLine(line) {
@@ -154,6 +155,7 @@ byId("load").addEventListener("submit", (event) => {
 
 byId("dialect").addEventListener("change", (event) => {
   state.dialect = event.target.value;
+  facts();
   for (const name of new Set([state.tab, "findings"])) views[name].ask();
   changed();
 });
@@ -196,7 +198,7 @@ async function start() {
   try {
     const { dialects } = await get("dialects");
     names = dialects.map((each) => each.name);
-    byId("dialect").replaceChildren(...dialects.map((each) => el("option", { value: each.name }, `${each.name}: ${each.source}`)));
+    byId("dialect").replaceChildren(...dialects.map((each) => el("option", { value: each.name, title: each.source }, each.name)));
     views.dialects.sources = new Map(dialects.map((each) => [each.name, each.source]));
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
