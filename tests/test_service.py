@@ -641,3 +641,16 @@ def test_an_application_for_any_server() -> None:
     app = create_app()
     assert callable(app)
     assert closed_port()
+
+
+def test_where_the_cache_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from koster.cli.serve import _place
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    assert _place(None) == str(tmp_path / "caches/koster/service.sqlite")
+    assert (tmp_path / "caches/koster").is_dir()
+    assert _place("memory") is None
+    assert _place("redis://x/0") == "redis://x/0"
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert _place(None) is None
