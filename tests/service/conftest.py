@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 import serving
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+# Beside the tests of the load a browser may be slow.
+expect.set_options(timeout=20_000)
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -63,7 +66,7 @@ def opened(browser: Browser, service: str) -> Iterator[OpenPage]:
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(20_000)
         listen(page)
         page.goto(f"{service}/{fragment}")
         page.wait_for_selector("body[data-ready]")

@@ -179,17 +179,20 @@ def test_who_hangs_up_frees_the_worker() -> None:
         began = time.monotonic()
         answer = httpx2.post(f"{url}/v1/lint", json={"robots": ""}, timeout=30)
         assert answer.status_code == 200
-        assert time.monotonic() - began < 8
+        # Else five times ten seconds.
+        assert time.monotonic() - began < 20
 
 
 def test_one_client_has_its_share_of_the_workers() -> None:
     hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
-    with serving.in_thread(Settings(rate=0, work_timeout=2)) as url:
+    with serving.in_thread(Settings(rate=0, work_timeout=4)) as url:
         asking = [serving.connected(url) for _ in range(12)]
         for connection in asking:
             connection.sendall(request(hard, HEAD.replace(b"decide", b"audit")))
-        time.sleep(0.5)
-        refused = [each for each in asking if _has_answer(each)]
+        refused: set[socket.socket] = set()
+        until = time.monotonic() + 10
+        while len(refused) < 2 and time.monotonic() < until:
+            refused |= {each for each in asking if each not in refused and _has_answer(each)}
         assert len(refused) == 2
         assert is_well(url)
         for connection in asking:
