@@ -384,6 +384,14 @@ class Outcome:
         return replace(decision, allowed=allowed, reason=self.reason, why=self.why)
 
 
+def read_as(outcome: Outcome, dialect: Dialect) -> Outcome:
+    """Return an outcome with its file read in a dialect that reads statuses alike."""
+    if outcome.dialect == dialect:
+        return outcome
+    robots = None if outcome.robots is None else parse(outcome.robots.body, dialect)
+    return replace(outcome, dialect=dialect, robots=robots)
+
+
 def outcome_of(entry: Entry, dialect: Dialect, now: datetime) -> Outcome:
     """Return what an entry means at a moment, in a dialect."""
     means = standing(entry, now)

@@ -21,15 +21,18 @@ __all__ = ["Cache", "MemoryCache", "RedisCache", "SqliteCache"]
 _SERVERS = ("redis://", "rediss://", "unix://")
 
 
-def opened(place: str | os.PathLike[str] | None) -> Cache | None:
-    """Return the cache at a place: the path of a file, or the URL of a Redis; None for none."""
+def opened(place: str | os.PathLike[str] | None, most_octets: int | None = None) -> Cache | None:
+    """Return the cache at a place: the path of a file, or the URL of a Redis; None for none.
+
+    ``most_octets`` is what a file may hold.
+    """
     if place is None:
         return None
     if isinstance(place, str) and place.startswith(_SERVERS):
         from .redis import RedisCache  # noqa: PLC0415 - needs an extra
 
         return RedisCache(place)
-    return SqliteCache(place)
+    return SqliteCache(place, most_octets)
 
 
 def __getattr__(name: str) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import sys
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -22,8 +22,8 @@ from rich.progress import (
 
 from .. import origins
 from .._version import VERSION
+from ..access import read_as
 from ..errors import MissingExtraError
-from ..robots import parse
 from . import _screen
 
 if TYPE_CHECKING:
@@ -120,14 +120,8 @@ def fetched(
     found = []
     for _ in sites:
         had = {statuses: next(results) for statuses in clients}
-        found.append(tuple(_read_as(had[dialect.statuses], dialect) for dialect in dialects))
+        found.append(tuple(read_as(had[dialect.statuses], dialect) for dialect in dialects))
     return found
-
-
-def _read_as(outcome: Outcome, dialect: Dialect) -> Outcome:
-    """Return an outcome with its file read in a dialect that reads statuses alike."""
-    robots = None if outcome.robots is None else parse(outcome.robots.body, dialect)
-    return replace(outcome, dialect=dialect, robots=robots)
 
 
 def _client(dialect: Dialect, settings: Settings) -> RobotsClient:

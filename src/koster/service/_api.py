@@ -14,6 +14,7 @@ from ..agents import known
 from ..dialects import DIALECTS, RFC9309, dialect_named
 from ..robots import parse
 from . import _models as models
+from ._limits import client_of
 from ._problems import Problem
 from ._sites import as_url, is_on
 
@@ -40,8 +41,7 @@ def add_routes(  # noqa: C901, PLR0915 - one route after another
     """Add the routes to the application itself: a router of their own would look them up twice."""
 
     async def fetched(site: str, dialect: str, request: Request, pointer: str) -> Outcome:
-        client = request.client.host if request.client else ""
-        return await sites.outcome(as_url(site), dialect, client, pointer)
+        return await sites.outcome(as_url(site), dialect, client_of(request), pointer)
 
     async def text_of(
         file: models.File, dialect: str, request: Request, pointer: str = "/site"
@@ -106,7 +106,7 @@ def add_routes(  # noqa: C901, PLR0915 - one route after another
         """The robots.txt of the URL's own site is fetched, or had from the cache."""
         each_once(request)
         url = as_url(query.url)
-        outcome = await sites.outcome(url, query.dialect, _client(request), "url")
+        outcome = await sites.outcome(url, query.dialect, client_of(request), "url")
         metrics.questions.inc()
         told = _answers.decision_told(outcome.decide(url, query.agent))
         answer = {"dialect": query.dialect, "decision": told, "fetch": of_outcome(outcome)}
@@ -118,7 +118,7 @@ def add_routes(  # noqa: C901, PLR0915 - one route after another
     ) -> models.FetchedFile:
         """The file, each hop on the way to it, and for how long it holds."""
         each_once(request)
-        url, client = as_url(query.site), _client(request)
+        url, client = as_url(query.site), client_of(request)
         outcome = await sites.outcome(url, query.dialect, client, "site", query.max_age)
         return models.FetchedFile.model_validate(scalars(of_outcome(outcome)))
 
@@ -218,11 +218,6 @@ def each_once(request: Request) -> None:
         if names.count(name) > 1:
             detail = f"{name} is given more than once"
             raise Problem(422, "invalid", detail, [{"detail": detail, "parameter": name}])
-
-
-def _client(request: Request) -> str:
-    """Return the address of who asks."""
-    return request.client.host if request.client else ""
 
 
 def _told(outcome: Outcome | None) -> dict[str, Any]:

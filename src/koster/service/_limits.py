@@ -10,6 +10,8 @@ from ..cache.memory import Recent
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fastapi import Request
+
 #: Clients that are remembered; who is forgotten begins anew.
 _CLIENTS = 100_000
 
@@ -48,6 +50,11 @@ class RateLimit:
             return early
         self._due.put(key, due + seconds)
         return 0.0
+
+
+def client_of(request: Request) -> str:
+    """Return the address of who asks."""
+    return request.client.host if request.client else ""
 
 
 def _of_one_hand(client: str) -> str:

@@ -6,14 +6,11 @@ Who sends a request slowly, an endless head, or does not read the answer, is cut
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from ._problems import MEDIA_TYPE, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: Octets that the head of a request may have.
 MAX_HEAD = 64 * 1024
@@ -205,10 +202,7 @@ class Protocol(HttpToolsProtocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.keep_alive = False
         elif not self._is_reading:
-            self._later(self._close_if_idle)
-
-    def _later(self, what: Callable[[], object]) -> None:
-        self.loop.call_later(_LAST_CHANCE, what)
+            self.loop.call_later(_LAST_CHANCE, self._close_if_idle)
 
     def _close_if_idle(self) -> None:
         is_answering = self.cycle is not None and not self.cycle.response_complete

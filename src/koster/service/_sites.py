@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from .._json import scalars
-from ..cache import MemoryCache, SqliteCache, opened
+from ..access import read_as
+from ..cache import MemoryCache, opened
 from ..cache.memory import Recent
 from ..dialects import dialect_named
 from ..errors import UrlError
 from ..fetch import AsyncRobotsClient, Event, EventName, Guard, to_ascii
 from ..fetch._keeper import checked_header
 from ..origins import origin_of
-from ..robots import parse
 from ._gate import too_many
 from ._log import WARNING, log
 from ._problems import Problem
@@ -49,7 +48,7 @@ class Sites:
         self._limit = limit
         self._metrics = metrics
         self._clients: dict[Statuses, AsyncRobotsClient] = {}
-        self._cache: Cache = _opened(settings)
+        self._cache: Cache = opened(settings.cache, settings.cache_octets) or MemoryCache()
         self._guard = Guard(also=settings.let_through)
         self._at_once: anyio.Semaphore | None = None
         #: When sites were asked before their time.
@@ -86,7 +85,7 @@ class Sites:
         reading = dialect_named(dialect)
         seconds = self._settings.fetch_timeout * _WAITING
         with anyio.move_on_after(seconds):
-            return _read_as(await self._asked(origin, reading, max_age), reading)
+            return read_as(await self._asked(origin, reading, max_age), reading)
         raise Problem(503, "busy", "too many sites are being fetched: try again", wait=2)
 
     async def _asked(self, origin: str, dialect: Dialect, max_age: float | None) -> Outcome:
@@ -153,19 +152,3 @@ def is_on(url: str, outcome: Outcome) -> bool:
 def _no_site(why: str, pointer: str) -> Problem:
     where = {"pointer": pointer} if pointer.startswith("/") else {"parameter": pointer}
     return Problem(422, "no-site", why, [{"detail": why, **where}])
-
-
-def _opened(settings: Settings) -> Cache:
-    """Return the cache that is meant, of bounded size."""
-    cache = opened(settings.cache) or MemoryCache()
-    if isinstance(cache, SqliteCache) and settings.cache is not None:
-        return SqliteCache(settings.cache, settings.cache_octets)
-    return cache
-
-
-def _read_as(outcome: Outcome, dialect: Dialect) -> Outcome:
-    """Return an outcome with its file read in a dialect that reads statuses alike."""
-    if outcome.dialect == dialect:
-        return outcome
-    robots = None if outcome.robots is None else parse(outcome.robots.body, dialect)
-    return replace(outcome, dialect=dialect, robots=robots)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 import anyio.to_process
 
+from ._limits import client_of
 from ._problems import Problem
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Workers:
         Raises:
             Problem: it takes too long, there is too much to do, or nobody waits any more.
         """
-        client = request.client.host if request.client else ""
+        client = client_of(request)
         if sum(self._waiting.values()) >= self._number * _WAITING:
             raise _busy()
         if self._waiting[client] >= _WAITING_OF_ONE:

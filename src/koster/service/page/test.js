@@ -1,7 +1,7 @@
 // The tab Test: may these robots fetch these URLs, and which line says so?
 
 import { ask, Latest, Problem } from "./api.js";
-import { counted, el, shown, table } from "./dom.js";
+import { el, shown, table } from "./dom.js";
 import { state, urlsAsked } from "./state.js";
 
 const WITHOUT_RULE = {
@@ -165,5 +165,3 @@ export function decidedBy(decided, showLine) {
   const text = [`line ${decided.line}: `, el("code", {}, shown(decided.rule))];
   return [verdict, " ", showLine ? el("button", { type: "button", class: "link", on: { click: () => showLine(decided.line) } }, text) : el("span", {}, text)];
 }
-
-export { counted };
