@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import gzip
 import http.client
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from urllib.parse import urlparse, urlsplit
 
 import pytest
-from server import Answer, Site, closed_port
+from server import Answer, Site, closed_port, running
 
 from koster.compat import robotstxt
 from koster.compat.robotstxt import Parser
@@ -167,9 +172,76 @@ def test_a_compressed_body_is_unpacked(site: Site) -> None:
     assert robotstxt.get(site.url, "Crawler").allowed("/")
 
 
-def test_a_body_that_trickles_is_given_up(site: Site) -> None:
+# "the length of time in seconds to wait for one http request"
+
+
+@contextmanager
+def trickling(head: bytes) -> Iterator[int]:
+    """A server that sends its answer byte by byte, one every 50 ms; gives its port."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    asking, _ = listening.accept()
+                    with asking, suppress(OSError):
+                        for byte in head * 100:
+                            asking.sendall(bytes([byte]))
+                            time.sleep(0.05)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield listening.getsockname()[1]
+        listening.shutdown(socket.SHUT_RDWR)
+    thread.join()
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n" + b"X-Slow: yes\r\n" * 20
+
+
+@pytest.mark.parametrize("head", [HEAD, b"", HEAD + b"Content-Length: 5000\r\n\r\nUser-agent: *"])
+def test_a_server_that_trickles_is_abandoned_in_time(head: bytes) -> None:
+    with trickling(head or b" ") as port:
+        began = time.monotonic()
+        assert robotstxt.get(f"http://127.0.0.1:{port}", "Crawler", http_timeout=0.5).allowed("/")
+        assert time.monotonic() - began < 5
+
+
+def test_a_body_that_trickles_is_abandoned(site: Site) -> None:
     site.robots(200, FORBID * 10, trickle=0.05)
     assert robotstxt.get(site.url, "Crawler", http_timeout=0.5).allowed("/")
+
+
+@pytest.mark.parametrize("own", [None, 60, 0.3])
+def test_a_connection_without_a_timeout_does_not_wait_forever(own: float | None) -> None:
+    with trickling(HEAD) as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=own)
+        began = time.monotonic()
+        assert robotstxt.get(connection, "Crawler", http_timeout=0.5).allowed("/")
+        assert time.monotonic() - began < 5
+        assert connection.timeout == own
+        connection.close()
+
+
+def test_a_connection_keeps_its_own_timeout(site: Site) -> None:
+    site.robots(200, FORBID)
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=None)
+    for own in (None, 7.0):
+        assert not robotstxt.get(connection, "Crawler", http_timeout=5).allowed("/")
+        assert connection.sock.gettimeout() == (None if own is None else own)
+        connection.sock.settimeout(7.0)
+    assert connection.timeout is None
+    assert site.connections == 1
+    connection.close()
+
+
+def test_looking_a_host_up_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(3))
+    began = time.monotonic()
+    assert robotstxt.get("http://slow.invalid", "Crawler", http_timeout=0.2).allowed("/")
+    assert time.monotonic() - began < 2.5
 
 
 def test_urls_may_be_in_another_charset(site: Site) -> None:
@@ -194,7 +266,9 @@ def test_options_that_make_no_sense_raise(site: Site) -> None:
 @pytest.mark.parametrize(
     ("name", "agent", "is_for"),
     [
-        ("google", "GoogleBot", True), ("GoogleBot", "google", True), ("bot", "GoogleBot/2.1", True),
+        ("google", "GoogleBot", True), ("GoogleBot", "google", False), ("bot", "GoogleBot/2.1", True),
+        ("Googlebot-News", "Googlebot", False), ("Googlebot", "Googlebot-News", True),
+        ("*a" * 20, "Mozilla/5.0 (compatible; " + "a" * 40, True),
         ("bing", "GoogleBot", False), ("*", "GoogleBot", True), ("Google*", "googlebot", True),
         ("G*le*t", "my-googlebot", True), ("g*x", "googlebot", False), ("*bot", "googlebot", True),
         ("", "googlebot", True),
@@ -234,6 +308,11 @@ def test_the_first_section_that_matches_holds_everybody_among_them() -> None:
         ("/*.pdf$", "/a.pdf", True), ("/*.pdf$", "/a.pdf?x=1", True), ("/*.pdf$", "/a.pdfx", False),
         ("/h%65llo/", "/hello/", True), ("/hello/", "/h%65llo/", True),
         ("/ac%2fdc", "/ac/dc", False), ("/ac%2fdc", "/ac%2Fdc", True),
+        # "only /?&= remain %-encoded": also after the first "?".
+        ("/?a%2Fb", "/?a/b", False), ("/?a/b", "/?a%2fb", False), ("/?a%2fb", "/?a%2Fb", True),
+        ("/?a%3Fb", "/?a?b", False), ("/?a?b", "/?a%3fb", False), ("/?a%3fb", "/?a%3Fb", True),
+        ("/?a%26b", "/?a&b", False), ("/?a%3Db", "/?a=b", False), ("/?a%3db", "/?a%3Db", True),
+        ("/%2F*", "/%2fx", True), ("/*2F", "/a%2Fb", True), ("/%25", "/%25", True),
         ("/a%3db", "/a=b", False), ("/a%26b", "/a&b", False), ("/a%3fb", "/a?b", False),
         ("/a%2ac", "/abc", True), ("/a b", "/a%20b", True),
     ],
@@ -256,8 +335,163 @@ def test_a_disallow_without_a_path_is_allow_star() -> None:
 def test_what_matches_nothing_is_allowed() -> None:
     assert allowed("User-agent: *\nDisallow: /a", "/b")
     assert allowed("User-agent: Other\nDisallow: /", "/b")
-    assert allowed("Disallow: /", "/b")
 
 
 def test_robots_txt_is_a_path_like_any_other() -> None:
     assert not allowed("User-agent: *\nDisallow: /", "/robots.txt")
+
+
+# Comments: the gem's "basics" test has them after white space.
+
+
+@pytest.mark.parametrize(
+    ("line", "blocked", "open_"),
+    [
+        ("Disallow: /#!/app", "/%23!/app", "/"), ("Disallow: /a #b", "/a", "/b"),
+        ("Disallow: /a\t# b", "/ax", "/b"), ("# Disallow: /", None, "/"),
+        ("  #Disallow: /", None, "/"), ("Disallow: /a#b # c", "/a%23b", "/a"),
+    ],
+)  # fmt: skip
+def test_a_comment_begins_a_line_or_follows_white_space(
+    line: str, blocked: str | None, open_: str
+) -> None:
+    body = f"User-agent: *\n{line}\n"
+    assert allowed(body, open_)
+    assert blocked is None or not allowed(body, blocked)
+
+
+def test_a_sitemap_keeps_its_fragment() -> None:
+    parser = robotstxt.parse(
+        "Sitemap: https://e.com/s.xml#x\nSitemap: https://e.com/t #y", "Crawler"
+    )
+    assert parser.sitemaps == ["https://e.com/s.xml#x", "https://e.com/t"]
+
+
+# Rules before any User-agent line.
+
+
+def test_rules_before_any_agent_are_the_first_section_and_for_everybody() -> None:
+    body = "Disallow: /a\nUser-agent: Crawler\nDisallow: /b\n"
+    assert not allowed(body, "/a")
+    # As any section that matches first.
+    assert allowed(body, "/b")
+
+
+# The tests that come with the gem: test/parser_test.rb and test/getter_test.rb.
+
+BASICS = """\
+User-agent: *
+Disallow: /?*\t\t\t#comment
+Disallow: /home
+Disallow: /terms
+Disallow: /index.php
+Disallow: /test*
+Disallow: /team*     # comment
+Disallow: /index
+Allow: /    # comment
+Sitemap: http://example.com/sitemap.xml
+"""
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("/", True), ("/?", False), ("/?key=value", False), ("/example", True),
+        ("/example/index.php", True), ("/test", False), ("/test/example", False),
+        ("/team-game", False), ("/team-game/example", False), ("/index.phpx", False),
+    ],
+)  # fmt: skip
+def test_gem_basics(url: str, expected: bool) -> None:
+    parser = Parser("Test", BASICS)
+    assert parser.allowed(url) == expected
+    assert parser.sitemaps == ["http://example.com/sitemap.xml"]
+
+
+@pytest.mark.parametrize("url", ["/", "/index.html"])
+def test_gem_blank_disallow(url: str) -> None:
+    assert Parser("Google", "User-agent: *\nDisallow:\n").allowed(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("/allowed/", True), ("/test/", False), ("/test%2Fetc/", True),
+        ("/secret%2fgarden/", False), ("/secret/garden/", True), ("/alph%61/", False),
+    ],
+)  # fmt: skip
+def test_gem_url_escaping(url: str, expected: bool) -> None:
+    body = "User-agent: *\nDisallow: /test/\nDisallow: /secret%2Fgarden/\nDisallow: /%61lpha/\n"
+    assert Parser("Google", body).allowed(url) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("/.pdfs/index.html", True), ("/.pdfs/index.pdf", False),
+        ("/.pdfs/index.pdf?action=view", False), ("/.pdfs/index.html?download_as=.pdf", False),
+    ],
+)  # fmt: skip
+def test_gem_trail_matching(url: str, expected: bool) -> None:
+    body = "User-agent: *\n   #comments\nDisallow: /*.pdf$\n"
+    assert Parser("Google", body).allowed(url) == expected
+
+
+@pytest.mark.parametrize(
+    ("agent", "expected"), [("Google", True), ("Yahoo", True), ("Bing", False)]
+)
+def test_gem_useragents(agent: str, expected: bool) -> None:
+    body = "User-agent: Google\nUser-agent: Yahoo\nDisallow:\n\nUser-agent: *\nDisallow: /\n"
+    assert Parser(agent, body).allowed("/hello") == expected
+
+
+def test_gem_missing_useragent() -> None:
+    parser = Parser("Google", "Disallow: /index\n")
+    assert parser.allowed("/hello")
+    assert not parser.allowed("/index/wold")
+
+
+def test_gem_strange_newlines() -> None:
+    assert not Parser("Google", "User-agent: *\r\r\rDisallow: *").allowed("/index/wold")
+
+
+def test_gem_bad_unicode() -> None:
+    body = "User-agent: *\ndisallow: /?id=%C3%CB%D1%CA%A4%C5%D4%BB%C7%D5%B4%D5%E2%CD\n"
+    assert Parser("Google", body).allowed("/index/wold")
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"), [(404, True), (500, True), (401, False), (403, False)]
+)
+def test_gem_absence_error_unauthorized_and_forbidden(
+    site: Site, status: int, expected: bool
+) -> None:
+    site.robots(status)
+    assert robotstxt.get_allowed(f"{site.url}/index.html", "Google") == expected
+
+
+def test_gem_uri_object_and_existing_http_connection(site: Site) -> None:
+    site.robots(200, b"User-agent:*\nDisallow: /test")
+    connection = http.client.HTTPConnection("127.0.0.1", site.port)
+    connection.connect()
+    for source in (urlsplit(f"{site.url}/index.html"), connection):
+        parser = robotstxt.get(source, "Google")
+        assert parser.allowed("/index.html")
+        assert not parser.allowed("/test/index.html")
+    connection.close()
+
+
+def test_gem_redirects(site: Site) -> None:
+    with running() as other:
+        other.robots(200, b"User-agent:*\nDisallow: /private")
+        site.robots(303, headers={"Location": f"{other.url}/robots.txt"})
+        parser = robotstxt.get(f"{site.url}/", "Google")
+    assert parser.allowed("/index.html")
+    assert not parser.allowed("/private/index.html")
+
+
+def test_gem_encoding(site: Site) -> None:
+    body = "User-agent: *\nDisallow: /encyclop\xe6dia".encode("utf-16")
+    site.robots(200, body, {"Content-Type": "text/plain; charset=utf-16"})
+    parser = robotstxt.get(f"{site.url}/#index", "Google")
+    assert parser.allowed("/index.html")
+    assert not parser.allowed("/encyclop%c3%a6dia/index.html")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from . import _lines, _octets
+from . import _lines
 from .dialects import Names
 from .model import Directive
 
@@ -139,25 +139,37 @@ def _note_candidates(
                     numbers.append(group)
                 elif _may_be_name(data, start, end, asked, size):
                     name = data[start:end].lower()
-                    if min(end - start, size) <= _SHORT or name in asked or asked in name:
+                    if _is_odd(name) or name in asked or asked in name:
                         names.append(name)
                         numbers.append(group)
                         others = True
             else:
                 is_star = row == first
+                if is_star:
+                    # Rules before any User-agent line.
+                    names.append(b"*")
+                    numbers.append(group)
             if is_star and (not everybody or everybody[-1] != group):
                 everybody.append(group)
     return others
 
 
+def _is_odd(name: bytes) -> bool:
+    """Tell whether a name can match otherwise than by its bytes: it has stars or is not ASCII."""
+    return b"*" in name or not name.isascii()
+
+
 def _may_be_name(data: Octets, start: int, end: int, agent: Octets, size: int) -> bool:
-    """Tell whether name and agent (lower case) stand in one another, or the name has a star.
+    """Tell whether name and agent (lower case) stand in one another, or the name is an odd one.
 
     Where both are long it leaves the question to who asks: octet by octet it could take long.
     """
-    if min(end - start, size) > _SHORT or _octets.find(data, _STAR, start, end) < end:
-        return True
     length = end - start
+    if min(length, size) > _SHORT:
+        return True
+    for at in range(start, end):
+        if data[at] == _STAR or data[at] > 127:
+            return True
     if length <= size:
         for at in range(size - length + 1):
             if _same_letters(data, start, agent, at, length):

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-import time
 import zlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import http.client
     from collections.abc import Callable
 
 #: Octets that are read of a robots.txt by default: what koster parses of one.
 MAX_OCTETS = 1 << 24
-
-_CHUNK = 1 << 16
 
 #: What `urllib.parse.quote` is to leave as it is, so that only what is not ASCII is escaped.
 ASCII = "".join(map(chr, range(128)))
@@ -57,24 +53,3 @@ def unpacked(content: bytes, encoding: str | None, limit: int) -> bytes:
         return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(content, limit)
     except zlib.error:
         return content
-
-
-def read_within(response: http.client.HTTPResponse, limit: int, deadline: float) -> bytes:
-    """Return at most ``limit`` octets of a body, read before a moment of the monotonic clock.
-
-    Raises:
-        TimeoutError: it is over, and there is more to come.
-    """
-    parts = []
-    size = 0
-    while size < limit:
-        part = response.read1(min(_CHUNK, limit - size))
-        if not part:
-            # It has come to its end: that makes the connection free for the next request.
-            response.read()
-            break
-        parts.append(part)
-        size += len(part)
-        if time.monotonic() > deadline:
-            raise TimeoutError("the server took too long")
-    return b"".join(parts)

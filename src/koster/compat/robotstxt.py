@@ -1,27 +1,38 @@
 """Stands in for the Ruby gem robotstxt, for whoever comes from there: the same names in Python.
 
 `get`, `parse` and `get_allowed` (``get_allowed?`` in Ruby), and `Parser` with `allowed` and
-`sitemaps`. The first section with a name that matches holds, ``*`` among them in file order;
-``*`` is special in names too; the first rule that matches decides.
+`sitemaps`. The first section with a name that is in the user agent holds, ``*`` among them in
+file order; ``*`` is special in names too; the first rule that matches decides.
 """
 
 from __future__ import annotations
 
 import codecs
 import http.client
+import re
 import ssl
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import ParseResult, SplitResult, quote, urljoin, urlsplit
 
 from .. import dialects
 from .._charsets import decoded
-from ..dialects import Choice, EmptyRules, Merging, Names, RobotsTxtPath, Separator, keys_of
+from ..dialects import (
+    Choice,
+    Comments,
+    EmptyRules,
+    Merging,
+    Names,
+    Orphans,
+    RobotsTxtPath,
+    Separator,
+    keys_of,
+)
 from ..model import Directive
 from ..origins import PORTS
 from ..robots import parse as _parse
-from ._http import ASCII, MAX_OCTETS, in_brackets, read_within, unpacked
+from ._http import ASCII, MAX_OCTETS, in_brackets, unpacked
+from ._timed import Deadline, connection_to, limited, read_up_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,10 +46,10 @@ if TYPE_CHECKING:
 
 
 def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
-    """Return the first section with a name that is in the agent, or the agent in it."""
+    """Return the first section with a name that is in the agent."""
     asked = agent.lower()
     for name, group in zip(names, groups, strict=True):
-        if name == b"*" or name in asked or asked in name:
+        if name == b"*" or name in asked:
             return [group]
         if b"*" in name and _stand_in_order(name.split(b"*"), asked):
             return [group]
@@ -56,9 +67,17 @@ def _stand_in_order(parts: Iterable[bytes], text: bytes) -> bool:
     return True
 
 
+_SEPARATORS = re.compile(r"%(26|2F|3D|3F)", re.IGNORECASE | re.ASCII)
+_SEPARATORS_OCTETS = re.compile(_SEPARATORS.pattern.encode(), re.IGNORECASE)
+
+
 def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
-    """Let a closing ``$`` match before a query, too, and an escaped star be a star."""
+    """Let a closing ``$`` match before a query, too, and an escaped star be a star.
+
+    The escapes of ``/?&=`` are escaped once more, here as in URLs, so that they stay what they are.
+    """
     value = value.replace(b"%2A", b"*").replace(b"%2a", b"*")
+    value = _SEPARATORS_OCTETS.sub(lambda match: b"%25" + match[1].upper(), value)
     if value.endswith(b"$"):
         return [(value, -1), (value[:-1] + b"?", -1)]
     return [(value, -1)]
@@ -75,6 +94,8 @@ _DIALECT = replace(
     directives=frozenset(_SPELLINGS.values()),
     spellings=_SPELLINGS,
     separator=Separator.COLON,
+    comments=Comments.AFTER_SPACE,
+    orphans=Orphans.FOR_EVERYBODY,
     names=Names.CHOSEN,
     merging=Merging.FIRST,
     choose=_choose,
@@ -106,6 +127,8 @@ class Parser:
     def allowed(self, urlish: Urlish) -> bool:
         """Tell whether the user agent may fetch a URL."""
         url = urlish if isinstance(urlish, str) else urlish.geturl()
+        if "%" in url:
+            url = _SEPARATORS.sub(lambda match: "%25" + match[1].upper(), url)
         if self._charset != "utf-8" and not url.isascii():
             url = quote(url, safe=ASCII, encoding=self._charset, errors="replace")
         return self._robots.allowed(url, self.robot_id)
@@ -142,8 +165,8 @@ def get(
             used and left open, so that it can be used again.
         user_agent: What is sent as User-Agent, and for whom the rules are.
         num_redirects: Redirects to follow before giving up.
-        http_timeout: Seconds to wait for one request; until it answers, a given connection has
-            its own.
+        http_timeout: Seconds for one request, from looking the host up to the end of the body.
+            A connection that has a shorter timeout keeps it.
         url_charset: The charset in which the URLs are encoded.
 
     Raises:
@@ -233,45 +256,43 @@ def _request(
     """Return status, headers and body of a response; leave a connection that was given open.
 
     Raises:
-        OSError: there is no response.
+        OSError: there is no response within ``timeout`` seconds.
         http.client.HTTPException: what came is none.
     """
+    deadline = Deadline(timeout)
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     target = quote(target, safe=_VISIBLE)
     if given is None:
-        connection = _connection(parts, timeout)
+        # As in the gem, nobody vouches for who the server is.
+        context = None if parts.scheme == "http" else ssl._create_unverified_context()  # noqa: S323
+        connection = connection_to(parts.hostname or "", parts.port, context, deadline)
         try:
-            return _exchange(connection, target, user_agent, timeout)
+            return _exchange(connection, target, user_agent, deadline)
         finally:
             connection.close()
     try:
-        return _exchange(given, target, user_agent, timeout)
+        return _exchange(given, target, user_agent, deadline)
     except (ConnectionError, http.client.CannotSendRequest):
         # The server had closed it meanwhile, or the last response was not read.
         given.close()
-        return _exchange(given, target, user_agent, timeout)
-
-
-def _connection(parts: SplitResult, timeout: float) -> http.client.HTTPConnection:
-    """Return a new connection. As in the gem, nobody vouches for who the server is."""
-    host = parts.hostname or ""
-    if parts.scheme == "http":
-        return http.client.HTTPConnection(host, parts.port, timeout=timeout)
-    context = ssl._create_unverified_context()  # noqa: S323 - as documented by ssl
-    return http.client.HTTPSConnection(host, parts.port, timeout=timeout, context=context)
+        return _exchange(given, target, user_agent, deadline)
 
 
 def _exchange(
-    connection: http.client.HTTPConnection, target: str, user_agent: str, timeout: float
+    connection: http.client.HTTPConnection, target: str, user_agent: str, deadline: Deadline
 ) -> tuple[int, Message, bytes]:
-    """Send a request and read the response."""
-    deadline = time.monotonic() + timeout
-    connection.request("GET", target, headers={"User-Agent": user_agent})
-    response = connection.getresponse()
-    content = read_within(response, MAX_OCTETS, deadline)
-    if not response.isclosed():
-        connection.close()
+    """Send a request and read the response; close the connection if that is not read whole."""
+    with limited(connection, deadline):
+        is_whole = False
+        try:
+            connection.request("GET", target, headers={"User-Agent": user_agent})
+            response = connection.getresponse()
+            content = read_up_to(response, MAX_OCTETS)
+            is_whole = response.isclosed()
+        finally:
+            if not is_whole:
+                connection.close()
     return response.status, response.headers, content
 
 

@@ -1,0 +1,196 @@
+"""Requests of `http.client` that end before a deadline, however slowly a server sends.
+
+A timeout of a socket limits each step; a server that sends one byte every second never exceeds
+it. Here every step gets the time that is left.
+"""
+
+from __future__ import annotations
+
+import http.client
+import io
+import queue
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Iterator
+
+_CHUNK = 1 << 16
+
+
+class Deadline:
+    """A moment of the monotonic clock, a number of seconds from now."""
+
+    def __init__(self, seconds: float) -> None:
+        self._moment = time.monotonic() + seconds
+
+    def seconds_left(self) -> float:
+        """Return the seconds until then.
+
+        Raises:
+            TimeoutError: it is past.
+        """
+        seconds = self._moment - time.monotonic()
+        if seconds <= 0:
+            raise TimeoutError("the server took too long")
+        return seconds
+
+
+class _Connection(http.client.HTTPConnection):
+    """A connection that looks its host up and connects before a deadline."""
+
+    deadline: Deadline
+
+    def connect(self) -> None:
+        """Connect to the first address that accepts.
+
+        Raises:
+            OSError: none does before the deadline.
+        """
+        error = OSError(f"{self.host} has no address")
+        for family, kind, protocol, _, address in _addresses(self.host, self.port, self.deadline):
+            sock = socket.socket(family, kind, protocol)
+            try:
+                sock.settimeout(self.deadline.seconds_left())
+                sock.connect(address)
+                sock.settimeout(self.deadline.seconds_left())
+            except OSError as failure:
+                sock.close()
+                error = failure
+            else:
+                self.sock = sock
+                return
+        raise error
+
+
+class _SecureConnection(http.client.HTTPSConnection, _Connection):
+    """The same over TLS: the handshake gets the time that is left."""
+
+
+def connection_to(
+    host: str, port: int | None, context: ssl.SSLContext | None, deadline: Deadline
+) -> http.client.HTTPConnection:
+    """Return a connection that is not open yet; with a context it uses TLS."""
+    if context is None:
+        connection = _Connection(host, port)
+    else:
+        connection = _SecureConnection(host, port, context=context)
+    connection.deadline = deadline
+    return connection
+
+
+def _addresses(host: str, port: int, deadline: Deadline) -> list[Any]:
+    """Look a host up, in a thread: the system's resolver takes no timeout.
+
+    Raises:
+        OSError: it has no address, or the resolver took too long.
+    """
+    found: queue.SimpleQueue[list[Any] | Exception] = queue.SimpleQueue()
+
+    def look_up() -> None:
+        try:
+            found.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as error:
+            found.put(error)
+
+    threading.Thread(target=look_up, name=f"look up {host}", daemon=True).start()
+    try:
+        addresses = found.get(timeout=deadline.seconds_left())
+    except queue.Empty:
+        raise TimeoutError(f"looking up {host} took too long") from None
+    if isinstance(addresses, Exception):
+        raise OSError(str(addresses)) from addresses
+    return addresses
+
+
+@contextmanager
+def limited(connection: http.client.HTTPConnection, deadline: Deadline) -> Iterator[None]:
+    """Make each step on a connection end before a deadline, or by its own timeout if that is less.
+
+    Afterwards the connection has its own timeout again.
+    """
+    given: Any = connection.timeout
+    if connection.sock is not None:
+        own = connection.sock.gettimeout()
+    elif given is None or isinstance(given, (int, float)):
+        own = given
+    else:
+        own = socket.getdefaulttimeout()
+
+    def seconds() -> float:
+        left = deadline.seconds_left()
+        return left if own is None else min(own, left)
+
+    connection.timeout = seconds()
+    if connection.sock is not None:
+        connection.sock.settimeout(seconds())
+    connection.response_class = partial(_Response, seconds)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del connection.response_class
+        connection.timeout = given
+        if connection.sock is not None:
+            connection.sock.settimeout(own)
+
+
+class _Response(http.client.HTTPResponse):
+    """A response whose reads get a timeout one by one."""
+
+    def __init__(
+        self, seconds: Callable[[], float], sock: socket.socket, *args: Any, **kwargs: Any
+    ) -> None:
+        super().__init__(sock, *args, **kwargs)
+        self.fp.close()
+        self.fp = io.BufferedReader(_Reader(seconds, sock))
+
+
+class _Reader(io.RawIOBase):
+    """Reads from a socket, which stays open as long as this does."""
+
+    def __init__(self, seconds: Callable[[], float], sock: socket.socket) -> None:
+        self._seconds = seconds
+        self._sock = sock
+        self._file = sock.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        """Read what comes next.
+
+        Raises:
+            TimeoutError: nothing came in time.
+        """
+        self._sock.settimeout(self._seconds())
+        return self._file.readinto(buffer)
+
+    def close(self) -> None:
+        """Let go of the socket."""
+        self._file.close()
+        super().close()
+
+
+def read_up_to(response: http.client.HTTPResponse, limit: int) -> bytes:
+    """Return at most ``limit`` bytes of a body.
+
+    Raises:
+        TimeoutError: the server took too long.
+    """
+    parts = []
+    size = 0
+    while size < limit:
+        part = response.read1(min(_CHUNK, limit - size))
+        if not part:
+            # It has come to its end: that makes the connection free for the next request.
+            response.read()
+            break
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
