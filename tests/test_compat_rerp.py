@@ -9,6 +9,8 @@ import pickle
 import socket
 import time
 import urllib.error
+import urllib.robotparser
+from typing import Any
 
 import pytest
 from server import Site, closed_port
@@ -186,6 +188,72 @@ def test_it_prints_as_a_robots_txt() -> None:
     assert str(parser(FILE)).startswith("Sitemaps: ['http://www.example.org/sitemap.xml']\n\n")
 
 
+def test_it_prints_each_records_own_delay_decoded_paths_and_blank_values() -> None:
+    made = parser(
+        "User-agent: x\nCrawl-delay: 1\nDisallow: /a%20b%2fc\n\n"
+        "User-agent: y\nUser-agent: *\nAllow:\nCrawl-delay: 3\nCrawl-delay: no\n\n"
+        "User-agent: x\nDisallow:\nUser-agent: z\nCrawl-delay: 9\n\nCrawl-delay: 9"
+    )
+    assert str(made) == (
+        "User-agent: x\nCrawl-delay: 1.0\nDisallow: /a b%2Fc\n\n"
+        "User-agent: x\nDisallow: \n\n"
+        "User-agent: y\nUser-agent: *\nCrawl-delay: 3.0\nAllow: \n"
+    )
+
+
+def test_a_record_that_names_everybody_among_others_is_tried_last() -> None:
+    made = parser(
+        "User-agent: foobot\nUser-agent: *\nDisallow: /a\n\nUser-agent: bot\nDisallow: /b"
+    )
+    assert made.is_allowed("foobot", "/a")
+    assert not made.is_allowed("foobot", "/b")
+    assert not made.is_allowed("other", "/a")
+    made = parser("User-agent: x\nUser-agent: *\nDisallow: /a\n\nUser-agent: *\nDisallow: /b")
+    assert (made.is_allowed("other", "/a"), made.is_allowed("other", "/b")) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "agent"),
+    [("\xc4bot", "\xe4BOT/1"), ("\xe4bot", "a \xc4bot"), ("\u212aoster", "koster"), ("koster", "\u212aOSTER"),
+     ("\u0394" * 40, "x" + "\u03b4" * 50)],
+)  # fmt: skip
+def test_names_compare_without_case_beyond_ascii(name: str, agent: str) -> None:
+    made = parser(f"User-agent: {name}\nDisallow: /\nCrawl-delay: 2")
+    assert not made.is_allowed(agent, "/")
+    assert made.get_crawl_delay(agent) == 2.0
+    assert made.is_allowed("other", "/")
+
+
+@pytest.mark.parametrize(
+    ("line", "url"),
+    [("Disallow: /a\tb", "/ab"), ("Disallow: /a\x00b\x1f", "/ab"), ("Disallow:\t/a \t b", "/a  b"),
+     ("\u2003Disallow: /x\xa0", "/x"), ("Disallow: /\x7fx", "/\x7fx")],
+)  # fmt: skip
+def test_control_characters_are_stripped_from_values(line: str, url: str) -> None:
+    made = parser(f"User-agent: *\n{line}\nAllow: /")
+    assert not made.is_allowed("Foobot", url)
+
+
+def test_control_characters_are_stripped_from_names() -> None:
+    made = parser("User-agent: foo\tb\x01ot\r\nDisallow: /\r\n \x85 \r\nAllow: /")
+    assert not made.is_allowed("foobot", "/")
+    assert str(made) == "User-agent: foobot\nDisallow: /\n"
+
+
+@pytest.mark.parametrize("mark", ["\ufeff", "\xef\xbb\xbf"])
+def test_a_byte_order_mark_between_lines_is_ignored(mark: str) -> None:
+    made = parser(f"User-agent: *\n{mark}Disallow: /a\n{mark}\nDisallow: /b")
+    assert not made.is_allowed("Foobot", "/a")
+    assert not made.is_allowed("Foobot", "/b")
+
+
+def test_an_empty_parameter_does_not_count() -> None:
+    made = parser("User-agent: *\nDisallow: /?q\nDisallow: /x;$")
+    assert not made.is_allowed("Foobot", "/;?q")
+    assert not made.is_allowed("Foobot", "http://example.org/;?q")
+    assert made.is_allowed("Foobot", "/a;?q")
+
+
 def test_it_pickles() -> None:
     made = pickle.loads(pickle.dumps(parser(FILE)))
     assert not made.is_allowed("Foobot", "/private")
@@ -333,6 +401,28 @@ def test_a_byte_order_mark_is_ignored_after_a_fetch(site: Site) -> None:
     assert not made.is_allowed("Foobot", "/")
 
 
+@pytest.mark.parametrize(
+    "content_type",
+    ["text/plain; charset=utf-8; format=flowed", 'text/plain; charset="utf-8"; format=flowed',
+     "Text/Plain; Format=Flowed; CharSet='UTF-8'", "text/plain;charset=nonsense;charset=utf-8",
+     "text/plain; charset=utf-8; charset=", "text/plain ; charset= utf-8 ;"],
+)  # fmt: skip
+def test_a_charset_with_parameters_around_it(site: Site, content_type: str) -> None:
+    made = RobotExclusionRulesParser()
+    body = "User-agent: *\nDisallow: /caf\xe9".encode()
+    made.fetch(site.robots(200, body, {"Content-Type": content_type}))
+    assert not made.is_allowed("Foobot", "/caf\xe9")
+    assert made.is_allowed("Foobot", "/caf")
+
+
+@pytest.mark.parametrize("charset", ["nonsense", ".dot", "punycode", "hex"])
+def test_an_empty_body_in_an_unknown_charset_is_an_empty_file(site: Site, charset: str) -> None:
+    made = parser(FILE)
+    made.fetch(site.robots(200, b"", {"Content-Type": f"text/plain; charset={charset}"}))
+    assert made.is_allowed("Foobot", "/private")
+    assert made.response_code == 200
+
+
 @pytest.mark.parametrize("charset", ["utf-8", "us-ascii"])
 def test_octets_that_are_not_in_the_charset_are_a_unicode_error(site: Site, charset: str) -> None:
     url = site.robots(200, b"\xe9", {"Content-Type": f"text/plain; charset={charset}"})
@@ -340,7 +430,7 @@ def test_octets_that_are_not_in_the_charset_are_a_unicode_error(site: Site, char
         RobotExclusionRulesParser().fetch(url)
 
 
-@pytest.mark.parametrize("charset", ["nonsense", ".dot", "punycode", "undefined"])
+@pytest.mark.parametrize("charset", ["nonsense", ".dot", "punycode", "undefined", "hex", "utf-8 x"])
 def test_a_charset_that_there_is_not_is_a_unicode_error(site: Site, charset: str) -> None:
     url = site.robots(200, b"x", {"Content-Type": f"text/plain; charset={charset}"})
     with pytest.raises(UnicodeError, match="don't understand the encoding"):
@@ -369,9 +459,33 @@ def test_all_three_formats_of_expires(site: Site, date: str, local: bool) -> Non
     made = RobotExclusionRulesParser()
     made.use_local_time = local
     made.fetch(site.robots(200, b"", {"Expires": date}))
-    expected = time.mktime(time.gmtime(MOMENT)) if local else MOMENT
-    assert made.expiration_date == expected
+    assert made.expiration_date == MOMENT
+    assert type(made.expiration_date) is float
     assert not made.is_expired
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Los_Angeles", "UTC"])
+@pytest.mark.parametrize("local", [True, False])
+@pytest.mark.parametrize(("hours", "expired"), [(1, False), (-1, True)])
+def test_is_expired_in_every_time_zone(
+    site: Site, monkeypatch: pytest.MonkeyPatch, zone: str, local: bool, hours: int, expired: bool
+) -> None:
+    """Expires one hour ahead, and one hour ago."""
+    date = email.utils.formatdate(time.time() + hours * 3600, usegmt=True)
+    url = site.robots(200, b"", {"Expires": date})
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        made = RobotExclusionRulesParser()
+        made.use_local_time = local
+        made.fetch(url)
+        assert made.is_expired == expired
+        assert type(made.expiration_date) is float
+        made.expiration_date = time.time() + 100
+        assert not made.is_expired
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_an_expired_file(site: Site) -> None:
@@ -414,14 +528,71 @@ def test_the_lookalike_parses_lines() -> None:
     assert made.can_fetch("Foobot", "/x")
 
 
-def test_mtime_is_when_modified_was_called() -> None:
-    made = RobotFileParserLookalike()
+def test_mtime_is_0_before_the_first_fetch(site: Site) -> None:
+    made = RobotFileParserLookalike(site.robots(200))
     made.parse(["User-agent: *\n"])
-    assert made.mtime() is None
-    assert made.last_checked is None
-    made.modified()
-    assert abs((made.mtime() or 0) - time.time()) < 60
+    assert made.mtime() == made.last_checked == 0
+    made.read()
+    assert abs(made.mtime() - time.time()) < 60
     assert made.last_checked == made.mtime()
+    made = RobotFileParserLookalike()
+    made.modified()
+    assert abs(made.mtime() - time.time()) < 60
+
+
+def test_a_fetch_that_fails_does_not_count(site: Site) -> None:
+    made = RobotFileParserLookalike(site.robots(503))
+    with pytest.raises(urllib.error.URLError):
+        made.read()
+    assert made.mtime() == 0
+
+
+LIKE_STANDARD = """\
+Sitemap: https://example.com/s.xml
+
+User-agent: Foobot
+Crawl-delay: 5
+Request-rate: 9/30
+Disallow: /x
+
+User-agent: *
+Disallow: /y
+"""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [LIKE_STANDARD, LIKE_STANDARD.encode(), LIKE_STANDARD.splitlines(), iter(LIKE_STANDARD.splitlines()),
+     LIKE_STANDARD.splitlines(keepends=True), [line + "\r\n" for line in LIKE_STANDARD.splitlines()]],
+)  # fmt: skip
+def test_the_lookalike_answers_as_the_standard_library(lines: Any) -> None:
+    made, standard = RobotFileParserLookalike(), urllib.robotparser.RobotFileParser()
+    assert made.mtime() == standard.mtime() == 0
+    made.parse(lines)
+    standard.parse(LIKE_STANDARD.splitlines())
+    for agent in ("Foobot", "Barbot"):
+        for url in ("/x", "/y", "https://example.com/z"):
+            assert made.can_fetch(useragent=agent, url=url) == standard.can_fetch(agent, url)
+        assert made.crawl_delay(agent) == standard.crawl_delay(agent)
+        assert made.request_rate(agent) == standard.request_rate(agent)
+    assert made.site_maps() == standard.site_maps() == ["https://example.com/s.xml"]
+    assert made.request_rate("Foobot").seconds == 30  # type: ignore[union-attr]
+
+
+def test_the_lookalike_has_none_where_nothing_is_said() -> None:
+    made = RobotFileParserLookalike()
+    made.parse(["User-agent: *", "Request-rate: 1/x", "Disallow: /"])
+    assert made.site_maps() is made.crawl_delay("x") is made.request_rate("x") is None
+
+
+def test_the_lookalike_takes_the_keywords_of_both() -> None:
+    made = RobotFileParserLookalike()
+    made.parse("User-agent: *\nDisallow: /x")
+    assert not made.can_fetch(useragent="Foobot", url="/x", syntax=GYM2008)
+    assert not made.can_fetch(user_agent="Foobot", url="/x")
+    for missing in ({"url": "/x"}, {"useragent": "Foobot"}):
+        with pytest.raises(TypeError, match="a user agent and a URL"):
+            made.can_fetch(**missing)
 
 
 @pytest.mark.parametrize("name", ["entries", "default_entry", "disallow_all", "allow_all"])

@@ -26,7 +26,8 @@ cdef bint _note_candidates(
 @cython.locals(wanted=int, row=int)
 cdef int binding_row(bytes data, Rows rows, int first, int after, int how, bytes asked) except -1
 cpdef object product_token(bytes agent)
-cdef bint _is_odd(bytes name) except -1
+@cython.locals(at=Py_ssize_t)
+cdef bint _is_odd(const unsigned char* name, Py_ssize_t size) noexcept nogil
 @cython.locals(at=Py_ssize_t)
 cdef bint _is_lone_token(const unsigned char* agent, Py_ssize_t size) noexcept nogil
 @cython.locals(group=int, answer=int, named=list)

@@ -139,7 +139,7 @@ def _note_candidates(
                     numbers.append(group)
                 elif _may_be_name(data, start, end, asked, size):
                     name = data[start:end].lower()
-                    if _is_odd(name) or name in asked or asked in name:
+                    if name in asked or asked in name or _is_odd(name, len(name)):
                         names.append(name)
                         numbers.append(group)
                         others = True
@@ -154,9 +154,15 @@ def _note_candidates(
     return others
 
 
-def _is_odd(name: bytes) -> bool:
-    """Tell whether a name can match otherwise than by its bytes: it has stars or is not ASCII."""
-    return b"*" in name or not name.isascii()
+def _is_odd(name: Octets, size: int) -> bool:
+    """Tell whether a name may match otherwise than by its bytes.
+
+    It has stars, control characters, or characters that are not ASCII.
+    """
+    for at in range(size):
+        if name[at] == _STAR or name[at] > 126 or name[at] < _SPACE:
+            return True
+    return False
 
 
 def _may_be_name(data: Octets, start: int, end: int, agent: Octets, size: int) -> bool:
@@ -168,7 +174,7 @@ def _may_be_name(data: Octets, start: int, end: int, agent: Octets, size: int) -
     if min(length, size) > _SHORT:
         return True
     for at in range(start, end):
-        if data[at] == _STAR or data[at] > 127:
+        if data[at] == _STAR or data[at] > 126 or data[at] < _SPACE:
             return True
     if length <= size:
         for at in range(size - length + 1):

@@ -110,7 +110,7 @@ class Names(enum.IntEnum):
     """By a name that the agent begins with."""
     CHOSEN = 4
     """The dialect's own function picks among all names that are a substring of the agent, have it
-    as a substring, have a star in them or are not ASCII."""
+    as a substring, or have in them a star, a control character or one that is not ASCII."""
 
 
 class Merging(enum.IntEnum):

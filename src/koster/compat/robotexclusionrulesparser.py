@@ -2,31 +2,31 @@
 
 `RobotExclusionRulesParser` and `RobotFileParserLookalike` with all their functions and
 attributes. Files are read as koster's GYM2008 and MK1996, which are this library's reading of the
-standards, but for what stands in `_DIALECTS`.
+standards, with the changes in `_DIALECTS`.
 """
 
 from __future__ import annotations
 
-import calendar
 import re
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
 
 from .. import dialects
 from .._charsets import decoded
-from ..dialects import RobotsTxtPath, Separator, keys_of
-from ..freshness import seconds_of
-from ..model import Directive
+from ..dialects import Names, RobotsTxtPath, Separator, keys_of
+from ..freshness import moment_of
+from ..model import RULES, Directive, LineKind, text_of
 from ..robots import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from ..model import Group
-    from ..robots import RobotsTxt
+    from ..robots import RobotsTxt, Rules
 
 PY_MAJOR_VERSION = 3
 
@@ -41,13 +41,36 @@ SEVEN_DAYS = 60 * 60 * 24 * 7
 MAX_FILESIZE = 100 * 1024
 
 _SPELLINGS = {
-    **keys_of(*dialects.GYM2008.directives),
+    **keys_of(*dialects.GYM2008.directives, Directive.REQUEST_RATE),
     "useragent": Directive.USER_AGENT,
 }
 
 
+def _without_tabs(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
+    """Drop tabs from a rule."""
+    return [(value.replace(b"\t", b""), -1)]
+
+
+def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
+    """Return the first record with a name that is in the agent; those that name ``*`` come last.
+
+    Names compare without case, as far as Unicode has it.
+    """
+    asked = text_of(agent).lower()
+    defaults = {group for name, group in zip(names, groups, strict=True) if name == b"*"}
+    for name, group in zip(names, groups, strict=True):
+        own = text_of(name.replace(b"\t", b"")).lower()
+        if group not in defaults and own and own in asked:
+            return [group]
+    return []
+
+
 def _dialect(name: str, standard: dialects.Dialect) -> dialects.Dialect:
-    """Return how the library reads a standard: five keys and a colon, /robots.txt as any path."""
+    """Return how the library reads a standard.
+
+    It has five keys and a colon, and /robots.txt is a path as any other. Request-rate, which only
+    the lookalike asks for, does not end a list of agents: to the original it is an unknown key.
+    """
     return replace(
         standard,
         name=f"robotexclusionrulesparser {name}",
@@ -55,6 +78,11 @@ def _dialect(name: str, standard: dialects.Dialect) -> dialects.Dialect:
         directives=frozenset(_SPELLINGS.values()),
         spellings=_SPELLINGS,
         separator=Separator.COLON,
+        closing=dialects.GYM2008.directives,
+        names=Names.CHOSEN,
+        choose=_choose,
+        rewrite=_without_tabs,
+        rewritten=b"\t",
         reading=replace(standard.reading, robots_txt=RobotsTxtPath.NOT_SPECIAL),
     )
 
@@ -67,7 +95,47 @@ _DIALECTS = {
 _EMPTY = parse(b"", _DIALECTS[GYM2008])
 _open = urllib.request.urlopen
 _DEFAULT_CHARSET = "iso-8859-1"
+_RATE = re.compile(r"([0-9]{1,18})\s*/\s*([0-9]{1,18})")
 _CHARSET = re.compile(r"charset=['\"]?([^'\"]*)")
+
+#: What nearly all files consist of: they are read as they are.
+_USUAL = bytes({*range(32, 127), *range(128, 256), *b"\t\n\r"} - {0x85, 0xA0, 0xEF})
+_CONTROLS = re.compile(r"[\x00-\x1f]")
+#: Control characters but for tabs, white space that is not ASCII, and what begins a byte order mark
+#: (also one that was read as ISO-8859-1).
+_ODD = re.compile(
+    "[\x00-\x08\x0b-\x1f\x85\xa0\xef\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
+)
+_MARKS = re.compile("^(?:\ufeff|\xef\xbb\xbf)+(?=.)")
+
+
+def _plain(text: str) -> str:
+    """Return a text without what the library drops, but for tabs, which the dialect drops.
+
+    Lines keep their numbers.
+    """
+    with suppress(UnicodeEncodeError):
+        if not text.encode("latin-1").translate(None, _USUAL):
+            return text
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    parts: list[str] = []
+    done = 0
+    while match := _ODD.search(text, done):
+        start = max(text.rfind("\n", done, match.start()) + 1, done)
+        end = text.find("\n", match.end())
+        end = len(text) if end < 0 else end
+        parts += text[done:start], _plain_line(text[start:end])
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def _plain_line(line: str) -> str:
+    """Return a line without its comment, with its value as the library scrubs it."""
+    line = _MARKS.sub("", line.strip())
+    if line.startswith("#"):
+        return "#"
+    key, colon, value = line.partition("#")[0].strip().partition(":")
+    return key + colon + _CONTROLS.sub("", value).strip()
 
 
 class RobotExclusionRulesParser:
@@ -76,10 +144,10 @@ class RobotExclusionRulesParser:
     def __init__(self) -> None:
         #: What `fetch` sends as User-Agent, or None for Python's own.
         self.user_agent: str | None = None
-        #: Whether `expiration_date` is in local time, as `fetch` sets it.
+        #: Without effect: `expiration_date` counts from the epoch, which has no time zone.
         self.use_local_time = True
         #: When the file is out of date, in seconds since the epoch.
-        self.expiration_date: float = self._now() + SEVEN_DAYS
+        self.expiration_date: float = time.time() + SEVEN_DAYS
         self._source_url = ""
         self._response_code: int | None = None
         self._gym2008: RobotsTxt = _EMPTY
@@ -107,16 +175,12 @@ class RobotExclusionRulesParser:
     @property
     def sitemaps(self) -> list[str]:
         """The values of Sitemap lines: a new list each time."""
-        return list(self._gym2008.values(Directive.SITEMAP))
+        return [value.replace("\t", "") for value in self._gym2008.values(Directive.SITEMAP)]
 
     @property
     def is_expired(self) -> bool:
         """Whether the expiration date is past."""
-        return self.expiration_date <= self._now()
-
-    def _now(self) -> float:
-        """Return the time as `expiration_date` counts it."""
-        return time.time() if self.use_local_time else calendar.timegm(time.gmtime())
+        return self.expiration_date <= time.time()
 
     def is_allowed(self, user_agent: str, url: str, syntax: int = GYM2008) -> bool:
         """Tell whether the user agent may visit the URL.
@@ -125,10 +189,10 @@ class RobotExclusionRulesParser:
             ValueError: ``syntax`` is neither `GYM2008` nor `MK1996`.
         """
         robots = self._gym2008 if syntax == GYM2008 else self._in_syntax(syntax)
-        # An empty query, or a fragment: rare, and read in a way of its own.
-        if "#" in url or url[-1:] in "?;":
+        # An empty query or parameter, or a fragment: rare, and read in a way of its own.
+        if "#" in url or ";" in url or url[-1:] == "?":
             url = _as_compared(url)
-        return robots.allowed(url, user_agent)
+        return robots.allowed(url, user_agent if user_agent.isascii() else user_agent.lower())
 
     def _in_syntax(self, syntax: int) -> RobotsTxt:
         """Return the file in the other syntax.
@@ -144,13 +208,10 @@ class RobotExclusionRulesParser:
 
     def get_crawl_delay(self, user_agent: str) -> float | None:
         """Return the crawl delay of a user agent in seconds: the last that is a number, or None."""
-        rules = self._gym2008.rules_for(user_agent)
-        for value in reversed(rules.values(Directive.CRAWL_DELAY)):
-            try:
-                return float(value)
-            except ValueError:
-                continue
-        return None
+        return _delay(self._rules_for(user_agent).values(Directive.CRAWL_DELAY))
+
+    def _rules_for(self, user_agent: str) -> Rules:
+        return self._gym2008.rules_for(user_agent if user_agent.isascii() else user_agent.lower())
 
     def fetch(self, url: str, timeout: float | None = None) -> None:
         """Fetch a robots.txt and parse it. 401 and 403 forbid everything, 404 allows it.
@@ -190,15 +251,10 @@ class RobotExclusionRulesParser:
     def _expiration(self, expires: str | None) -> float:
         """Return when a response expires that has this Expires header."""
         if expires and 200 <= (self._response_code or 0) < 300:
-            try:
-                moment = seconds_of(expires)
-                if moment is not None:
-                    local = time.mktime(time.gmtime(moment))
-                    return local if self.use_local_time else moment
-            except (ValueError, OverflowError):
-                # It is beyond what the system counts.
-                pass
-        return self._now() + SEVEN_DAYS
+            moment = moment_of(expires)
+            if moment is not None:
+                return moment.timestamp()
+        return time.time() + SEVEN_DAYS
 
     def parse(self, s: str | bytes | bytearray) -> None:
         """Parse a robots.txt. Octets are read as ISO-8859-1.
@@ -208,29 +264,73 @@ class RobotExclusionRulesParser:
         """
         if not isinstance(s, (str, bytes, bytearray)):
             raise TypeError(f"s must be str or bytes, not {type(s).__name__}")
-        if not isinstance(s, str):
-            s = bytes(s) if s.isascii() else s.decode(_DEFAULT_CHARSET)
-        # A byte order mark that was read as ISO-8859-1: by the line above, or by the caller.
-        if isinstance(s, str) and s.startswith("\xef\xbb\xbf"):
-            s = s[3:]
-        self._gym2008 = parse(s, _DIALECTS[GYM2008])
+        text = s if isinstance(s, str) else s.decode(_DEFAULT_CHARSET)
+        self._gym2008 = parse(_plain(text), _DIALECTS[GYM2008])
         self._mk1996 = None
 
     def __str__(self) -> str:
         sitemaps = self.sitemaps
         head = f"Sitemaps: {sitemaps}\n\n" if sitemaps else ""
-        groups = self._gym2008.groups
-        ordered = sorted(groups, key=lambda group: "*" in group.agents)
-        return head + "\n".join(map(self._shown, ordered))
+        records = sorted(_records(self._gym2008), key=lambda record: "*" in record.names)
+        return head + "\n".join(map(str, records))
 
-    def _shown(self, group: Group) -> str:
-        """Return a record as a file would have it."""
-        lines = [f"User-agent: {name}" for name in group.agents if name]
-        named = next(name for name in group.agents if name)
-        if delay := self.get_crawl_delay(named):
+
+class _Record:
+    """A record of a robots.txt as it is shown."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.delays: list[str] = []
+        self.rules: list[str] = []
+
+    def __str__(self) -> str:
+        lines = [f"User-agent: {name}" for name in self.names]
+        if delay := _delay(self.delays):
             lines.append(f"Crawl-delay: {delay}")
-        lines += [str(rule) for rule in group.rules]
-        return "\n".join(lines) + "\n"
+        return "\n".join([*lines, *self.rules]) + "\n"
+
+
+def _records(robots: RobotsTxt) -> list[_Record]:
+    """Return the records of a file, which ends each at a blank line or the next one's agents."""
+    starts = {group.line for group in robots.groups}
+    found = []
+    record: _Record | None = None
+    names_agents = False
+    for line in robots.lines:
+        if line.number in starts:
+            record = _Record()
+            found.append(record)
+            names_agents = True
+        elif line.kind is LineKind.BLANK or (
+            line.directive is Directive.USER_AGENT and not names_agents
+        ):
+            record = None
+        if record is None or line.directive not in dialects.GYM2008.directives:
+            continue
+        value = line.value.replace("\t", "")
+        names_agents = line.directive is Directive.USER_AGENT
+        if names_agents and value:
+            record.names.append(value)
+        elif line.directive is Directive.CRAWL_DELAY:
+            record.delays.append(value)
+        elif line.directive in RULES:
+            record.rules.append(f"{line.directive}: {_decoded_path(value)}")
+    return found
+
+
+def _decoded_path(path: str) -> str:
+    """Return a path with its escapes decoded, but for that of ``/``."""
+    return unquote(path.replace("%2f", "\n").replace("%2F", "\n")).replace("\n", "%2F")
+
+
+def _delay(values: Sequence[str]) -> float | None:
+    """Return the last of some delays that is a number."""
+    for value in reversed(values):
+        try:
+            return float(value.replace("\t", ""))
+        except ValueError:
+            continue
+    return None
 
 
 def _as_compared(url: str) -> str:
@@ -257,8 +357,9 @@ def _text_of(status: int, content: bytes, content_type: str | None) -> str:
         return ""
     if not 200 <= status < 300:
         raise urllib.error.URLError(status)  # type: ignore[arg-type]
-    declared = _CHARSET.findall((content_type or "").lower())
-    charset = (declared[-1].strip() if declared else "") or _DEFAULT_CHARSET
+    charset = _declared(content_type or "") or _DEFAULT_CHARSET
+    if not content:
+        return ""
     try:
         return decoded(content, charset)
     except UnicodeError:
@@ -269,13 +370,32 @@ def _text_of(status: int, content: bytes, content_type: str | None) -> str:
         raise UnicodeError(f'I don\'t understand the encoding "{charset}".') from None
 
 
+def _declared(content_type: str) -> str:
+    """Return the charset that a Content-Type declares: the last, in lower case."""
+    declared = ""
+    for parameter in content_type.lower().split(";")[1:]:
+        if (match := _CHARSET.search(parameter.strip())) and match[1]:
+            declared = match[1].strip()
+    return declared
+
+
+class RequestRate(NamedTuple):
+    """A number of requests in a number of seconds, as in `urllib.robotparser`."""
+
+    requests: int
+    seconds: int
+
+
 class RobotFileParserLookalike(RobotExclusionRulesParser):
-    """A drop-in replacement for `urllib.robotparser.RobotFileParser`."""
+    """A drop-in replacement for `urllib.robotparser.RobotFileParser`.
+
+    It differs from that one where nothing was fetched or parsed yet: everything is allowed.
+    """
 
     def __init__(self, url: str = "") -> None:
         super().__init__()
-        #: When `modified` was called last, in seconds since the epoch; else None.
-        self.last_checked: float | None = None
+        #: When the file was fetched, or `modified` called; in seconds since the epoch, else 0.
+        self.last_checked: float = 0
         self._user_provided_url = ""
         self.set_url(url)
 
@@ -287,17 +407,54 @@ class RobotFileParserLookalike(RobotExclusionRulesParser):
         """Fetch the robots.txt and parse it; raises what `fetch` does."""
         self.fetch(self._user_provided_url)
 
-    def parse(self, lines: Any) -> None:
-        """Parse lines, which have their ends, or one string."""
-        text: Iterable[str] = lines
-        super().parse("".join(text))
+    def fetch(self, url: str, timeout: float | None = None) -> None:
+        """Fetch a robots.txt and parse it; see `RobotExclusionRulesParser.fetch`."""
+        super().fetch(url, timeout)
+        self.modified()
 
-    def can_fetch(self, user_agent: str, url: str, syntax: int = GYM2008) -> bool:
-        """Tell whether the user agent may visit the URL; see `is_allowed`."""
-        return self.is_allowed(user_agent, url, syntax)
+    def parse(self, lines: str | bytes | bytearray | Iterable[str]) -> None:
+        """Parse a text, or its lines, with or without their ends."""
+        if not isinstance(lines, (str, bytes, bytearray)):
+            lines = "".join(line if line.endswith(("\n", "\r")) else f"{line}\n" for line in lines)
+        super().parse(lines)
 
-    def mtime(self) -> float | None:
-        """Return when `modified` was called last."""
+    def can_fetch(
+        self,
+        useragent: str | None = None,
+        url: str | None = None,
+        syntax: int = GYM2008,
+        *,
+        user_agent: str | None = None,
+    ) -> bool:
+        """Tell whether the user agent may visit the URL; see `is_allowed`.
+
+        The standard library calls the first argument ``useragent``, the original ``user_agent``.
+
+        Raises:
+            TypeError: one of the two is missing.
+        """
+        agent = useragent if user_agent is None else user_agent
+        if agent is None or url is None:
+            raise TypeError("can_fetch() takes a user agent and a URL")
+        return self.is_allowed(agent, url, syntax)
+
+    def crawl_delay(self, useragent: str) -> float | None:
+        """Return the crawl delay of a user agent in seconds, or None."""
+        return self.get_crawl_delay(useragent)
+
+    def request_rate(self, useragent: str) -> RequestRate | None:
+        """Return the last Request-rate of a user agent that has two whole numbers, or None."""
+        for value in reversed(self._rules_for(useragent).values(Directive.REQUEST_RATE)):
+            if match := _RATE.fullmatch(value):
+                return RequestRate(int(match[1]), int(match[2]))
+        return None
+
+    def site_maps(self) -> list[str] | None:
+        """Return the values of Sitemap lines, or None if there are none."""
+        return self.sitemaps or None
+
+    def mtime(self) -> float:
+        """Return when the file was fetched, or `modified` called; 0 before that."""
         return self.last_checked
 
     def modified(self) -> None:
