@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -47,6 +48,20 @@ def test_records_are_triples_between_blank_lines(said: pytest.LogCaptureFixture)
 
 def test_a_comment_does_not_end_a_record() -> None:
     assert scan("a: 1", "  # comment", "b: 2") == [[(1, "a", "1"), (3, "b", "2")]]
+
+
+def test_a_byte_order_mark_in_the_first_line_is_skipped(said: pytest.LogCaptureFixture) -> None:
+    """ "recommended to support at least UTF-8 both with and without a BOM"."""
+    assert parse("\ufeffUser-agent: *", "Disallow: /") == {"*": [(False, "/")]}
+    assert scan("\ufeff# comment", "a: 1") == scan("\ufeff", "a: 1") == [[(2, "a", "1")]]
+    assert told(said) == []
+    assert scan("a: 1", "\ufeffb: 2") == [[(1, "a", "1"), (2, "\ufeffb", "2")]]
+
+
+@pytest.mark.parametrize(("prefix", "allowed"), [("/", False), ("/a", True)])
+def test_a_url_without_a_path_is_the_root(prefix: str, allowed: bool) -> None:
+    path = apetest.unescape_path(urlsplit("https://example.com").path)
+    assert apetest.path_allowed(path, [(False, prefix)]) == allowed
 
 
 def test_nothing_gives_no_records() -> None:

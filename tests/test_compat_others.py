@@ -5,6 +5,8 @@ Their own test suites are run by ``make compat``.
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import importlib
 import inspect
 import json
@@ -177,11 +179,157 @@ def test_webcanon_transport_verdicts(status: int | None, expected: str) -> None:
 def test_webcanon_config() -> None:
     config = RobotsConfig()
     assert config.max_cache_seconds == 24 * 60 * 60
-    assert (config.mode, config.on_unreachable) == ("respect", "deny")
+    assert (config.mode, config.on_unavailable, config.on_unreachable) == (
+        "respect", "allow_with_warning", "deny"
+    )  # fmt: skip
     lenient = RobotsConfig(on_unreachable="allow_with_warning")
     assert webcanon.transport_verdict(None, lenient) is RobotsVerdict.ALLOWED_IMPLICIT
     assert webcanon.transport_verdict(500, lenient) is RobotsVerdict.UNKNOWN_UNREACHABLE
+    strict = RobotsConfig(on_unavailable="deny")
+    assert webcanon.transport_verdict(404, strict) is RobotsVerdict.UNKNOWN_UNREACHABLE
+    assert webcanon.transport_verdict(200, strict) is RobotsVerdict.ALLOWED_IMPLICIT
+    ignoring = RobotsConfig(mode="ignore")
+    for status in (None, 200, 404, 500):
+        assert webcanon.transport_verdict(status, ignoring) is RobotsVerdict.SKIPPED_BY_USER_POLICY
     assert RobotsVerdict.SKIPPED_BY_USER_POLICY == "skipped_by_user_policy"  # type: ignore[comparison-overlap]
+
+
+@pytest.mark.parametrize("body", ["User-agent: *\nDisallow: /\n\nUser-agent: WebCanonBot\n",
+                                  "User-agent: *\nDisallow: /\nUser-agent: canon\nCrawl-delay: 1"])  # fmt: skip
+def test_webcanon_a_matching_group_without_rules_applies(body: str) -> None:
+    """ "If any non-* group matches, those rules are merged and used; otherwise the * group"."""
+    policy = webcanon.parse_robots(body)
+    assert verdict(body, "/x") == ("allowed_implicit", None)
+    assert verdict(body, "/x", "Other") == ("disallowed_explicit", 2)
+    for _ in range(2):
+        assert policy.rules_for(BOT) == []
+        assert len(policy.groups) == 2
+    assert webcanon.evaluate_robots(policy, "/x", BOT)[0] is RobotsVerdict.ALLOWED_IMPLICIT
+
+
+def test_webcanon_groups_have_every_token() -> None:
+    policy = webcanon.parse_robots("User-agent: A\nDisallow: /x\nUser-agent: B\nUser-agent: *\n")
+    assert policy.groups == {"a": [Rule(False, "/x", 2)], "b": [], "*": []}
+
+
+def test_webcanon_structures_are_dataclasses() -> None:
+    policy = webcanon.parse_robots("User-agent: a\nDisallow: /x\nSitemap: s")
+    assert dataclasses.asdict(policy) == {
+        "groups": {"a": [{"allow": False, "pattern": "/x", "source_line": 2}]}, "sitemaps": ["s"],
+    }  # fmt: skip
+    other = dataclasses.replace(
+        webcanon.parse_robots("User-agent: a\nDisallow: /x"), sitemaps=["t"]
+    )
+    assert other == RobotsPolicy({"a": [Rule(False, "/x", 2)]}, ["t"])
+    for structure, names in [
+        (RobotsPolicy, ["groups", "sitemaps"]),
+        (Rule, ["allow", "pattern", "source_line"]),
+        (RobotsMatch, ["allow", "pattern", "source_line"]),
+        (RobotsConfig, ["mode", "on_unavailable", "on_unreachable", "max_cache_seconds"]),
+        (webcanon.RobotsDecision, ["verdict", "user_agent", "requested_url", "recommendation",
+                                   "reason", "matched_rule"]),
+    ]:  # fmt: skip
+        assert [each.name for each in dataclasses.fields(structure)] == names
+    for copied in (pickle.loads(pickle.dumps(policy)), copy.deepcopy(policy), copy.copy(policy)):
+        assert copied == policy
+    fresh = webcanon.parse_robots("User-agent: a\nDisallow: /x\nSitemap: s")
+    assert pickle.loads(pickle.dumps(fresh)) == policy
+    with pytest.raises(AttributeError, match="has no attribute 'rules'"):
+        _ = policy.rules  # type: ignore[attr-defined]
+
+
+def test_webcanon_tokens_compare_without_case_beyond_ascii() -> None:
+    body = "User-agent: *\nDisallow: /a\n\nUser-agent: \xc4bot\nDisallow: /b"
+    assert verdict(body, "/b", "\xe4BOT")[0] == "disallowed_explicit"
+    assert verdict(body, "/b", "x\xc4bot")[0] == "disallowed_explicit"
+
+
+# webcanon's client: "respect", "report_only", "ignore"; what results mean; the cache.
+
+
+def test_webcanon_respect_raises_and_report_only_reports(site: Site) -> None:
+    site.robots(200, b"User-agent: *\nDisallow: /private\n")
+    gate = webcanon.RobotsGate("Foo")
+    with pytest.raises(webcanon.PolicyError, match=r"blocks .*/private/x: disallowed_explicit"):
+        gate.check(f"{site.url}/private/x")
+    said = gate.check(f"{site.url}/public")
+    assert (said.verdict, said.recommendation) == ("allowed_implicit", "recommended")
+    assert (said.user_agent, said.matched_rule) == ("Foo", None)
+    assert site.asked[0][1]["User-Agent"] == "Foo"
+    reporting = webcanon.RobotsGate("Foo", RobotsConfig(mode="report_only"))
+    said = reporting.check(f"{site.url}/private/x")
+    assert (said.verdict, said.recommendation) == ("disallowed_explicit", "not_recommended")
+    assert said.matched_rule == {"type": "disallow", "pattern": "/private", "source_line": 2}
+    assert said.reason == "matched rule on line 2"
+
+
+def test_webcanon_ignore_does_not_even_fetch(site: Site) -> None:
+    site.robots(200, b"User-agent: *\nDisallow: /")
+    said = webcanon.RobotsGate(config=RobotsConfig(mode="ignore")).check(f"{site.url}/x")
+    assert (said.verdict, said.recommendation) == ("skipped_by_user_policy", "recommended")
+    assert site.asked == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "config", "expected"),
+    [
+        (Answer(404), RobotsConfig(), "allowed_implicit"),
+        (Answer(429), RobotsConfig(), "allowed_implicit"),
+        (Answer(404), RobotsConfig("report_only", "deny"), "unknown_unreachable"),
+        (Answer(503), RobotsConfig("report_only"), "unknown_unreachable"),
+        (Answer(503), RobotsConfig("report_only", on_unreachable="allow_with_warning"),
+         "unknown_unreachable"),
+        (Answer(302), RobotsConfig("report_only"), "unknown_unreachable"),
+        (Answer(close=True), RobotsConfig("report_only"), "unknown_unreachable"),
+        (Answer(close=True), RobotsConfig(on_unreachable="allow_with_warning"), "allowed_implicit"),
+        (Answer(garbage=True), RobotsConfig("report_only"), "unknown_unreachable"),
+        (Answer(200, b"\x1f\x8bx", {"Content-Encoding": "gzip"}), RobotsConfig("report_only"),
+         "unknown_unreachable"),
+        (Answer(200, b"Disallow: /", delay=3), RobotsConfig("report_only"), "unknown_unreachable"),
+    ],
+)  # fmt: skip
+def test_webcanon_what_results_mean(
+    site: Site,
+    answer: Answer,
+    config: RobotsConfig,
+    expected: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    site.pages["/robots.txt"] = answer
+    gate = webcanon.RobotsGate("Foo", config, timeout=0.5)
+    assert gate.check(f"{site.url}/x").verdict == expected
+    if config.mode == "report_only":
+        with pytest.raises(webcanon.PolicyError, match="unknown_unreachable"):
+            webcanon.RobotsGate(
+                "Foo", dataclasses.replace(config, mode="respect"), timeout=0.5
+            ).check(f"{site.url}/x")
+    warned = [each.message for each in caplog.records if each.name == "koster.compat.webcanon"]
+    assert bool(warned) == (expected == "allowed_implicit")
+
+
+def test_webcanon_a_redirect_is_followed(site: Site) -> None:
+    site.robots(301, headers={"Location": "/elsewhere?x"})
+    site.pages["/elsewhere?x"] = Answer(200, b"User-agent: *\nDisallow: /")
+    with pytest.raises(webcanon.PolicyError):
+        webcanon.RobotsGate("Foo").check(f"{site.url}/x")
+
+
+@pytest.mark.parametrize(
+    ("config", "headers", "fetches"),
+    [
+        (RobotsConfig(), {}, 1),
+        (RobotsConfig(max_cache_seconds=0), {}, 3),
+        (RobotsConfig(max_cache_seconds=0), {"Cache-Control": "max-age=1000"}, 3),
+    ],
+)
+def test_webcanon_max_cache_seconds(
+    site: Site, config: RobotsConfig, headers: dict[str, str], fetches: int
+) -> None:
+    site.robots(200, b"User-agent: *\nDisallow: /x", headers)
+    gate = webcanon.RobotsGate("Foo", config)
+    for _ in range(3):
+        gate.check(f"{site.url}/y")
+    assert len(site.asked) == fetches
 
 
 # urllib.robotparser

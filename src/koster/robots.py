@@ -448,7 +448,7 @@ class Rules:
         groups = self._file.groups
         found = -1
         for number in self._chosen:
-            if groups.values[2 * number] <= row:
+            if number > found and groups.values[2 * number] <= row:
                 found = number
         return found
 

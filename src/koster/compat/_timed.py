@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
+    from email.message import Message
 
 _CHUNK = 1 << 16
 
@@ -177,7 +178,36 @@ class _Reader(io.RawIOBase):
         super().close()
 
 
-def read_up_to(response: http.client.HTTPResponse, limit: int) -> bytes:
+def exchange(
+    connection: http.client.HTTPConnection,
+    target: str,
+    headers: Mapping[str, str],
+    deadline: Deadline,
+    limit: int,
+) -> tuple[int, Message, bytes, bool]:
+    """Send a GET request; return status, headers, up to ``limit`` bytes of the body, and its end.
+
+    The last value tells whether the body ended there. If it did not, the connection is closed:
+    nothing else can be asked on it.
+
+    Raises:
+        OSError: there is no response before the deadline.
+        http.client.HTTPException: what came is not HTTP.
+    """
+    with limited(connection, deadline):
+        is_whole = False
+        try:
+            connection.request("GET", target, headers=headers)
+            response = connection.getresponse()
+            content = _read_up_to(response, limit)
+            is_whole = response.isclosed()
+        finally:
+            if not is_whole:
+                connection.close()
+    return response.status, response.headers, content, is_whole
+
+
+def _read_up_to(response: http.client.HTTPResponse, limit: int) -> bytes:
     """Return at most ``limit`` bytes of a body.
 
     Raises:

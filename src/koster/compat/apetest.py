@@ -21,19 +21,22 @@ if TYPE_CHECKING:
 def scan_robots_txt(lines: Iterable[str], logger: Logger) -> Iterator[Record]:
     """Go through the records of a robots.txt: what stands between blank lines.
 
+    A byte order mark at the start of the first line is skipped.
+
     Args:
         lines: The lines of the file, decoded.
         logger: Where problems go.
     """
     record: list[tuple[int, str, str]] = []
     for number, line in enumerate(lines, 1):
-        text = line.lstrip()
+        own = line.removeprefix("\ufeff") if number == 1 else line
+        text = own.lstrip()
         if not text:
             if record:
                 yield record
                 record = []
         elif text[0] != "#":
-            if len(text) < len(line):
+            if len(text) < len(own):
                 logger.warning("Line %d has whitespace before field", number)
             field, colon, value = text.partition("#")[0].partition(":")
             if colon:
@@ -196,8 +199,9 @@ def lookup_robots_rules(rules_map: Mapping[str, Rules], user_agent: str) -> Rule
 def path_allowed(path: str, rules: Rules) -> bool:
     """Tell whether rules allow a path: the one with the longest prefix of it decides.
 
-    The path must have no escapes but ``%2f``.
+    The path must have no escapes but ``%2f``. An empty one, of a URL without a path, is ``/``.
     """
+    path = path or "/"
     allowed = True
     longest = 0
     for allow, prefix in rules:

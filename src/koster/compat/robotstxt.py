@@ -32,7 +32,7 @@ from ..model import Directive
 from ..origins import PORTS
 from ..robots import parse as _parse
 from ._http import ASCII, MAX_OCTETS, in_brackets, unpacked
-from ._timed import Deadline, connection_to, limited, read_up_to
+from ._timed import Deadline, connection_to, exchange
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -263,37 +263,21 @@ def _request(
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     target = quote(target, safe=_VISIBLE)
+    sent = {"User-Agent": user_agent}
     if given is None:
         # As in the gem, nobody vouches for who the server is.
         context = None if parts.scheme == "http" else ssl._create_unverified_context()  # noqa: S323
         connection = connection_to(parts.hostname or "", parts.port, context, deadline)
         try:
-            return _exchange(connection, target, user_agent, deadline)
+            return exchange(connection, target, sent, deadline, MAX_OCTETS)[:3]
         finally:
             connection.close()
     try:
-        return _exchange(given, target, user_agent, deadline)
+        return exchange(given, target, sent, deadline, MAX_OCTETS)[:3]
     except (ConnectionError, http.client.CannotSendRequest):
         # The server had closed it meanwhile, or the last response was not read.
         given.close()
-        return _exchange(given, target, user_agent, deadline)
-
-
-def _exchange(
-    connection: http.client.HTTPConnection, target: str, user_agent: str, deadline: Deadline
-) -> tuple[int, Message, bytes]:
-    """Send a request and read the response; close the connection if that is not read whole."""
-    with limited(connection, deadline):
-        is_whole = False
-        try:
-            connection.request("GET", target, headers={"User-Agent": user_agent})
-            response = connection.getresponse()
-            content = read_up_to(response, MAX_OCTETS)
-            is_whole = response.isclosed()
-        finally:
-            if not is_whole:
-                connection.close()
-    return response.status, response.headers, content
+        return exchange(given, target, sent, deadline, MAX_OCTETS)[:3]
 
 
 def _meaning(status: int, headers: Message, content: bytes, charset: str) -> bytes:

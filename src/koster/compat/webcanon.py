@@ -1,33 +1,67 @@
 """Stands in for webcanon.robots 0.3 (and the RobotsConfig of webcanon.config).
 
 `parse_robots`, `RobotsPolicy.rules_for` and `evaluate_robots`, with the verdict and the rule
-that decided. `transport_verdict` says what webcanon's client makes of an HTTP result.
+that decided. `transport_verdict` says what webcanon's client makes of an HTTP result, and
+`RobotsGate` fetches and decides as that client does.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import http.client
+import logging
+import ssl
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from .. import dialects
+from ..access import (
+    MAX_OCTETS,
+    Access,
+    Failure,
+    FailureKind,
+    Request,
+    Response,
+    coding_failure,
+    outcome_of,
+)
+from ..cache.memory import Recent
 from ..dialects import (
     Escapes,
-    GroupNeeds,
     Names,
     Orphans,
     RobotsTxtPath,
     Separator,
+    Statuses,
     UrlPath,
     keys_of,
 )
-from ..model import Directive, Reason
+from ..model import Directive, Reason, text_of
+from ..origins import origin_of
 from ..robots import parse as _parse
+from ._timed import Deadline, connection_to, exchange
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .. import model
-    from ..robots import RobotsTxt
+    from ..freshness import Entry
+    from ..origins import Origin
+    from ..robots import RobotsTxt, Rules
+
+
+def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
+    """Return the groups with a name that is in the product, name by name."""
+    product = text_of(agent).lower()
+    found: dict[str, list[int]] = {}
+    for name, group in zip(names, groups, strict=True):
+        token = text_of(name).lower()
+        if token not in ("", "*") and token in product:
+            found.setdefault(token, []).append(group)
+    return list(dict.fromkeys(group for numbers in found.values() for group in numbers))
 
 
 def _rewrite(value: bytes, allow: bool) -> list[tuple[bytes, int]]:
@@ -44,9 +78,9 @@ _DIALECT = replace(
     directives=dialects.GOOGLE.directives,
     spellings=keys_of(*dialects.GOOGLE.directives),
     separator=Separator.COLON,
-    group_needs=GroupNeeds.RULES,
     orphans=Orphans.FOR_EVERYBODY,
-    names=Names.SUBSTRING,
+    names=Names.CHOSEN,
+    choose=_choose,
     rewrite=_rewrite,
     rewritten=b"$" + bytes(range(128, 256)),
     reading=replace(
@@ -56,6 +90,10 @@ _DIALECT = replace(
         robots_txt=RobotsTxtPath.NOT_SPECIAL,
     ),
 )
+
+
+_DAY = 24 * 60 * 60
+_log = logging.getLogger("koster.compat.webcanon")
 
 
 class RobotsVerdict(str, Enum):  # noqa: UP042 - str() of it gives its name, as it was
@@ -87,66 +125,49 @@ class RobotsMatch:
     source_line: int
 
 
+@dataclass
 class RobotsPolicy:
     """A parsed robots.txt.
 
-    ``groups`` has the rules of each product token, in lower case; ``sitemaps`` the values of
-    Sitemap lines. Both may be given, and changed.
+    ``groups`` has the rules of each product token, in lower case, also of those that have none;
+    ``sitemaps`` the values of Sitemap lines. Both may be given, and changed.
     """
 
-    def __init__(
-        self, groups: dict[str, list[Rule]] | None = None, sitemaps: list[str] | None = None
-    ) -> None:
-        self._robots: RobotsTxt | None = None
-        self._groups = {} if groups is None else groups
-        self._sitemaps = sitemaps
+    groups: dict[str, list[Rule]] = field(default_factory=dict)
+    sitemaps: list[str] = field(default_factory=list)
 
-    @property
-    def sitemaps(self) -> list[str]:
-        """The values of Sitemap lines."""
-        if self._sitemaps is None:
-            robots = self._robots
-            self._sitemaps = list(robots.values(Directive.SITEMAP)) if robots is not None else []
-        return self._sitemaps
+    def __getattr__(self, name: str) -> Any:
+        """Make what a file says when it is first asked for.
 
-    @sitemaps.setter
-    def sitemaps(self, sitemaps: list[str]) -> None:
-        self._sitemaps = sitemaps
-
-    @property
-    def groups(self) -> dict[str, list[Rule]]:
-        """The rules of each token."""
-        if self._robots is not None:
-            # From here on the caller may change them: they count, and no longer the file.
-            self._sitemaps = self.sitemaps
-            self._groups = _groups_of(self._robots)
-            self._robots = None
-        return self._groups
+        From then on the caller may change it: it counts, and no longer the file.
+        """
+        robots = self.__dict__.get("_robots")
+        if robots is None or name not in ("groups", "sitemaps"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.sitemaps = list(robots.values(Directive.SITEMAP))
+        self.groups = _groups_of(robots)
+        del self.__dict__["_robots"]
+        return getattr(self, name)
 
     def rules_for(self, product: str) -> list[Rule]:
-        """Return the rules of all tokens that are in a product token, else those of ``*``."""
-        if self._robots is not None:
-            groups = self._robots.rules_for(product).groups
-            return [_rule(rule) for group in groups for rule in group.rules]
+        """Return the rules of all tokens that are in a product token; if there are none, of ``*``.
+
+        A token without rules allows everything.
+        """
+        robots = self.__dict__.get("_robots")
+        if robots is not None:
+            return [_rule(rule) for group in _rules(robots, product).groups for rule in group.rules]
         product = product.lower()
         matched = [
-            rule
-            for token, rules in self._groups.items()
-            if token != "*" and token in product
-            for rule in rules
+            rules
+            for token, rules in self.groups.items()
+            if token not in ("", "*") and token in product
         ]
-        return matched or list(self._groups.get("*", []))
+        return [rule for rules in matched or [self.groups.get("*", [])] for rule in rules]
 
-    def __repr__(self) -> str:
-        groups = _groups_of(self._robots) if self._robots is not None else self._groups
-        return f"RobotsPolicy(groups={groups!r}, sitemaps={self.sitemaps!r})"
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RobotsPolicy):
-            return NotImplemented
-        return (self.groups, self.sitemaps) == (other.groups, other.sitemaps)
-
-    __hash__ = None  # type: ignore[assignment]
+def _rules(robots: RobotsTxt, product: str) -> Rules:
+    return robots.rules_for(product if product.isascii() else product.lower())
 
 
 def _rule(rule: model.Rule) -> Rule:
@@ -165,8 +186,8 @@ def _groups_of(robots: RobotsTxt) -> dict[str, list[Rule]]:
 
 def parse_robots(text: str) -> RobotsPolicy:
     """Parse the text of a robots.txt."""
-    policy = RobotsPolicy()
-    policy._robots = _parse(text, _DIALECT)
+    policy = RobotsPolicy.__new__(RobotsPolicy)
+    policy.__dict__["_robots"] = _parse(text, _DIALECT)
     return policy
 
 
@@ -185,13 +206,13 @@ def evaluate_robots(
     path = unquote(path)
     if path == "/robots.txt":
         return RobotsVerdict.ALLOWED_IMPLICIT, None
-    robots = policy._robots
+    robots = policy.__dict__.get("_robots")
     rules = []
     if robots is None:
         rules = policy.rules_for(product)
         robots = _parse(_file_of(rules), _DIALECT)
         path = path.translate(_STAND_INS)
-    decision = robots.decide(path, product)
+    decision = _rules(robots, product).decide(path)
     if decision.reason is not Reason.RULE or decision.rule is None:
         return RobotsVerdict.ALLOWED_IMPLICIT, None
     rule = rules[decision.rule.line - 2] if rules else _rule(decision.rule)
@@ -222,13 +243,19 @@ def _file_of(rules: list[Rule]) -> str:
 class RobotsConfig:
     """How the results of a robots.txt influence retrieval.
 
-    ``max_cache_seconds``: how long a robots.txt may be kept (RFC 9309 §2.4).
+    Attributes:
+        mode: ``respect``: what is disallowed raises `PolicyError`; ``report_only``: nothing is
+            blocked, the verdict is reported; ``ignore``: robots.txt is not even fetched.
+        on_unavailable: What a robots.txt that is not there means (4xx): everything is allowed,
+            with a warning in the log, or nothing is.
+        on_unreachable: The same where there was no response.
+        max_cache_seconds: How long a robots.txt is kept at most (RFC 9309 §2.4).
     """
 
     mode: Literal["respect", "report_only", "ignore"] = "respect"
     on_unavailable: Literal["allow_with_warning", "deny"] = "allow_with_warning"
     on_unreachable: Literal["allow_with_warning", "deny"] = "deny"
-    max_cache_seconds: int = 24 * 60 * 60
+    max_cache_seconds: int = _DAY
 
 
 def transport_verdict(status: int | None, config: RobotsConfig | None = None) -> RobotsVerdict:
@@ -236,13 +263,163 @@ def transport_verdict(status: int | None, config: RobotsConfig | None = None) ->
 
     Args:
         status: The status of the response, or None where there was none.
-        config: Says what a site that cannot be reached means.
+        config: Says what a robots.txt means that is not there or cannot be reached.
 
     2xx: `RobotsVerdict.ALLOWED_IMPLICIT`, parse and evaluate the body. 4xx: the same, of a
-    site without rules. 5xx and none: `RobotsVerdict.UNKNOWN_UNREACHABLE`, which denies.
+    site without rules, or with ``on_unavailable="deny"`` as 5xx. 5xx, and None unless
+    ``on_unreachable`` says otherwise: `RobotsVerdict.UNKNOWN_UNREACHABLE`, which denies. With the
+    mode ``ignore`` always `RobotsVerdict.SKIPPED_BY_USER_POLICY`.
     """
-    if status is None and config is not None and config.on_unreachable != "deny":
-        return RobotsVerdict.ALLOWED_IMPLICIT
-    if status is None or status >= 500:
-        return RobotsVerdict.UNKNOWN_UNREACHABLE
-    return RobotsVerdict.ALLOWED_IMPLICIT
+    config = config or RobotsConfig()
+    if config.mode == "ignore":
+        return RobotsVerdict.SKIPPED_BY_USER_POLICY
+    if status is None:
+        is_denied = config.on_unreachable == "deny"
+    elif 400 <= status < 500:
+        is_denied = config.on_unavailable == "deny"
+    else:
+        is_denied = status >= 500
+    return RobotsVerdict.UNKNOWN_UNREACHABLE if is_denied else RobotsVerdict.ALLOWED_IMPLICIT
+
+
+class PolicyError(Exception):
+    """A URL may not be fetched, and the mode is ``respect``."""
+
+
+@dataclass
+class RobotsDecision:
+    """What `RobotsGate` says about a URL, as webcanon's client reports it.
+
+    ``matched_rule`` has the ``type``, ``pattern`` and ``source_line`` of the rule that decided.
+    """
+
+    verdict: str
+    user_agent: str
+    requested_url: str
+    recommendation: str
+    reason: str
+    matched_rule: dict[str, Any] | None = None
+
+
+_RECOMMENDATIONS = {
+    RobotsVerdict.DISALLOWED_EXPLICIT: "not_recommended",
+    RobotsVerdict.UNKNOWN_UNREACHABLE: "unknown_do_not_fetch_by_default",
+    RobotsVerdict.UNKNOWN_PARSE_ERROR: "allowed_but_warn",
+}
+#: What the mode ``respect`` blocks.
+_BLOCKED = (RobotsVerdict.DISALLOWED_EXPLICIT, RobotsVerdict.UNKNOWN_UNREACHABLE)
+
+
+class _Kept(NamedTuple):
+    """What a site's robots.txt said, and until when that is kept."""
+
+    verdict: RobotsVerdict
+    policy: RobotsPolicy
+    size: int
+    expires: datetime
+
+
+class RobotsGate:
+    """Fetches robots.txt and decides as webcanon's client does, by a `RobotsConfig`.
+
+    Args:
+        product: The product token: whose rules hold, and what is sent as User-Agent.
+        config: What results mean, and how long they are kept.
+        timeout: Seconds for fetching a robots.txt, redirects included.
+    """
+
+    def __init__(
+        self, product: str = "WebCanon", config: RobotsConfig | None = None, *, timeout: float = 20
+    ) -> None:
+        self.product = product
+        self.config = config or RobotsConfig()
+        self._timeout = timeout
+        seconds = max(self.config.max_cache_seconds, 0)
+        self._access = Access(
+            Statuses(unavailable=frozenset(range(400, 500)), lifetime=seconds, longest=seconds)
+        )
+        self._kept: Recent[str, _Kept] = Recent(1000, 32 << 20, lambda kept: 1000 + kept.size)
+
+    def check(self, url: str) -> RobotsDecision:
+        """Decide about a URL.
+
+        Raises:
+            PolicyError: it may not be fetched, and the mode is ``respect``.
+            UrlError: it belongs to no site.
+        """
+        verdict, match = self._evaluated(url)
+        if verdict is RobotsVerdict.SKIPPED_BY_USER_POLICY:
+            reason = "robots mode is 'ignore'"
+        elif verdict is RobotsVerdict.UNKNOWN_UNREACHABLE:
+            reason = "robots.txt unreachable or unparseable"
+        else:
+            reason = f"matched rule on line {match.source_line}" if match else "no matching rule"
+        if self.config.mode == "respect" and verdict in _BLOCKED:
+            raise PolicyError(f"robots policy blocks {url}: {verdict.value} ({reason})")
+        decision = RobotsDecision(
+            verdict=verdict.value,
+            user_agent=self.product,
+            requested_url=url,
+            recommendation=_RECOMMENDATIONS.get(verdict, "recommended"),
+            reason=reason,
+        )
+        if match is not None:
+            decision.matched_rule = {
+                "type": "allow" if match.allow else "disallow",
+                "pattern": match.pattern,
+                "source_line": match.source_line,
+            }
+        return decision
+
+    def _evaluated(self, url: str) -> tuple[RobotsVerdict, RobotsMatch | None]:
+        """Return the verdict about a URL, and the rule that decided."""
+        if self.config.mode == "ignore":
+            return RobotsVerdict.SKIPPED_BY_USER_POLICY, None
+        origin = origin_of(url)
+        kept = self._kept.get(str(origin))
+        if kept is None or kept.expires <= datetime.now(UTC):
+            kept = self._fetched(origin)
+            self._kept.put(str(origin), kept)
+        if kept.verdict is RobotsVerdict.UNKNOWN_UNREACHABLE:
+            return kept.verdict, None
+        return evaluate_robots(kept.policy, url, self.product)
+
+    def _fetched(self, origin: Origin) -> _Kept:
+        """Fetch a site's robots.txt."""
+        deadline = Deadline(self._timeout)
+        step: Request | Entry = self._access.begin(origin)
+        while isinstance(step, Request):
+            answer = self._answer(step, deadline)
+            now = datetime.now(UTC)
+            if isinstance(answer, Failure):
+                step = self._access.fail(step, answer, now)
+            else:
+                step = self._access.respond(step, answer, now)
+        outcome = outcome_of(step, _DIALECT, datetime.now(UTC))
+        if outcome.robots is not None:
+            verdict = RobotsVerdict.ALLOWED_IMPLICIT
+        elif outcome.reason is Reason.UNAVAILABLE:
+            verdict = transport_verdict(404, self.config)
+        else:
+            is_error = step.status is not None and step.status >= 500
+            verdict = transport_verdict(step.status if is_error else None, self.config)
+        if outcome.robots is None and verdict is RobotsVerdict.ALLOWED_IMPLICIT:
+            _log.warning("%s has no robots.txt (%s): everything is allowed", origin, outcome.why)
+        return _Kept(verdict, parse_robots(text_of(step.body)), len(step.body), outcome.expires)
+
+    def _answer(self, request: Request, deadline: Deadline) -> Response | Failure:
+        """Send a request."""
+        parts = urlsplit(request.url)
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        sent = {"User-Agent": self.product, "Accept-Encoding": "identity"}
+        try:
+            context = ssl.create_default_context() if parts.scheme == "https" else None
+            connection = connection_to(parts.hostname or "", parts.port, context, deadline)
+            with closing(connection):
+                status, headers, body, is_whole = exchange(
+                    connection, target, sent, deadline, MAX_OCTETS + 1
+                )
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            return Failure(FailureKind.CONNECTION, f"{type(error).__name__}: {error}"[:300])
+        named = {name.lower(): value for name, value in reversed(headers.items())}
+        return coding_failure(named, {"identity"}, body) or Response(status, named, body, is_whole)
