@@ -4,6 +4,7 @@
 # make test-service  the tester page in Chromium, and the service attacked and under load: Chromium, npm
 # make pictures   take the pictures of the tester that the docs show
 # make compat the test suites of the libraries that koster.compat stands in for
+# make differential  ask those libraries and koster.compat a million questions each
 # make bench  how fast, how large, and against whom
 #
 # Everything is set up in .venv on the first call, and found there on the next ones.
@@ -12,12 +13,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 HOT := $(wildcard src/koster/*.py src/koster/*.pxd src/koster/bulk/_*.py src/koster/bulk/*.pxd) setup.py
+# What differential tests compare koster.compat with: their own dependencies are not needed.
+ORIGINALS := robotexclusionrulesparser==1.7.1 webcanon==0.3.0 apetest==0.1.1 protego==0.7.0
 PYTEST := $(BIN)/python -m pytest -q -r s -n 2
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: run test test-spark test-service pictures lint compat bench clean
+.PHONY: run test test-spark test-service pictures lint compat differential bench clean
 
 run: $(VENV)/compiled
 	@$(BIN)/python examples/run.py
@@ -45,6 +48,9 @@ pictures: $(VENV)/browser
 compat: $(VENV)/installed
 	@$(BIN)/nox --session compat
 
+differential: $(VENV)/compiled
+	KOSTER_PURE=0 $(PYTEST) tests/test_differential.py --questions 1000000
+
 bench: $(VENV)/peers $(VENV)/browser
 	@KOSTER_PURE=0 $(BIN)/python -m benchmarks
 
@@ -55,6 +61,7 @@ $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
 	$(BIN)/python -m pip install -q --group dev
+	$(BIN)/python -m pip install -q --no-deps $(ORIGINALS)
 	$(BIN)/python -m pip install -q --no-build-isolation --editable '.[all]'
 	$(BIN)/python -m pip download -q --dest $(VENV)/wheelhouse 'click>=8.2' 'rich>=13.9' 'rich-click>=1.8' 'ai-crawler-index>=1.3'
 	@touch $@

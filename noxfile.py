@@ -15,6 +15,7 @@ nox.options.error_on_external_run = True
 def tests(session: nox.Session) -> None:
     """Run the tests, compiled and as plain Python, with each version of Python that is there."""
     session.install("--group", "dev", ".[cli]")
+    session.install("--no-deps", "robotexclusionrulesparser", "webcanon", "apetest")
     for pure in ("0", "1"):
         session.run("python", "-m", "pytest", "-q", "-r", "s", env={"KOSTER_PURE": pure})
 

@@ -20,6 +20,13 @@ settings.register_profile("long", parent=settings.get_profile("usual"), max_exam
 settings.load_profile(os.environ.get("KOSTER_HYPOTHESIS", "usual"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--questions", type=int, default=20_000, metavar="N",
+        help="how many questions the differential tests ask each original; default: 20000",
+    )  # fmt: skip
+
+
 def pytest_report_header() -> list[str]:
     found = conformance()
     return [

@@ -11,10 +11,11 @@ import math
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
 
 from .. import dialects
 from ..dialects import IndexPages, Names, Separator
-from ..model import Directive, LineKind
+from ..model import Directive, LineKind, text_of
 from ..robots import parse as _parse
 from ._http import decoders
 
@@ -75,39 +76,41 @@ def _read_odd(line: bytes) -> tuple[Directive, int] | None:
     return _SPELLINGS[match[1].decode("ascii").lower()], match.end()
 
 
-_TOKEN_OCTETS = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-_" + bytes(range(128, 256)))
-
-
 def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
     """Return the groups of the longest name that begins a word of the agent.
 
     A name with stars stands for itself and for what is left without them.
     """
-    asked = agent.strip().lower()
-    best = b""
-    for name in dict.fromkeys(names):
-        for each in (name, name.replace(b"*", b"")) if b"*" in name else (name,):
+    asked = text_of(agent).strip().lower()
+    lower = [text_of(name).lower() for name in names]
+    best = ""
+    for name in dict.fromkeys(lower):
+        for each in (name, name.replace("*", "")) if "*" in name else (name,):
             if each in asked and len(each) > len(best) and _begins_word(asked, each):
                 best = each
-    if best in (b"", b"*"):
+    if best in ("", "*"):
         return []
     return [
         group
-        for name, group in dict.fromkeys(zip(names, groups, strict=True))
-        if name == best or (b"*" in name and name.replace(b"*", b"") == best)
+        for name, group in dict.fromkeys(zip(lower, groups, strict=True))
+        if name == best or ("*" in name and name.replace("*", "") == best)
     ]
 
 
-def _begins_word(text: bytes, name: bytes) -> bool:
+def _begins_word(text: str, name: str) -> bool:
     """Tell whether a name stands in a text with no letter, digit, ``_`` or ``-`` before it."""
     at = text.find(name)
-    while at > 0 and text[at - 1] in _TOKEN_OCTETS:
+    while at > 0 and _is_of_word(text[at - 1]):
         # Not again in this word: it can only stand where one begins.
         at += 1
-        while at < len(text) and text[at - 1] in _TOKEN_OCTETS:
+        while at < len(text) and _is_of_word(text[at - 1]):
             at += 1
         at = text.find(name, at)
     return at >= 0
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character in "-_"
 
 
 def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
@@ -118,13 +121,28 @@ def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
         value = b"/" + value
     value = _pattern_in_form(value)
     if b"$" in value:
-        return [(value, -1), (value.replace(b"$", b"%24"), -1)]
-    return [(value, -1)]
+        literal = value.replace(b"$", b"%24")
+        return [(value, _size(value)), (literal, _size(literal))]
+    return [(value, _size(value))]
 
 
 _SCHEMES = (b"http://", b"https://")
 #: The escapes of ``?``, ``&`` and ``=`` are no others than these octets.
 _pattern_in_form, _url_in_form = decoders("?&=")
+_ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
+
+
+def _size(pattern: bytes) -> int:
+    """Return for how much a pattern counts: its characters once all but ``/*=%`` is escaped."""
+    anchor = pattern.endswith(b"$")
+    decoded = _ESCAPE.sub(_unless_kept, pattern[:-1] if anchor else pattern)
+    return len(quote(decoded, safe="/*=%")) + anchor
+
+
+def _unless_kept(escape: re.Match[bytes]) -> bytes:
+    octet = bytes.fromhex(escape[1].decode("ascii"))
+    return escape[0] if octet in b"/%*" else octet
+
 
 _DIALECT = replace(
     dialects.RFC9309,
@@ -138,7 +156,7 @@ _DIALECT = replace(
     names=Names.CHOSEN,
     choose=_choose,
     rewrite=_rewrite,
-    rewritten=b"%$:",
+    rewritten=b"%$:?&",
     reading=replace(dialects.RFC9309.reading, index_pages=IndexPages.DIRECTORY_TOO),
 )
 
@@ -166,11 +184,13 @@ class Protego:
         """Tell whether the user agent may fetch the URL."""
         if "%" in url:
             url = _url_in_form(url)
-        return self._robots.allowed(url, user_agent)
+        return self._robots.allowed(url, _folded(user_agent))
 
     def crawl_delay(self, user_agent: str) -> float | None:
         """Return the last crawl delay of the user agent that is a number, in seconds, or None."""
-        for value in reversed(self._robots.rules_for(user_agent).values(Directive.CRAWL_DELAY)):
+        for value in reversed(
+            self._robots.rules_for(_folded(user_agent)).values(Directive.CRAWL_DELAY)
+        ):
             try:
                 delay = float(value)
             except ValueError:
@@ -181,7 +201,7 @@ class Protego:
 
     def request_rate(self, user_agent: str) -> RequestRate | None:
         """Return the last request rate of the user agent, or None."""
-        rates = self._robots.rules_for(user_agent).request_rates
+        rates = self._robots.rules_for(_folded(user_agent)).request_rates
         if not rates:
             return None
         rate = rates[-1]
@@ -189,7 +209,7 @@ class Protego:
 
     def visit_time(self, user_agent: str) -> VisitTime | None:
         """Return the last visit time of the user agent, or None."""
-        times = self._robots.rules_for(user_agent).visit_times
+        times = self._robots.rules_for(_folded(user_agent)).visit_times
         return VisitTime(times[-1].start, times[-1].end) if times else None
 
     @property
@@ -202,6 +222,11 @@ class Protego:
         """The value of the last Host line, or None."""
         hosts = self._robots.hosts
         return hosts[-1] if hosts else None
+
+
+def _folded(user_agent: str) -> str:
+    """Return an agent in lower case, where that is more than the engine does itself."""
+    return user_agent if user_agent.isascii() else user_agent.lower()
 
 
 _EMPTY = _parse(b"", _DIALECT)

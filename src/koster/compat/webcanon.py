@@ -155,15 +155,12 @@ class RobotsPolicy:
         A token without rules allows everything.
         """
         robots = self.__dict__.get("_robots")
-        if robots is not None:
-            return [_rule(rule) for group in _rules(robots, product).groups for rule in group.rules]
+        groups = self.groups if robots is None else _groups_of(robots)
         product = product.lower()
         matched = [
-            rules
-            for token, rules in self.groups.items()
-            if token not in ("", "*") and token in product
+            rules for token, rules in groups.items() if token not in ("", "*") and token in product
         ]
-        return [rule for rules in matched or [self.groups.get("*", [])] for rule in rules]
+        return [rule for rules in matched or [groups.get("*", [])] for rule in rules]
 
 
 def _rules(robots: RobotsTxt, product: str) -> Rules:
@@ -178,9 +175,10 @@ def _groups_of(robots: RobotsTxt) -> dict[str, list[Rule]]:
     """Return the rules of each token of a file."""
     found: dict[str, list[Rule]] = {}
     for group in robots.groups:
-        rules = [_rule(rule) for rule in group.rules]
-        for agent in group.agents:
-            found.setdefault(agent.lower(), []).extend(rules)
+        named = [found.setdefault(agent.lower(), []) for agent in group.agents]
+        for rule in map(_rule, group.rules):
+            for rules in named:
+                rules.append(rule)
     return found
 
 

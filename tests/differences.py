@@ -1,0 +1,253 @@
+"""The originals that `koster.compat` stands in for, and how both are asked the same.
+
+An `Original` brings a file or URL into the form in which its library means by it what koster does,
+where `docs/migrating.md` lists a difference on purpose; all else must be the same.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+
+from grammar import Grammar, Writer
+
+#: What a library answers: to each question, then about the whole file.
+Answers = list[Any]
+Questions = list[tuple[str, str]]
+
+_BASE = Grammar()
+
+
+def _same(text: str) -> str:
+    return text
+
+
+@dataclass(frozen=True)
+class Original:
+    """A library on PyPI.
+
+    ``module`` is its import name and ``facade`` that of the module that stands in for it.
+    ``answers`` asks either. ``text_there`` and ``url_there`` bring what it is handed into the form
+    in which it reads it as koster does.
+    """
+
+    name: str
+    module: str
+    facade: str
+    grammar: Grammar
+    answers: Callable[[Any, str, Questions], Answers]
+    text_there: Callable[[str], str] = _same
+    url_there: Callable[[str], str] = _same
+
+    def load(self) -> ModuleType | None:
+        """Return the original, or None where it is not installed."""
+        return _loaded(self.module)
+
+
+def _loaded(name: str) -> ModuleType | None:
+    """Import a module without the package around it, which may need more."""
+    package, _, _ = name.partition(".")
+    spec = importlib.util.find_spec(package)
+    if spec is None:
+        return None
+    if spec.submodule_search_locations is None or "." not in name:
+        return importlib.import_module(name)
+    path = f"{spec.submodule_search_locations[0]}/{name.rpartition('.')[2]}.py"
+    found = importlib.util.spec_from_file_location(f"original_{package}", path)
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    sys.modules[found.name] = module
+    found.loader.exec_module(module)
+    return module
+
+
+def _tried(call: Callable[[], Any]) -> Any:
+    """Return what a call gives, or the name of what it raises."""
+    try:
+        return call()
+    except Exception as error:  # noqa: BLE001 - that is what is compared
+        return type(error).__name__
+
+
+def _without_mark(text: str) -> str:
+    return text.removeprefix("\ufeff")
+
+
+# robotexclusionrulesparser
+
+_KEY = r"(?:allow|disallow|user-?agent|sitemap|crawl-delay)"
+_SPACE_BEFORE_COLON = re.compile(rf"(?im)^(\ufeff?[ \t]*{_KEY})[ \t]+:")
+
+
+def _ask_rerp(module: Any, text: str, questions: Questions) -> Answers:
+    parser = module.RobotExclusionRulesParser()
+    parser.parse(text)
+    found: Answers = []
+    for agent, url in questions:
+        for syntax in (module.GYM2008, module.MK1996):
+            found.append(_tried(lambda: parser.is_allowed(agent, url, syntax)))  # noqa: B023
+    found += [parser.get_crawl_delay(agent) for agent in dict(questions)]
+    return [*found, parser.sitemaps, str(parser)]
+
+
+def _text_for_rerp(text: str) -> str:
+    text = re.sub("\r\n|\r", "\n", text)
+    return _SPACE_BEFORE_COLON.sub(r"\1:", text)
+
+
+def _url_with_path(url: str) -> str:
+    parts = urlsplit(url)
+    return url if parts.path else url.replace(parts.netloc, parts.netloc + "/", 1)
+
+
+# webcanon
+
+#: Lines between a file and what is added to it.
+_GAP = 1000
+_EMPTY_NAME = re.compile(r"(?im)^([ \t]*user-agent[ \t]*:[ \t]*)(?=#|$)")
+_NOBODY = "nobody-at-all"
+
+
+def _text_for_webcanon(text: str) -> str:
+    """Give a rule to a last group that has none, and a name to agents without one."""
+    text = _EMPTY_NAME.sub(rf"\1{_NOBODY}", re.sub("\r\n|\r", "\n", _without_mark(text)))
+    return text + "\n" * _GAP + "Disallow:" if _ends_without_rules(text) else text
+
+
+def _ends_without_rules(text: str) -> bool:
+    keys = re.findall(r"(?im)^[ \t]*(user-agent|allow|disallow)[ \t]*:", text)
+    return bool(keys) and keys[-1].lower() == "user-agent"
+
+
+def _ask_webcanon(module: Any, text: str, questions: Questions) -> Answers:
+    policy = module.parse_robots(text)
+    found: Answers = []
+    for agent, url in questions:
+        verdict, match = module.evaluate_robots(policy, url, agent)
+        found.append((verdict.value, match and (match.allow, match.pattern, match.source_line)))
+    found += [_webcanon_rules(policy.rules_for(agent)) for agent in dict(questions)]
+    groups = {name or _NOBODY: _webcanon_rules(rules) for name, rules in policy.groups.items()}
+    return [*found, list(groups.items()), policy.sitemaps]
+
+
+def _webcanon_rules(rules: list[Any]) -> list[Any]:
+    return [
+        (rule.allow, rule.pattern, rule.source_line) for rule in rules if rule.source_line < _GAP
+    ]
+
+
+# apetest
+
+#: It loses its place after an escape, so that one which follows closely stays as it is.
+_AFTER_ESCAPE = "-" * 12
+_SPACED = replace(
+    _BASE,
+    segments=tuple(each + _AFTER_ESCAPE if "%" in each else each for each in _BASE.segments),
+    wild=("*", "$"),
+    fills=("", "a", "/b/"),
+)
+_APE_LOG = logging.getLogger("apetest differential")
+_APE_LOG.propagate = False
+
+
+class _Messages(logging.Handler):
+    """Notes what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[tuple[str, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append((record.levelname, record.getMessage()))
+
+
+def _ask_apetest(module: Any, text: str, questions: Questions) -> Answers:
+    messages = _Messages()
+    _APE_LOG.setLevel(logging.DEBUG)
+    _APE_LOG.addHandler(messages)
+    try:
+        records = [list(each) for each in module.scan_robots_txt(text.splitlines(), _APE_LOG)]
+        rules = module.parse_robots_txt(records, _APE_LOG)
+    finally:
+        _APE_LOG.removeHandler(messages)
+    found: Answers = []
+    for agent, url in questions:
+        path = _tried(lambda: module.unescape_path(urlsplit(url).path))  # noqa: B023
+        found += [path, module.path_allowed(path, module.lookup_robots_rules(rules, agent))]
+    return [*found, rules, records, messages.said]
+
+
+# Protego
+
+#: A name of one letter counts for as much as "*" there, and a line without a key ends agents.
+_PROTEGO = replace(
+    _BASE,
+    names=tuple(each for each in _BASE.names if len(each) != 1 or each == "*"),
+    others=tuple(each for each in _BASE.others if not each.startswith(":")),
+)
+
+
+_QUERY = re.compile(r"\?[^\s#]*")
+
+
+def _slashes_in_query(text: str) -> str:
+    """Write ``%2F`` as a slash behind a question mark: to koster it is one there."""
+    return _QUERY.sub(lambda query: re.sub("%2[fF]", "/", query[0]), text)
+
+
+def _ask_protego(module: Any, text: str, questions: Questions) -> Answers:
+    parser = module.Protego.parse(text)
+    found: Answers = [_tried(lambda: parser.can_fetch(url, agent)) for agent, url in questions]  # noqa: B023
+    for agent in dict(questions):
+        found += [parser.crawl_delay(agent), parser.request_rate(agent), parser.visit_time(agent)]
+    return [*found, list(parser.sitemaps), parser.preferred_host]
+
+
+ORIGINALS = (
+    Original(
+        "robotexclusionrulesparser 1.7.1", "robotexclusionrulesparser",
+        "koster.compat.robotexclusionrulesparser", _BASE, _ask_rerp, _text_for_rerp, _url_with_path,
+    ),
+    Original(
+        "webcanon 0.3.0", "webcanon.robots", "koster.compat.webcanon", _BASE, _ask_webcanon,
+        _text_for_webcanon,
+    ),
+    Original(
+        "apetest 0.1.1", "apetest.robots", "koster.compat.apetest", _SPACED, _ask_apetest,
+        _without_mark,
+    ),
+    Original(
+        "Protego 0.7.0", "protego", "koster.compat.protego", _PROTEGO, _ask_protego,
+        lambda text: _slashes_in_query(_without_mark(text)), _slashes_in_query,
+    ),
+)  # fmt: skip
+
+
+def differences(original: Original, seed: int, count: int) -> Iterator[str]:
+    """Ask an original and its facade the same questions; go through what they answer otherwise."""
+    there = original.load()
+    here = importlib.import_module(original.facade)
+    assert there is not None
+    writer = Writer(original.grammar, seed)
+    each = 8
+    for _ in range(count // each):
+        case = writer.case(each)
+        asked = [(agent, original.url_there(url)) for agent, url in case.questions]
+        expected = original.answers(there, original.text_there(case.text), asked)
+        found = original.answers(here, case.text, case.questions)
+        for number, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
+            if ours != theirs:
+                yield (
+                    f"{case.text!r}\n  {case.questions}\n"
+                    f"  answer {number}: {ours!r}, there {theirs!r}"
+                )
+                break
