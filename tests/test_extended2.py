@@ -236,6 +236,97 @@ def test_of_rates_without_a_time_the_fewest_documents_count() -> None:
     assert robots.rules_for("a").interval(at("00:00")) == 864
 
 
+@pytest.mark.parametrize("dialect", [FIRST, EARLIER], ids=str)
+@pytest.mark.parametrize(
+    ("lines", "clock", "seconds"),
+    [
+        # Quoted: "the robot is to use the given rate" between "the times given".
+        (("1/60", "1/10 0600-0659"), "06:30", 10), (("1/60", "1/10 0600-0659"), "07:00", 60),
+        (("1/10 0600-0659", "1/60"), "06:59:59", 10), (("1/5", "1/10 0600-0659"), "06:00", 10),
+        # Of several windows the slowest rate counts.
+        (("1/60", "1/10 0600-0659", "1/20 0630-0729"), "06:45", 20),
+        (("1/60", "1/10 0600-0659", "1/20 0630-0729"), "06:15", 10),
+        # Outside of all, the slowest without a window.
+        (("1/60", "1/90", "1/10 0600-0659"), "08:00", 90), (("1/10 0600-0659",), "08:00", None),
+    ],
+)  # fmt: skip
+def test_inside_its_window_a_rate_replaces_those_without(
+    lines: tuple[str, ...], clock: str, seconds: int | None, dialect: koster.Dialect
+) -> None:
+    body = "\n".join(["User-agent: *", *(f"Request-rate: {line}" for line in lines)])
+    rules_of = koster.parse(body, dialect).rules_for("a")
+    assert rules_of.interval(at(clock)) == seconds
+    last = politeness.Fetch(at(clock), 0)
+    if "0659" in body and clock != "06:59:59":
+        expected = at(clock) + timedelta(seconds=seconds or 10)
+        assert politeness.next_request(rules_of, last, at(clock)) == expected
+
+
+def test_elsewhere_the_slowest_of_all_rates_that_apply_counts() -> None:
+    body = "User-agent: *\nRequest-rate: 1/60\nRequest-rate: 1/10 0600-0659"
+    for dialect in (koster.RFC9309, FIRST):
+        rules_of = koster.parse(body, dialect).rules_for("a")
+        assert rules_of.interval(at("06:30")) == (60 if dialect is koster.RFC9309 else 10)
+        assert rules_of.dialect is dialect
+
+
+# User agents: "a general match string", as in version 1.0.
+
+SETS = """\
+User-agent: pandabot
+Disallow: /panda
+
+User-agent: fredsbot
+Disallow: /fred
+
+User-agent: Fred Bot
+Disallow: /two
+
+User-agent: *
+Disallow: /all
+"""
+
+
+@pytest.mark.parametrize("dialect", [FIRST, EARLIER], ids=str)
+@pytest.mark.parametrize(
+    ("agent", "closed"),
+    [
+        ("FredsBot", "/fred"), ("FredsBot/2.1", "/fred"), ("FredsBot2", "/fred"),
+        ("Mozilla/5.0 (compatible; FredsBot/2.1; +https://fred.example/)", "/fred"),
+        ("Mozilla/5.0 (compatible;FredsBot/2.1)", "/fred"), ("libwww/1.0 FredsBot/2.1", "/fred"),
+        # In order: the first product that has a rule set, wherever that stands in the file.
+        ("FredsBot/2.1 PandaBot/1.0", "/fred"), ("PandaBot/1.0 FredsBot/2.1", "/panda"),
+        ("Other/1 (FredsBot; like PandaBot)", "/fred"), ("fred bot/1.0", "/two"),
+        ("Mozilla/5.0 (Fred Bot)", "/two"),
+        # A name begins a product, and an address is not one.
+        ("MyFredsBot/1.0", "/all"), ("Mozilla/5.0 (Big-FredsBot)", "/all"),
+        ("Mozilla/5.0 (+https://fredsbot.example/ pandabot@example.com)", "/all"),
+        ("Mozilla/5.0 (fred)", "/all"), ("", "/all"), ("Mozilla/5.0 ()", "/all"),
+    ],
+)  # fmt: skip
+def test_a_header_finds_its_rule_set_by_its_product_tokens(
+    agent: str, closed: str, dialect: koster.Dialect
+) -> None:
+    rules_of = koster.parse(SETS, dialect).rules_for(agent)
+    assert [path for path in ("/panda", "/fred", "/two", "/all") if not rules_of.allowed(path)] == [
+        closed
+    ]
+
+
+def test_a_rule_set_is_skipped_by_its_version_for_a_header_too() -> None:
+    body = (
+        "User-agent: fredsbot\nRobot-version: 2.1\nDisallow: /fred\n\nUser-agent: *\nDisallow: /all"
+    )
+    rules_of = koster.parse(body, FIRST).rules_for("Mozilla/5.0 (FredsBot/2.1)")
+    assert (rules_of.allowed("/fred"), rules_of.allowed("/all")) == (True, False)
+
+
+def test_a_header_among_many_names_takes_no_time() -> None:
+    names = [f"User-agent: a{'a' * (number % 200)}" for number in range(30_000)]
+    robots = koster.parse("\n".join([*names, "Disallow: /"]), FIRST)
+    assert robots.allowed("/", "b" + " ba" * 2_700)
+
+
 @pytest.mark.parametrize("window", ["06:00 08:45", "0600-0845", "0600 - 0845", "06:00-08:45"])
 def test_both_wordings_of_times(window: str) -> None:
     robots = koster.parse(
@@ -316,14 +407,20 @@ def test_the_next_request_does_not_wait_for_a_rate_that_is_over_before() -> None
         ),
         max_size=3,
     ),
+    st.lists(st.integers(1, 90), max_size=2),
     st.lists(st.tuples(*[st.integers(0, 23), st.integers(0, 59)] * 2), max_size=2),
     st.integers(0, 1439),
     st.integers(0, 200),
 )  # fmt: skip
 def test_the_next_request_is_the_first_minute_at_which_all_is_well(
-    rates: list[tuple[int, ...]], visits: list[tuple[int, ...]], began: int, waited: int
+    rates: list[tuple[int, ...]],
+    untimed: list[int],
+    visits: list[tuple[int, ...]],
+    began: int,
+    waited: int,
 ) -> None:
     lines = [
+        *(f"Request-rate: 1/{minutes}m" for minutes in untimed),
         *(f"Request-rate: 1/{n}m {a:02}{b:02}-{c:02}{d:02}" for n, a, b, c, d in rates),
         *("Visit-time: {:02}{:02}-{:02}{:02}".format(*visit) for visit in visits),
     ]

@@ -2,7 +2,7 @@ cimport cython
 from koster cimport _lines
 from koster._rows cimport Rows
 
-cdef int _USER_AGENT, _PRODUCT_TOKEN, _LETTERS, _SUBSTRING
+cdef int _USER_AGENT, _PRODUCT_TOKEN, _LETTERS, _SUBSTRING, _PREFIX
 cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _CHOSEN, _SHORT, _STAR, _SLASH, _SPACE, HEADER_OCTETS
 cdef bytes _LOWER_TABLE, _LETTER_TABLE
 cdef const unsigned char* _LOWER
@@ -34,6 +34,12 @@ cdef bint _is_lone_token(const unsigned char* agent, Py_ssize_t size) noexcept n
 cdef list _sort_out(
     bytes data, Rows rows, Rows groups, int how, bytes agent, list everybody
 )
+@cython.locals(
+    starts=list, known=frozenset, seen=set, name=bytes, first=Py_ssize_t, at=Py_ssize_t, group=int,
+    row=int,
+)
+cdef bytes _from_named_word(bytes data, Rows rows, Rows groups, bytes asked)
+cdef bint _is_address(bytes word) except -1
 @cython.locals(
     data="const unsigned char*", agent="const unsigned char*", size=Py_ssize_t, best=int, row=int,
     start=Py_ssize_t, end=Py_ssize_t, answer=int,

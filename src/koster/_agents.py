@@ -26,6 +26,7 @@ _USER_AGENT = Directive.USER_AGENT.code
 _PRODUCT_TOKEN = int(Names.PRODUCT_TOKEN)
 _LETTERS = int(Names.LETTERS)
 _SUBSTRING = int(Names.SUBSTRING)
+_PREFIX = int(Names.PREFIX)
 
 #: How a User-agent line answers to the agent that asks.
 _OTHERS = 0
@@ -86,6 +87,8 @@ def groups_of(
             asked = agent.lower()
         else:
             asked = agent[:HEADER_OCTETS].lower()
+            if names == _PREFIX:
+                asked = _from_named_word(data, rows, groups, asked)
         everybody = []
         named = _sort_out(data, rows, groups, how, asked, everybody)
         if named:
@@ -233,6 +236,36 @@ def _sort_out(
     return named
 
 
+def _from_named_word(data: bytes, rows: Rows, groups: Rows, asked: bytes) -> bytes:
+    """Return a header (lower case) from the first word on that a name begins, or all of it.
+
+    Words are those of product tokens and comments, but for addresses, which say who runs the robot.
+    """
+    starts = [word.start() for word in _WORD.finditer(asked) if not _is_address(word[0])]
+    if len(starts) < 2:
+        return asked
+    first = len(asked)
+    known = frozenset(starts)
+    seen = set()
+    for group in range(groups.count):
+        for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
+            if rows.code(row) == _USER_AGENT:
+                name = data[rows.start(row) : rows.end(row)].lower()
+                if name and name not in seen:
+                    seen.add(name)
+                    at = asked.find(name, 0, first + len(name) - 1)
+                    while 0 <= at < first and at not in known:
+                        at = asked.find(name, at + 1, first + len(name) - 1)
+                    if at >= 0:
+                        first = min(first, at)
+    return asked[first:] if first < len(asked) else asked
+
+
+def _is_address(word: bytes) -> bool:
+    """Tell whether a word of a header is a URL or an address."""
+    return b"://" in word or b"@" in word or b"www." in word
+
+
 def _answer_of_group(
     octets: bytes, rows: Rows, first: int, after: int, how: int, asked: bytes
 ) -> int:
@@ -364,8 +397,7 @@ def _name_in_header(names: set[bytes], header: bytes) -> bytes:
 
 def _unless_address(word: re.Match[bytes]) -> bytes:
     """Return a word, or nothing that could be a name."""
-    text = word[0]
-    return b"\n" if b"://" in text or b"@" in text or b"www." in text else text
+    return b"\n" if _is_address(word[0]) else word[0]
 
 
 def _standing(text: bytes, name: bytes) -> int:

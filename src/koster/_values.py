@@ -307,12 +307,16 @@ class Values:
     """What some lines say together.
 
     ``entries`` are their codes, values and numbers, in file order; ``through_end`` tells
-    whether windows run through their end minute.
+    whether windows run through their end minute, ``timed_first`` whether rates in their window
+    replace those without one.
     """
 
-    def __init__(self, entries: list[tuple[int, bytes, int]], through_end: bool) -> None:
+    def __init__(
+        self, entries: list[tuple[int, bytes, int]], through_end: bool, timed_first: bool
+    ) -> None:
         self._entries = entries
         self._through_end = through_end
+        self._timed_first = timed_first
 
     def _said(self, directive: Directive) -> list[tuple[bytes, int]]:
         """Return the values and line numbers of a directive."""
@@ -374,7 +378,9 @@ class Values:
     def interval(self, now: datetime) -> float | None:
         """Return the seconds between requests at a moment: the slowest that applies."""
         moment = utc(now)
-        intervals = [rate.interval for rate in self.request_rates if holds(rate, moment)]
+        rates = [rate for rate in self.request_rates if holds(rate, moment)]
+        timed = [rate for rate in rates if rate.start is not None]
+        intervals = [rate.interval for rate in (self._timed_first and timed) or rates]
         delay = self.crawl_delay
         return max(intervals if delay is None else [*intervals, delay], default=None)
 

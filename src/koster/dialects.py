@@ -107,7 +107,7 @@ class Names(enum.IntEnum):
     SUBSTRING = 2
     """By a name that is a substring of the agent."""
     PREFIX = 3
-    """By a name that the agent begins with."""
+    """By a name that the agent begins with; a whole header, from the first word that one begins."""
     CHOSEN = 4
     """The dialect's own function picks among all names that are a substring of the agent, have it
     as a substring, or have in them a star, a control character or one that is not ASCII."""
@@ -208,6 +208,15 @@ class WindowEnd(enum.IntEnum):
     """At 08:46:00: 0500-1259 and 1300-1659 leave no gap."""
 
 
+class Rates(enum.IntEnum):
+    """Which of several Request-rates count at a moment; of those that do, the slowest holds."""
+
+    ALL = 0
+    """All whose window has it, and those without a window."""
+    TIMED_FIRST = 1
+    """Those whose window has it; if there are none, those without a window."""
+
+
 def keys_of(*directives: Directive) -> dict[str, Directive]:
     """Return directives by their usual keys alone, as `Dialect.spellings` takes them."""
     return {directive.spellings[0]: directive for directive in directives}
@@ -289,6 +298,7 @@ class Dialect:
     rewrite: Rewrite | None = None
     rewritten: bytes | None = None
     window_end: WindowEnd = WindowEnd.AT_MINUTE
+    rates: Rates = Rates.ALL
     statuses: Statuses = Statuses()
 
     def __str__(self) -> str:
@@ -397,6 +407,7 @@ EXTENDED2 = replace(
     names=Names.PREFIX,
     versions={1: _MK1996_READING, 2: _EXTENDED2_READING},
     window_end=WindowEnd.THROUGH_MINUTE,
+    rates=Rates.TIMED_FIRST,
 )
 
 # The same document's wording of 1996, which its update of 2002 struck out.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from ._values import DAY_MINUTES, RequestRate, VisitTime, minute_of, spans, utc
+from .dialects import Rates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,16 +144,15 @@ def _paces(rules: Rules, default: float) -> list[float]:
     A file may have hundreds of thousands of rates: each minute is looked at once.
     """
     rates = sorted(rules.request_rates, key=lambda rate: -rate.interval)
-    always = [rate.interval for rate in rates if rate.start is None]
-    if rules.crawl_delay is not None:
-        always.append(rules.crawl_delay)
-    base = max(always, default=None)
-    paces = [default if base is None else base] * DAY_MINUTES
+    delays = [] if rules.crawl_delay is None else [rules.crawl_delay]
+    untimed = [*delays, *(rate.interval for rate in rates if rate.start is None)]
+    # What holds besides the rates of a window.
+    beside = max(delays if rules.dialect.rates == Rates.TIMED_FIRST else untimed, default=0.0)
+    paces = [max(untimed, default=default)] * DAY_MINUTES
     slowest = _first_windows(rates)
     for minute, number in enumerate(slowest):
         if number >= 0:
-            pace = rates[number].interval
-            paces[minute] = pace if base is None else max(pace, base)
+            paces[minute] = max(rates[number].interval, beside)
     return paces
 
 

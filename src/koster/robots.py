@@ -13,7 +13,7 @@ from functools import partial
 
 from . import _agents, _file, _match, _octets
 from ._match import Ruleset
-from .dialects import RFC9309, USAGE_PATHS, WindowEnd
+from .dialects import RFC9309, USAGE_PATHS, Rates, WindowEnd
 from .model import RULES, Decision, Directive, Reason, Scope
 
 TYPE_CHECKING = False
@@ -216,8 +216,9 @@ def _values_in(file: File, rows: Iterable[int]) -> Values:
     """Return what some rows of a file say."""
     from ._values import Values  # noqa: PLC0415 - see there
 
-    through_end = file.plan.dialect.window_end == WindowEnd.THROUGH_MINUTE
-    return Values(file.entries(rows), through_end)
+    dialect = file.plan.dialect
+    through_end = dialect.window_end == WindowEnd.THROUGH_MINUTE
+    return Values(file.entries(rows), through_end, dialect.rates == Rates.TIMED_FIRST)
 
 
 def _agent_key(agent: Any) -> str | tuple[str, ...]:
@@ -322,6 +323,11 @@ class Rules:
     def agent(self) -> str | tuple[str, ...]:
         """Who the rules are for, as it was asked."""
         return self._agent
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the file is read."""
+        return self._file.plan.dialect
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -519,6 +525,8 @@ class Rules:
 
     def interval(self, now: datetime) -> float | None:
         """Return the seconds between requests at a moment: the slowest that applies, or None.
+
+        Under `EXTENDED2` rates whose window has the moment replace those without a window.
 
         Raises:
             ValueError: ``now`` has no time zone.
