@@ -17,7 +17,8 @@ from ._model import remark_count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ._model import Remark, Subject
+    from ..model import Line
+    from ._model import GroupLines, Remark, Subject
 
 #: RFC 9309 §2.2.1.
 _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
@@ -31,7 +32,7 @@ _NO_TOKENS |= {"Perplexity", "Mistral AI", "Apple", "DuckDuckGo"}
 
 #: Names that are shorter are one letter from too many others.
 _LONG_ENOUGH = 6
-_ROBOT_VERSION = re.compile(r"0*\d+\.\d+(?:\.\d+)?")
+_ROBOT_VERSION = re.compile(r"0*([0-9]+)\.([0-9]+)(?:\.[0-9]+)?")
 
 
 def orphans(subject: Subject) -> Iterator[Remark]:
@@ -280,43 +281,61 @@ def no_name(subject: Subject) -> Iterator[Remark]:
 
 
 def versions(subject: Subject) -> Iterator[Remark]:
-    """Find Robot-version lines that do not choose a version."""
-    for group in subject.groups:
+    """Find Robot-version lines that are ignored, or because of which a group is."""
+    before, groups = subject.grouped
+    for line in before:
+        if line.directive is Directive.ROBOT_VERSION:
+            yield subject.value(line, _TOO_LATE, "Move it directly below the User-agent lines")
+    for group in groups:
         lines = [line for line in group.others if line.directive is Directive.ROBOT_VERSION]
         for number, line in enumerate(lines):
             if number:
                 yield subject.value(
                     line,
-                    "a group has one Robot-version; robots that know it read the first",
-                    "remove the line",
+                    f"Only one Robot-version per group is read: line {lines[0].number}",
+                    "Remove this line",
                     (subject.edit_away(line),),
                 )
-            elif not _ROBOT_VERSION.fullmatch(line.value):
-                yield subject.value(
-                    line,
-                    f"{line.value or 'nothing'} is no version such as 2.0",
-                    "write Robot-version: 2.0",
-                )
-            elif int(line.value.split(".")[1][-1]) % 2:
-                yield subject.value(
-                    line,
-                    f"version {line.value} is an odd one, for trials: robots that know Robot-version pass over the group",
-                    "write Robot-version: 2.0",
-                )
-            elif line.number != group.agents[-1].number + 1 and not _stands_directly(
-                subject, group.agents[-1].number, line.number
-            ):
-                yield subject.value(
-                    line,
-                    "Robot-version counts directly after the User-agent lines only",
-                    "move it there",
-                )
+            else:
+                yield from _version(subject, group, line)
+
+
+_TOO_LATE = "Robot-version is ignored here: it must directly follow the User-agent lines"
+
+
+def _version(subject: Subject, group: GroupLines, line: Line) -> Iterator[Remark]:
+    """Find what is wrong with the Robot-version of a group."""
+    version = _ROBOT_VERSION.fullmatch(line.value)
+    fix = "Write Robot-version: 2.0"
+    skipped = "crawlers that read Robot-version skip this group"
+    if "*" not in [agent.value for agent in group.agents]:
+        skipped += " and obey the * group"
+    if version is None:
+        yield subject.value(
+            line, f'Invalid Robot-version "{_shortened(line.value)}": it is ignored', fix
+        )
+    elif not _stands_directly(subject, group.agents[-1].number, line.number):
+        yield subject.value(line, _TOO_LATE, "Move it directly below the User-agent lines")
+    elif version[1] not in ("1", "2"):
+        yield subject.value(
+            line, f"Robot-version {_shortened(line.value)} is not supported: {skipped}", fix
+        )
+    elif int(version[2][-1]) % 2:
+        yield subject.value(
+            line,
+            f"Robot-version {_shortened(line.value)} is experimental (odd minor version): {skipped}",
+            fix,
+        )
+
+
+def _shortened(value: str) -> str:
+    return value if len(value) <= 60 else value[:59] + "…"
 
 
 def _stands_directly(subject: Subject, agent: int, version: int) -> bool:
-    return all(
-        subject.lines[number].kind in (LineKind.COMMENT, LineKind.BLANK)
-        for number in range(agent, version - 1)
+    """Tell whether only comments stand between two lines: a blank line ends a rule set."""
+    return version > agent and all(
+        subject.lines[number].kind is LineKind.COMMENT for number in range(agent, version - 1)
     )
 
 

@@ -144,24 +144,29 @@ def several_delays(subject: Subject) -> Iterator[Remark]:
 
 
 def bad_rate(subject: Subject) -> Iterator[Remark]:
-    """Find rates that are none."""
+    """Find malformed rates, and rates with a malformed window."""
     for line in subject.of(Directive.REQUEST_RATE):
-        if request_rate(_octets(line), line.number, False) is None:
+        octets = _octets(line)
+        if request_rate(octets, line.number, False) is None:
+            rate, _, window = line.value.partition(" ")
+            is_window = request_rate(rate.encode("utf-8", "replace"), line.number, False)
             yield subject.value(
                 line,
-                f"{_cut(line.value) or 'nothing'} is no rate; robots ignore it",
-                "write documents/seconds and perhaps a time, such as 1/10s 0600-0845",
+                f'Invalid window "{_cut(window.strip())}": the line is ignored'
+                if is_window and window
+                else f'Invalid Request-rate "{_cut(line.value)}": it is ignored',
+                "Write documents/seconds, optionally with a window in UTC, such as 1/10s 0600-0845",
             )
 
 
 def bad_time(subject: Subject) -> Iterator[Remark]:
-    """Find visit times that are none."""
+    """Find malformed visit times."""
     for line in subject.of(Directive.VISIT_TIME):
         if visit_time(_octets(line), line.number, False) is None:
             yield subject.value(
                 line,
-                f"{_cut(line.value) or 'nothing'} is no window of the day; robots ignore it",
-                "write from and to in UTC, such as 0600-0845",
+                f'Invalid Visit-time "{_cut(line.value)}": it is ignored',
+                "Write from and to in UTC, such as 0600-0845",
             )
 
 
