@@ -127,6 +127,18 @@ def test_fetch_shows_hops_headers_freshness_and_the_file(site: Site) -> None:
     assert "from the cache" not in result.stdout
 
 
+def test_fetch_shows_the_comments_for_its_user_agent(site: Site) -> None:
+    site.robots(
+        body=b"User-agent: FooBot\nComment: hello\x1b[31m\nComment: again\nUser-agent: *\nDisallow:"
+    )
+    printed = run("fetch", "--user-agent", "FooBot/1.0", site.url).stdout
+    assert re.search(r"Comment +hello\\x1b\[31m\n", printed)
+    assert re.search(r"Comment +again\n", printed)
+    assert "hello" not in run("fetch", site.url).stdout.partition("User-agent")[0]
+    found = json.loads(run("fetch", "--user-agent", "FooBot", "-f", "json", site.url).stdout)
+    assert found["comments"] == ["hello\x1b[31m", "again"]
+
+
 def test_fetch_prints_the_file_alone_octet_by_octet(site: Site) -> None:
     site.robots(body=FILE + b"\r\n\xff")
     assert run("fetch", "--format", "file", site.url).stdout_bytes == FILE + b"\r\n\xff"

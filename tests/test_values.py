@@ -285,3 +285,12 @@ def test_content_usage_ties_and_unknown_values() -> None:
     assert said(asked.preferences_for("/ab")) == []
     assert said(asked.preferences_for("/ax")) == [("train-ai", "n", "/a"), ("search", "y", "/a")]
     assert said(asked.preferences_for("/café")) == [("search", "n", "/caf%C3%A9")]
+
+
+@pytest.mark.parametrize("line", ["Crawl-delay: 5", "Request-rate: 1/5", "Comment: five"])
+def test_what_is_said_above_an_agent_is_not_for_it(line: str) -> None:
+    robots = koster.parse(f"User-agent: FooBot\n{line}\nUser-agent: *\nDisallow: /x")
+    for agent, is_told in (("FooBot", True), ("BarBot", False), ("*", False)):
+        asked = robots.rules_for(agent)
+        assert bool(asked.crawl_delay or asked.request_rates or asked.comments) == is_told
+        assert not asked.allowed("/x")

@@ -48,7 +48,7 @@ from .robots import RobotsTxt, Rules, parse
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._values import CleanParam, Preference, RequestRate, VisitTime
-    from .access import Outcome
+    from .access import Outcome, Unreachable
     from .fetch import PUBLIC_ONLY as PUBLIC_ONLY
     from .fetch import AsyncRobotsClient as AsyncRobotsClient
     from .fetch import RobotsClient as RobotsClient
@@ -87,6 +87,7 @@ __all__ = [
     "Rules",
     "TooSoonError",
     "UnknownDialectError",
+    "Unreachable",
     "UnreadableError",
     "UrlError",
     "VisitTime",
@@ -99,7 +100,7 @@ __all__ = [
 #: preferences and fetching need.
 _LATE = {
     **dict.fromkeys(("CleanParam", "Preference", "RequestRate", "VisitTime"), "_values"),
-    "Outcome": "access",
+    **dict.fromkeys(("Outcome", "Unreachable"), "access"),
     **dict.fromkeys(("PUBLIC_ONLY", "AsyncRobotsClient", "RobotsClient"), "fetch"),
 }
 

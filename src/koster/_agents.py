@@ -196,7 +196,10 @@ def binding_row(data: bytes, rows: Rows, first: int, after: int, how: int, asked
         return first
     wanted = _EVERYBODY if asked == b"*" else _NAMED
     for row in range(first, after):
-        if _answer_of_group(data, rows, row, row + 1, how, asked) == wanted:
+        # Only a group's first row may be none of an agent: of rules before any.
+        if (row == first or rows.code(row) == _USER_AGENT) and _answer_of_group(
+            data, rows, row, row + 1, how, asked
+        ) == wanted:
             return row
     return after
 

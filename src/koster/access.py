@@ -39,7 +39,15 @@ if TYPE_CHECKING:
     from .origins import ToAscii
     from .robots import Rules
 
-__all__ = ["MAX_OCTETS", "MAX_REDIRECTS", "Access", "Failure", "FailureKind", "Outcome"]
+__all__ = [
+    "MAX_OCTETS",
+    "MAX_REDIRECTS",
+    "Access",
+    "Failure",
+    "FailureKind",
+    "Outcome",
+    "Unreachable",
+]
 
 #: RFC 9309 §2.3.1.2: "at least five consecutive redirects".
 MAX_REDIRECTS = 5
@@ -304,6 +312,15 @@ _REASONS = {
 }
 
 
+class Unreachable(enum.Enum):
+    """What a site that cannot be reached, and of which there is no copy, lets crawlers fetch."""
+
+    DISALLOW = "disallow"
+    """Nothing (RFC 9309 §2.3.1.4)."""
+    ALLOW = "allow"
+    """Everything. A client logs a warning."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What fetching an origin's robots.txt gave.
@@ -322,6 +339,7 @@ class Outcome:
         is_cut: Whether the file is longer than what is read of one (500 KiB).
         charset: What the file was in, where that was not UTF-8; robots that read nothing else
             see another file.
+        unreachable: What it means that the site could not be reached, where that is the reason.
     """
 
     origin: str
@@ -336,6 +354,7 @@ class Outcome:
     unreachable_since: datetime | None
     is_cut: bool = False
     charset: str | None = None
+    unreachable: Unreachable = Unreachable.DISALLOW
 
     @property
     def is_stale(self) -> bool:
@@ -380,7 +399,9 @@ class Outcome:
             decision = replace(decision, url=url)
         if self.reason is None or decision.reason is Reason.ROBOTS_TXT:
             return decision
-        allowed = self.reason is Reason.UNAVAILABLE
+        allowed = self.reason is Reason.UNAVAILABLE or (
+            self.reason is Reason.UNREACHABLE and self.unreachable is Unreachable.ALLOW
+        )
         return replace(decision, allowed=allowed, reason=self.reason, why=self.why)
 
 
@@ -392,7 +413,12 @@ def read_as(outcome: Outcome, dialect: Dialect) -> Outcome:
     return replace(outcome, dialect=dialect, robots=robots)
 
 
-def outcome_of(entry: Entry, dialect: Dialect, now: datetime) -> Outcome:
+def outcome_of(
+    entry: Entry,
+    dialect: Dialect,
+    now: datetime,
+    unreachable: Unreachable = Unreachable.DISALLOW,
+) -> Outcome:
     """Return what an entry means at a moment, in a dialect."""
     means = standing(entry, now)
     has_file = means in (Standing.FILE, Standing.STALE_FILE)
@@ -412,4 +438,5 @@ def outcome_of(entry: Entry, dialect: Dialect, now: datetime) -> Outcome:
         unreachable_since=entry.unreachable_since,
         is_cut=has_file and entry.is_cut,
         charset=entry.charset if has_file else None,
+        unreachable=unreachable,
     )

@@ -50,6 +50,8 @@ def fetch(
 ) -> None:
     """Fetch a site's robots.txt; show each hop, the headers that matter, freshness and the file.
 
+    Comment lines for the user agent are shown, too.
+
     SITE is any address on it, or its name: https is meant then.
 
     Example: koster fetch example.com
@@ -66,16 +68,18 @@ def fetch(
     began = datetime.now(UTC)
     settings = _sites.Settings(timeout, cache, user_agent)
     ((outcome,),) = _sites.fetched([origin], (dialect,), settings)
+    robots = outcome.robots
+    comments = [] if robots is None else list(robots.rules_for(user_agent).comments)
     if form == "text":
-        _print_text(outcome, began)
+        _print_text(outcome, comments, began)
     elif form == "json":
-        print(dumped(of_outcome(outcome)))
+        print(dumped(of_outcome(outcome) | {"comments": comments}))
     else:
         _print_file(outcome)
     sys.exit(_EXIT[outcome.reason])
 
 
-def _print_text(outcome: Outcome, began: datetime) -> None:
+def _print_text(outcome: Outcome, comments: list[str], began: datetime) -> None:
     """Print hops, headers, what they mean, and the file."""
     rows = []
     for hop in outcome.hops:
@@ -89,7 +93,8 @@ def _print_text(outcome: Outcome, began: datetime) -> None:
             rows.append([Text(""), Text(_screen.printable(hop.why), "yellow"), Text("")])
     _screen.print_table(["Status", "Request", "Took"], rows)
     print()
-    facts = [[Text(name, "bold"), Text(text)] for name, text in _facts(outcome, began)]
+    said = [("Comment", _screen.printable(comment)) for comment in comments]
+    facts = [[Text(name, "bold"), Text(text)] for name, text in [*_facts(outcome, began), *said]]
     _screen.print_table(["", ""], facts)
     if outcome.robots is not None:
         print()

@@ -16,7 +16,7 @@ try:
 except ModuleNotFoundError as error:
     raise missing("koster.fetch", "http") from error
 
-from ..access import Outcome
+from ..access import Outcome, Unreachable
 from ._network import to_ascii
 from .aio import AsyncRobotsClient
 from .events import Event, EventName
@@ -44,6 +44,7 @@ __all__ = [
     "RefusedAddressError",
     "Reply",
     "RobotsClient",
+    "Unreachable",
     "to_ascii",
 ]
 

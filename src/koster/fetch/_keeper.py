@@ -10,18 +10,18 @@ import math
 import os
 import re
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ..access import Access, Failure, Request, outcome_of
+from ..access import Access, Failure, Request, Unreachable, outcome_of
 from ..cache import MemoryCache, opened
 from ..cache.memory import Recent, octets_of
 from ..cache.shelf import Shelf
 from ..dialects import Dialect, Names
 from ..errors import TooSoonError
 from ..freshness import Standing, holds_from, is_fresh, standing
-from ..model import Reason
+from ..model import Directive, Reason
 from ..origins import MAX_URL, as_browsers_read, origin_of
 from ..robots import parse
 from ._network import to_ascii
@@ -43,6 +43,12 @@ if TYPE_CHECKING:
 _SITES = 1000
 _SITES_OCTETS = 32 << 20
 
+#: Sites of which it is remembered what was told about them.
+_TOLD = 10_000
+
+#: Agents of one site to which its comments are told once; a client has a few.
+_KNOWN = 1000
+
 #: Fetches at a time, unless the caller says otherwise.
 AT_ONCE = 100
 
@@ -54,13 +60,19 @@ def utc_now() -> datetime:
 
 @dataclass(slots=True)
 class Site:
-    """An outcome that is ready to decide, and the rules of the client's own agent."""
+    """An outcome that is ready to decide, and the rules of the client's own agent.
+
+    ``has_visit_times`` is about that agent; ``known`` are others to which the file's comments were
+    told.
+    """
 
     outcome: Outcome
     rules: Rules | None
     weight: int
     since: datetime
     until: datetime
+    has_visit_times: bool
+    known: set[str] = field(default_factory=set)
 
 
 class Keeper:
@@ -75,9 +87,15 @@ class Keeper:
         cache: Cache | str | os.PathLike[str] | None,
         on_event: OnEvent | None,
         clock: Callable[[], datetime],
+        unreachable: Unreachable,
     ) -> None:
         if not isinstance(dialect, Dialect):
             raise TypeError(f"dialect must be a koster.Dialect, not {type(dialect).__name__}")
+        if not isinstance(unreachable, Unreachable):
+            raise TypeError(
+                "unreachable must be koster.Unreachable.DISALLOW or ALLOW, "
+                f"not {type(unreachable).__name__}"
+            )
         if on_event is not None and not callable(on_event):
             raise TypeError(f"on_event must be callable, not {type(on_event).__name__}")
         self.user_agent = checked_header(user_agent)
@@ -85,11 +103,15 @@ class Keeper:
         self.dialect = dialect
         self.timeout = _checked_timeout(timeout)
         self.clock = clock
+        self.unreachable = unreachable
         self.is_closed = False
         self.access = Access(dialect.statuses, to_ascii)
         self.teller = Teller(on_event)
         self.cache, self.cache_is_ours = _opened_cache(cache)
         self._nothing: RobotsTxt = parse(b"", dialect)
+        #: By origin and agent: the file whose comments were told, and until when a site is closed.
+        self._commented: Recent[str, int] = Recent(_TOLD, _TOLD, lambda _: 1)
+        self._closed: Recent[str, datetime] = Recent(_TOLD, _TOLD, lambda _: 1)
         self._sites: Recent[str, Site] = Recent(_SITES, _SITES_OCTETS, lambda site: site.weight)
         self.shelf = Shelf(self.cache, dialect.statuses, self._cache_failed, time.monotonic)
 
@@ -154,12 +176,17 @@ class Keeper:
 
     def site_of(self, entry: Entry) -> Site:
         """Make a site of an entry."""
-        outcome = outcome_of(entry, self.dialect, self.clock())
+        outcome = outcome_of(entry, self.dialect, self.clock(), self.unreachable)
         rules = None if outcome.robots is None else outcome.robots.rules_for(self.agent)
         if outcome.is_stale:
             self._tell_stale(outcome)
+        if outcome.reason is Reason.UNREACHABLE:
+            self._tell_unreachable(outcome)
+        if rules is not None:
+            self._tell_comments(outcome, rules)
         since = holds_from(entry, self.dialect.statuses)
-        return Site(outcome, rules, octets_of(entry), since, entry.expires)
+        has_visit_times = rules is not None and bool(rules.visit_times)
+        return Site(outcome, rules, octets_of(entry), since, entry.expires, has_visit_times)
 
     # Fetching, step by step.
 
@@ -187,16 +214,14 @@ class Keeper:
 
     def decision(self, site: Site, url: str, agent: str | Sequence[str] | None) -> Decision:
         """Decide about a URL of a site."""
-        if self.teller.has_listener:
-            self.tell_if_outside(site, agent)
+        self._tell_about(site, agent)
         if agent is None and site.rules is not None:
             return site.outcome.decide_by(site.rules, url)
         return site.outcome.decide(url, self.agent if agent is None else agent)
 
     def verdict(self, site: Site, url: str, agent: str | Sequence[str] | None) -> bool:
         """Decide about a URL of a site, without the reason."""
-        if self.teller.has_listener:
-            self.tell_if_outside(site, agent)
+        self._tell_about(site, agent)
         if agent is None and site.rules is not None:
             return site.rules.allowed(as_browsers_read(url))
         return site.outcome.allowed(url, self.agent if agent is None else agent)
@@ -282,22 +307,80 @@ class Keeper:
             },
         )
 
+    def _tell_unreachable(self, outcome: Outcome) -> None:
+        """Tell that the policy for unreachable sites applies."""
+        since = outcome.unreachable_since or outcome.fetched
+        self.teller.tell(
+            EventName.SITE_UNREACHABLE,
+            outcome.origin,
+            {
+                "koster.policy": self.unreachable.value,
+                "koster.unreachable.since": since.isoformat(),
+                "koster.why": outcome.why,
+            },
+        )
+
+    def _tell_about(self, site: Site, agent: str | Sequence[str] | None) -> None:
+        """Tell what a site says to the robot that asks: its comments, and when it is welcome."""
+        if agent is None:
+            if site.has_visit_times:
+                self.tell_if_outside(site, None)
+            return
+        robots = site.outcome.robots
+        if robots is None:
+            return
+        name = agent if isinstance(agent, str) else ", ".join(agent)
+        if name not in site.known:
+            if len(site.known) >= _KNOWN:
+                site.known.clear()
+            site.known.add(name)
+            self._tell_comments(site.outcome, robots.rules_for(agent))
+        if self.teller.tells_visits:
+            self.tell_if_outside(site, agent)
+
+    def _tell_comments(self, outcome: Outcome, rules: Rules) -> None:
+        """Tell what a file says to a robot's author, unless that was told of the same file."""
+        if outcome.robots is None or Directive.COMMENT not in self.dialect.directives:
+            return
+        comments = rules.comments
+        key = f"{outcome.origin} {_name_of(rules)}"
+        file, told = hash(outcome.robots.body), self._commented.get(key)
+        if told == file or (told is None and not comments):
+            return
+        self._commented.put(key, file)
+        if comments:
+            self.teller.tell(
+                EventName.SITE_COMMENTS,
+                outcome.origin,
+                {"koster.agent": _name_of(rules), "koster.comments": comments},
+            )
+
     def tell_if_outside(self, site: Site, agent: str | Sequence[str] | None) -> None:
-        """Tell it if a robot comes while it is not welcome."""
+        """Tell it if a robot comes while it is not welcome; log it once until it is."""
         rules = self.rules(site, agent)
         now = self.clock()
         if not rules.visit_times or rules.open_at(now):
             return
+        next_open = rules.next_open(now)
+        key = f"{site.outcome.origin} {_name_of(rules)}"
+        until = self._closed.get(key)
+        self._closed.put(key, next_open)
         self.teller.tell(
             EventName.OUTSIDE_VISIT_TIME,
             site.outcome.origin,
             {
-                "koster.agent": str(rules.agent),
+                "koster.agent": _name_of(rules),
                 "koster.visit.times": tuple(map(str, rules.visit_times)),
-                "koster.visit.next_open": rules.next_open(now).isoformat(),
+                "koster.visit.next_open": next_open.isoformat(),
                 "koster.comments": rules.comments,
             },
+            is_logged=until != next_open,
         )
+
+
+def _name_of(rules: Rules) -> str:
+    """Return who asks, as text."""
+    return rules.agent if isinstance(rules.agent, str) else ", ".join(rules.agent)
 
 
 #: Scheme and authority of a URL that means to a browser what it says, of a usual length.

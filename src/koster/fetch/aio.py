@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import anyio.to_thread
 
-from ..access import Request
+from ..access import Request, Unreachable
 from ..cache import MemoryCache
 from ..dialects import RFC9309
 from ..origins import origin_of
@@ -62,9 +62,12 @@ class AsyncRobotsClient:
         on_event: OnEvent | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
         clock: Callable[[], datetime] = utc_now,
+        unreachable: Unreachable = Unreachable.DISALLOW,
     ) -> None:
         check_arguments(guard, transport, at_once if isinstance(at_once, int) else 1)
-        self._keeper = Keeper(user_agent, agent, dialect, timeout, cache, on_event, clock)
+        self._keeper = Keeper(
+            user_agent, agent, dialect, timeout, cache, on_event, clock, unreachable
+        )
         self._transport_is_ours = transport is None
         self._transport = AsyncTransport(guard) if transport is None else transport
         self._pacer = Pacer() if pacer is None else pacer

@@ -40,6 +40,12 @@ class EventName(enum.StrEnum):
     OUTSIDE_VISIT_TIME = "koster.visit.outside"
     """A robot comes while it is not welcome: ``koster.agent``, ``koster.visit.times``,
     ``koster.visit.next_open``, ``koster.comments`` (what the site says to the author)."""
+    SITE_COMMENTS = "koster.site.comments"
+    """A site's file is used for the first time, or has changed, and has Comment lines for the
+    crawler: ``koster.agent``, ``koster.comments``."""
+    SITE_UNREACHABLE = "koster.site.unreachable"
+    """A site cannot be reached and there is no copy of its file, so the client's policy for that
+    applies: ``koster.policy`` (disallow or allow), ``koster.unreachable.since``, ``koster.why``."""
 
 
 #: The value of an attribute.
@@ -59,6 +65,39 @@ class Event:
 OnEvent: TypeAlias = "Callable[[Event], object]"
 
 
+def _level_of(name: EventName, attributes: Mapping[str, Value]) -> int:
+    """Return the level at which an event is logged."""
+    if name in (EventName.SITE_COMMENTS, EventName.OUTSIDE_VISIT_TIME):
+        return logging.INFO
+    allows = name is EventName.SITE_UNREACHABLE and attributes["koster.policy"] == "allow"
+    return logging.WARNING if allows or name is EventName.CACHE_FAILED else logging.DEBUG
+
+
+def _message(name: EventName, origin: str, attributes: Mapping[str, Value]) -> str:
+    """Return what the log says of an event."""
+    said = {key.removeprefix("koster."): value for key, value in attributes.items()}
+    if name is EventName.SITE_COMMENTS:
+        return f"{origin} has comments for {said['agent']}: {_joined(said['comments'])}"
+    if name is EventName.OUTSIDE_VISIT_TIME:
+        times = _joined(said["visit.times"])
+        return f"{said['agent']} visits {origin} outside its visit times: {times} UTC"
+    if name is EventName.SITE_UNREACHABLE:
+        return f"{origin} is unreachable ({said['why']}): policy {said['policy']}"
+    return f"{name} {origin} {dict(attributes)}"
+
+
+def _joined(value: Value) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _printable(text: str) -> str:
+    """Return a message that cannot break lines of the log, or change a terminal."""
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
+        for each in text
+    )
+
+
 class Teller:
     """Tells events to a callback, if there is one, and to the log."""
 
@@ -66,11 +105,23 @@ class Teller:
         self._on_event = on_event
         self.has_listener = on_event is not None
 
-    def tell(self, name: EventName, origin: str, attributes: Mapping[str, Value]) -> None:
+    @property
+    def tells_visits(self) -> bool:
+        """Whether anybody hears of visits outside the visit times."""
+        return self.has_listener or _log.isEnabledFor(logging.INFO)
+
+    def tell(
+        self,
+        name: EventName,
+        origin: str,
+        attributes: Mapping[str, Value],
+        *,
+        is_logged: bool = True,
+    ) -> None:
         """Tell an event. What a callback raises is logged, and stops nothing."""
-        level = logging.WARNING if name is EventName.CACHE_FAILED else logging.DEBUG
-        if _log.isEnabledFor(level):
-            _log.log(level, "%s %s %s", name, origin, dict(attributes))
+        level = _level_of(name, attributes)
+        if is_logged and _log.isEnabledFor(level):
+            _log.log(level, "%s", _printable(_message(name, origin, attributes)))
         if self._on_event is None:
             return
         try:

@@ -9,7 +9,7 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ..access import Request
+from ..access import Request, Unreachable
 from ..dialects import RFC9309
 from ..origins import origin_of
 from ._exchange import Reading, http_request
@@ -58,6 +58,8 @@ class RobotsClient:
         transport: What sends requests in place of koster's own network, as `MockTransport` or an
             ``httpx2.HTTPTransport`` with a proxy. It cannot be guarded; the caller closes it.
         clock: Gives the time, with a time zone.
+        unreachable: What a site that cannot be reached, and of whose file there is no copy, lets
+            crawlers fetch: nothing, or everything with a warning in the log.
 
     Raises:
         ValueError: ``user_agent`` cannot be sent, ``timeout`` or ``at_once`` is not above 0, or
@@ -78,9 +80,12 @@ class RobotsClient:
         on_event: OnEvent | None = None,
         transport: httpx2.BaseTransport | None = None,
         clock: Callable[[], datetime] = utc_now,
+        unreachable: Unreachable = Unreachable.DISALLOW,
     ) -> None:
         check_arguments(guard, transport, at_once)
-        self._keeper = Keeper(user_agent, agent, dialect, timeout, cache, on_event, clock)
+        self._keeper = Keeper(
+            user_agent, agent, dialect, timeout, cache, on_event, clock, unreachable
+        )
         self._transport_is_ours = transport is None
         self._transport = Transport(guard) if transport is None else transport
         self._pacer = Pacer() if pacer is None else pacer
