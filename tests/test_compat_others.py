@@ -11,8 +11,10 @@ import importlib
 import inspect
 import json
 import pickle
+import socket
 import subprocess
 import sys
+import threading
 import time as clock
 import tomllib
 import urllib.error
@@ -305,6 +307,28 @@ def test_webcanon_what_results_mean(
             ).check(f"{site.url}/x")
     warned = [each.message for each in caplog.records if each.name == "koster.compat.webcanon"]
     assert bool(warned) == (expected == "allowed_implicit")
+
+
+def test_webcanon_a_site_may_be_an_address_of_ipv6() -> None:
+    with socket.socket(socket.AF_INET6) as listening:
+        try:
+            listening.bind(("::1", 0))
+        except OSError:
+            pytest.skip("this machine has no IPv6")
+        listening.listen()
+
+        def serve() -> None:
+            asking, _ = listening.accept()
+            with asking:
+                asking.recv(4096)
+                asking.sendall(b"HTTP/1.0 200 OK\r\n\r\nUser-agent: *\nDisallow: /x")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        url = f"http://[::1]:{listening.getsockname()[1]}/x"
+        with pytest.raises(webcanon.PolicyError):
+            webcanon.RobotsGate("Foo").check(url)
+        thread.join()
 
 
 def test_webcanon_a_redirect_is_followed(site: Site) -> None:

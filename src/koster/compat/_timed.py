@@ -77,10 +77,11 @@ def connection_to(
     host: str, port: int | None, context: ssl.SSLContext | None, deadline: Deadline
 ) -> http.client.HTTPConnection:
     """Return a connection that is not open yet; with a context it uses TLS."""
+    # Without a port http.client would look for one in an address of IPv6.
     if context is None:
-        connection = _Connection(host, port)
+        connection = _Connection(host, port or 80)
     else:
-        connection = _SecureConnection(host, port, context=context)
+        connection = _SecureConnection(host, port or 443, context=context)
     connection.deadline = deadline
     return connection
 
