@@ -11,7 +11,6 @@ import math
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
 
 from .. import dialects
 from ..dialects import IndexPages, Names, Separator
@@ -119,7 +118,8 @@ def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
         return []
     if value.startswith(_SCHEMES):
         value = b"/" + value
-    value = _pattern_in_form(value)
+    if b"%" in value:
+        value = _pattern_in_form(value)
     if b"$" in value:
         literal = value.replace(b"$", b"%24")
         return [(value, _size(value)), (literal, _size(literal))]
@@ -130,13 +130,16 @@ _SCHEMES = (b"http://", b"https://")
 #: The escapes of ``?``, ``&`` and ``=`` are no others than these octets.
 _pattern_in_form, _url_in_form = decoders("?&=")
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
+#: What Protego does not escape in a pattern.
+_VERBATIM = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~/*=%"
 
 
 def _size(pattern: bytes) -> int:
-    """Return for how much a pattern counts: its characters once all but ``/*=%`` is escaped."""
+    """Return for how much a pattern counts: its characters once it is escaped as Protego does."""
     anchor = pattern.endswith(b"$")
-    decoded = _ESCAPE.sub(_unless_kept, pattern[:-1] if anchor else pattern)
-    return len(quote(decoded, safe="/*=%")) + anchor
+    if b"%" in pattern:
+        pattern = _ESCAPE.sub(_unless_kept, pattern)
+    return len(pattern) + 2 * (len(pattern.translate(None, _VERBATIM)) - anchor)
 
 
 def _unless_kept(escape: re.Match[bytes]) -> bytes:

@@ -11,7 +11,6 @@ import re
 import time
 import urllib.error
 import urllib.request
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
@@ -24,7 +23,7 @@ from ..model import RULES, Directive, LineKind, text_of
 from ..robots import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ..robots import RobotsTxt, Rules
 
@@ -103,9 +102,12 @@ _USUAL = bytes({*range(32, 127), *range(128, 256), *b"\t\n\r"} - {0x85, 0xA0, 0x
 _CONTROLS = re.compile(r"[\x00-\x1f]")
 #: Control characters but for tabs, white space that is not ASCII, and what begins a byte order mark
 #: (also one that was read as ISO-8859-1).
-_ODD = re.compile(
-    "[\x00-\x08\x0b-\x1f\x85\xa0\xef\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
+_ODD = (
+    "".join(map(chr, sorted(set(range(256)) - set(_USUAL) - {0x7F})))
+    + "\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    + "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
+_COMMENT = re.compile("#[^\n]*")
 _MARKS = re.compile("^(?:\ufeff|\xef\xbb\xbf)+(?=.)")
 
 
@@ -114,19 +116,31 @@ def _plain(text: str) -> str:
 
     Lines keep their numbers.
     """
-    with suppress(UnicodeEncodeError):
-        if not text.encode("latin-1").translate(None, _USUAL):
-            return text
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        odd = set(text.encode("latin-1").translate(None, _USUAL).decode("latin-1"))
+    except UnicodeEncodeError:
+        odd = {each for each in _ODD if each in text}
+    if not odd:
+        return text
+    # Comments are most of what is not ASCII.
+    text = _COMMENT.sub("#", text.replace("\r\n", "\n").replace("\r", "\n"))
     parts: list[str] = []
     done = 0
-    while match := _ODD.search(text, done):
-        start = max(text.rfind("\n", done, match.start()) + 1, done)
-        end = text.find("\n", match.end())
+    for start in sorted(set().union(*(_lines_with(each, text) for each in odd))):
+        end = text.find("\n", start)
         end = len(text) if end < 0 else end
         parts += text[done:start], _plain_line(text[start:end])
         done = end
     return "".join([*parts, text[done:]])
+
+
+def _lines_with(character: str, text: str) -> Iterator[int]:
+    """Go through where the lines begin that have a character."""
+    at = text.find(character)
+    while at >= 0:
+        yield text.rfind("\n", 0, at) + 1
+        end = text.find("\n", at)
+        at = text.find(character, end) if end >= 0 else -1
 
 
 def _plain_line(line: str) -> str:
@@ -264,8 +278,12 @@ class RobotExclusionRulesParser:
         """
         if not isinstance(s, (str, bytes, bytearray)):
             raise TypeError(f"s must be str or bytes, not {type(s).__name__}")
-        text = s if isinstance(s, str) else s.decode(_DEFAULT_CHARSET)
-        self._gym2008 = parse(_plain(text), _DIALECTS[GYM2008])
+        if isinstance(s, str):
+            s = _plain(s)
+        elif not s.isascii() or s.translate(None, _USUAL):
+            s = _plain(s.decode(_DEFAULT_CHARSET))
+        body = bytes(s) if isinstance(s, bytearray) else s
+        self._gym2008 = parse(body, _DIALECTS[GYM2008])
         self._mk1996 = None
 
     def __str__(self) -> str:
