@@ -6,6 +6,14 @@ from pathlib import Path
 
 import nox
 
+#: As in the Makefile.
+ORIGINALS = (
+    "robotexclusionrulesparser==1.7.1",
+    "webcanon==0.3.0",
+    "apetest==0.1.1",
+    "protego==0.7.0",
+)
+
 nox.options.sessions = ["compat"]
 nox.options.reuse_existing_virtualenvs = True
 nox.options.error_on_external_run = True
@@ -15,7 +23,7 @@ nox.options.error_on_external_run = True
 def tests(session: nox.Session) -> None:
     """Run the tests, compiled and as plain Python, with each version of Python that is there."""
     session.install("--group", "dev", ".[cli]")
-    session.install("--no-deps", "robotexclusionrulesparser", "webcanon", "apetest")
+    session.install("--no-deps", *ORIGINALS)
     for pure in ("0", "1"):
         session.run("python", "-m", "pytest", "-q", "-r", "s", env={"KOSTER_PURE": pure})
 

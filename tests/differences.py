@@ -26,6 +26,15 @@ Questions = list[tuple[str, str]]
 _BASE = Grammar()
 
 
+#: What `str.splitlines` takes for the end of a line, and what `str.strip` takes for white space.
+_SPACES = ("\x0b", "\x1f", "\x85", "\xa0", "\u2003")
+
+
+def _plain(grammar: Grammar) -> Grammar:
+    """Return a grammar without white space that only Python's strings know."""
+    return replace(grammar, odd=tuple(each for each in grammar.odd if each not in _SPACES))
+
+
 def _same(text: str) -> str:
     return text
 
@@ -154,6 +163,8 @@ _SPACED = replace(
     segments=tuple(each + _AFTER_ESCAPE if "%" in each else each for each in _BASE.segments),
     wild=("*", "$"),
     fills=("", "a", "/b/"),
+    # Something odd in an escape makes another one.
+    odd=(),
 )
 _APE_LOG = logging.getLogger("apetest differential")
 _APE_LOG.propagate = False
@@ -190,7 +201,8 @@ def _ask_apetest(module: Any, text: str, questions: Questions) -> Answers:
 
 #: A name of one letter counts for as much as "*" there, and a line without a key ends agents.
 _PROTEGO = replace(
-    _BASE,
+    _plain(_BASE),
+    segments=tuple(each for each in _BASE.segments if each != "%3F"),
     names=tuple(each for each in _BASE.names if len(each) != 1 or each == "*"),
     others=tuple(each for each in _BASE.others if not each.startswith(":")),
 )
@@ -218,7 +230,7 @@ ORIGINALS = (
         "koster.compat.robotexclusionrulesparser", _BASE, _ask_rerp, _text_for_rerp, _url_with_path,
     ),
     Original(
-        "webcanon 0.3.0", "webcanon.robots", "koster.compat.webcanon", _BASE, _ask_webcanon,
+        "webcanon 0.3.0", "webcanon.robots", "koster.compat.webcanon", _plain(_BASE), _ask_webcanon,
         _text_for_webcanon,
     ),
     Original(

@@ -40,8 +40,11 @@ class Grammar:
     segments: tuple[str, ...] = (
         "/", "/", "/", "a", "b", "private", "c.html", "x.pdf", "?", "q=1", "&", "=", ";", "%20",
         "%61", "%2F", "%2f", "%C3%A9", "é", "-", "~", "%7E", "+", "@", "(", ":", "!", "'", ",",
+        "%23", "%3F", "%26", "%3D", "%3d",
     )  # fmt: skip
     wild: tuple[str, ...] = ("*", "*", "**", "*a", "$")
+    odd: tuple[str, ...] = ("\x00", "\x01", "\t", "\x1f", "\x7f", "\xa0", "\u2003", "\x85", "\x0b")
+    """What few values have, somewhere in them or at an end."""
     others: tuple[str, ...] = (
         "Sitemap: https://example.com/s.xml", "sitemap:https://example.com/t.xml", "Crawl-delay: 5",
         "crawl-delay: 0.5", "Crawl-delay: x", "Crawl-delay:", "Host: example.com", "Foo: bar",
@@ -78,9 +81,12 @@ class Writer:
         """Return a file, and questions about it."""
         lines = self._lines()
         end = self._one(self._grammar.ends)
-        text = self._one(self._grammar.starts) + end.join(lines)
-        if self._random.random() < 0.8:
-            text += end
+        mixed = self._random.random() < 0.1
+        ends = [self._one(self._grammar.ends) if mixed else end for _ in lines]
+        if self._random.random() < 0.2:
+            ends[-1] = ""
+        joined = "".join(line + end for line, end in zip(lines, ends, strict=True))
+        text = self._one(self._grammar.starts) + joined
         agents = [self._one(AGENTS) for _ in range(2)]
         asked = [(self._one(agents), self.url(lines)) for _ in range(questions)]
         return Case(text, asked)
@@ -115,6 +121,9 @@ class Writer:
 
     def _line(self, key: str, value: str) -> str:
         grammar = self._grammar
+        if grammar.odd and self._random.random() < 0.03:
+            at = self._random.randrange(len(value) + 1)
+            value = value[:at] + self._one(grammar.odd) + value[at:]
         parts = (grammar.indents, (key,), grammar.separators, (value,), grammar.trailers)
         return "".join(map(self._one, parts))
 
@@ -139,7 +148,9 @@ class Writer:
         rules = [line for line in lines if "allow" in line.lower() and "/" in line]
         if rules and self._random.random() < 0.6:
             rule = self._one(rules)
-            path = rule[rule.index("/") :].split("#")[0].split()[0]
+            path = "".join(filter(str.isprintable, rule[rule.index("/") :].split("#")[0])).split()[
+                0
+            ]
             path = path.replace("*", self._one(self._grammar.fills)).replace("$", "")
             if self._random.random() < 0.5:
                 path += self._one(self._grammar.segments)

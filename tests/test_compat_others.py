@@ -19,6 +19,7 @@ import time as clock
 import tomllib
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from datetime import time
 from pathlib import Path
 from typing import Any
@@ -238,6 +239,44 @@ def test_webcanon_structures_are_dataclasses() -> None:
     assert pickle.loads(pickle.dumps(fresh)) == policy
     with pytest.raises(AttributeError, match="has no attribute 'rules'"):
         _ = policy.rules  # type: ignore[attr-defined]
+
+
+def test_webcanon_a_policy_that_was_read_can_be_changed() -> None:
+    body = "User-agent: *\nDisallow: /\nSitemap: s"
+    policy = webcanon.parse_robots(body)
+    policy.groups = {}
+    assert webcanon.evaluate_robots(policy, "/x", BOT)[0] is RobotsVerdict.ALLOWED_IMPLICIT
+    assert (policy.groups, policy.sitemaps) == ({}, ["s"])
+    policy = webcanon.parse_robots(body)
+    policy.rules_for(BOT)[0].allow = True
+    assert webcanon.evaluate_robots(policy, "/x", BOT)[0] is RobotsVerdict.ALLOWED_EXPLICIT
+
+
+def test_webcanon_a_policy_can_be_shared_between_threads() -> None:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(100):
+            policy = webcanon.parse_robots("User-agent: a\nDisallow: /\nSitemap: s")
+            with ThreadPoolExecutor(4) as threads:
+                found = list(threads.map(lambda name, of=policy: getattr(of, name), ["groups"] * 8))
+            assert found == [{"a": [Rule(False, "/", 2)]}] * 8
+    finally:
+        sys.setswitchinterval(before)
+
+
+@pytest.mark.parametrize("product", ["€Bot", "a\nb"])
+def test_webcanon_a_product_that_cannot_be_sent_is_refused(product: str) -> None:
+    with pytest.raises(ValueError, match="printable ASCII"):
+        webcanon.RobotsGate(product)
+
+
+def test_webcanon_too_many_redirects_are_no_response(site: Site) -> None:
+    site.robots(301, headers={"Location": "/robots.txt"})
+    with pytest.raises(
+        webcanon.PolicyError, match=r"robots.txt unavailable: redirects in a circle"
+    ):
+        webcanon.RobotsGate("Foo").check(f"{site.url}/x")
 
 
 def test_webcanon_tokens_compare_without_case_beyond_ascii() -> None:

@@ -530,14 +530,17 @@ def test_the_lookalike_parses_lines() -> None:
 
 def test_mtime_is_0_before_the_first_fetch(site: Site) -> None:
     made = RobotFileParserLookalike(site.robots(200))
-    made.parse(["User-agent: *\n"])
     assert made.mtime() == made.last_checked == 0
     made.read()
     assert abs(made.mtime() - time.time()) < 60
     assert made.last_checked == made.mtime()
-    made = RobotFileParserLookalike()
-    made.modified()
-    assert abs(made.mtime() - time.time()) < 60
+
+
+def test_mtime_is_set_by_modified_and_as_today_by_parse() -> None:
+    for call in (RobotFileParserLookalike.modified, lambda made: made.parse("User-agent: *")):
+        made = RobotFileParserLookalike()
+        call(made)
+        assert abs(made.mtime() - time.time()) < 60
 
 
 def test_a_fetch_that_fails_does_not_count(site: Site) -> None:

@@ -46,12 +46,15 @@ DOCUMENT = Path(__file__).parent.parent / "docs" / "migrating.md"
 def listed() -> list[Any]:
     """Return the rows of the tables of differences, each with the section it is in."""
     found = []
-    section = ""
+    section, in_table = "", False
     for line in DOCUMENT.read_text("utf-8").splitlines():
         if line.startswith("## "):
             section = line.removeprefix("## ")
-        row = ROW.match(line)
-        if row and row["there"] in ANSWERS and row["here"] in ANSWERS:
+        in_table = line.startswith("|") and (in_table or line.startswith("| what differs |"))
+        if in_table and not line.startswith(("| what differs |", "|---")):
+            row = ROW.match(line)
+            assert row is not None, line
+            assert {row["there"], row["here"]} <= ANSWERS.keys(), line
             found.append(pytest.param(section, row, id=f"{section}: {row['what']}"))
     return found
 

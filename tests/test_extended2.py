@@ -6,6 +6,7 @@ followed; those URLs stand apart below.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
@@ -321,10 +322,29 @@ def test_a_rule_set_is_skipped_by_its_version_for_a_header_too() -> None:
     assert (rules_of.allowed("/fred"), rules_of.allowed("/all")) == (True, False)
 
 
-def test_a_header_among_many_names_takes_no_time() -> None:
-    names = [f"User-agent: a{'a' * (number % 200)}" for number in range(30_000)]
+@pytest.mark.parametrize("header", ["b" + " ba" * 2_700, "x" + "a" * 8_000 + " (y; z)"])
+def test_a_header_among_many_names_takes_no_time(header: str) -> None:
+    names = [f"User-agent: {'a' * number}" for number in range(1, 800)]
+    names += [f"User-agent: c{number}" for number in range(30_000)]
     robots = koster.parse("\n".join([*names, "Disallow: /"]), FIRST)
-    assert robots.allowed("/", "b" + " ba" * 2_700)
+    assert all(robots.allowed("/", f"{header}{number}") for number in range(20))
+
+
+@given(
+    st.lists(st.text("ab ", min_size=1, max_size=4).map(str.strip), max_size=6),
+    st.text("ab (;/", max_size=12),
+)
+def test_the_first_word_that_a_name_begins_decides(names: list[str], header: str) -> None:
+    body = "\n\n".join(f"User-agent: {name}\nDisallow: /{n}" for n, name in enumerate(names))
+    starts = [word.start() for word in re.finditer(r"[^ ();,]+", header)]
+    rests = [header[start:] for start in starts] if len(starts) > 1 else [header]
+    expected = next(
+        (n for rest in rests for n, name in enumerate(names) if name and rest.startswith(name)),
+        None,
+    )
+    asked = koster.parse(body, FIRST).rules_for(header)
+    closed = [n for n in range(len(names)) if not asked.allowed(f"/{n}")]
+    assert closed == ([] if expected is None else [expected])
 
 
 @pytest.mark.parametrize("window", ["06:00 08:45", "0600-0845", "0600 - 0845", "06:00-08:45"])

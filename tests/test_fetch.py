@@ -1175,6 +1175,28 @@ def test_comments_cannot_break_a_line_of_the_log(caplog: pytest.LogCaptureFixtur
     assert caplog.records[-1].message.endswith("a\\x1b[31m\\udcff\\udc85b \xe9")
 
 
+def test_thousands_of_comments_make_one_short_line_of_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "koster")
+    body = "User-agent: *\n" + "Comment: hello\n" * 4000
+    events: list[Event] = []
+    sites = MockTransport({"https://example.com": body})
+    with RobotsClient(NAME, transport=sites, on_event=events.append) as client:
+        client.robots("https://example.com")
+    assert len(caplog.records[-1].message) < 1000
+    assert len(told(events, EventName.SITE_COMMENTS)[0]) == 4000
+
+
+@pytest.mark.parametrize("agent", [5, b"x", [5]])
+def test_an_agent_of_a_wrong_type_is_named(agent: Any) -> None:
+    sites = MockTransport({"https://example.com": COMMENTED})
+    with RobotsClient(NAME, transport=sites) as client:
+        for _ in range(2):
+            with pytest.raises(TypeError, match=r"^agent must be"):
+                client.allowed("https://example.com/x", agent)
+
+
 def test_a_visit_outside_the_visit_time_is_logged_once_until_it_opens(
     kind: str, caplog: pytest.LogCaptureFixture, site: Site
 ) -> None:
@@ -1218,7 +1240,7 @@ def test_an_unreachable_site_disallows_unless_the_client_is_told_otherwise(
         assert told(events, EventName.SITE_UNREACHABLE) == [unreachable.value]
         warned = [each.message for each in caplog.records if each.levelname == "WARNING"]
         assert warned == ([] if not expected else [
-            f"{site.url} is unreachable (503 Service Unavailable): policy allow"
+            f"{site.url} is unreachable (503 Service Unavailable): everything is allowed"
         ])  # fmt: skip
 
 

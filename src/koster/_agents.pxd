@@ -27,18 +27,17 @@ cdef bint _note_candidates(
 cdef int binding_row(bytes data, Rows rows, int first, int after, int how, bytes asked) except -1
 cpdef object product_token(bytes agent)
 @cython.locals(at=Py_ssize_t)
-cdef bint _is_odd(const unsigned char* name, Py_ssize_t size) noexcept nogil
+cdef bint _is_odd(const unsigned char* data, Py_ssize_t start, Py_ssize_t end) noexcept nogil
 @cython.locals(at=Py_ssize_t)
 cdef bint _is_lone_token(const unsigned char* agent, Py_ssize_t size) noexcept nogil
 @cython.locals(group=int, answer=int, named=list)
 cdef list _sort_out(
     bytes data, Rows rows, Rows groups, int how, bytes agent, list everybody
 )
-@cython.locals(
-    starts=list, known=frozenset, seen=set, name=bytes, first=Py_ssize_t, at=Py_ssize_t, group=int,
-    row=int,
-)
+@cython.locals(starts=list, names=list, start=Py_ssize_t, at=Py_ssize_t, rest=bytes)
 cdef bytes _from_named_word(bytes data, Rows rows, Rows groups, bytes asked)
+@cython.locals(names=set, found=list, group=int, row=int, name=bytes)
+cdef list _shortest_names(bytes data, Rows rows, Rows groups)
 cdef bint _is_address(bytes word) except -1
 @cython.locals(
     data="const unsigned char*", agent="const unsigned char*", size=Py_ssize_t, best=int, row=int,

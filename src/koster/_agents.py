@@ -10,6 +10,7 @@ header) is decided here; the older standards take the first record instead.
 
 from __future__ import annotations
 
+import bisect
 import re
 
 from . import _lines
@@ -142,7 +143,7 @@ def _note_candidates(
                     numbers.append(group)
                 elif _may_be_name(data, start, end, asked, size):
                     name = data[start:end].lower()
-                    if name in asked or asked in name or _is_odd(name, len(name)):
+                    if name in asked or asked in name or _is_odd(data, start, end):
                         names.append(name)
                         numbers.append(group)
                         others = True
@@ -157,13 +158,13 @@ def _note_candidates(
     return others
 
 
-def _is_odd(name: Octets, size: int) -> bool:
+def _is_odd(data: Octets, start: int, end: int) -> bool:
     """Tell whether a name may match otherwise than by its bytes.
 
     It has stars, control characters, or characters that are not ASCII.
     """
-    for at in range(size):
-        if name[at] == _STAR or name[at] > 126 or name[at] < _SPACE:
+    for at in range(start, end):
+        if data[at] == _STAR or data[at] > 126 or data[at] < _SPACE:
             return True
     return False
 
@@ -176,9 +177,8 @@ def _may_be_name(data: Octets, start: int, end: int, agent: Octets, size: int) -
     length = end - start
     if min(length, size) > _SHORT:
         return True
-    for at in range(start, end):
-        if data[at] == _STAR or data[at] > 126 or data[at] < _SPACE:
-            return True
+    if _is_odd(data, start, end):
+        return True
     if length <= size:
         for at in range(size - length + 1):
             if _same_letters(data, start, agent, at, length):
@@ -242,26 +242,32 @@ def _sort_out(
 def _from_named_word(data: bytes, rows: Rows, groups: Rows, asked: bytes) -> bytes:
     """Return a header (lower case) from the first word on that a name begins, or all of it.
 
-    Words are those of product tokens and comments, but for addresses, which say who runs the robot.
+    Words are those of product tokens and comments, but for addresses: those name the operator.
     """
     starts = [word.start() for word in _WORD.finditer(asked) if not _is_address(word[0])]
     if len(starts) < 2:
         return asked
-    first = len(asked)
-    known = frozenset(starts)
-    seen = set()
+    names = _shortest_names(data, rows, groups)
+    for start in starts:
+        rest = asked[start:]
+        at = bisect.bisect_right(names, rest)
+        if at > 0 and rest.startswith(names[at - 1]):
+            return rest
+    return asked
+
+
+def _shortest_names(data: bytes, rows: Rows, groups: Rows) -> list[bytes]:
+    """Return the names of all groups in lower case, in order, without those that another begins."""
+    names = set()
     for group in range(groups.count):
         for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
             if rows.code(row) == _USER_AGENT:
-                name = data[rows.start(row) : rows.end(row)].lower()
-                if name and name not in seen:
-                    seen.add(name)
-                    at = asked.find(name, 0, first + len(name) - 1)
-                    while 0 <= at < first and at not in known:
-                        at = asked.find(name, at + 1, first + len(name) - 1)
-                    if at >= 0:
-                        first = min(first, at)
-    return asked[first:] if first < len(asked) else asked
+                names.add(data[rows.start(row) : rows.end(row)].lower())
+    found: list[bytes] = []
+    for name in sorted(names - {b"", b"*"}):
+        if not found or not name.startswith(found[-1]):
+            found.append(name)
+    return found
 
 
 def _is_address(word: bytes) -> bool:

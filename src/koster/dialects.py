@@ -107,7 +107,7 @@ class Names(enum.IntEnum):
     SUBSTRING = 2
     """By a name that is a substring of the agent."""
     PREFIX = 3
-    """By a name that the agent begins with; a whole header, from the first word that one begins."""
+    """By a name that the agent begins with; a whole header is searched from its first word on."""
     CHOSEN = 4
     """The dialect's own function picks among all names that are a substring of the agent, have it
     as a substring, or have in them a star, a control character or one that is not ASCII."""
@@ -212,9 +212,9 @@ class Rates(enum.IntEnum):
     """Which of several Request-rates count at a moment; of those that do, the slowest holds."""
 
     ALL = 0
-    """All whose window has it, and those without a window."""
+    """All rates whose window includes the moment, and those without a window."""
     TIMED_FIRST = 1
-    """Those whose window has it; if there are none, those without a window."""
+    """Rates whose window includes the moment; if there are none, those without a window."""
 
 
 def keys_of(*directives: Directive) -> dict[str, Directive]:

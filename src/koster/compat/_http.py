@@ -21,6 +21,11 @@ def in_brackets(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
+def folded(user_agent: str) -> str:
+    """Return a user agent in lower case, where that is more than the engine does itself."""
+    return user_agent if user_agent.isascii() else user_agent.lower()
+
+
 def text_of(value: str | bytes) -> str:
     """Return a value as text; octets that are not UTF-8 become lone surrogates."""
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value

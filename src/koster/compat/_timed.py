@@ -12,9 +12,10 @@ import queue
 import socket
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
 
 if TYPE_CHECKING:
     import ssl
@@ -51,7 +52,7 @@ class _Connection(http.client.HTTPConnection):
         """Connect to the first address that accepts.
 
         Raises:
-            OSError: none does before the deadline.
+            OSError: no address accepts in time.
         """
         error = OSError(f"{self.host} has no address")
         for family, kind, protocol, _, address in _addresses(self.host, self.port, self.deadline):
@@ -73,7 +74,32 @@ class _SecureConnection(http.client.HTTPSConnection, _Connection):
     """The same over TLS: the handshake gets the time that is left."""
 
 
-def connection_to(
+#: What a request target keeps as it is.
+_VISIBLE = "".join(map(chr, range(33, 127)))
+
+
+def target_of(url: str) -> str:
+    """Return the path and query of a URL as they are sent."""
+    parts = urlsplit(url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return quote(target, safe=_VISIBLE)
+
+
+def fetch(
+    url: str,
+    headers: Mapping[str, str],
+    context: ssl.SSLContext | None,
+    deadline: Deadline,
+    limit: int,
+) -> tuple[int, Message, bytes, bool]:
+    """Fetch a URL over a connection of its own; see `exchange`. With a context it uses TLS."""
+    parts = urlsplit(url)
+    connection = _connection_to(parts.hostname or "", parts.port, context, deadline)
+    with closing(connection):
+        return exchange(connection, target_of(url), headers, deadline, limit)
+
+
+def _connection_to(
     host: str, port: int | None, context: ssl.SSLContext | None, deadline: Deadline
 ) -> http.client.HTTPConnection:
     """Return a connection that is not open yet; with a context it uses TLS."""
@@ -97,10 +123,13 @@ def _addresses(host: str, port: int, deadline: Deadline) -> list[Any]:
     def look_up() -> None:
         try:
             found.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-        except (OSError, UnicodeError) as error:
+        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
             found.put(error)
 
-    threading.Thread(target=look_up, name=f"look up {host}", daemon=True).start()
+    try:
+        threading.Thread(target=look_up, name=f"look up {host}", daemon=True).start()
+    except RuntimeError as error:
+        raise OSError(f"{host} was not looked up: {error}") from error
     try:
         addresses = found.get(timeout=deadline.seconds_left())
     except queue.Empty:
@@ -128,14 +157,17 @@ def limited(connection: http.client.HTTPConnection, deadline: Deadline) -> Itera
         left = deadline.seconds_left()
         return left if own is None else min(own, left)
 
-    connection.timeout = seconds()
-    if connection.sock is not None:
-        connection.sock.settimeout(seconds())
-    connection.response_class = partial(_Response, seconds)  # type: ignore[assignment]
+    response_class = vars(connection).get("response_class")
     try:
+        connection.timeout = seconds()
+        if connection.sock is not None:
+            connection.sock.settimeout(seconds())
+        connection.response_class = partial(_Response, seconds)  # type: ignore[assignment]
         yield
     finally:
-        del connection.response_class
+        vars(connection).pop("response_class", None)
+        if response_class is not None:
+            connection.response_class = response_class
         connection.timeout = given
         if connection.sock is not None:
             connection.sock.settimeout(own)
@@ -161,7 +193,7 @@ class _Reader(io.RawIOBase):
         self._file = sock.makefile("rb", buffering=0)
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int | None:
@@ -174,7 +206,7 @@ class _Reader(io.RawIOBase):
         return self._file.readinto(buffer)
 
     def close(self) -> None:
-        """Let go of the socket."""
+        """Close the file; the socket closes with the last one."""
         self._file.close()
         super().close()
 

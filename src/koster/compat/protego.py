@@ -16,7 +16,7 @@ from .. import dialects
 from ..dialects import IndexPages, Names, Separator
 from ..model import Directive, LineKind, text_of
 from ..robots import parse as _parse
-from ._http import decoders
+from ._http import decoders, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -187,12 +187,12 @@ class Protego:
         """Tell whether the user agent may fetch the URL."""
         if "%" in url:
             url = _url_in_form(url)
-        return self._robots.allowed(url, _folded(user_agent))
+        return self._robots.allowed(url, folded(user_agent))
 
     def crawl_delay(self, user_agent: str) -> float | None:
         """Return the last crawl delay of the user agent that is a number, in seconds, or None."""
         for value in reversed(
-            self._robots.rules_for(_folded(user_agent)).values(Directive.CRAWL_DELAY)
+            self._robots.rules_for(folded(user_agent)).values(Directive.CRAWL_DELAY)
         ):
             try:
                 delay = float(value)
@@ -204,7 +204,7 @@ class Protego:
 
     def request_rate(self, user_agent: str) -> RequestRate | None:
         """Return the last request rate of the user agent, or None."""
-        rates = self._robots.rules_for(_folded(user_agent)).request_rates
+        rates = self._robots.rules_for(folded(user_agent)).request_rates
         if not rates:
             return None
         rate = rates[-1]
@@ -212,7 +212,7 @@ class Protego:
 
     def visit_time(self, user_agent: str) -> VisitTime | None:
         """Return the last visit time of the user agent, or None."""
-        times = self._robots.rules_for(_folded(user_agent)).visit_times
+        times = self._robots.rules_for(folded(user_agent)).visit_times
         return VisitTime(times[-1].start, times[-1].end) if times else None
 
     @property
@@ -225,11 +225,6 @@ class Protego:
         """The value of the last Host line, or None."""
         hosts = self._robots.hosts
         return hosts[-1] if hosts else None
-
-
-def _folded(user_agent: str) -> str:
-    """Return an agent in lower case, where that is more than the engine does itself."""
-    return user_agent if user_agent.isascii() else user_agent.lower()
 
 
 _EMPTY = _parse(b"", _DIALECT)

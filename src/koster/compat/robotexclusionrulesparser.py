@@ -21,6 +21,7 @@ from ..dialects import Names, RobotsTxtPath, Separator, keys_of
 from ..freshness import moment_of
 from ..model import RULES, Directive, LineKind, text_of
 from ..robots import parse
+from ._http import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -206,7 +207,7 @@ class RobotExclusionRulesParser:
         # An empty query or parameter, or a fragment: rare, and read in a way of its own.
         if "#" in url or ";" in url or url[-1:] == "?":
             url = _as_compared(url)
-        return robots.allowed(url, user_agent if user_agent.isascii() else user_agent.lower())
+        return robots.allowed(url, folded(user_agent))
 
     def _in_syntax(self, syntax: int) -> RobotsTxt:
         """Return the file in the other syntax.
@@ -225,7 +226,7 @@ class RobotExclusionRulesParser:
         return _delay(self._rules_for(user_agent).values(Directive.CRAWL_DELAY))
 
     def _rules_for(self, user_agent: str) -> Rules:
-        return self._gym2008.rules_for(user_agent if user_agent.isascii() else user_agent.lower())
+        return self._gym2008.rules_for(folded(user_agent))
 
     def fetch(self, url: str, timeout: float | None = None) -> None:
         """Fetch a robots.txt and parse it. 401 and 403 forbid everything, 404 allows it.
@@ -412,7 +413,7 @@ class RobotFileParserLookalike(RobotExclusionRulesParser):
 
     def __init__(self, url: str = "") -> None:
         super().__init__()
-        #: When the file was fetched, or `modified` called; in seconds since the epoch, else 0.
+        #: When a file was parsed or `modified` called last; in seconds since the epoch, else 0.
         self.last_checked: float = 0
         self._user_provided_url = ""
         self.set_url(url)
@@ -425,16 +426,12 @@ class RobotFileParserLookalike(RobotExclusionRulesParser):
         """Fetch the robots.txt and parse it; raises what `fetch` does."""
         self.fetch(self._user_provided_url)
 
-    def fetch(self, url: str, timeout: float | None = None) -> None:
-        """Fetch a robots.txt and parse it; see `RobotExclusionRulesParser.fetch`."""
-        super().fetch(url, timeout)
-        self.modified()
-
     def parse(self, lines: str | bytes | bytearray | Iterable[str]) -> None:
-        """Parse a text, or its lines, with or without their ends."""
+        """Parse a text, or its lines, with or without their ends, and note the time."""
         if not isinstance(lines, (str, bytes, bytearray)):
             lines = "".join(line if line.endswith(("\n", "\r")) else f"{line}\n" for line in lines)
         super().parse(lines)
+        self.modified()
 
     def can_fetch(
         self,
@@ -472,7 +469,7 @@ class RobotFileParserLookalike(RobotExclusionRulesParser):
         return self.sitemaps or None
 
     def mtime(self) -> float:
-        """Return when the file was fetched, or `modified` called; 0 before that."""
+        """Return when a file was parsed or `modified` called last; 0 before that."""
         return self.last_checked
 
     def modified(self) -> None:

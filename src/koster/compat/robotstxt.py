@@ -32,7 +32,7 @@ from ..model import Directive
 from ..origins import PORTS
 from ..robots import parse as _parse
 from ._http import ASCII, MAX_OCTETS, in_brackets, unpacked
-from ._timed import Deadline, connection_to, exchange
+from ._timed import Deadline, exchange, fetch, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,8 +67,9 @@ def _stand_in_order(parts: Iterable[bytes], text: bytes) -> bool:
     return True
 
 
-_SEPARATORS = re.compile(r"%(26|2F|3D|3F)", re.IGNORECASE | re.ASCII)
-_SEPARATORS_OCTETS = re.compile(_SEPARATORS.pattern.encode(), re.IGNORECASE)
+#: An escape of one of ``/?&=``, however often it is escaped itself.
+_SEPARATORS = re.compile(r"%((?:25)*(?:26|2F|3D|3F))", re.IGNORECASE | re.ASCII)
+_SEPARATORS_BYTES = re.compile(_SEPARATORS.pattern.encode(), re.IGNORECASE)
 
 
 def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
@@ -77,7 +78,7 @@ def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
     The escapes of ``/?&=`` are escaped once more, here as in URLs, so that they stay what they are.
     """
     value = value.replace(b"%2A", b"*").replace(b"%2a", b"*")
-    value = _SEPARATORS_OCTETS.sub(lambda match: b"%25" + match[1].upper(), value)
+    value = _SEPARATORS_BYTES.sub(lambda match: b"%25" + match[1].upper(), value)
     if value.endswith(b"$"):
         return [(value, -1), (value[:-1] + b"?", -1)]
     return [(value, -1)]
@@ -137,9 +138,6 @@ class Parser:
     def sitemaps(self) -> list[str]:
         """The values of Sitemap lines."""
         return list(self._robots.values(Directive.SITEMAP))
-
-
-_VISIBLE = "".join(map(chr, range(33, 127)))
 
 
 def parse(robots_txt: str | bytes, user_agent: str) -> Parser:
@@ -260,18 +258,12 @@ def _request(
         http.client.HTTPException: what came is none.
     """
     deadline = Deadline(timeout)
-    parts = urlsplit(url)
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    target = quote(target, safe=_VISIBLE)
     sent = {"User-Agent": user_agent}
     if given is None:
-        # As in the gem, nobody vouches for who the server is.
-        context = None if parts.scheme == "http" else ssl._create_unverified_context()  # noqa: S323
-        connection = connection_to(parts.hostname or "", parts.port, context, deadline)
-        try:
-            return exchange(connection, target, sent, deadline, MAX_OCTETS)[:3]
-        finally:
-            connection.close()
+        # As in the gem, certificates are not verified.
+        context = None if url.startswith("http:") else ssl._create_unverified_context()  # noqa: S323
+        return fetch(url, sent, context, deadline, MAX_OCTETS)[:3]
+    target = target_of(url)
     try:
         return exchange(given, target, sent, deadline, MAX_OCTETS)[:3]
     except (ConnectionError, http.client.CannotSendRequest):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import http.client
 import logging
 import ssl
-from contextlib import closing
+import threading
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
@@ -42,7 +42,8 @@ from ..dialects import (
 from ..model import Directive, Reason, text_of
 from ..origins import origin_of
 from ..robots import parse as _parse
-from ._timed import Deadline, connection_to, exchange
+from ._http import folded
+from ._timed import Deadline, fetch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from .. import model
     from ..freshness import Entry
     from ..origins import Origin
-    from ..robots import RobotsTxt, Rules
+    from ..robots import RobotsTxt
 
 
 def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
@@ -94,6 +95,9 @@ _DIALECT = replace(
 
 _DAY = 24 * 60 * 60
 _log = logging.getLogger("koster.compat.webcanon")
+#: The fields of a policy that are built when they are asked for, and the lock to do so under.
+_FIELDS = ("groups", "sitemaps")
+_building = threading.Lock()
 
 
 class RobotsVerdict(str, Enum):  # noqa: UP042 - str() of it gives its name, as it was
@@ -137,34 +141,40 @@ class RobotsPolicy:
     sitemaps: list[str] = field(default_factory=list)
 
     def __getattr__(self, name: str) -> Any:
-        """Make what a file says when it is first asked for.
+        """Build ``groups`` and ``sitemaps`` on first access; later changes to them apply."""
+        if name in _FIELDS:
+            self._build()
+            if name in self.__dict__:
+                return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-        From then on the caller may change it: it counts, and no longer the file.
-        """
-        robots = self.__dict__.get("_robots")
-        if robots is None or name not in ("groups", "sitemaps"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self.sitemaps = list(robots.values(Directive.SITEMAP))
-        self.groups = _groups_of(robots)
-        del self.__dict__["_robots"]
-        return getattr(self, name)
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; the other one keeps what the file says."""
+        self._build()
+        super().__setattr__(name, value)
+
+    def _build(self) -> None:
+        """Turn the parsed file into plain structures, once."""
+        if "_robots" in self.__dict__:
+            with _building:
+                robots = self.__dict__.get("_robots")
+                if robots is not None:
+                    self.__dict__["sitemaps"] = list(robots.values(Directive.SITEMAP))
+                    self.__dict__["groups"] = _groups_of(robots)
+                    self.__dict__.pop("_robots")
 
     def rules_for(self, product: str) -> list[Rule]:
         """Return the rules of all tokens that are in a product token; if there are none, of ``*``.
 
         A token without rules allows everything.
         """
-        robots = self.__dict__.get("_robots")
-        groups = self.groups if robots is None else _groups_of(robots)
         product = product.lower()
         matched = [
-            rules for token, rules in groups.items() if token not in ("", "*") and token in product
+            rules
+            for token, rules in self.groups.items()
+            if token not in ("", "*") and token in product
         ]
-        return [rule for rules in matched or [groups.get("*", [])] for rule in rules]
-
-
-def _rules(robots: RobotsTxt, product: str) -> Rules:
-    return robots.rules_for(product if product.isascii() else product.lower())
+        return [rule for rules in matched or [self.groups.get("*", [])] for rule in rules]
 
 
 def _rule(rule: model.Rule) -> Rule:
@@ -210,7 +220,7 @@ def evaluate_robots(
         rules = policy.rules_for(product)
         robots = _parse(_file_of(rules), _DIALECT)
         path = path.translate(_STAND_INS)
-    decision = _rules(robots, product).decide(path)
+    decision = robots.decide(path, folded(product))
     if decision.reason is not Reason.RULE or decision.rule is None:
         return RobotsVerdict.ALLOWED_IMPLICIT, None
     rule = rules[decision.rule.line - 2] if rules else _rule(decision.rule)
@@ -308,27 +318,35 @@ _RECOMMENDATIONS = {
 _BLOCKED = (RobotsVerdict.DISALLOWED_EXPLICIT, RobotsVerdict.UNKNOWN_UNREACHABLE)
 
 
-class _Kept(NamedTuple):
-    """What a site's robots.txt said, and until when that is kept."""
+class _CacheEntry(NamedTuple):
+    """A site's robots.txt, or what fetching it gave; ``why`` says what happened."""
 
     verdict: RobotsVerdict
     policy: RobotsPolicy
+    why: str
     size: int
     expires: datetime
 
 
 class RobotsGate:
-    """Fetches robots.txt and decides as webcanon's client does, by a `RobotsConfig`.
+    """Fetches robots.txt and decides by a `RobotsConfig`, as webcanon's client does.
+
+    It connects to any address: the client's guard against private ones is not here.
 
     Args:
-        product: The product token: whose rules hold, and what is sent as User-Agent.
-        config: What results mean, and how long they are kept.
+        product: The product token: whose rules apply, and the User-Agent header to send.
+        config: What results mean, and how long a robots.txt is cached.
         timeout: Seconds for fetching a robots.txt, redirects included.
+
+    Raises:
+        ValueError: ``product`` cannot be sent as a header.
     """
 
     def __init__(
         self, product: str = "WebCanon", config: RobotsConfig | None = None, *, timeout: float = 20
     ) -> None:
+        if not product.isascii() or not product.isprintable():
+            raise ValueError(f"product must be printable ASCII, not {product!r}")
         self.product = product
         self.config = config or RobotsConfig()
         self._timeout = timeout
@@ -336,7 +354,9 @@ class RobotsGate:
         self._access = Access(
             Statuses(unavailable=frozenset(range(400, 500)), lifetime=seconds, longest=seconds)
         )
-        self._kept: Recent[str, _Kept] = Recent(1000, 32 << 20, lambda kept: 1000 + kept.size)
+        self._cache: Recent[str, _CacheEntry] = Recent(
+            1000, 32 << 20, lambda kept: 1000 + kept.size
+        )
 
     def check(self, url: str) -> RobotsDecision:
         """Decide about a URL.
@@ -345,13 +365,7 @@ class RobotsGate:
             PolicyError: it may not be fetched, and the mode is ``respect``.
             UrlError: it belongs to no site.
         """
-        verdict, match = self._evaluated(url)
-        if verdict is RobotsVerdict.SKIPPED_BY_USER_POLICY:
-            reason = "robots mode is 'ignore'"
-        elif verdict is RobotsVerdict.UNKNOWN_UNREACHABLE:
-            reason = "robots.txt unreachable or unparseable"
-        else:
-            reason = f"matched rule on line {match.source_line}" if match else "no matching rule"
+        verdict, match, reason = self._evaluated(url)
         if self.config.mode == "respect" and verdict in _BLOCKED:
             raise PolicyError(f"robots policy blocks {url}: {verdict.value} ({reason})")
         decision = RobotsDecision(
@@ -369,20 +383,22 @@ class RobotsGate:
             }
         return decision
 
-    def _evaluated(self, url: str) -> tuple[RobotsVerdict, RobotsMatch | None]:
-        """Return the verdict about a URL, and the rule that decided."""
+    def _evaluated(self, url: str) -> tuple[RobotsVerdict, RobotsMatch | None, str]:
+        """Return the verdict about a URL, the rule that decided, and the reason in words."""
         if self.config.mode == "ignore":
-            return RobotsVerdict.SKIPPED_BY_USER_POLICY, None
+            return RobotsVerdict.SKIPPED_BY_USER_POLICY, None, "robots mode is 'ignore'"
         origin = origin_of(url)
-        kept = self._kept.get(str(origin))
-        if kept is None or kept.expires <= datetime.now(UTC):
-            kept = self._fetched(origin)
-            self._kept.put(str(origin), kept)
-        if kept.verdict is RobotsVerdict.UNKNOWN_UNREACHABLE:
-            return kept.verdict, None
-        return evaluate_robots(kept.policy, url, self.product)
+        entry = self._cache.get(str(origin))
+        if entry is None or entry.expires <= datetime.now(UTC):
+            entry = self._fetched(origin)
+            self._cache.put(str(origin), entry)
+        if entry.verdict is RobotsVerdict.UNKNOWN_UNREACHABLE:
+            return entry.verdict, None, entry.why
+        verdict, match = evaluate_robots(entry.policy, url, self.product)
+        reason = f"matched rule on line {match.source_line}" if match else "no matching rule"
+        return verdict, match, reason
 
-    def _fetched(self, origin: Origin) -> _Kept:
+    def _fetched(self, origin: Origin) -> _CacheEntry:
         """Fetch a site's robots.txt."""
         deadline = Deadline(self._timeout)
         step: Request | Entry = self._access.begin(origin)
@@ -394,30 +410,27 @@ class RobotsGate:
             else:
                 step = self._access.respond(step, answer, now)
         outcome = outcome_of(step, _DIALECT, datetime.now(UTC))
-        if outcome.robots is not None:
-            verdict = RobotsVerdict.ALLOWED_IMPLICIT
-        elif outcome.reason is Reason.UNAVAILABLE:
-            verdict = transport_verdict(404, self.config)
-        else:
-            is_error = step.status is not None and step.status >= 500
-            verdict = transport_verdict(step.status if is_error else None, self.config)
-        if outcome.robots is None and verdict is RobotsVerdict.ALLOWED_IMPLICIT:
-            _log.warning("%s has no robots.txt (%s): everything is allowed", origin, outcome.why)
-        return _Kept(verdict, parse_robots(text_of(step.body)), len(step.body), outcome.expires)
+        verdict, why = RobotsVerdict.ALLOWED_IMPLICIT, ""
+        if outcome.robots is None:
+            # webcanon's client takes too many redirects for no response.
+            is_status = step.status is not None and step.status >= 400
+            verdict = transport_verdict(step.status if is_status else None, self.config)
+            kind = "unavailable" if outcome.reason is Reason.UNAVAILABLE else "unreachable"
+            why = f"robots.txt {kind}: {outcome.why}"
+            if verdict is RobotsVerdict.ALLOWED_IMPLICIT:
+                _log.warning("%s: %s; everything is allowed", origin, why)
+        policy = parse_robots(text_of(step.body))
+        return _CacheEntry(verdict, policy, why, len(step.body), outcome.expires)
 
     def _answer(self, request: Request, deadline: Deadline) -> Response | Failure:
         """Send a request."""
-        parts = urlsplit(request.url)
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         sent = {"User-Agent": self.product, "Accept-Encoding": "identity"}
         try:
-            context = ssl.create_default_context() if parts.scheme == "https" else None
-            connection = connection_to(parts.hostname or "", parts.port, context, deadline)
-            with closing(connection):
-                status, headers, body, is_whole = exchange(
-                    connection, target, sent, deadline, MAX_OCTETS + 1
-                )
-        except (OSError, http.client.HTTPException, ValueError) as error:
+            context = ssl.create_default_context() if request.url.startswith("https:") else None
+            status, headers, body, is_whole = fetch(
+                request.url, sent, context, deadline, MAX_OCTETS + 1
+            )
+        except (OSError, http.client.HTTPException) as error:
             return Failure(FailureKind.CONNECTION, f"{type(error).__name__}: {error}"[:300])
         named = {name.lower(): value for name, value in reversed(headers.items())}
         return coding_failure(named, {"identity"}, body) or Response(status, named, body, is_whole)

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 _SITES = 1000
 _SITES_OCTETS = 32 << 20
 
-#: Sites of which it is remembered what was told about them.
-_TOLD = 10_000
+#: Pairs of site and agent whose last event is remembered, so that it is not repeated.
+_REMEMBERED = 10_000
 
-#: Agents of one site to which its comments are told once; a client has a few.
-_KNOWN = 1000
+#: Agents that are remembered for each site; a client has a few.
+_AGENTS = 1000
 
 #: Fetches at a time, unless the caller says otherwise.
 AT_ONCE = 100
@@ -62,8 +62,7 @@ def utc_now() -> datetime:
 class Site:
     """An outcome that is ready to decide, and the rules of the client's own agent.
 
-    ``has_visit_times`` is about that agent; ``known`` are others to which the file's comments were
-    told.
+    ``has_visit_times`` is about that agent; ``agents`` are others that have asked.
     """
 
     outcome: Outcome
@@ -72,7 +71,7 @@ class Site:
     since: datetime
     until: datetime
     has_visit_times: bool
-    known: set[str] = field(default_factory=set)
+    agents: set[str] = field(default_factory=set)
 
 
 class Keeper:
@@ -109,9 +108,9 @@ class Keeper:
         self.teller = Teller(on_event)
         self.cache, self.cache_is_ours = _opened_cache(cache)
         self._nothing: RobotsTxt = parse(b"", dialect)
-        #: By origin and agent: the file whose comments were told, and until when a site is closed.
-        self._commented: Recent[str, int] = Recent(_TOLD, _TOLD, lambda _: 1)
-        self._closed: Recent[str, datetime] = Recent(_TOLD, _TOLD, lambda _: 1)
+        #: By origin and agent: the file whose comments were emitted, and the next visit time.
+        self._comments_of: Recent[str, int] = Recent(_REMEMBERED, _REMEMBERED, lambda _: 1)
+        self._next_open: Recent[str, datetime] = Recent(_REMEMBERED, _REMEMBERED, lambda _: 1)
         self._sites: Recent[str, Site] = Recent(_SITES, _SITES_OCTETS, lambda site: site.weight)
         self.shelf = Shelf(self.cache, dialect.statuses, self._cache_failed, time.monotonic)
 
@@ -321,22 +320,21 @@ class Keeper:
         )
 
     def _tell_about(self, site: Site, agent: str | Sequence[str] | None) -> None:
-        """Tell what a site says to the robot that asks: its comments, and when it is welcome."""
+        """Emit what a site says to the crawler that asks: its comments, and its visit times."""
         if agent is None:
             if site.has_visit_times:
                 self.tell_if_outside(site, None)
             return
-        robots = site.outcome.robots
-        if robots is None:
+        if site.outcome.robots is None:
             return
-        name = agent if isinstance(agent, str) else ", ".join(agent)
-        if name not in site.known:
-            if len(site.known) >= _KNOWN:
-                site.known.clear()
-            site.known.add(name)
-            self._tell_comments(site.outcome, robots.rules_for(agent))
-        if self.teller.tells_visits:
-            self.tell_if_outside(site, agent)
+        rules = site.outcome.robots.rules_for(agent)
+        name = _name_of(rules)
+        if name not in site.agents:
+            if len(site.agents) >= _AGENTS:
+                site.agents.clear()
+            site.agents.add(name)
+            self._tell_comments(site.outcome, rules)
+        self.tell_if_outside(site, agent)
 
     def _tell_comments(self, outcome: Outcome, rules: Rules) -> None:
         """Tell what a file says to a robot's author, unless that was told of the same file."""
@@ -344,10 +342,10 @@ class Keeper:
             return
         comments = rules.comments
         key = f"{outcome.origin} {_name_of(rules)}"
-        file, told = hash(outcome.robots.body), self._commented.get(key)
+        file, told = hash(outcome.robots.body), self._comments_of.get(key)
         if told == file or (told is None and not comments):
             return
-        self._commented.put(key, file)
+        self._comments_of.put(key, file)
         if comments:
             self.teller.tell(
                 EventName.SITE_COMMENTS,
@@ -356,15 +354,17 @@ class Keeper:
             )
 
     def tell_if_outside(self, site: Site, agent: str | Sequence[str] | None) -> None:
-        """Tell it if a robot comes while it is not welcome; log it once until it is."""
+        """Emit an event if a crawler comes outside the visit times; log it once until the next."""
+        if not self.teller.has_audience:
+            return
         rules = self.rules(site, agent)
         now = self.clock()
         if not rules.visit_times or rules.open_at(now):
             return
         next_open = rules.next_open(now)
         key = f"{site.outcome.origin} {_name_of(rules)}"
-        until = self._closed.get(key)
-        self._closed.put(key, next_open)
+        until = self._next_open.get(key)
+        self._next_open.put(key, next_open)
         self.teller.tell(
             EventName.OUTSIDE_VISIT_TIME,
             site.outcome.origin,

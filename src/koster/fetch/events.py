@@ -38,7 +38,7 @@ class EventName(enum.StrEnum):
     CACHE_FAILED = "koster.cache.failed"
     """The cache did not do what it was asked: ``error.type``, ``error.message``."""
     OUTSIDE_VISIT_TIME = "koster.visit.outside"
-    """A robot comes while it is not welcome: ``koster.agent``, ``koster.visit.times``,
+    """A crawler comes outside the visit times: ``koster.agent``, ``koster.visit.times``,
     ``koster.visit.next_open``, ``koster.comments`` (what the site says to the author)."""
     SITE_COMMENTS = "koster.site.comments"
     """A site's file is used for the first time, or has changed, and has Comment lines for the
@@ -82,12 +82,21 @@ def _message(name: EventName, origin: str, attributes: Mapping[str, Value]) -> s
         times = _joined(said["visit.times"])
         return f"{said['agent']} visits {origin} outside its visit times: {times} UTC"
     if name is EventName.SITE_UNREACHABLE:
-        return f"{origin} is unreachable ({said['why']}): policy {said['policy']}"
+        verdict = (
+            "everything is allowed" if said["policy"] == "allow" else "everything is disallowed"
+        )
+        return f"{origin} is unreachable ({said['why']}): {verdict}"
     return f"{name} {origin} {dict(attributes)}"
 
 
+#: Characters of a site's words in a line of the log: a file may hold thousands of comments.
+_LONGEST = 500
+
+
 def _joined(value: Value) -> str:
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
+    """Return values as one text of bounded length."""
+    text = ", ".join(value) if isinstance(value, tuple) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
 
 
 def _printable(text: str) -> str:
@@ -106,8 +115,8 @@ class Teller:
         self.has_listener = on_event is not None
 
     @property
-    def tells_visits(self) -> bool:
-        """Whether anybody hears of visits outside the visit times."""
+    def has_audience(self) -> bool:
+        """Whether events at INFO reach a callback or the log."""
         return self.has_listener or _log.isEnabledFor(logging.INFO)
 
     def tell(

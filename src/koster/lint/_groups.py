@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import re
 from typing import TYPE_CHECKING
 
 from .. import agents
 from ..analysis import letters_of
-from ..dialects import GOOGLE, Names
+from ..dialects import EXTENDED2, GOOGLE, Names
 from ..errors import MissingExtraError
-from ..model import RULES, Directive, LineKind
+from ..model import RULES, Directive
 from ..robots import parse
 from ._model import remark_count
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..model import Line
-    from ._model import GroupLines, Remark, Subject
+    from ._model import Remark, Subject
 
 #: RFC 9309 §2.2.1.
 _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
@@ -32,7 +33,8 @@ _NO_TOKENS |= {"Perplexity", "Mistral AI", "Apple", "DuckDuckGo"}
 
 #: Names that are shorter are one letter from too many others.
 _LONG_ENOUGH = 6
-_ROBOT_VERSION = re.compile(r"0*([0-9]+)\.([0-9]+)(?:\.[0-9]+)?")
+#: As the engine reads them.
+_ROBOT_VERSION = re.compile(r"0*([0-9]{1,9})\.([0-9]+)(?:\.[0-9]+)?")
 
 
 def orphans(subject: Subject) -> Iterator[Remark]:
@@ -281,62 +283,58 @@ def no_name(subject: Subject) -> Iterator[Remark]:
 
 
 def versions(subject: Subject) -> Iterator[Remark]:
-    """Find Robot-version lines that are ignored, or because of which a group is."""
-    before, groups = subject.grouped
-    for line in before:
-        if line.directive is Directive.ROBOT_VERSION:
-            yield subject.value(line, _TOO_LATE, "Move it directly below the User-agent lines")
-    for group in groups:
-        lines = [line for line in group.others if line.directive is Directive.ROBOT_VERSION]
-        for number, line in enumerate(lines):
-            if number:
-                yield subject.value(
-                    line,
-                    f"Only one Robot-version per group is read: line {lines[0].number}",
-                    "Remove this line",
-                    (subject.edit_away(line),),
-                )
-            else:
-                yield from _version(subject, group, line)
+    """Find Robot-version lines that are ignored, or because of which a rule set is skipped.
+
+    Only the Extended Standard has them, so that its rule sets count: a blank line ends one.
+    """
+    found = list(subject.of(Directive.ROBOT_VERSION))
+    if not found:
+        return
+    sets = parse(subject.body, EXTENDED2).groups
+    starts = [group.line for group in sets]
+    has_default = any("*" in group.agents for group in sets)
+    first: dict[int, int] = {}
+    for line in found:
+        number = bisect.bisect(starts, line.number) - 1
+        chosen = first.setdefault(number, line.number) if number >= 0 else line.number
+        if chosen != line.number and sets[number].version is not None:
+            yield subject.value(
+                line,
+                f"Redundant: line {chosen} already sets the Robot-version",
+                "Remove this line",
+                (subject.edit_away(line),),
+            )
+        elif number < 0 or sets[number].version is None:
+            yield subject.value(
+                line,
+                "Robot-version is ignored here: it must directly follow the User-agent lines",
+                "Move it directly below the User-agent lines",
+            )
+        else:
+            is_default = "*" in sets[number].agents
+            yield from _version(subject, line, has_default and not is_default)
 
 
-_TOO_LATE = "Robot-version is ignored here: it must directly follow the User-agent lines"
-
-
-def _version(subject: Subject, group: GroupLines, line: Line) -> Iterator[Remark]:
-    """Find what is wrong with the Robot-version of a group."""
-    version = _ROBOT_VERSION.fullmatch(line.value)
+def _version(subject: Subject, line: Line, has_default: bool) -> Iterator[Remark]:
+    """Find what is wrong with the value of a Robot-version."""
+    shown = line.value if len(line.value) <= 60 else line.value[:59] + "…"
     fix = "Write Robot-version: 2.0"
-    skipped = "crawlers that read Robot-version skip this group"
-    if "*" not in [agent.value for agent in group.agents]:
+    skipped = "crawlers that read Robot-version skip these rules"
+    if has_default:
         skipped += " and obey the * group"
-    if version is None:
-        yield subject.value(
-            line, f'Invalid Robot-version "{_shortened(line.value)}": it is ignored', fix
-        )
-    elif not _stands_directly(subject, group.agents[-1].number, line.number):
-        yield subject.value(line, _TOO_LATE, "Move it directly below the User-agent lines")
+    version = _ROBOT_VERSION.fullmatch(line.value)
+    if not line.value:
+        yield subject.whole(line, "Robot-version has no value", fix)
+    elif version is None:
+        yield subject.value(line, f'Invalid Robot-version "{shown}": it is ignored', fix)
     elif version[1] not in ("1", "2"):
-        yield subject.value(
-            line, f"Robot-version {_shortened(line.value)} is not supported: {skipped}", fix
-        )
+        yield subject.value(line, f"Robot-version {shown} is not supported: {skipped}", fix)
     elif int(version[2][-1]) % 2:
         yield subject.value(
             line,
-            f"Robot-version {_shortened(line.value)} is experimental (odd minor version): {skipped}",
+            f"Robot-version {shown} is experimental (odd minor version): {skipped}",
             fix,
         )
-
-
-def _shortened(value: str) -> str:
-    return value if len(value) <= 60 else value[:59] + "…"
-
-
-def _stands_directly(subject: Subject, agent: int, version: int) -> bool:
-    """Tell whether only comments stand between two lines: a blank line ends a rule set."""
-    return version > agent and all(
-        subject.lines[number].kind is LineKind.COMMENT for number in range(agent, version - 1)
-    )
 
 
 def cut_by_google(subject: Subject) -> Iterator[Remark]:

@@ -148,7 +148,7 @@ def bad_rate(subject: Subject) -> Iterator[Remark]:
     for line in subject.of(Directive.REQUEST_RATE):
         octets = _octets(line)
         if request_rate(octets, line.number, False) is None:
-            rate, _, window = line.value.partition(" ")
+            rate, window = [*line.value.split(None, 1), "", ""][:2]
             is_window = request_rate(rate.encode("utf-8", "replace"), line.number, False)
             yield subject.value(
                 line,
