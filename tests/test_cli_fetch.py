@@ -101,7 +101,7 @@ def test_a_site_s_file_for_paths_or_another_site_s_pages(site: Site, unused: int
     assert f"{site.url}/robots.txt:2: Disallow: /private" in result.stdout
     lost = run("check", "--robots", f"http://127.0.0.1:{unused}", "/x")
     assert lost.exit_code == 3
-    assert "its robots.txt could not be had (the connection failed" in lost.stdout
+    assert "fetching its robots.txt failed (the connection failed" in lost.stdout
 
 
 def test_the_pace_and_the_comments_of_a_site(site: Site) -> None:

@@ -112,7 +112,7 @@ def test_statuses(site: Site, tmp_path: Path, status: int, got: bool) -> None:
     crawl = Crawl(tmp_path, url)
     assert crawl.got == ({url} if got else set()), crawl.errors
     if not got:
-        assert f"could not be had ({status}" in crawl.refused[url]
+        assert f"robots.txt failed ({status}" in crawl.refused[url]
 
 
 def test_dialects(site: Site, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_origins_and_redirects(site: Site, tmp_path: Path) -> None:
 def test_nobody_there(unused: int, tmp_path: Path) -> None:
     crawl = Crawl(tmp_path, f"http://127.0.0.1:{unused}/x")
     (why,) = crawl.refused.values()
-    assert "could not be had (DownloadConnectionRefusedError" in why
+    assert "robots.txt failed (DownloadConnectionRefusedError" in why
 
 
 def test_the_delay_that_a_site_asks_for_is_kept(site: Site, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ class Reason(enum.StrEnum):
     UNAVAILABLE = "unavailable"
     """The site has no robots.txt to be read (4xx)."""
     UNREACHABLE = "unreachable"
-    """The site's robots.txt could not be had (5xx, network)."""
+    """Fetching the site's robots.txt failed (5xx, network)."""
     FORBIDDEN = "forbidden"
     """The site forbids its robots.txt, and the dialect takes that for all (401, 403)."""
 
@@ -179,7 +179,7 @@ _SENTENCES = {
     Reason.NO_GROUP: "{verdict}: no group is for this robot",
     Reason.ROBOTS_TXT: "{verdict}: /robots.txt itself may always be fetched",
     Reason.UNAVAILABLE: "{verdict}: the site has no robots.txt to be read",
-    Reason.UNREACHABLE: "{verdict}: the site's robots.txt could not be had",
+    Reason.UNREACHABLE: "{verdict}: fetching the site's robots.txt failed",
     Reason.FORBIDDEN: "{verdict}: the site forbids its robots.txt",
 }
 
@@ -191,7 +191,7 @@ class Decision:
     ``bool(decision)`` is ``decision.allowed``; ``str(decision)`` is one sentence. ``rule`` is
     the rule that decided and ``group`` the group it stands in; where no rule decided, ``group``
     is the first of the groups that are for this robot, if there is one. ``why`` says what
-    happened where the site's file could not be had, and is empty elsewhere.
+    happened where fetching the site's file failed, and is empty elsewhere.
     """
 
     allowed: bool

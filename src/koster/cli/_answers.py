@@ -24,7 +24,7 @@ _WITHOUT_A_RULE = {
     Reason.NO_GROUP: "no group for this robot",
     Reason.ROBOTS_TXT: "/robots.txt itself is always allowed",
     Reason.UNAVAILABLE: "no robots.txt",
-    Reason.UNREACHABLE: "its robots.txt could not be had",
+    Reason.UNREACHABLE: "fetching its robots.txt failed",
     Reason.FORBIDDEN: "its robots.txt is forbidden",
 }
 

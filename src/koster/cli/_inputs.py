@@ -130,7 +130,7 @@ def _fetched(path: str, settings: _sites.Settings, dialect: Dialect) -> Input:
             # RFC 9309 §2.3.1.3: that is what a file that says nothing says.
             _screen.complain(f"{outcome.origin}: has no robots.txt ({outcome.why}); all is allowed")
             return Input(outcome.url, b"")
-        raise UnreadableError(f"{outcome.origin}: its robots.txt could not be had ({outcome.why})")
+        raise UnreadableError(f"{outcome.origin}: fetching its robots.txt failed ({outcome.why})")
     return Input(outcome.url, outcome.robots.body, outcome.is_cut, outcome.charset)
 
 

@@ -56,7 +56,7 @@ def fetch(
 
     Example: koster fetch example.com
 
-    Exit codes: 0 there is a file, 1 there is none, 2 wrong usage, 3 it could not be had.
+    Exit codes: 0 there is a file, 1 there is none, 2 wrong usage, 3 the fetch failed.
     """
     if site.startswith(("/", ".")):
         raise click.UsageError(f"{site} is a file, not a site; koster check --robots reads files")
