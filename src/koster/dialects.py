@@ -214,7 +214,7 @@ class Rates(enum.IntEnum):
     ALL = 0
     """All rates whose window includes the moment, and those without a window."""
     TIMED_FIRST = 1
-    """Rates whose window includes the moment; if there are none, those without a window."""
+    """Rates whose window includes the moment, else those without a window."""
 
 
 def keys_of(*directives: Directive) -> dict[str, Directive]:

@@ -93,9 +93,9 @@ def _print_text(outcome: Outcome, comments: list[str], began: datetime) -> None:
             rows.append([Text(""), Text(_screen.printable(hop.why), "yellow"), Text("")])
     _screen.print_table(["Status", "Request", "Took"], rows)
     print()
-    said = [("Comment", _screen.printable(comment)) for comment in comments]
-    facts = [[Text(name, "bold"), Text(text)] for name, text in [*_facts(outcome, began), *said]]
-    _screen.print_table(["", ""], facts)
+    facts = _facts(outcome, began)
+    facts += [("Comment", _screen.printable(comment)) for comment in comments]
+    _screen.print_table(["", ""], [[Text(name, "bold"), Text(text)] for name, text in facts])
     if outcome.robots is not None:
         print()
         print(_screen.printable_lines(text_of(outcome.robots.body)), end="")

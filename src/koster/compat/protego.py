@@ -118,8 +118,7 @@ def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
         return []
     if value.startswith(_SCHEMES):
         value = b"/" + value
-    if b"%" in value:
-        value = _pattern_in_form(value)
+    value = _pattern_in_form(value)
     if b"$" in value:
         literal = value.replace(b"$", b"%24")
         return [(value, _size(value)), (literal, _size(literal))]

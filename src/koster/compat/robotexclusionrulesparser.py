@@ -465,7 +465,7 @@ class RobotFileParserLookalike(RobotExclusionRulesParser):
         return None
 
     def site_maps(self) -> list[str] | None:
-        """Return the values of Sitemap lines, or None if there are none."""
+        """Return the values of Sitemap lines, or None if the file has none."""
         return self.sitemaps or None
 
     def mtime(self) -> float:

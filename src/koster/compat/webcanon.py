@@ -164,7 +164,7 @@ class RobotsPolicy:
                     self.__dict__.pop("_robots")
 
     def rules_for(self, product: str) -> list[Rule]:
-        """Return the rules of all tokens that are in a product token; if there are none, of ``*``.
+        """Return the rules of all tokens that are in a product token, else those of ``*``.
 
         A token without rules allows everything.
         """
@@ -194,8 +194,13 @@ def _groups_of(robots: RobotsTxt) -> dict[str, list[Rule]]:
 
 def parse_robots(text: str) -> RobotsPolicy:
     """Parse the text of a robots.txt."""
+    return _policy_of(_parse(text, _DIALECT))
+
+
+def _policy_of(robots: RobotsTxt) -> RobotsPolicy:
+    """Return a policy that builds its structures from a parsed file when they are asked for."""
     policy = RobotsPolicy.__new__(RobotsPolicy)
-    policy.__dict__["_robots"] = _parse(text, _DIALECT)
+    policy.__dict__["_robots"] = robots
     return policy
 
 
@@ -419,7 +424,7 @@ class RobotsGate:
             why = f"robots.txt {kind}: {outcome.why}"
             if verdict is RobotsVerdict.ALLOWED_IMPLICIT:
                 _log.warning("%s: %s; everything is allowed", origin, why)
-        policy = parse_robots(text_of(step.body))
+        policy = RobotsPolicy() if outcome.robots is None else _policy_of(outcome.robots)
         return _CacheEntry(verdict, policy, why, len(step.body), outcome.expires)
 
     def _answer(self, request: Request, deadline: Deadline) -> Response | Failure:

@@ -13,7 +13,7 @@ from ..dialects import EXTENDED2, GOOGLE, Names
 from ..errors import MissingExtraError
 from ..model import RULES, Directive
 from ..robots import parse
-from ._model import remark_count
+from ._model import remark_count, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -317,7 +317,7 @@ def versions(subject: Subject) -> Iterator[Remark]:
 
 def _version(subject: Subject, line: Line, has_default: bool) -> Iterator[Remark]:
     """Find what is wrong with the value of a Robot-version."""
-    shown = line.value if len(line.value) <= 60 else line.value[:59] + "…"
+    shown = shortened(line.value)
     fix = "Write Robot-version: 2.0"
     skipped = "crawlers that read Robot-version skip these rules"
     if has_default:

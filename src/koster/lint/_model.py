@@ -392,6 +392,11 @@ class Subject:
         return Edit(start, end, b"")
 
 
+def shortened(text: str) -> str:
+    """Return a value of a file as a message shows it."""
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
 def remark_count(count: int, what: str) -> str:
     """Return a number of things in words.
 

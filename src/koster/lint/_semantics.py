@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..analysis import Cause, Extent, classify, difference
 from ..model import Directive
-from ._model import remark_count
+from ._model import remark_count, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,13 +66,9 @@ def covered(subject: Subject) -> Iterator[Remark]:
 
 
 def _listed(rules: tuple[Rule, ...]) -> str:
-    told = [f"line {rule.line} ({_shown(str(rule))})" for rule in rules[:_NAMED]]
+    told = [f"line {rule.line} ({shortened(str(rule))})" for rule in rules[:_NAMED]]
     more = len(rules) - _NAMED
     return ", ".join(told) + (f" and {remark_count(more, 'more rule')}" if more > 0 else "")
-
-
-def _shown(text: str) -> str:
-    return text if len(text) <= 60 else text[:59] + "…"
 
 
 def contradicted(subject: Subject) -> Iterator[Remark]:
@@ -109,7 +105,7 @@ def said_already(subject: Subject) -> Iterator[Remark]:
         if idle.instead is not None:
             yield subject.rule(
                 idle.rule,
-                f"line {idle.instead.line} ({_shown(str(idle.instead))}) says so already: without this rule nothing changes",
+                f"line {idle.instead.line} ({shortened(str(idle.instead))}) says so already: without this rule nothing changes",
             )
 
 
@@ -199,7 +195,7 @@ def not_for_the_named(subject: Subject) -> Iterator[Remark]:
             told |= lines
             yield subject.value(
                 subject.lines[min(lines) - 1],
-                f"what everybody is told does not hold for {_quoted(name)}, which has a group of its own: it may fetch {_shown(url)} (line {rule.line})",
+                f"what everybody is told does not hold for {_quoted(name)}, which has a group of its own: it may fetch {shortened(url)} (line {rule.line})",
                 "repeat in this group what is to hold here, too",
                 url=url,
             )

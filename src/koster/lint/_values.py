@@ -18,6 +18,7 @@ from .._values import (
 )
 from ..dialects import BUFFER_OCTETS
 from ..model import Directive, LineKind
+from ._model import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +48,7 @@ def relative_sitemap(subject: Subject) -> Iterator[Remark]:
         if line.value and not re.match(r"https?://[^/\s]", line.value, re.IGNORECASE):
             yield subject.value(
                 line,
-                f"{_cut(line.value)} is no whole URL; robots want scheme and host",
+                f"{shortened(line.value)} is no whole URL; robots want scheme and host",
                 "write https://, the host and the path",
             )
 
@@ -77,7 +78,7 @@ def bad_sitemap(subject: Subject) -> Iterator[Remark]:
                 )
             elif not _is_url(line.value):
                 yield subject.value(
-                    line, f"{_cut(line.value)} is no URL", "write the address of the sitemap"
+                    line, f"{shortened(line.value)} is no URL", "write the address of the sitemap"
                 )
 
 
@@ -87,10 +88,6 @@ def _is_url(text: str) -> bool:
         return bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         return False
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= 60 else text[:59] + "…"
 
 
 def sitemap_twice(subject: Subject) -> Iterator[Remark]:
@@ -112,7 +109,7 @@ def bad_delay(subject: Subject) -> Iterator[Remark]:
         if delay(_octets(line)) is None:
             yield subject.value(
                 line,
-                f"{_cut(line.value) or 'nothing'} is no number of seconds; robots ignore it",
+                f"{shortened(line.value) or 'nothing'} is no number of seconds; robots ignore it",
                 "write a number such as 5",
             )
 
@@ -148,13 +145,13 @@ def bad_rate(subject: Subject) -> Iterator[Remark]:
     for line in subject.of(Directive.REQUEST_RATE):
         octets = _octets(line)
         if request_rate(octets, line.number, False) is None:
-            rate, window = [*line.value.split(None, 1), "", ""][:2]
+            rate, _, window = " ".join(line.value.split()).partition(" ")
             is_window = request_rate(rate.encode("utf-8", "replace"), line.number, False)
             yield subject.value(
                 line,
-                f'Invalid window "{_cut(window.strip())}": the line is ignored'
+                f'Invalid window "{shortened(window)}": the line is ignored'
                 if is_window and window
-                else f'Invalid Request-rate "{_cut(line.value)}": it is ignored',
+                else f'Invalid Request-rate "{shortened(line.value)}": it is ignored',
                 "Write documents/seconds, optionally with a window in UTC, such as 1/10s 0600-0845",
             )
 
@@ -165,7 +162,7 @@ def bad_time(subject: Subject) -> Iterator[Remark]:
         if visit_time(_octets(line), line.number, False) is None:
             yield subject.value(
                 line,
-                f'Invalid Visit-time "{_cut(line.value)}": it is ignored',
+                f'Invalid Visit-time "{shortened(line.value)}": it is ignored',
                 "Write from and to in UTC, such as 0600-0845",
             )
 
@@ -179,19 +176,19 @@ def bad_signal(subject: Subject) -> Iterator[Remark]:
             if not equals or not said:
                 yield subject.value(
                     line,
-                    f"{_cut(part.strip()) or 'nothing'} is no signal such as ai-train=no; it says nothing",
+                    f"{shortened(part.strip()) or 'nothing'} is no signal such as ai-train=no; it says nothing",
                     "write search, ai-input or ai-train with =yes or =no",
                 )
             elif allowed is None:
                 yield subject.value(
                     line,
-                    f"{_cut(key)} is no signal that Content-Signal knows",
+                    f"{shortened(key)} is no signal that Content-Signal knows",
                     f"write one of {', '.join(_SIGNALS)}",
                 )
             elif said not in allowed:
                 yield subject.value(
                     line,
-                    f"{_cut(said)} is no value of {key}; it says nothing",
+                    f"{shortened(said)} is no value of {key}; it says nothing",
                     f"write {' or '.join(allowed)}",
                 )
 
@@ -205,7 +202,7 @@ def bad_usage(subject: Subject) -> Iterator[Remark]:
             rest = octets[usage_path(octets) :].strip()
             yield subject.value(
                 line,
-                f"{_cut(line.value) or 'nothing'} is no preference; "
+                f"{shortened(line.value) or 'nothing'} is no preference; "
                 + ("a path alone says nothing" if not rest else "the line says nothing"),
                 "write train-ai=n or search=y, perhaps behind a path",
             )
@@ -214,13 +211,13 @@ def bad_usage(subject: Subject) -> Iterator[Remark]:
             if known is None:
                 yield subject.value(
                     line,
-                    f"{_cut(each.key)} is no usage that the vocabulary knows; keys compare with case",
+                    f"{shortened(each.key)} is no usage that the vocabulary knows; keys compare with case",
                     f"write {' or '.join(_USAGES)}",
                 )
             elif each.value not in known:
                 yield subject.value(
                     line,
-                    f"{_cut(each.value)} is no value of {each.key}; it says nothing",
+                    f"{shortened(each.value)} is no value of {each.key}; it says nothing",
                     "write y or n",
                 )
 
@@ -249,7 +246,7 @@ def bad_license(subject: Subject) -> Iterator[Remark]:
         if not re.match(r"https?://[^/\s]", line.value, re.IGNORECASE) or not _is_url(line.value):
             yield subject.value(
                 line,
-                f"{_cut(line.value) or 'nothing'} is no whole URL; RSL wants the address of the licence",
+                f"{shortened(line.value) or 'nothing'} is no whole URL; RSL wants the address of the licence",
                 "write https://, the host and the path",
             )
 
@@ -260,7 +257,7 @@ def bad_clean_param(subject: Subject) -> Iterator[Remark]:
         if clean_param(_octets(line), line.number) is None:
             yield subject.value(
                 line,
-                f"{_cut(line.value) or 'nothing'} is not what Clean-param takes: parameters, perhaps a path, 500 characters at most",
+                f"{shortened(line.value) or 'nothing'} is not what Clean-param takes: parameters, perhaps a path, 500 characters at most",
                 "write ref&sort /path",
             )
 
