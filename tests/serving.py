@@ -27,10 +27,10 @@ OPEN = Settings(rate=0, let_through=("127.0.0.1/32",))
 
 
 @contextlib.contextmanager
-def in_thread(settings: Settings = OPEN) -> Iterator[str]:
+def in_thread(settings: Settings = OPEN, **options: Any) -> Iterator[str]:
     """Run the service in a thread; gives its URL. What the test patches holds for it."""
     _server._DRAINING = 0.05
-    server = server_of(settings)
+    server = server_of(settings, **options)
     listener = listening("127.0.0.1", 0)
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
@@ -87,11 +87,14 @@ class Command:
 
 
 @contextlib.contextmanager
-def as_command(*options: object, port: int = 0) -> Iterator[Command]:
-    """Run ``koster serve``."""
+def as_command(
+    *options: object, port: int = 0, descriptors: int | None = None
+) -> Iterator[Command]:
+    """Run ``koster serve``; ``descriptors`` is what it may have of them."""
     arguments = [sys.executable, "-m", "koster", "serve", "--port", port, "--cache", "memory"]
+    limited = ["sh", "-c", f'ulimit -n {descriptors} && exec "$@"', "sh"] if descriptors else []
     process = subprocess.Popen(
-        [str(each) for each in (*arguments, *options)],
+        [str(each) for each in (*limited, *arguments, *options)],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,

@@ -88,8 +88,11 @@ def test_bodies_of_ten_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"\x00" * 100,
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n",
+        b"GET /healthz HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n",
     ],
-    ids=range(13),
+    ids=range(16),
 )
 def test_what_is_no_proper_http(hostile: str, octets: bytes) -> None:
     answer = exchange(hostile, octets)
@@ -108,8 +111,14 @@ def test_a_head_without_end(hostile: str) -> None:
     lines = [b"X-%d: %s\r\n" % (number, b"x" * 900) for number in range(200)]
     answer = exchange(hostile, HEAD, *lines)
     assert answer == b"" or answer.startswith(b"HTTP/1.1 431 ")
-    answer = exchange(hostile, b"GET /", b"x" * 200_000)
-    assert answer == b"" or answer.startswith((b"HTTP/1.1 431 ", b"HTTP/1.1 400 "))
+    for size in (33_000, 60_000, 70_000, 200_000):
+        answer = exchange(hostile, b"GET /" + b"x" * size + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert answer == b"" or answer.startswith((b"HTTP/1.1 414 ", b"HTTP/1.1 431 ")), answer
+    answer = exchange(hostile, b"GET /" + b"x" * 33_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 414 ")
+    assert b'"code": "uri-too-long"' in answer
+    long = b"GET /" + b"x" * 30_000 + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    assert exchange(hostile, long).startswith(b"HTTP/1.1 404 ")
 
 
 def test_odd_but_proper_requests(hostile: str) -> None:
@@ -126,6 +135,18 @@ def test_odd_but_proper_requests(hostile: str) -> None:
     assert exchange(hostile, b"HEAD / HTTP/1.0\r\n\r\n").endswith(b"\r\n\r\n")
     absolute = b"GET http://other.example/healthz HTTP/1.0\r\n\r\n"
     assert exchange(hostile, absolute).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_a_refusal_waits_for_the_answers_before_it(hostile: str) -> None:
+    """Else the first answer would belong to the last request."""
+    bad = b"GET /healthz HTTP/1.1\r\n\r\n"
+    answer = exchange(hostile, request() + request() + bad + request())
+    statuses = [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]]
+    assert statuses == [b"200", b"200", b"400"]
+    cut_off = HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"
+    answer = exchange(hostile, request() + request() + cut_off + request())
+    statuses = [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]]
+    assert statuses == [b"200", b"200", b"400"]
 
 
 def test_trailers_and_chunks_are_no_way_around(hostile: str) -> None:
@@ -150,20 +171,24 @@ def test_trailers_and_chunks_are_no_way_around(hostile: str) -> None:
 
 def test_requests_that_wait_behind_another_are_few(hostile: str) -> None:
     first = HEAD.replace(b"decide", b"audit")
-    many = b"GET /healthz HTTP/1.1\r\n\r\n" * 20_000
+    many = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 20_000
     assert exchange(hostile, request(b'{"robots": ""}', first), many).count(b"HTTP/1.1 ") < 200
 
 
 @pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"nonsense"])
 def test_upgrades_smuggle_nothing(hostile: str, protocol: bytes) -> None:
     head = HEAD + b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: " + protocol + b"\r\n"
-    hidden = b"GET /healthz HTTP/1.1\r\n\r\n"
+    hidden = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
     whole = head + b"Content-Length: %d\r\n\r\n" % len(hidden)
     for parts in ((whole + hidden,), (whole, hidden)):
         answer = exchange(hostile, *parts, pause=0.1)
         assert answer.count(b"HTTP/1.1 ") == 1, answer
         assert answer.startswith(b"HTTP/1.1 400 ")
-    bare = b"GET /healthz HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: " + protocol + b"\r\n\r\n"
+    bare = (
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: "
+        + protocol
+        + b"\r\n\r\n"
+    )
     answer = exchange(hostile, bare, hidden, pause=0.1)
     assert answer.startswith(b"HTTP/1.1 200 OK")
     assert answer.count(b"HTTP/1.1 ") == 1
@@ -273,16 +298,153 @@ def test_slow_ones_hold_up_nobody(hostile: str) -> None:
             connection.close()
 
 
-def test_too_many_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_protocol.Protocol, "max_connections", 20)
-    with serving.in_thread() as url:
-        held = [serving.connected(url) for _ in range(20)]
-        time.sleep(0.2)
-        assert exchange(url, request()).startswith(b"HTTP/1.1 503 ")
-        for connection in held:
-            connection.close()
-        time.sleep(0.2)
+def held(url: str, number: int, *said: bytes, host: str = "127.0.0.1") -> list[socket.socket]:
+    """Open connections one after the other, from an address, and say something on each."""
+    place = httpx2.URL(url)
+    found = []
+    for _ in range(number):
+        connection = socket.create_connection(
+            (place.host, place.port or 80), timeout=5, source_address=(host, 0)
+        )
+        for part in said:
+            connection.sendall(part)
+        found.append(connection)
+    HELD.extend(found)
+    time.sleep(0.2)
+    return found
+
+
+HELD: list[socket.socket] = []
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left() -> Any:
+    yield
+    closed(HELD)
+    HELD.clear()
+
+
+def is_open(connection: socket.socket) -> bool:
+    connection.setblocking(False)
+    try:
+        return connection.recv(1, socket.MSG_PEEK) != b""
+    except BlockingIOError:
+        return True
+    except ConnectionResetError:
+        return False
+
+
+def closed(connections: list[socket.socket]) -> None:
+    for connection in connections:
+        connection.close()
+
+
+def test_idle_connections_give_way() -> None:
+    """First those of the client that has the most, the one that is idle longest first."""
+    with serving.in_thread(max_connections=40) as url:
+        others = held(url, 5, host="127.0.0.2")
+        greedy = held(url, 35)
+        assert all(map(is_open, others + greedy))
         assert is_well(url)
+        assert [is_open(each) for each in others] == [True] * 5
+        assert [is_open(each) for each in greedy] == [False] + [True] * 34
+        closed(others + greedy)
+
+
+def test_slow_senders_give_way_when_nobody_is_idle() -> None:
+    with serving.in_thread(max_connections=20) as url:
+        sending = held(url, 20, HEAD + b"Content-Length: 100\r\n\r\n{")
+        assert is_well(url)
+        assert exchange_on(sending[0]).startswith(b"HTTP/1.1 503 ")
+        assert is_open(sending[1])
+        closed(sending)
+
+
+def exchange_on(connection: socket.socket) -> bytes:
+    connection.settimeout(5)
+    return serving.said(connection)
+
+
+def test_monitoring_is_answered_when_all_connections_are_busy() -> None:
+    hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
+    busy = request(hard, HEAD.replace(b"decide", b"audit"))
+    with serving.in_thread(max_connections=4) as url:
+        working = held(url, 4, busy)
+        assert exchange(url, request()).startswith(b"HTTP/1.1 503 ")
+        for path in ("healthz", "readyz", "metrics"):
+            answer = exchange(url, f"GET /{path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            assert answer.startswith(b"HTTP/1.1 200 OK")
+            assert b"\r\nconnection: close\r\n" in answer.lower()
+        # More than the spare ones wait, and are answered when there is room.
+        waiting = held(url, 30, b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert all(exchange_on(each).startswith(b"HTTP/1.1 200 OK") for each in waiting)
+        closed(working + waiting)
+
+
+def test_a_client_may_have_some_connections() -> None:
+    """Its idle ones give way to its new ones; others are not concerned."""
+    with serving.in_thread(per_client=10) as url:
+        idle = held(url, 10)
+        assert is_well(url)
+        assert [is_open(each) for each in idle] == [False] + [True] * 9
+        closed(idle)
+        time.sleep(0.2)
+        sending = held(url, 10, HEAD)
+        answer = exchange(url, request())
+        assert answer.startswith(b"HTTP/1.1 429 ")
+        assert b"too-many-connections" in answer
+        assert b"Retry-After: 2" in answer
+        other = held(url, 1, request(), host="127.0.0.2")
+        other[0].shutdown(socket.SHUT_WR)
+        assert other[0].recv(100).startswith(b"HTTP/1.1 200 OK")
+        closed(sending + other)
+
+
+def test_proxies_are_no_clients() -> None:
+    with serving.in_thread(per_client=2, proxies=["127.0.0.2"]) as url:
+        through = held(url, 20, HEAD, host="127.0.0.2")
+        assert all(map(is_open, through))
+        closed(through)
+
+
+def test_who_is_no_proxy_is_not_believed() -> None:
+    """X-Forwarded-For of others does not get around the rate limit."""
+    settings = Settings(rate=2)
+    with serving.in_thread(settings, proxies=["127.0.0.2"]) as url:
+
+        def statuses(host: str) -> list[bytes]:
+            answers = []
+            for number in range(8):
+                head = f"GET /v1/dialects HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.{number}"
+                (connection,) = held(url, 1, head.encode() + b"\r\n\r\n", host=host)
+                answers.append(connection.recv(4096)[9:12])
+                connection.close()
+            return answers
+
+        assert b"429" in statuses("127.0.0.1")
+        assert set(statuses("127.0.0.2")) == {b"200"}
+
+
+def test_one_ipv6_network_is_one_client() -> None:
+    from koster.service._connections import Connections
+    from koster.service._metrics import Metrics
+
+    all_of_them: Any = Connections(100, 3, Metrics())
+    for number in range(3):
+        all_of_them.opened(BusyConnection(f"2001:db8:0:1:{number}::1"))
+    assert all_of_them.refusal("2001:db8:0:1:ffff::9").status == 429
+    assert all_of_them.refusal("2001:db8:0:2::9") is None
+    assert all_of_them.refusal("::ffff:192.0.2.1") is None
+
+
+class BusyConnection:
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def idle_since(self) -> None:
+        return None
+
+    receiving_since = idle_since
 
 
 # What gets into headers.

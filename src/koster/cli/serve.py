@@ -125,7 +125,17 @@ def _networks(
     default=1000,
     show_default=True,
     metavar="N",
-    help="Connections at a time.",
+    help="Open connections; fewer where the process may open too few files (ulimit -n). Idle ones "
+    "are closed for new ones.",
+)
+@click.option(
+    "--connections-per-client",
+    "per_client",
+    type=click.IntRange(0),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Open connections for each client; 0: any number. Proxies (--proxy) are no clients.",
 )
 @click.option(
     "--let-through",
@@ -181,6 +191,7 @@ def serve(
     work_timeout: float,
     workers: int | None,
     connections: int,
+    per_client: int,
     let_through: tuple[str, ...],
     proxies: tuple[str, ...],
     grace: float,
@@ -225,6 +236,7 @@ def serve(
                 listener,
                 proxies=proxies,
                 max_connections=connections,
+                per_client=per_client,
                 grace=grace,
                 log_level=log_level,
             )

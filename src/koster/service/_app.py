@@ -77,7 +77,7 @@ class Service(Gate):
 
     def __init__(self, settings: Settings) -> None:
         self.state = State()
-        metrics = _metrics.Metrics()
+        self.metrics = metrics = _metrics.Metrics()
         limit = RateLimit(settings.rate, time.monotonic)
         sites = Sites(settings, limit, metrics)
         workers = Workers(settings.workers, settings.work_timeout, metrics)

@@ -54,8 +54,8 @@ _PAGE_HEADERS = [
     (b"cache-control", b"no-cache"),
 ]
 
-#: What those ask for who watch over the service: they are never too many.
-_WATCHED = frozenset({"/healthz", "/readyz", "/metrics"})
+#: Monitoring endpoints: not rate-limited, and answered when all connections are in use.
+WATCHED = frozenset({"/healthz", "/readyz", "/metrics"})
 
 #: Methods that have a name of their own in metrics: a client may send any word.
 _METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"})
@@ -115,9 +115,7 @@ class Gate:
     async def _answer(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer what is not too much."""
         client = scope["client"]
-        wait = (
-            0.0 if scope["path"] in _WATCHED else self._limit.take(client[0] if client else "", 1)
-        )
+        wait = 0.0 if scope["path"] in WATCHED else self._limit.take(client[0] if client else "", 1)
         if wait:
             await _refuse(too_many(wait), receive, send)
             return

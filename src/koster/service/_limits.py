@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ class RateLimit:
         if not self._interval:
             return 0.0
         now = self._clock()
-        key = _of_one_hand(client)
+        key = client_key(client)
         due = max(self._due.get(key) or now, now)
         seconds = cost * self._interval
         # What counts as more than may come at once may come when there is hardly anything else.
@@ -57,10 +58,11 @@ def client_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def _of_one_hand(client: str) -> str:
-    """Return the part of an address that is surely one client's: of IPv6 a network of /64.
+@functools.lru_cache(4_096)
+def client_key(client: str) -> str:
+    """Return the part of an address that surely belongs to one client: of IPv6 a /64 network.
 
-    >>> _of_one_hand("2001:db8:1:2:3::4"), _of_one_hand("192.0.2.1")
+    >>> client_key("2001:db8:1:2:3::4"), client_key("192.0.2.1")
     ('2001:db8:1:2::', '192.0.2.1')
     """
     try:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import sys
+import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,10 @@ _logger = logging.getLogger(_NAME)
 _NOISE = ("Started server", "Finished server", "Waiting for", "Shutting down", "Application ")
 
 
+#: Seconds between two entries of one cause, and causes that are remembered.
+_SPARSE = 60.0
+_CAUSES = 1_000
+
 #: Writes a line where the log goes; None where `logging` has it.
 _write: Callable[[bytes], object] | None = None
 
@@ -46,11 +52,44 @@ def log(message: str, level: int = logging.INFO, **fields: Any) -> None:
     _logger.handle(entry)
 
 
+def log_sparsely(message: str, level: int = WARNING, **fields: Any) -> None:
+    """Write an entry, unless the same message was written less than a minute ago.
+
+    The next one says how often that was the case: ``repeated``.
+    """
+    repeated = _sparse.count(message)
+    if repeated is not None:
+        log(message, level, **fields, **({"repeated": repeated} if repeated else {}))
+
+
+class _Sparse:
+    """Tells whether a message may be written: each of them once a minute."""
+
+    def __init__(self) -> None:
+        self._written: dict[object, tuple[float, int]] = {}
+
+    def count(self, cause: object) -> int | None:
+        """Return how often a cause was left out since its last entry; None: leave it out again."""
+        now = time.monotonic()
+        since, left_out = self._written.get(cause, (-math.inf, 0))
+        if now - since < _SPARSE:
+            self._written[cause] = since, left_out + 1
+            return None
+        if len(self._written) >= _CAUSES:
+            self._written.clear()
+        self._written[cause] = now, 0
+        return left_out
+
+
+_sparse = _Sparse()
+
+
 def log_as_json(level: str) -> None:
     """Write the log to standard error, from a level on."""
     global _write  # noqa: PLW0603 - as `logging` does, once for the process
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Formatter())
+    handler.addFilter(_is_not_repeated)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
@@ -94,3 +133,21 @@ class _Formatter(logging.Formatter):
 def _is_worth_it(entry: logging.LogRecord) -> bool:
     """Tell whether an entry is one for the log."""
     return not entry.getMessage().startswith(_NOISE)
+
+
+def _is_not_repeated(entry: logging.LogRecord) -> bool:
+    """Tell whether an entry may be written: what a client can cause must not fill the disk.
+
+    The cause is what logged it, what it says before values are put in, and where an exception came
+    from.
+    """
+    place: tuple[object, ...] = ()
+    if entry.exc_info and entry.exc_info[2] is not None:
+        traceback = entry.exc_info[2]
+        while traceback.tb_next is not None:
+            traceback = traceback.tb_next
+        place = entry.exc_info[0], traceback.tb_frame.f_code, traceback.tb_lineno
+    repeated = _sparse.count((entry.name, entry.levelno, entry.msg, *place))
+    if repeated:
+        entry.fields = getattr(entry, "fields", {}) | {"repeated": repeated}
+    return repeated is not None

@@ -77,6 +77,18 @@ class Metrics:
             "Questions that are worked on, or wait for it.",
             registry=self.registry,
         )
+        self.connections = Gauge("koster_connections", "Open connections.", registry=self.registry)
+        self.closed_connections = Counter(
+            "koster_connections_closed_total",
+            "Idle connections that were closed for new ones, by the limit that was reached.",
+            ("limit",),
+            registry=self.registry,
+        )
+        self.refused_connections = Counter(
+            "koster_connections_refused_total",
+            "Connections that were refused: their client had too many.",
+            registry=self.registry,
+        )
         self._page = b""
         self._made = -math.inf
         # A label's counter is looked up once.

@@ -58,6 +58,19 @@ class Problem(Exception):  # noqa: N818 - the standard's name
         """The headers that go with it."""
         return {} if self.wait is None else {"Retry-After": str(self.wait)}
 
+    def as_http(self) -> bytes:
+        """Return it as the last answer on a connection."""
+        body = self.body()
+        headers = {
+            **self.headers,
+            "Content-Type": MEDIA_TYPE,
+            "Content-Length": str(len(body)),
+            "Connection": "close",
+        }
+        lines = "".join(f"{name}: {text}\r\n" for name, text in headers.items())
+        phrase = HTTPStatus(self.status).phrase
+        return f"HTTP/1.1 {self.status} {phrase}\r\n{lines}\r\n".encode("ascii") + body
+
     def response(self) -> Response:
         """Return it as an answer."""
         return Response(self.body(), self.status, self.headers, MEDIA_TYPE)
@@ -66,6 +79,12 @@ class Problem(Exception):  # noqa: N818 - the standard's name
 def too_large(limit: int) -> Problem:
     """Return what is said to a body that is too large."""
     return Problem(413, "body-too-large", f"the body is larger than {limit:,} octets")
+
+
+def too_many_connections(limit: int) -> Problem:
+    """Return what a client is told that has its maximum of connections."""
+    detail = f"you have {limit} open connections, the maximum for one client: close some"
+    return Problem(429, "too-many-connections", detail, wait=2)
 
 
 #: What there is to know of a status that the framework gives.

@@ -6,14 +6,19 @@ Who sends a request slowly, an endless head, or does not read the answer, is cut
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from ._problems import MEDIA_TYPE, Problem
+from ._gate import WATCHED
+from ._problems import Problem
 
-#: Octets that the head of a request may have.
+if TYPE_CHECKING:
+    from ._connections import Connections
+
+#: Bytes that the head of a request may have, and its target (path and query).
 MAX_HEAD = 64 * 1024
+MAX_TARGET = 32 * 1024
 
 #: Octets that a chunk of a body may have besides its own.
 _CHUNK = 32
@@ -38,11 +43,20 @@ _OF_BODIES = frozenset({b"content-length", b"transfer-encoding"})
 class Protocol(HttpToolsProtocol):
     """A connection."""
 
-    #: Connections that there may be; see `serve`.
-    max_connections = 1_000
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(
+        self, *arguments: Any, registry: Connections, address: str = "", **options: Any
+    ) -> None:
         super().__init__(*arguments, **options)
+        self.address = address
+        self._registry = registry
+        self._is_spare = False
+        self._is_made = False
+        self._is_read = False
+        self._is_giving_way = False
+        #: The loop's time at which the last request began or was answered.
+        self._since = self.loop.time()
+        #: What is answered once the requests before are.
+        self._refusal: Problem | None = None
         #: Octets of the request that are no body: its head, the frames of chunks, trailers.
         self._head = 0
         self._chunks = 0
@@ -56,25 +70,33 @@ class Protocol(HttpToolsProtocol):
     # How much, and how slowly.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin: refuse what is too much."""
+        """Begin."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for its type
         super().connection_made(transport)
         # Whatever is not sent at once waits for who reads slowly: see `pause_writing`.
         transport.set_write_buffer_limits(high=0)
-        if len(self.connections) > self.max_connections:
-            self._refuse(Problem(503, "busy", "there are too many connections", wait=2))
+        self._is_made = True
+        self._is_spare = self._registry.is_over_limit
+        if self._is_giving_way:
+            transport.close()
             return
         self._slow_sender = self.loop.call_later(PATIENCE, self._hang_up)
+        self.loop.call_soon(self.loop.call_soon, self._begin_to_be_idle)
+
+    def _begin_to_be_idle(self) -> None:
+        """What was sent with the connection has been read by now: two turns of the loop later."""
+        self._is_read = True
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
+        self._registry.closed(self)
         self._stop_waiting_for_request()
         self.resume_writing()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Read on."""
-        if self.parser is None or self.transport.is_closing():
+        if self.parser is None or self._is_refused or self.transport.is_closing():
             # What comes after a refusal is dropped.
             return
         for at in range(0, len(data), _PIECE):
@@ -99,6 +121,7 @@ class Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin a request."""
         self._stop_waiting_for_request()
+        self._since = self.loop.time()
         self._head = self._chunks = 0
         self._is_reading_head = self._is_reading = True
         super().on_message_begin()
@@ -108,18 +131,40 @@ class Protocol(HttpToolsProtocol):
         if self._is_reading_head:
             super().on_header(name, value)
 
+    def on_url(self, url: bytes) -> None:
+        """Read on in the target of a request."""
+        super().on_url(url)
+        if len(self.url) > MAX_TARGET:
+            limit = f"{MAX_TARGET >> 10} KiB"
+            self._refuse(Problem(414, "uri-too-long", f"the path is longer than {limit}"))
+
     def on_headers_complete(self) -> None:
         """End the head of a request."""
+        if self._is_refused:
+            return
+        problem = self._problem_of_head()
+        if problem is not None:
+            self._refuse(problem)
+            return
         self._is_reading_head = False
-        if self.parser.should_upgrade():
-            if any(name in _OF_BODIES for name, _ in self.headers):
-                # The parser would take the body for what comes after the upgrade, or a request.
-                self._refuse(Problem(400, "not-http", "an upgrade has no body"))
-                return
+        if self._is_spare or self.parser.should_upgrade():
             self._is_last = True
         super().on_headers_complete()
         if self._is_last:
             self.cycle.keep_alive = False
+
+    def _problem_of_head(self) -> Problem | None:
+        """Return why a request is not answered, whatever it asks for."""
+        hosts = sum(name == b"host" for name, _ in self.headers)
+        if hosts > 1 or (hosts == 0 and self.parser.get_http_version() == "1.1"):
+            # RFC 9112 §3.2.
+            return Problem(400, "not-http", "a request must have exactly one Host header")
+        if self.parser.should_upgrade() and any(name in _OF_BODIES for name, _ in self.headers):
+            # The parser would take the body for what comes after the upgrade, or a request.
+            return Problem(400, "not-http", "a request for an upgrade must not have a body")
+        if self._is_spare and self.url.partition(b"?")[0].decode("latin-1") not in WATCHED:
+            return Problem(503, "busy", "all connections are in use: try again", wait=2)
+        return None
 
     def on_chunk_header(self) -> None:
         """Begin a chunk of a body."""
@@ -136,6 +181,14 @@ class Protocol(HttpToolsProtocol):
         self._is_reading = False
         if not self._is_refused:
             super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """End an answer; then comes the next one, or a refusal."""
+        is_last = not self.pipeline
+        super().on_response_complete()
+        self._since = self.loop.time()
+        if is_last and self._refusal is not None:
+            self._send_refusal(self._refusal)
 
     def _unsupported_upgrade_warning(self) -> None:
         """Say nothing: who asks for an upgrade is answered without."""
@@ -163,14 +216,38 @@ class Protocol(HttpToolsProtocol):
         self._slow_sender = None
         if self.transport.is_closing():
             return
-        # While its head is read, the cycle is still the one of the request before.
-        is_answered = self.cycle is not None and (
-            not self.cycle.response_complete
-            if self._is_reading_head
-            else self.cycle.response_started
+        if self._is_answering():
+            self.transport.close()
+        else:
+            self._refuse(Problem(408, "too-slow", f"no complete request within {PATIENCE:g} s"))
+
+    def _is_answering(self) -> bool:
+        """Tell whether an answer is on its way, or a complete request waits for it."""
+        if self._is_reading and not self._is_reading_head:
+            # The last cycle is that of the request whose body is read.
+            return bool(self.pipeline) or self.cycle.response_started
+        return self.cycle is not None and not self.cycle.response_complete
+
+    # Making room.
+
+    def idle_since(self) -> float | None:
+        """Return the loop's time since which no request is in progress, or None: one is."""
+        is_idle = self._is_read and not (
+            self._is_reading or self._is_refused or self._is_answering()
         )
-        if not is_answered:
-            self._refuse(Problem(408, "too-slow", f"no whole request came in {PATIENCE:g} s"))
+        return self._since if is_idle else None
+
+    def receiving_since(self) -> float | None:
+        """Return the loop's time since which a request has been arriving, or None: none is."""
+        return self._since if self._is_reading and not self._is_answering() else None
+
+    def give_way(self) -> None:
+        """Close, for another connection."""
+        self._is_giving_way = True
+        if not self._is_made:
+            return
+        if self._is_reading:
+            self._refuse(Problem(503, "busy", "all connections are in use: try again", wait=2))
         else:
             self.transport.close()
 
@@ -181,18 +258,28 @@ class Protocol(HttpToolsProtocol):
         self._refuse(Problem(400, "not-http", msg))
 
     def _refuse(self, problem: Problem) -> None:
-        """Answer with a problem, and close."""
+        """Answer with a problem, once the requests before are answered; then close."""
+        if self._is_refused:
+            return
         self._is_refused = True
-        body = problem.body()
-        headers = {
-            **problem.headers,
-            "Content-Type": MEDIA_TYPE,
-            "Content-Length": str(len(body)),
-            "Connection": "close",
-        }
-        lines = "".join(f"{name}: {text}\r\n" for name, text in headers.items())
-        self.transport.write(STATUS_LINE[problem.status] + lines.encode("ascii") + b"\r\n" + body)
-        self.transport.close()
+        is_answering = self._is_answering()
+        if self._is_reading and not self._is_reading_head:
+            if not self.pipeline and is_answering:
+                # Its own answer has begun: there is no place for another one.
+                self.transport.close()
+                return
+            if self.pipeline:
+                # It will not be complete.
+                self.pipeline.popleft()
+        if is_answering:
+            self._refusal = problem
+        else:
+            self._send_refusal(problem)
+
+    def _send_refusal(self, problem: Problem) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(problem.as_http())
+            self.transport.close()
 
     # Stopping.
 

@@ -8,13 +8,16 @@ import errno
 import os
 import socket
 import stat
+import sys
 from typing import TYPE_CHECKING
 
 import uvicorn
+from uvicorn.config import STARTUP_FAILURE
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from ..errors import KosterError
 from ._app import create_app
+from ._connections import Acceptor, Connections, allowed_connections
 from ._log import log, log_as_json
 from ._protocol import Protocol
 
@@ -24,8 +27,8 @@ if TYPE_CHECKING:
     from ._app import Service
     from ._settings import Settings
 
-#: Connections that wait to be accepted.
-_BACKLOG = 2048
+#: Connections that wait to be accepted: as many as the system allows, up to this.
+_BACKLOG = 4096
 
 #: Seconds that a connection stays open with nothing on it: more than what is in front of a service
 #: keeps its own for, which nginx does for 60.
@@ -45,6 +48,7 @@ def serve(
     *,
     proxies: Sequence[str] = (),
     max_connections: int = 1_000,
+    per_client: int = 100,
     grace: float = 30,
     log_level: str = "info",
 ) -> None:
@@ -54,19 +58,34 @@ def serve(
         settings: Its limits.
         listener: Where it listens; see `listening`.
         proxies: Addresses and networks of proxies whose X-Forwarded-For is believed.
-        max_connections: At a time; more are answered 503.
+        max_connections: Open at a time; fewer where there are too few file descriptors. For more,
+            idle ones are closed.
+        per_client: Open at a time for each client's address (of IPv6: each /64); 0 for any number.
         grace: Seconds that requests have to end once it is told to stop.
         log_level: From which on it writes to its log: JSON, a line each, on standard error.
+
+    Raises:
+        TooFewDescriptorsError: the process may open too few files.
     """
-    Protocol.max_connections = max_connections
     log_as_json(log_level)
-    server_of(settings, proxies, grace).run(sockets=[listener])
+    limit = allowed_connections(max_connections, settings)
+    server_of(settings, proxies, grace, limit, per_client).run(sockets=[listener])
 
 
-def server_of(settings: Settings, proxies: Sequence[str] = (), grace: float = 30) -> uvicorn.Server:
+def server_of(
+    settings: Settings,
+    proxies: Sequence[str] = (),
+    grace: float = 30,
+    max_connections: int = 1_000,
+    per_client: int = 0,
+) -> uvicorn.Server:
     """Return a server that can be run, and told to stop by ``should_exit``."""
     service = create_app(settings)
-    app = ProxyHeadersMiddleware(service, list(proxies)) if proxies else service  # type: ignore[arg-type]
+    behind = ProxyHeadersMiddleware(service, list(proxies))  # type: ignore[arg-type]
+    app = behind if proxies else service
+    connections = Connections(
+        max_connections, per_client, service.metrics, behind.trusted_hosts.__contains__
+    )
     config = uvicorn.Config(
         app,
         http=Protocol,
@@ -80,49 +99,51 @@ def server_of(settings: Settings, proxies: Sequence[str] = (), grace: float = 30
         server_header=False,
         timeout_keep_alive=_IDLE,
         timeout_graceful_shutdown=int(grace),
-        backlog=_BACKLOG,
     )
-    return _Server(config, service)
+    return _Server(config, service, connections)
 
 
 class _Server(uvicorn.Server):
     """Tells the service that it is about to stop, and gives clients time to hear of it."""
 
-    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+    def __init__(self, config: uvicorn.Config, service: Service, connections: Connections) -> None:
         super().__init__(config)
         self._service = service
+        self._connections = connections
+        self._acceptors: list[Acceptor] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        await self.lifespan.startup()
+        if self.lifespan.should_exit:
+            sys.exit(STARTUP_FAILURE)
+        # uvicorn's own servers accept without a limit; see `Acceptor`.
+        self.servers = []
         for each in sockets or ():
+            each.setblocking(False)
+            acceptor = Acceptor(each, self._connections, self._new_protocol)
+            acceptor.start()
+            self._acceptors.append(acceptor)
             log("listening", address=shown(each))
+        self.started = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         log("stopping")
         self._service.state.is_stopping = True
         if not self.force_exit:
             await asyncio.sleep(_DRAINING)
-        for server, listener in zip(self.servers, sockets or (), strict=False):
-            await self._stop_listening(server, listener)
+        for acceptor in self._acceptors:
+            await acceptor.stop()
         await super().shutdown(sockets)
         log("stopped")
 
-    async def _stop_listening(self, server: asyncio.Server, listener: socket.socket) -> None:
-        """Take up all who are connected and wait to be; closing alone would reset them."""
-        loop = asyncio.get_running_loop()
-        loop.remove_reader(listener)
-        # Others are kept waiting, and refused once it is closed.
-        listener.listen(0)
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                await loop.connect_accepted_socket(self._new_protocol, connection)
-        server.close()
-
-    def _new_protocol(self) -> asyncio.Protocol:
-        """Return the protocol of a connection."""
+    def _new_protocol(self, address: str) -> Protocol:
+        """Return the protocol of a connection from an address."""
         return Protocol(
-            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+            registry=self._connections,
+            address=address,
         )
 
 
