@@ -191,15 +191,21 @@ def _of_several(
 ) -> Iterator[Candidate]:
     """Go through the tokens of URLs that clients send."""
     outputs = [_outputs(reading) for reading in readings]
+    spoken = _escapes_in(written)
     listed = _escapes_in(as_written)
-    listed |= {each for each in _escapes_in(written) if chr(int(each[1:], 16)) not in _RAW}
+    listed |= {each for each in spoken if chr(int(each[1:], 16)) not in _RAW}
     bare = _ESCAPE.sub(b"", written)
     listed |= {f"%{octet:02X}" for octet in set(bare) if chr(octet) not in _RAW}
+    octets = set(written)
     in_an_escape = _IN_AN_ESCAPE.search(written) is not None
     for token in outputs[0]:
         pairs = tuple(of_reading[token] for of_reading in outputs)
         if token in _RAW:
-            if in_an_escape or all(len(pair[0]) == 1 for pair in pairs) or _is_told(token, written):
+            if (
+                in_an_escape
+                or all(len(pair[0]) == 1 for pair in pairs)
+                or _is_told(token, octets, spoken)
+            ):
                 yield token, pairs
         elif token in listed and chr(int(token[1:], 16)) not in _UNRESERVED:
             if token in _AS_THEY_ARE:
@@ -208,14 +214,13 @@ def _of_several(
 
 
 def _escapes_in(written: bytes) -> set[str]:
-    return {escape.translate(_UNMARKED).decode("ascii") for escape in _ESCAPE.findall(written)}
+    found = set(_ESCAPE.findall(written))
+    return {escape.translate(_UNMARKED).decode("ascii") for escape in found}
 
 
-def _is_told(character: str, written: bytes) -> bool:
+def _is_told(character: str, octets: set[int], escapes: set[str]) -> bool:
     """Tell whether a pattern speaks of a character, as it is or escaped."""
-    if character.encode("ascii") in written:
-        return True
-    return f"%{ord(character):02X}" in _escapes_in(written)
+    return ord(character) in octets or f"%{ord(character):02X}" in escapes
 
 
 def _characters(written: bytes) -> list[str]:

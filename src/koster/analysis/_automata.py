@@ -50,6 +50,10 @@ class Automaton:
         """Return how many characters at least a URL needs until it matches."""
         return 0
 
+    def forced(self, _state: int) -> int:
+        """Return the only byte that a path may go on with to match, or -1: there are several."""
+        return -1
+
     def run_start(self, _state: int) -> int:
         """Return what at least stays of a state after any octets."""
         return NEVER
@@ -76,12 +80,14 @@ class Automaton:
         key = state, number, must_match
         found = self._rows.get(key)
         if found is None:
-            hopeless = NEVER if must_match else PRUNED if self.is_anchored else self.full
-            after = [self.after(state, octets) for octets in outputs]
-            found = self._rows[key] = tuple(
-                PRUNED if successor == hopeless else successor for successor in after
-            )
+            found = self._rows[key] = self.successors(state, outputs, must_match)
         return found
+
+    def successors(self, state: int, outputs: Sequence[bytes], must_match: bool) -> tuple[int, ...]:
+        """Return the same, without keeping it."""
+        hopeless = NEVER if must_match else PRUNED if self.is_anchored else self.full
+        after = [self.after(state, octets) for octets in outputs]
+        return tuple([PRUNED if successor == hopeless else successor for successor in after])
 
 
 class Starred(Automaton):
@@ -108,11 +114,17 @@ class Starred(Automaton):
             self._starts[-1] = begin - len(runs[-1])
         elif is_anchored:
             self._starts[-1] = NEVER
-        self._left = _characters_left(self._text)
+        self._left: list[int] = []
 
     def left(self, _state: int) -> int:
         """Return how many characters at least a URL needs until it matches."""
+        if not self._left:
+            self._left = _characters_left(self._text)
         return self._left[_state]
+
+    def forced(self, _state: int) -> int:
+        """Return the only byte that a path may go on with to match, or -1: there are several."""
+        return self._text[_state] if 0 <= _state < self._literal else -1
 
     def run_start(self, _state: int) -> int:
         """Return what at least stays of a state after any octets: where its run begins."""

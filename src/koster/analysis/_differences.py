@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 #: Pairs that are tried with likely URLs once the budget is spent.
 _TRIED = 200
 
+#: Bytes of a pattern that one character of a URL may match.
+_MOST_BYTES = 4
+
 #: What stands in a URL in one way only, in every reading.
 _ONE_WAY = re.compile(rb"/[A-Za-z0-9._~/-]*")
 
@@ -224,6 +227,7 @@ class _Pairs:
             url = with_host(plainest(url_of(path, self.old.reading), self.old.reading))
             if len(path) == max(old.shortest, new.shortest, 1) and self._decide(url, old, new):
                 return url
+        self._check_size(old, new)
         outside = [*self.old.before(old, prefix), *self.new.before(new, prefix)]
         self._budget.compare((1 + len(outside)) * max(old.weight, new.weight))
         if any(each.covers(old) or each.covers(new) for each in outside):
@@ -241,10 +245,13 @@ class _Pairs:
         return self.old.deciding(url) is old and self.new.deciding(url) is new
 
     def _of_two(self, old: Entry, new: Entry) -> str | None:
+        self._check_size(old, new)
         before = self.old.before(old, self.new.key_of(new))
         after = self.new.before(new, self.old.key_of(old))
         self._budget.compare((1 + len(before) + len(after)) * max(old.weight, new.weight))
-        if any(each.covers(old) for each in before) or any(each.covers(new) for each in after):
+        if any(each.covers(old) or each.covers_everywhere(new) for each in before):
+            return None
+        if any(each.covers(new) or each.covers_everywhere(old) for each in after):
             return None
         begins = [_ONE_WAY.match(entry.literal) for entry in (old, new)]
         begin = max((match[0] if match else b"/" for match in begins), key=len)
@@ -260,6 +267,14 @@ class _Pairs:
         )
         found = search.shortest(url, prefixes, self._budget)
         return None if found is None else with_host(found)
+
+    def _check_size(self, old: Entry, new: Entry) -> None:
+        """See that a URL that both match is not too long to be found.
+
+        Raises:
+            BudgetSpentError: it is.
+        """
+        self._budget.check(max(old.shortest, new.shortest) // _MOST_BYTES)
 
     def sample(self, old: Entry, new: Entry) -> str | None:
         """Return a URL that the two entries decide, if a likely one is.

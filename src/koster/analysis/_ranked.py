@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
+from .. import _glob
 from ..dialects import Choice, Escapes, Patterns, RobotsTxtPath
 from ._alphabet import AS_IT_STANDS, path_of, spelled
 from ._automata import Automaton, Shell, automaton
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 #: Octets of a literal prefix with which an entry meets many others.
 _SHORT = 3
 
+#: Bytes of a literal prefix by which it is found, where it has to be unescaped.
+_KEY = 2_000
+
 #: Octets behind a literal prefix, as patterns usually have them at most; how many of more take as
 #: long as a usual pattern.
 _USUAL = 32
@@ -37,7 +41,8 @@ NOTHING = -1
 ITSELF = -2
 
 _STAR = b"*"
-_ESCAPE = re.compile(rb"(%[0-9A-F]{2})")
+#: What is special in shell patterns besides stars.
+_SHELL_SPECIAL = re.compile(rb"[?\[\]!\\]")
 #: The beginning of a character of UTF-8 without its end.
 _CUT_CHARACTER = re.compile(
     rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z"
@@ -46,13 +51,19 @@ _CUT_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
 _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?&=*")
 #: RFC 3986 §3.3: octets that stand as they are, and are none of a pattern's.
 _PLAIN = (_SAFE - {42}) | frozenset(b":@!'()+,;")
+_ESCAPES_OR_NOT_PLAIN = re.compile(
+    rb"(?:%[0-9A-F]{2})+|[^" + re.escape(bytes(sorted(_PLAIN))) + rb"]", re.DOTALL
+)
 #: A run behind a star that can begin in the middle of an escape.
 _IN_AN_ESCAPE = re.compile(rb"\*[0-9A-F]")
 
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """A compared rule: a literal prefix and what follows it. ``order`` is its place in the list."""
+    """A compared rule: a literal prefix and what follows it.
+
+    ``order`` is its place in the list, ``key`` that in an index of several readings.
+    """
 
     number: int
     literal: bytes
@@ -64,7 +75,9 @@ class Entry:
     row: int
     order: int = 0
     is_overshadowed: bool | None = None
+    key: bytes | None = None
     _automaton: Automaton | None = field(default=None, repr=False)
+    _elements: int = field(default=-1, repr=False)
     _octets: frozenset[int] | None = field(default=None, repr=False)
 
     @property
@@ -100,7 +113,9 @@ class Entry:
     def shortest(self) -> int:
         """At least so many octets a path has that it matches."""
         if self.kind == Patterns.SHELL:
-            return len(self.literal)
+            if self._elements < 0:
+                self._elements = sum(each is not None for each in _glob.elements(self.rest))
+            return len(self.literal) + self._elements
         return len(self.literal) + len(self.rest) - self.rest.count(_STAR)
 
     def covers(self, other: Entry) -> bool:
@@ -133,6 +148,15 @@ class Entry:
             and not _IN_AN_ESCAPE.search(text)
         )
 
+    def covers_everywhere(self, other: Entry) -> bool:
+        """Tell whether it matches all that an entry, perhaps of another reading, matches."""
+        return (
+            _STAR not in self.literal + other.literal
+            and self.means_the_same()
+            and other.means_the_same()
+            and self.covers(other)
+        )
+
     def tables(self) -> tuple[bytes, ...]:
         """Return the tables of its elements, if it is a shell pattern."""
         return self.automaton.tables if isinstance(self.automaton, Shell) else ()
@@ -140,12 +164,18 @@ class Entry:
 
 def _entries_of(rules: Rules) -> list[Entry]:
     """Return the entries of compared rules, by number."""
-    return [
-        Entry(number, text[:size], text[size:], kind, is_anchored, allow, rank, row)
-        for number, (text, size, kind, is_anchored, allow, rank, row) in enumerate(
-            rules.compared_rules()
-        )
-    ]
+    found = []
+    for number, compared in enumerate(rules.compared_rules()):
+        text, size, kind, is_anchored, allow, rank, row = compared
+        if kind == Patterns.SHELL and not _SHELL_SPECIAL.search(text):
+            # With stars alone it is a pattern as of the other readings, and simpler.
+            is_anchored = not text.endswith(_STAR)
+            text = text.rstrip(_STAR)
+            kind = int(Patterns.WILDCARDS if _STAR in text else Patterns.PREFIX)
+            size = min(size, len(text))
+        entry = Entry(number, text[:size], text[size:], kind, is_anchored, allow, rank, row)
+        found.append(entry)
+    return found
 
 
 def _of_itself(*, and_longer: bool) -> list[Entry]:
@@ -206,8 +236,11 @@ class Ranked:
         self._sizes = sorted({len(key) for key in self._keys})
 
     def _unescaped(self, entry: Entry) -> bytes:
-        # A pattern that is compared as it stands may end within an escape of the URL.
-        return unquote_to_bytes(_CUT_ESCAPE.sub(b"", spelled(entry.literal, self.reading)))
+        if entry.key is None:
+            begin = spelled(entry.literal[:_KEY], self.reading)
+            # A pattern that is compared as it stands may end within an escape of the URL.
+            entry.key = unquote_to_bytes(_CUT_ESCAPE.sub(b"", begin))
+        return entry.key
 
     @property
     def in_file_order(self) -> list[Entry]:
@@ -288,11 +321,8 @@ def url_of(path: bytes, reading: Reading) -> str:
     path = spelled(path, reading)
     if escapes in (Escapes.CANONICAL, Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN):
         return path.decode("utf-8", "replace")
-    # Escapes that were kept stay; every other octet stood there as it is, or was escaped.
-    return "".join(
-        part.decode("ascii") if number % 2 else "".join(map(_told, part))
-        for number, part in enumerate(_ESCAPE.split(path))
-    )
+    # Escapes that were kept stay; every other byte stood there as it is, or was escaped.
+    return _ESCAPES_OR_NOT_PLAIN.sub(_told, path).decode("ascii")
 
 
 def url_that_begins(path: bytes, reading: Reading) -> str | None:
@@ -311,5 +341,6 @@ def url_that_begins(path: bytes, reading: Reading) -> str | None:
     return None
 
 
-def _told(octet: int) -> str:
-    return chr(octet) if octet in _PLAIN else f"%{octet:02X}"
+def _told(found: re.Match[bytes]) -> bytes:
+    part = found[0]
+    return part if len(part) > 1 else b"%%%02X" % part[0]

@@ -63,6 +63,15 @@ class Budget:
         if self._left < 0:
             raise BudgetSpentError
 
+    def check(self, states: int) -> None:
+        """See that a question that needs so many states at least can be answered.
+
+        Raises:
+            BudgetSpentError: it cannot.
+        """
+        if states > min(self._each, self._total):
+            raise BudgetSpentError
+
     def compare(self, rules: int) -> None:
         """Compare a rule with so many others.
 
@@ -93,6 +102,9 @@ class Search:
         )
         self._inside = len(inside)
         self._costs = [len(token) for token in letters.tokens]
+        self._all = range(len(letters.tokens))
+        #: The tokens whose output begins with a byte, by reading and whether they stand in a query.
+        self._beginning: dict[tuple[int, bool, int], list[int]] = {}
         self._turns = letters.has_queries
         self._question = letters.tokens.index("?") if "?" in letters.tokens else -1
 
@@ -159,17 +171,45 @@ class Search:
         """Return the places that can follow, each with a token that leads to it."""
         in_query, states = place
         outputs = self._letters.outputs
-        rows = [
-            automaton.row(each, outputs[number][in_query], 2 * number + in_query, must_match)
-            for (automaton, number, must_match), each in zip(self._members, states, strict=True)
-        ]
+        tokens = self._forced(in_query, states)
+        if tokens is None:
+            tokens = self._all
+            rows = [
+                automaton.row(each, outputs[number][in_query], 2 * number + in_query, must_match)
+                for (automaton, number, must_match), each in zip(self._members, states, strict=True)
+            ]
+        else:
+            rows = [
+                automaton.successors(
+                    each, [outputs[number][in_query][token] for token in tokens], must_match
+                )
+                for (automaton, number, must_match), each in zip(self._members, states, strict=True)
+            ]
         found: dict[_Place, int] = {}
         columns = zip(*rows, strict=True) if rows else [()] * len(self._costs)
-        for token, successor in enumerate(columns):
+        for token, successor in zip(tokens, columns, strict=True):
             if PRUNED not in successor:
                 turned = in_query or (self._turns and token == self._question)
                 found.setdefault((turned, successor), token)
         return [(token, successor) for successor, token in found.items()]
+
+    def _forced(self, in_query: bool, states: tuple[int, ...]) -> Sequence[int] | None:
+        """Return the tokens that can follow where a literal prefix leaves few, or None: any can."""
+        for (automaton, number, _), state in zip(
+            self._members[: self._inside], states[: self._inside], strict=True
+        ):
+            byte = automaton.forced(state)
+            if byte >= 0:
+                key = number, in_query, byte
+                found = self._beginning.get(key)
+                if found is None:
+                    found = self._beginning[key] = [
+                        token
+                        for token, output in enumerate(self._letters.outputs[number][in_query])
+                        if not output or output[0] == byte
+                    ]
+                return found
+        return None
 
     def _told(self, came: dict[_Place, tuple[_Place, int] | None], place: _Place) -> str:
         """Return the tokens that led to a place."""
