@@ -23,7 +23,7 @@ from koster.service import Settings, _server, listening
 from koster.service._server import server_of
 
 #: Loopback is let through, so that there are sites to fetch; clients are not held back.
-OPEN = Settings(rate=0, let_through=("127.0.0.1/32",))
+OPEN = Settings(rate=0, work_per_minute=0, let_through=("127.0.0.1/32",))
 
 
 @contextlib.contextmanager

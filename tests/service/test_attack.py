@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 import serving
+from support import ROOT
 
 ATTACK = Path(__file__).parent / "attack.py"
 
@@ -79,3 +80,39 @@ def test_too_few_descriptors(capfd: pytest.CaptureFixture[str]) -> None:
     assert "file descriptors" in done.stderr
     assert "ulimit -n" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+STARS = "User-agent: *\n" + "".join(
+    f"Disallow: /*{chr(97 + each)}*{chr(98 + each)}*{chr(99 + each)}\n" for each in range(22)
+)
+#: Long questions: the two of the attack that was found, and one that takes all the time there is.
+LONG = {
+    "stars": ("disagree", {"robots": STARS}),
+    "percents": ("disagree", {"robots": "User-agent: *\nDisallow: /" + "%" * 400_000}),
+    "endless": ("audit", {"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}),
+}
+USUAL = (ROOT / "examples/robots.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize("clients", [1, 3])
+@pytest.mark.parametrize("kind", LONG)
+def test_one_client_does_not_starve_others(tmp_path: Path, kind: str, clients: int) -> None:
+    """Ten long questions at a time from each attacker, and a client who lints a usual file."""
+    route, question = LONG[kind]
+    path = tmp_path / "question.json"
+    path.write_text(json.dumps(question))
+    waited: list[float] = []
+    with serving.as_command("--workers", 2) as command, httpx2.Client(base_url=command.url) as api:
+        assert api.post("/v1/lint", json={"robots": USUAL}).status_code == 200
+        attack = attacking("work", command.url, route, path, clients, 10, 12)
+        time.sleep(1)
+        while attack.poll() is None:
+            began = time.monotonic()
+            answer = api.post("/v1/lint", json={"robots": USUAL}, timeout=30)
+            waited.append(time.monotonic() - began)
+            assert answer.status_code == 200, answer.text
+            time.sleep(0.1)
+        answers = of(attack)
+        assert sum(answers.values()) > 0
+    assert sorted(waited)[len(waited) * 95 // 100] < PATIENCE
+    told(f"{clients} x 10 {kind}, {answers}, lint", waited)

@@ -114,10 +114,20 @@ def _networks(
     help="How long a question may be worked on.",
 )
 @click.option(
+    "--work-per-minute",
+    type=click.FloatRange(0),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Worker time that a client's long questions may take per minute, a minute's worth at "
+    "once. 0: any amount.",
+)
+@click.option(
     "--workers",
     type=click.IntRange(1),
     metavar="N",
-    help="Processes that work on long questions; without it, one less than there are cores.",
+    help="Processes that work on long questions; one more answers short ones. Default: one less "
+    "than there are cores.",
 )
 @click.option(
     "--connections",
@@ -189,6 +199,7 @@ def serve(
     fetch_timeout: float,
     fetches: int,
     work_timeout: float,
+    work_per_minute: float,
     workers: int | None,
     connections: int,
     per_client: int,
@@ -221,6 +232,7 @@ def serve(
             max_questions=max_questions,
             rate=rate,
             work_timeout=work_timeout,
+            work_per_minute=work_per_minute,
             fetch_timeout=fetch_timeout,
             fetches=fetches,
             user_agent=user_agent,

@@ -80,7 +80,7 @@ class Service(Gate):
         self.metrics = metrics = _metrics.Metrics()
         limit = RateLimit(settings.rate, time.monotonic)
         sites = Sites(settings, limit, metrics)
-        workers = Workers(settings.workers, settings.work_timeout, metrics)
+        workers = Workers(settings, metrics)
 
         @asynccontextmanager
         async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

@@ -77,6 +77,11 @@ class Metrics:
             "Questions that are worked on, or wait for it.",
             registry=self.registry,
         )
+        self.work_seconds = Counter(
+            "koster_work_seconds_total",
+            "Seconds of worker time that long questions took.",
+            registry=self.registry,
+        )
         self.connections = Gauge("koster_connections", "Open connections.", registry=self.registry)
         self.closed_connections = Counter(
             "koster_connections_closed_total",

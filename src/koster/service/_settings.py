@@ -26,7 +26,9 @@ class Settings:
         rate: Requests a second that a client may make on average, twice as many at once; 0 for
             any number. More is 429. A request that fetches counts as ten.
         work_timeout: Seconds that a question may be worked on; longer is 422.
-        workers: Processes that work on long questions.
+        work_per_minute: Seconds of worker time that a client may use in a minute on average, a
+            minute's worth at once; 0 for any number. More is 429.
+        workers: Processes that work on long questions; one more answers short ones.
         fetch_timeout: Seconds that a site's whole fetch may take, redirects included.
         fetches: Fetches at a time.
         user_agent: What is sent as the User-Agent header.
@@ -39,6 +41,7 @@ class Settings:
     max_questions: int = 1_000
     rate: float = 50
     work_timeout: float = 10
+    work_per_minute: float = 30
     workers: int = _cores_to_spare()
     fetch_timeout: float = 10
     fetches: int = 20
