@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from operator import itemgetter
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from ..errors import KosterError
@@ -78,7 +78,8 @@ class Connections:
         self._per_client = per_client
         self._metrics = metrics
         self._is_shared = is_shared
-        self._open: dict[str, set[Protocol]] = {}
+        #: Of each client, those that were used longest ago first.
+        self._open: dict[str, dict[Protocol, None]] = {}
         self._number = 0
         metrics.connections.set_function(lambda: self._number)
 
@@ -89,15 +90,22 @@ class Connections:
 
     def opened(self, connection: Protocol) -> None:
         """Count a connection."""
-        self._open.setdefault(client_key(connection.address), set()).add(connection)
+        self._open.setdefault(client_key(connection.address), {})[connection] = None
         self._number += 1
+
+    def used(self, connection: Protocol) -> None:
+        """Note that a connection has just been used."""
+        own = self._open.get(client_key(connection.address), {})
+        if connection in own:
+            del own[connection]
+            own[connection] = None
 
     def closed(self, connection: Protocol) -> None:
         """Stop counting a connection, if it is counted."""
         key = client_key(connection.address)
         own = self._open.get(key)
         if own is not None and connection in own:
-            own.remove(connection)
+            del own[connection]
             self._number -= 1
             if not own:
                 del self._open[key]
@@ -123,30 +131,27 @@ class Connections:
         """
         if not (self._per_client and address) or self._is_shared(address):
             return None
-        own = self._open.get(client_key(address), ())
+        own = self._open.get(client_key(address), {})
         if len(own) < self._per_client:
             return None
         log_sparsely("too many connections from one client", client=address, limit=self._per_client)
-        idle = [(since, each) for each in own if (since := each.idle_since()) is not None]
-        if idle:
-            self._close(min(idle, key=itemgetter(0))[1], "client")
+        idle = next(filter(_is_idle, own), None)
+        if idle is not None:
+            self._close(idle, "client")
             return None
         self._metrics.refused_connections.inc()
         return too_many_connections(self._per_client)
 
     def _close_some(self) -> None:
         """Close idle connections, those of the clients with the most first; then slow senders."""
-        found: list[tuple[bool, int, float, int, Protocol]] = []
-        for own in self._open.values():
-            for each in own:
-                idle = each.idle_since()
-                since = each.receiving_since() if idle is None else idle
-                if since is not None:
-                    found.append((idle is None, -len(own), since, len(found), each))
-        found.sort()
-        for *_, connection in found[: max(1, self.limit // _PART)]:
+        clients = sorted(self._open.values(), key=_by_number)
+        most = max(1, self.limit // _PART)
+        found = list(islice(filter(_is_idle, chain.from_iterable(clients)), most))
+        if not found:
+            found = list(islice(filter(_is_receiving, chain.from_iterable(clients)), most))
+        for connection in found:
             self._close(connection, "all")
-        log_sparsely("connection limit reached", limit=self.limit, idle=len(found))
+        log_sparsely("connection limit reached", limit=self.limit, closed=len(found))
 
     def _close(self, connection: Protocol, reason: str) -> None:
         self.closed(connection)
@@ -231,6 +236,19 @@ class Acceptor:
         except OSError:
             self._connections.closed(protocol)
             connection.close()
+
+
+def _by_number(own: dict[Protocol, None]) -> tuple[int, float]:
+    """Order clients: the one with the most connections first, then the one idle longest."""
+    return -len(own), next(iter(own)).since
+
+
+def _is_idle(connection: Protocol) -> bool:
+    return connection.is_idle
+
+
+def _is_receiving(connection: Protocol) -> bool:
+    return connection.is_receiving
 
 
 def _turn_away(connection: socket.socket, problem: Problem) -> None:

@@ -54,7 +54,7 @@ class Protocol(HttpToolsProtocol):
         self._is_read = False
         self._is_giving_way = False
         #: The loop's time at which the last request began or was answered.
-        self._since = self.loop.time()
+        self.since = self.loop.time()
         #: What is answered once the requests before are.
         self._refusal: Problem | None = None
         #: Octets of the request that are no body: its head, the frames of chunks, trailers.
@@ -121,7 +121,7 @@ class Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin a request."""
         self._stop_waiting_for_request()
-        self._since = self.loop.time()
+        self._note_use()
         self._head = self._chunks = 0
         self._is_reading_head = self._is_reading = True
         super().on_message_begin()
@@ -186,9 +186,13 @@ class Protocol(HttpToolsProtocol):
         """End an answer; then comes the next one, or a refusal."""
         is_last = not self.pipeline
         super().on_response_complete()
-        self._since = self.loop.time()
+        self._note_use()
         if is_last and self._refusal is not None:
             self._send_refusal(self._refusal)
+
+    def _note_use(self) -> None:
+        self.since = self.loop.time()
+        self._registry.used(self)
 
     def _unsupported_upgrade_warning(self) -> None:
         """Say nothing: who asks for an upgrade is answered without."""
@@ -230,16 +234,16 @@ class Protocol(HttpToolsProtocol):
 
     # Making room.
 
-    def idle_since(self) -> float | None:
-        """Return the loop's time since which no request is in progress, or None: one is."""
-        is_idle = self._is_read and not (
-            self._is_reading or self._is_refused or self._is_answering()
-        )
-        return self._since if is_idle else None
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is in progress."""
+        is_busy = self._is_reading or self._is_refused or self._is_answering()
+        return self._is_read and not is_busy
 
-    def receiving_since(self) -> float | None:
-        """Return the loop's time since which a request has been arriving, or None: none is."""
-        return self._since if self._is_reading and not self._is_answering() else None
+    @property
+    def is_receiving(self) -> bool:
+        """Whether a request is arriving, and nothing is answered."""
+        return self._is_reading and not self._is_answering()
 
     def give_way(self) -> None:
         """Close, for another connection."""
