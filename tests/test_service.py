@@ -309,10 +309,16 @@ def test_what_is_wrong_many_times_is_said_once(api: httpx2.Client) -> None:
 
 def test_no_answer_is_much_longer_than_the_question(api: httpx2.Client) -> None:
     long = "User-agent: *\nDisallow: /" + "*" * 60_000
-    for question in ({"urls": ["/"] * 1_000}, {"urls": ["/x"], "agents": ["x" * 900] * 900}):
-        told = api.post("/v1/decide", json=question | {"robots": long}).text
-        assert len(told) < 5_000_000
-        assert json.loads(told)["decisions"][0]["rule"].endswith("*…")
+    told = api.post("/v1/decide", json={"urls": ["/"] * 1_000, "robots": long}).text
+    assert len(told) < 1 << 20
+    assert json.loads(told)["decisions"][0]["rule"].endswith("*…")
+    for question in (
+        {"urls": ["/" + "x" * 8_000] * 30, "agents": ["a", "b", "c"]},
+        {"urls": ["/" + "\u0000" * 800] * 100, "agents": ["a", "b", "c"]},
+        {"urls": ["/x"], "agents": ["x" * 900] * 900},
+    ):
+        answer = api.post("/v1/decide", json=question | {"robots": ""})
+        problem(answer, 422, "answer-too-large")
     told = api.post("/v1/audit", json={"robots": long}).text
     assert len(told) < 1_000_000
     findings = asked(api, "lint", {"robots": "User-agent: *\n" + "Dissallow: /x\n" * 5_000})
@@ -342,6 +348,42 @@ def test_what_is_no_question(api: httpx2.Client) -> None:
     problem(api.get("/v1/check", params=twice), 422, "invalid")
     problem(api.get("/v1/fetch", params={"site": "a.invalid", "max_age": 59}), 422, "invalid")
     problem(api.get("/v1/fetch", params={"site": "http://[x/"}), 422, "no-site")
+
+
+def test_keys_that_occur_twice_are_refused(api: httpx2.Client) -> None:
+    for body in (
+        b'{"robots": "", "urls": ["/"], "urls": ["/x"]}',
+        b'{"robots": "", "robots": "", "urls": ["/"]}',
+        b'{"before": {"robots": "", "r\\u006fbots": "x"}, "after": {"robots": ""}}',
+    ):
+        route = "diff" if b"before" in body else "decide"
+        headers = {"Content-Type": "application/json"}
+        answer = api.post(f"/v1/{route}", content=body, headers=headers)
+        assert "duplicate key" in problem(answer, 400, "not-json")["detail"]
+
+
+def test_problems_are_short_whatever_was_asked(api: httpx2.Client) -> None:
+    long = "\u00e9" * 400_000
+    for question in (
+        {long: 1},
+        {"robots": "", "urls": ["/"], long: 1},
+        {"robots": "", "urls": ["/"], "dialect": long[:1_000]},
+        {"site": "https://" + long[:2_000] + "/%", "urls": ["/"]},
+        {"site": "ftp://" + long[:2_000], "urls": ["/"]},
+        {f"{number}{long[:1_000]}": 1 for number in range(19)},
+    ):
+        answer = api.post("/v1/decide", json=question)
+        assert 400 <= answer.status_code < 500
+        assert len(answer.content) < 50_000
+    twice = "{" + ", ".join([f'"{long[:200_000]}": 1'] * 2) + "}"
+    headers = {"Content-Type": "application/json"}
+    answer = api.post("/v1/decide", content=twice.encode(), headers=headers)
+    assert len(problem(answer, 400, "not-json")["detail"]) <= 300
+    answer = api.get("/v1/check", params={"url": "a.invalid", long[:5_000]: "x"})
+    assert len(answer.content) < 50_000
+    agents = ["x" * 1_000] * 500
+    answer = api.post("/v1/audit", json={"robots": "", "agents": agents})
+    assert len(problem(answer, 422, "unknown-agent")["detail"]) <= 300
 
 
 def test_problems_do_not_say_back_what_was_said(api: httpx2.Client) -> None:

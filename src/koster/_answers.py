@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 #: be as long as the file, and is repeated for each question.
 _LONGEST = 1_000
 _LONGEST_URL = 8_192
+#: Of a rule or sentence in a decision, of which there may be a thousand.
+_LONGEST_RULE = 300
 _MOST = 1_000
 
 
@@ -68,8 +70,8 @@ def decision_told(decision: Decision) -> dict[str, Any]:
         "allowed": decision.allowed,
         "reason": decision.reason,
         "line": rule.line if rule else None,
-        "rule": _cut(str(rule)) if rule else None,
-        "sentence": _cut(str(decision)),
+        "rule": _cut(str(rule), _LONGEST_RULE) if rule else None,
+        "sentence": _cut(str(decision), _LONGEST_RULE),
     }
 
 

@@ -14,8 +14,9 @@ from ..agents import known
 from ..dialects import DIALECTS, RFC9309, dialect_named
 from ..robots import parse
 from . import _models as models
+from ._gate import LARGEST_ANSWER
 from ._limits import client_of
-from ._problems import Problem
+from ._problems import Problem, answer_too_large
 from ._sites import as_url, is_on
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def add_routes(  # noqa: C901, PLR0915 - one route after another
     api: FastAPI, settings: Settings, sites: Sites, workers: Workers, metrics: Metrics
 ) -> None:
     """Add the routes to the application itself: a router of their own would look them up twice."""
+    largest = max(settings.max_body, LARGEST_ANSWER)
 
     async def fetched(site: str, dialect: str, request: Request, pointer: str) -> Outcome:
         return await sites.outcome(as_url(site), dialect, client_of(request), pointer)
@@ -69,6 +71,9 @@ def add_routes(  # noqa: C901, PLR0915 - one route after another
             many = f"{count:,} questions are more than {settings.max_questions:,}"
             detail = f"{many}: ask about fewer robots or URLs"
             raise Problem(422, "too-many-questions", detail)
+        # Each URL is in the answer for each robot, also in the sentence.
+        if 2 * len(agents) * sum(map(len, urls)) > largest:
+            raise answer_too_large(largest)
         metrics.questions.inc(count)
         outcome = None
         if question.site is None:

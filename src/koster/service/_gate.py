@@ -14,7 +14,7 @@ import anyio
 
 from . import _problems
 from ._log import log
-from ._problems import Problem, too_large
+from ._problems import Problem, answer_too_large, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
@@ -57,6 +57,9 @@ _PAGE_HEADERS = [
 #: Monitoring endpoints: not rate-limited, and answered when all connections are in use.
 WATCHED = frozenset({"/healthz", "/readyz", "/metrics"})
 
+#: Bytes of an answer of the API, where requests may not have more.
+LARGEST_ANSWER = 1 << 20
+
 #: Methods that have a name of their own in metrics: a client may send any word.
 _METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"})
 
@@ -82,6 +85,7 @@ class Gate:
     ) -> None:
         self._app = app
         self._max_body = max_body
+        self._max_answer = max(max_body, LARGEST_ANSWER)
         self._limit = limit
         self._metrics = metrics
         self._state = state
@@ -96,14 +100,24 @@ class Gate:
         status = 0
         sent = 0
 
+        is_too_large = False
+
         async def sending(message: Message) -> None:
-            nonlocal status, sent
+            nonlocal status, sent, is_too_large
             if message["type"] == "http.response.start":
+                if scope["path"].startswith("/v1/") and _size_of(message) > self._max_answer:
+                    is_too_large = True
+                    problem = answer_too_large(self._max_answer)
+                    message, body = _messages_of(problem)
                 status = message["status"]
                 self._add_headers(message, scope["path"], request)
-            else:
+                await send(message)
+                if is_too_large:
+                    sent += len(body["body"])
+                    await send(body)
+            elif not is_too_large:
                 sent += len(message.get("body", b""))
-            await send(message)
+                await send(message)
 
         self._metrics.in_progress += 1
         try:
@@ -182,6 +196,23 @@ class Gate:
         )
 
 
+def _size_of(start: Message) -> int:
+    """Return the bytes of an answer, as its start declares them."""
+    return next((int(text) for name, text in start["headers"] if name == b"content-length"), 0)
+
+
+def _messages_of(problem: Problem) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a problem as the two messages of an answer."""
+    body = problem.body()
+    headers = [
+        (b"content-type", _problems.MEDIA_TYPE.encode("ascii")),
+        (b"content-length", str(len(body)).encode("ascii")),
+        *((name.lower().encode(), text.encode()) for name, text in problem.headers.items()),
+    ]
+    start = {"type": "http.response.start", "status": problem.status, "headers": headers}
+    return start, {"type": "http.response.body", "body": body}
+
+
 def _handler_at(path: str) -> str:
     """Return what answers at a path that is no route of the API."""
     if path == "/openapi.json":
@@ -201,15 +232,10 @@ async def _refuse(problem: Problem, receive: Receive, send: Send) -> None:
     The answer is whole before the body is read: closing at once would take it from clients that are
     still sending.
     """
-    body = problem.body()
-    headers = [
-        (b"content-type", _problems.MEDIA_TYPE.encode("ascii")),
-        (b"content-length", str(len(body)).encode("ascii")),
-        (b"connection", b"close"),
-        *((name.lower().encode(), text.encode()) for name, text in problem.headers.items()),
-    ]
-    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": True})
+    start, body = _messages_of(problem)
+    start["headers"].append((b"connection", b"close"))
+    await send(start)
+    await send(body | {"more_body": True})
     left = _SWALLOWED
     with anyio.move_on_after(_LINGERING):
         while left > 0:

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
     from fastapi import FastAPI
 
 MEDIA_TYPE = "application/problem+json"
+
+#: Characters of each text in a problem.
+_LONGEST = 300
 
 
 class Problem(Exception):  # noqa: N818 - the standard's name
@@ -47,10 +51,12 @@ class Problem(Exception):  # noqa: N818 - the standard's name
             "title": HTTPStatus(self.status).phrase,
             "status": self.status,
             "code": self.code,
-            "detail": self.detail,
+            "detail": _shortened(self.detail),
         }
         if self.errors:
-            record["errors"] = list(self.errors)
+            record["errors"] = [
+                {name: _shortened(text) for name, text in error.items()} for error in self.errors
+            ]
         return json.dumps(record).encode("ascii")
 
     @property
@@ -76,9 +82,20 @@ class Problem(Exception):  # noqa: N818 - the standard's name
         return Response(self.body(), self.status, self.headers, MEDIA_TYPE)
 
 
+def _shortened(text: str) -> str:
+    """Return text as long as a problem needs: part of it may be from a request."""
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def answer_too_large(limit: int) -> Problem:
+    """Return what is said in place of an answer that is too large."""
+    detail = f"the answer is larger than {limit:,} bytes: ask about less at once"
+    return Problem(422, "answer-too-large", detail)
+
+
 def too_large(limit: int) -> Problem:
     """Return what is said to a body that is too large."""
-    return Problem(413, "body-too-large", f"the body is larger than {limit:,} octets")
+    return Problem(413, "body-too-large", f"the body is larger than {limit:,} bytes")
 
 
 def too_many_connections(limit: int) -> Problem:
@@ -87,9 +104,37 @@ def too_many_connections(limit: int) -> Problem:
     return Problem(429, "too-many-connections", detail, wait=2)
 
 
+class _Request(Request):
+    """A request whose JSON has no name twice: readers differ in which of the two counts."""
+
+    async def json(self) -> Any:
+        if not hasattr(self, "_json"):
+            self._json = json.loads(await self.body(), object_pairs_hook=_without_duplicates)
+        return self._json
+
+
+class _Route(APIRoute):
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handler = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            return await handler(_Request(request.scope, request.receive))
+
+        return handle
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise json.JSONDecodeError(f'duplicate key "{_shortened(twice)}"', "", 0)
+    return found
+
+
 #: What there is to know of a status that the framework gives.
 _CODES = {
-    400: ("not-json", "the body is no JSON"),
+    400: ("not-json", "the body is not JSON"),
     404: ("not-found", "there is nothing here; /openapi.json says what there is"),
     405: ("method-not-allowed", "this is asked for in another way; /openapi.json says how"),
 }
@@ -97,6 +142,7 @@ _CODES = {
 
 def install(app: FastAPI) -> None:
     """Have an application say its problems so."""
+    app.router.route_class = _Route
 
     @app.exception_handler(Problem)
     async def _problem(_request: Request, problem: Exception) -> Response:
@@ -165,7 +211,7 @@ def _of_validation(error: RequestValidationError) -> Problem:
         place, *path = each["loc"]
         detail = _detail(each)
         if each["type"] == "json_invalid":
-            return Problem(400, "not-json", f"the body is no JSON: {each['ctx']['error']}")
+            return Problem(400, "not-json", f"the body is not valid JSON: {each['ctx']['error']}")
         if place == "body":
             parts = (str(part).replace("~", "~0").replace("/", "~1") for part in path)
             pointer = "".join(f"/{part}" for part in parts)
