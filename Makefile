@@ -39,7 +39,8 @@ test-spark: $(VENV)/spark
 	KOSTER_PURE=0 $(PYTEST) -n 0 tests/spark
 
 test-service: $(VENV)/browser
-	KOSTER_PURE=0 $(PYTEST) tests/service
+	KOSTER_PURE=0 $(PYTEST) tests/service --ignore tests/service/test_attack.py
+	KOSTER_PURE=0 $(PYTEST) -n 0 -s tests/service/test_attack.py
 
 pictures: $(VENV)/browser
 	@mkdir -p docs/images

@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from ._work import Workers
 
 #: What is decided in the server at once, in some milliseconds at worst (see docs/performance.md):
-#: octets of the file, questions, robots and characters of their names, and the octets of the file
-#: times those of the URLs, for each robot. More is worked on beside.
+#: bytes of the file, questions, robots and characters of their names, the bytes of the file for each
+#: robot, and those times the bytes of the URLs. More is worked on beside.
 _FILE = 64 * 1024 if COMPILED else 8 * 1024
 _QUESTIONS = 200 if COMPILED else 50
 _AGENTS = 20
 _NAMES = 4_096
+_READ = 256 * 1024 if COMPILED else 32 * 1024
 _WORK = 80_000_000 if COMPILED else 2_000_000
 
 
@@ -208,6 +209,7 @@ def _is_small(body: bytes, agents: list[str], urls: list[str]) -> bool:
         and len(agents) <= _AGENTS
         and len(agents) * len(urls) <= _QUESTIONS
         and sum(map(len, agents)) <= _NAMES
+        and len(body) * len(agents) <= _READ
         and len(body) * len(agents) * sum(map(len, urls)) <= _WORK
     )
 
