@@ -146,10 +146,10 @@ class Protocol(HttpToolsProtocol):
         if problem is not None:
             self._refuse(problem)
             return
-        self._is_reading_head = False
         if self._is_spare or self.parser.should_upgrade():
             self._is_last = True
         super().on_headers_complete()
+        self._is_reading_head = False
         if self._is_last:
             self.cycle.keep_alive = False
 
