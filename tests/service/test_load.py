@@ -126,7 +126,7 @@ async def all_asking(
 
 
 def test_five_hundred_clients(record_property: Any) -> None:
-    with serving.as_command("--rate", 0) as command:
+    with serving.as_command("--rate", 0, "--connections-per-client", 0) as command:
         tally, memory = asyncio.run(all_asking(command, CLIENTS, SECONDS))
         assert tally.wrong == []
         assert (tally.lost, tally.untaken) == ([], 0)
