@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -38,10 +39,11 @@ class Site:
     pages: dict[str, Answer] = field(default_factory=dict)
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     connections: int = 0
+    scheme: str = "http"
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self.scheme}://127.0.0.1:{self.port}"
 
     def robots(self, *args: Any, **kwargs: Any) -> str:
         """Set the answer for /robots.txt; return its URL."""
@@ -91,11 +93,13 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def running() -> Iterator[Site]:
+def running(tls: ssl.SSLContext | None = None) -> Iterator[Site]:
     """Run a server."""
     handler = type("Handler", (_Handler,), {})
     server = _Server(("127.0.0.1", 0), handler)
-    site = Site(server.server_address[1])
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    site = Site(server.server_address[1], scheme="http" if tls is None else "https")
     handler.site = site  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -24,6 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import koster
+from koster._moments import FIRST, LAST
 from koster.cache import MemoryCache, RedisCache, SqliteCache
 from koster.cache.memory import Recent, octets_of
 from koster.cache.store import _FORMAT, decoded, encoded, key_prefix
@@ -82,6 +83,13 @@ def test_what_is_put_away_comes_back(cache: Any) -> None:
     assert cache.get("a").status == 200
     assert cache.get("b").body == b""
     assert cache.get("c") is None
+
+
+def test_the_first_and_the_last_moment_come_back(cache: Any) -> None:
+    for moment in (FIRST, LAST):
+        entry = replace(ENTRY, fetched=moment, expires=moment, unreachable_since=moment)
+        cache.put("end", entry)
+        assert cache.get("end") == entry
 
 
 def test_many_threads_use_one_cache(cache: Any) -> None:

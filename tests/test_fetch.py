@@ -15,7 +15,7 @@ import time
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ import wire
 from server import Answer, Site
 
 import koster
+from koster._moments import LAST
 from koster.cache import MemoryCache
 from koster.fetch import (
     AsyncRobotsClient,
@@ -34,6 +35,7 @@ from koster.fetch import (
     EventName,
     MockTransport,
     Outcome,
+    Pacer,
     Reply,
     RobotsClient,
 )
@@ -848,6 +850,68 @@ def test_a_clock_that_jumps(kind: str) -> None:
     )  # fmt: skip
     assert [in_a_word(each) for each in found] == ["file"] * 4
     assert len(sites.requests) == 4
+
+
+#: Moments at the ends of what a `datetime` can hold, in UTC and beside it.
+ENDS = [
+    moment.replace(tzinfo=timezone(timedelta(hours=hours)))
+    for hours in (0, 12, -12)
+    for moment in (
+        *(datetime.min, datetime.min + timedelta(seconds=1), datetime.min + timedelta(days=1)),
+        *(datetime.max, datetime.max - timedelta(seconds=1), datetime.max - timedelta(hours=20)),
+    )
+]
+
+
+@pytest.mark.parametrize("moment", ENDS, ids=str)
+def test_a_clock_at_the_end_of_time(kind: str, moment: datetime) -> None:
+    sites = MockTransport({
+        "https://file.example": b"User-agent: *\nVisit-time: 0600-0700\nRequest-rate: 1/10s 1800-1900",
+        "https://slow.example": Reply(
+            200, b"User-agent: *\nCrawl-delay: 1e300", {"Cache-Control": "max-age=999999999999999999"}
+        ),
+        "https://busy.example": Reply(503, headers={"Retry-After": "999999999999999999"}),
+        "https://down.example": [FILE, *[Reply(429, headers={
+            "Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT", "Date": "Mon, 01 Jan 0001 00:00:00 GMT",
+        })] * 9],
+    })  # fmt: skip
+    words = ["file", "file", "unreachable", "file"]
+    for dialect in (koster.RFC9309, koster.EXTENDED2, koster.MK1996):
+        for origin, word in zip(sites.replies, words, strict=True):
+            sites.requests.clear()
+            found = ask(
+                kind,
+                *(("robots", origin), ("refetch", origin), ("refetch", origin)),
+                *(("allowed", f"{origin}/x"), ("decide", f"{origin}/x")),
+                *(("next_request", origin), ("wait", origin), ("next_request", origin)),
+                transport=sites, clock=lambda: moment, dialect=dialect, pacer=Quick(),
+                on_event=lambda _: None,
+            )  # fmt: skip
+            assert [in_a_word(each) for each in found[:3]] == [word] * 3
+            assert found[3] == found[4].allowed == (word == "file")
+            assert all(each.tzinfo is not None for each in (found[5], found[7]))
+
+
+class Quick(Pacer):
+    """A pacer that never makes a test wait."""
+
+    def turn(self, key: str, rules: koster.Rules, now: datetime) -> float:
+        assert super().turn(key, rules, now) >= 0
+        self.took(key, 1e300)
+        return 0
+
+
+def test_what_is_fetched_in_the_last_hours_is_kept(tmp_path: Path, redis_url: str) -> None:
+    """Also by caches that write the time down, in which the last second is rounded up."""
+    moment = datetime.max.replace(tzinfo=UTC) - timedelta(hours=20)
+    sites = MockTransport({"https://example.com": FILE})
+    for cache in (None, tmp_path / "cache.sqlite", redis_url):
+        sites.requests.clear()
+        for _ in range(2):
+            with RobotsClient(NAME, transport=sites, clock=lambda: moment, cache=cache) as client:
+                for _ in range(2):
+                    assert client.robots("https://example.com").expires == LAST
+        assert len(sites.requests) == (2 if cache is None else 1)
 
 
 def test_validators_are_sent_and_304_is_understood(kind: str, site: Site) -> None:

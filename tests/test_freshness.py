@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,12 +12,14 @@ from hypothesis import strategies as st
 
 import koster
 from koster._charsets import MAX_OCTETS, as_utf8, charset_of
+from koster._moments import FIRST, LAST
 from koster.freshness import (
     Answer,
     Entry,
     Standing,
     as_unreachable,
     expiry,
+    holds_from,
     is_fresh,
     moment_of,
     retry_after,
@@ -70,6 +73,21 @@ def test_how_long_an_answer_holds(headers: dict[str, str], seconds: int, old: in
     assert expiry(headers, NOW, statuses) - NOW == timedelta(seconds=seconds)
     for dialect in (koster.MK1996, koster.GYM2008):
         assert expiry(headers, NOW, dialect.statuses) - NOW == timedelta(seconds=old)
+
+
+@pytest.mark.parametrize("longest", [86400, 1e12, 1e300, float("inf")])
+@pytest.mark.parametrize("moment", [FIRST, NOW, LAST])
+def test_times_end_where_a_datetime_ends(moment: datetime, longest: float) -> None:
+    statuses = replace(koster.RFC9309.statuses, longest=longest, lifetime=longest)
+    expires = expiry({}, moment, statuses)
+    assert moment <= expires <= LAST
+    entry = as_unreachable("https://example.com", None, (), "down", moment, timedelta(days=1))
+    assert moment <= entry.expires <= LAST
+    again = as_unreachable("https://example.com", entry, (), "down", moment)
+    assert again.unreachable_since == moment
+    for each in (entry, replace(entry, expires=expires, unreachable_since=None)):
+        assert FIRST <= holds_from(each, statuses) <= moment
+        assert is_fresh(each, moment, statuses) == (moment < LAST)
 
 
 @given(st.text(), st.text(), st.text(), st.text())

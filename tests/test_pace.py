@@ -20,7 +20,16 @@ from hypothesis import strategies as st
 from test_fetch import KINDS, NAME, Clock
 
 import koster
-from koster.fetch import AsyncRobotsClient, FleetPacer, MockTransport, Pacer, RobotsClient
+from koster._moments import FIRST, LAST
+from koster.fetch import (
+    AsyncRobotsClient,
+    Event,
+    EventName,
+    FleetPacer,
+    MockTransport,
+    Pacer,
+    RobotsClient,
+)
 from koster.politeness import Fetch, Pace, interval, next_request
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -91,6 +100,24 @@ def test_the_rule_of_thumb_needs_to_know_how_long_it_took() -> None:
     for wrong in (-1, float("nan"), float("inf")):
         with pytest.raises(ValueError, match="seconds"):
             pacer.took("a", wrong)
+
+
+@pytest.mark.parametrize(
+    "moment", [FIRST, FIRST + timedelta(seconds=5), LAST - timedelta(seconds=5)]
+)
+def test_turns_at_the_end_of_time(moment: datetime) -> None:
+    """The interval is kept as far as there are moments."""
+    for asked in (delayed(5), rules("Request-rate: 1/5s"), rules("Visit-time: 0000-0000"), rules()):
+        times = Times()
+        pacer = Pacer(Pace(0, 5), monotonic=times.monotonic)
+        times.now = moment
+        assert pacer.turn("a", asked, times.now) == 0
+        assert pacer.turn("a", asked, times.now) == 5
+        pacer.took("a", 1e300)
+        assert moment <= pacer.next_request("a", asked, times.now) <= LAST
+        # The clock of the day is set, to the other end and back.
+        for other in (NOW, FIRST, LAST, moment):
+            assert pacer.turn("a", asked, other) >= 0
 
 
 def test_visit_times_are_kept_to() -> None:
@@ -412,19 +439,197 @@ def test_no_delay_is_too_long_for_the_calendar(fleet: FleetPacer) -> None:
     fleet.next_request("999999999999", rules(), NOW)
 
 
-def test_keys_of_another_kind_are_taken_over(fleet: FleetPacer, redis_url: str) -> None:
-    fleet._redis.lpush(fleet._name("a", "last"), "x")
-    assert fleet.turn("a", delayed(0.01), NOW) == 0
-    other = FleetPacer(redis_url, prefix=fleet._prefix)
-    assert other.turn("a", delayed(60), NOW) == 0
-    assert other.turn("a", delayed(60), NOW) > 59
+class Fleet:
+    """Two processes of a fleet, as far as one process can have them, and what they tell."""
+
+    def __init__(self, url: str, prefix: str) -> None:
+        self.events: list[Event] = []
+        self.first, self.second = (
+            FleetPacer(url, prefix=prefix, on_event=self.events.append) for _ in range(2)
+        )
+        self.redis: Any = self.first._redis
+
+    def name(self, what: str) -> str:
+        return self.first._name(KEY, what)
+
+    def told(self, name: EventName) -> list[Event]:
+        return [event for event in self.events if event.name is name]
 
 
-def test_turns_of_another_kind_are_taken_over(fleet: FleetPacer, redis_url: str) -> None:
-    fleet._redis.lpush(fleet._name("a", "turn 60000"), "x")
-    assert fleet.turn("a", delayed(60), NOW) == 0
-    assert FleetPacer(redis_url, prefix=fleet._prefix).turn("a", delayed(60), NOW) == 0
-    assert FleetPacer(redis_url, prefix=fleet._prefix).turn("a", delayed(60), NOW) > 59
+KEY = "https://example.com FooBot"
+
+
+@pytest.fixture
+def two(redis_url: str, request: pytest.FixtureRequest) -> Fleet:
+    return Fleet(redis_url, f"{request.node.name}:")
+
+
+WRONG_TYPES = {
+    "list": lambda redis, name: redis.lpush(name, "x"),
+    "string": lambda redis, name: redis.set(name, "x" * 1000),
+    "set": lambda redis, name: redis.sadd(name, "x"),
+    "stream": lambda redis, name: redis.xadd(name, {"x": "y"}),
+    "sorted set": lambda redis, name: redis.zadd(name, {"x": 1}),
+}
+
+
+@pytest.mark.parametrize("what", ["last", "turn 60000"])
+@pytest.mark.parametrize("type_", WRONG_TYPES)
+def test_a_key_of_a_wrong_type_is_replaced_and_the_fleet_keeps_its_pace(
+    two: Fleet, what: str, type_: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    WRONG_TYPES[type_](two.redis, two.name(what))
+    assert two.first.turn(KEY, delayed(60), NOW) == 0
+    assert two.second.turn(KEY, delayed(60), NOW) > 59
+    assert two.redis.type(two.name(what)) == b"hash"
+    (event,) = two.events
+    assert (event.name, event.origin) == (EventName.PACE_REPLACED, "https://example.com")
+    assert event.attributes == {
+        "koster.pace.key": two.name(what), "koster.why": "has a wrong type"
+    }  # fmt: skip
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert f"the key {two.name(what)!r} in Redis has a wrong type: it was deleted" in caplog.text
+
+
+@pytest.mark.parametrize("method", ["next_request", "took"])
+@pytest.mark.parametrize("type_", WRONG_TYPES)
+def test_a_key_of_a_wrong_type_is_replaced_by_all_who_use_it(
+    two: Fleet, type_: str, method: str
+) -> None:
+    WRONG_TYPES[type_](two.redis, two.name("last"))
+    if method == "took":
+        two.first.took(KEY, 1)
+    else:
+        assert two.first.next_request(KEY, delayed(60), NOW) == NOW
+    assert [event.name for event in two.events] == [EventName.PACE_REPLACED]
+    assert two.first.turn(KEY, delayed(60), NOW) == 0
+    assert two.second.turn(KEY, delayed(60), NOW) > 59
+
+
+IN_AN_HOUR = "in an hour"
+WRONG_VALUES: list[tuple[str, dict[str, str]]] = [
+    *(("last", {"began": began, "seconds": "0"}) for began in (
+        *("nonsense", "", "-1", "1.5", "inf", "\0", str(10**30), "9" * 4000, "9" * 5000, IN_AN_HOUR),
+    )),
+    *(("last", {"began": "0", "seconds": seconds}) for seconds in (
+        *("nonsense", "", "-1", "nan", "inf", "1e300", "9" * 5000),
+    )),
+    ("last", {"began": "0"}),
+    *(("turn 60000", {"tat1": tat}) for tat in ("1e300", "inf", "9e15", "9" * 5000, IN_AN_HOUR)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("what", "value"), WRONG_VALUES, ids=[str(value)[:40] for _, value in WRONG_VALUES]
+)
+def test_a_wrong_value_is_replaced_and_the_fleet_keeps_its_pace(
+    two: Fleet, what: str, value: dict[str, str]
+) -> None:
+    now = int(two.redis.time()[0]) + 3600
+    in_an_hour = f"{now}000000" if "tat1" in value else f"{now}000"
+    value = {name: in_an_hour if each == IN_AN_HOUR else each for name, each in value.items()}
+    two.redis.hset(two.name(what), mapping=value)
+    assert two.first.turn(KEY, delayed(60), NOW) == 0
+    assert 59 < two.second.turn(KEY, delayed(60), NOW) <= 60.1
+    (event,) = two.events
+    assert event.name is EventName.PACE_REPLACED
+    assert event.attributes["koster.pace.key"] == two.name(what)
+
+
+def test_what_other_workers_are_ahead_by_is_not_wrong(two: Fleet) -> None:
+    """Of two who ask for the time one after the other, the second may take its turn first."""
+    stamp = int(two.redis.time()[0]) * 1000 + 5000
+    two.redis.hset(two.name("last"), mapping={"began": stamp, "seconds": "0.5"})
+    assert 59 < two.first.turn(KEY, delayed(60), NOW) <= 60.1
+    two.redis.delete(two.name("last"))
+    two.redis.hset(two.name("turn 60000"), "tat1", f"{stamp + 60000}000")
+    assert 63 < two.second.turn(KEY, delayed(60), NOW) <= 65.1
+    assert two.events == []
+
+
+def test_a_listener_must_be_callable() -> None:
+    with pytest.raises(TypeError, match="on_event must be callable, not str"):
+        FleetPacer("redis://127.0.0.1:1", on_event="x")  # type: ignore[arg-type]
+
+
+def test_each_wrong_key_is_reported_once(two: Fleet, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(20):
+        for what in ("last", "turn 1"):
+            two.redis.delete(two.name(what))
+            two.redis.lpush(two.name(what), "x")
+        time.sleep(0.002)
+        assert two.first.turn(KEY, delayed(0.001), NOW) < 0.1
+    names = sorted(str(event.attributes["koster.pace.key"]) for event in two.events)
+    assert names == sorted(two.name(what) for what in ("last", "turn 1"))
+    assert len(caplog.records) == 2
+
+
+def test_a_key_that_another_worker_has_replaced_is_left_alone(two: Fleet) -> None:
+    """It was wrong when it was read, and is right when it is about to be deleted."""
+    two.redis.lpush(two.name("last"), "x")
+    replace = two.first._replace
+
+    def slow(key: str, wrong: Any) -> None:
+        assert two.second.turn(KEY, delayed(60), NOW) == 0
+        replace(key, wrong)
+
+    two.first._replace = slow  # type: ignore[method-assign]
+    assert two.first.turn(KEY, delayed(60), NOW) > 59
+    assert len(two.told(EventName.PACE_REPLACED)) == len(two.events) == 1
+
+
+def test_a_key_that_is_wrong_again_and_again_leaves_each_to_itself(
+    two: Fleet, caplog: pytest.LogCaptureFixture
+) -> None:
+    two.redis.lpush(two.name("last"), "x")
+    two.first._replace = lambda key, wrong: None  # type: ignore[method-assign]
+    assert two.first.turn(KEY, delayed(60), NOW) == 0
+    assert two.first.turn(KEY, delayed(60), NOW) > 59
+    (event,) = two.events
+    assert event.name is EventName.PACE_FAILED
+    assert "has a wrong type" in str(event.attributes["error.message"])
+    assert "this process goes on alone" in caplog.text
+
+
+def test_a_key_that_must_not_be_deleted_leaves_each_to_itself(two: Fleet, redis_url: str) -> None:
+    two.redis.execute_command("ACL", "SETUSER", "limited", "on", ">x", "~*", "+@all", "-del")
+    two.redis.lpush(two.name("last"), "x")
+    events: list[Event] = []
+    url = redis_url.replace("redis://", "redis://limited:x@")
+    limited = FleetPacer(url, prefix=two.first._prefix, on_event=events.append)
+    assert limited.turn(KEY, delayed(60), NOW) == 0
+    assert limited.turn(KEY, delayed(60), NOW) > 59
+    (event,) = events
+    assert event.name is EventName.PACE_FAILED
+    assert event.attributes["error.type"] == "NoPermissionError"
+    assert two.redis.type(two.name("last")) == b"list"
+
+
+def test_a_failure_is_reported_once_until_something_goes_well(
+    two: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("koster.fetch.fleet._PAUSE", 0)
+    real = two.first._clock.now
+
+    def down() -> int:
+        raise OSError("down")
+
+    for _ in range(2):
+        two.first._clock.now = down  # type: ignore[method-assign]
+        for _ in range(5):
+            two.first.next_request(KEY, delayed(60), NOW)
+        two.first._clock.now = real  # type: ignore[method-assign]
+        two.first.next_request(KEY, delayed(60), NOW)
+    assert [event.attributes for event in two.told(EventName.PACE_FAILED)] == [
+        {"error.type": "OSError", "error.message": "down"}
+    ] * 2
+
+
+def test_what_took_longer_than_a_year_is_noted_as_a_year(two: Fleet) -> None:
+    assert two.first.turn(KEY, rules(), NOW) == 0
+    two.first.took(KEY, 1e300)
+    assert two.second.turn(KEY, rules(), NOW) > 86400 * 365
+    assert two.events == []
 
 
 def test_a_server_that_is_down_leaves_each_to_itself(
@@ -452,8 +657,8 @@ def test_a_server_that_goes_down_is_no_reason_to_hurry(tmp_path: Path) -> None:
     assert 59 < pacer.turn("a", delayed(60), NOW) <= 60.1
 
 
-def _work(url: str, seconds: float, until: float, results: Any) -> None:
-    pacer = FleetPacer(url, prefix="twenty:")
+def _work(url: str, prefix: str, seconds: float, until: float, results: Any) -> None:
+    pacer = FleetPacer(url, prefix=prefix)
     asked = delayed(seconds)
     began = []
     while time.time() < until:
@@ -465,13 +670,19 @@ def _work(url: str, seconds: float, until: float, results: Any) -> None:
     results.put(began)
 
 
-def test_twenty_workers_on_one_server(redis_url: str) -> None:
+@pytest.mark.parametrize("wrong", [None, "last", "turn 250"])
+def test_twenty_workers_on_one_server(redis_url: str, wrong: str | None) -> None:
+    prefix = f"twenty {wrong}:"
+    if wrong is not None:
+        two = Fleet(redis_url, prefix)
+        two.redis.lpush(two.name(wrong), "x")
     context = multiprocessing.get_context("fork")
     results = context.Queue()
     seconds = 0.25
     until = time.time() + 3
     workers = [
-        context.Process(target=_work, args=(redis_url, seconds, until, results)) for _ in range(20)
+        context.Process(target=_work, args=(redis_url, prefix, seconds, until, results))
+        for _ in range(20)
     ]
     for worker in workers:
         worker.start()

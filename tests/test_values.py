@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import koster
+from koster._moments import FIRST, LAST
 
 
 def rules(
@@ -264,17 +265,23 @@ def test_long_values_take_linear_time() -> None:
     assert rules("Visit-time: 0600" + " " * 500_000 + "x").visit_times == ()
 
 
-@pytest.mark.parametrize("name", ["open_at", "next_open", "interval"])
-def test_moments_that_are_none_in_utc(name: str) -> None:
-    east = timezone(timedelta(hours=5))
-    with pytest.raises(ValueError, match="1 to 9999"):
-        getattr(rules("Disallow:"), name)(datetime(1, 1, 1, tzinfo=east))
+@pytest.mark.parametrize(
+    ("moment", "hours", "expected"),
+    [(datetime.min, 5, FIRST), (datetime.max, -5, LAST), (datetime.max, 0, LAST)],
+)
+def test_moments_that_utc_does_not_have(moment: datetime, hours: int, expected: datetime) -> None:
+    now = moment.replace(tzinfo=timezone(timedelta(hours=hours)))
+    asked = rules("Crawl-delay: 5", "Request-rate: 1/9 2300-0100", "Disallow:")
+    assert asked.interval(now) == 9
+    assert asked.open_at(now)
+    assert asked.next_open(now) == expected
+    assert rules("Visit-time: 0600-0700").open_at(now) is False
+    assert FIRST < rules("Visit-time: 0600-0700").next_open(now) <= LAST
 
 
 def test_the_next_visit_time_is_after_the_last_year() -> None:
     asked = rules("Visit-time: 0600-0700", "Disallow:")
-    with pytest.raises(ValueError, match="after the year 9999"):
-        asked.next_open(datetime(9999, 12, 31, 23, tzinfo=UTC))
+    assert asked.next_open(datetime(9999, 12, 31, 23, tzinfo=UTC)) == LAST
 
 
 def test_content_usage_ties_and_unknown_values() -> None:

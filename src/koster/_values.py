@@ -13,8 +13,9 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 
+from ._moments import in_utc, later
 from .model import Directive, text_of
 
 TYPE_CHECKING = False
@@ -163,10 +164,7 @@ def utc(now: datetime) -> datetime:
         raise TypeError(f"now must be a datetime, not {type(now).__name__}")
     if now.utcoffset() is None:
         raise ValueError("now must have a time zone: windows in a robots.txt are in UTC")
-    try:
-        return now.astimezone(UTC)
-    except OverflowError:
-        raise ValueError(f"{now} is no moment of the years 1 to 9999 in UTC") from None
+    return in_utc(now)
 
 
 #: Windows begin and end on minutes of the day; this is how many it has.
@@ -196,14 +194,14 @@ def holds(window: RequestRate | VisitTime, moment: datetime) -> bool:
 
 
 def next_start(windows: Iterable[VisitTime], moment: datetime) -> datetime:
-    """Return when the first of the windows opens after a moment in UTC."""
+    """Return when the first of the windows opens after a moment in UTC.
+
+    Where that is after the year 9999 it is the end of that year.
+    """
     day = timedelta(days=1)
     now = _since_midnight(moment.time())
     wait = min((_since_midnight(window.start) - now) % day for window in windows)
-    try:
-        return moment + wait
-    except OverflowError:
-        raise ValueError("the next visit time is after the year 9999") from None
+    return later(moment, wait.total_seconds())
 
 
 def _since_midnight(at: time) -> timedelta:

@@ -14,6 +14,8 @@ import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from ._moments import later
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,13 +146,10 @@ def holds_from(entry: Entry, statuses: Statuses) -> datetime:
     It would hold for longer than any answer may: a clock was set back, or somebody wrote it who
     has other bounds.
     """
-    longest = timedelta(seconds=statuses.longest)
+    longest = float(statuses.longest)
     if entry.unreachable_since is not None:
-        longest = max(longest, LONGEST_RETRY_AFTER)
-    try:
-        return entry.expires - longest - SKEW
-    except OverflowError:
-        return entry.expires
+        longest = max(longest, LONGEST_RETRY_AFTER.total_seconds())
+    return later(entry.expires, -longest - SKEW.total_seconds())
 
 
 def expiry(headers: Mapping[str, str], now: datetime, statuses: Statuses) -> datetime:
@@ -161,7 +160,7 @@ def expiry(headers: Mapping[str, str], now: datetime, statuses: Statuses) -> dat
     seconds = _lifetime(headers, now)
     if seconds is None:
         seconds = statuses.lifetime
-    return now + timedelta(seconds=min(max(seconds, SHORTEST.total_seconds()), statuses.longest))
+    return later(now, min(max(seconds, SHORTEST.total_seconds()), statuses.longest))
 
 
 _DIGITS = re.compile(r"[0-9]{1,18}\Z")
@@ -248,16 +247,18 @@ def as_unreachable(
     since = now
     if copy is not None and copy.unreachable_since is not None:
         # Until it expired nobody was to try.
-        is_same = copy.unreachable_since <= now <= copy.expires + LONGEST_SILENCE
+        known_until = later(copy.expires, LONGEST_SILENCE.total_seconds())
+        is_same = copy.unreachable_since <= now <= known_until
         since = copy.unreachable_since if is_same else now
     usual = min(max(now - since, FIRST_RETRY), LAST_RETRY)
     pause = usual if wanted is None else max(wanted, FIRST_RETRY)
+    expires = later(now, pause.total_seconds())
     status = hops[-1].status if hops else None
     if copy is not None and copy.has_copy:
         return replace(
-            copy, hops=hops, status=status, why=why, unreachable_since=since, expires=now + pause
+            copy, hops=hops, status=status, why=why, unreachable_since=since, expires=expires
         )
     url = hops[-1].url if hops else origin
     return Entry(
-        origin, Answer.NONE, url, hops, status, why, b"", now, now + pause, unreachable_since=since
+        origin, Answer.NONE, url, hops, status, why, b"", now, expires, unreachable_since=since
     )  # fmt: skip

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 
+from ._moments import later
 from ._values import DAY_MINUTES, RequestRate, VisitTime, minute_of, spans, utc
 from .dialects import Rates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from .robots import Rules
 
@@ -124,18 +125,6 @@ def next_request(
             return due
         moment = after
     return moment
-
-
-#: The last moment that there is.
-_NEVER = datetime.max.replace(tzinfo=UTC)
-
-
-def later(moment: datetime, seconds: float) -> datetime:
-    """Return a moment so many seconds later, or the last one that there is."""
-    try:
-        return moment + timedelta(seconds=seconds)
-    except OverflowError:
-        return _NEVER
 
 
 def _paces(rules: Rules, default: float) -> list[float]:

@@ -6,6 +6,8 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from .forks import at_fork
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -32,6 +34,12 @@ class Recent(Generic[K, V]):
         self._total = 0
         self._kept: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._lock = threading.Lock()
+        at_fork(in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._lock = threading.Lock()
+        # Another thread may have been about to count what it had put.
+        self._total = sum(weight for _, weight in self._kept.values())
 
     def __len__(self) -> int:
         return len(self._kept)

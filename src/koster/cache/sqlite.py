@@ -13,6 +13,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from ..errors import CacheError
+from .forks import at_fork
 from .store import decoded, encoded
 
 if TYPE_CHECKING:
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 #: Seconds that a process waits while others write.
 _PATIENCE = 1.0
+
+#: Seconds that a fork waits for a statement of another thread.
+_FORK_PATIENCE = 5.0
+
+#: Connections of the parent: a child that closed one could harm the file.
+_inherited: list[sqlite3.Connection] = []
 
 #: PRAGMA application_id: "kost". Says whose file it is.
 _ID = 0x6B6F7374
@@ -56,7 +63,9 @@ class SqliteCache:
     large as it was at its largest. Without it, nothing goes.
 
     Nothing is opened before the first question; what goes wrong then and later is a
-    `CacheError`. After a fork each process has its own connection.
+    `CacheError`. The connection is closed before the process forks, and parent and child each open
+    their own. Where a statement of another thread does not end within seconds the fork goes on
+    without that, and the child's cache raises `CacheError` from then on.
     """
 
     def __init__(self, path: str | os.PathLike[str], most_octets: int | None = None) -> None:
@@ -64,10 +73,13 @@ class SqliteCache:
         self._most = most_octets
         self._puts = 0
         self._connection: sqlite3.Connection | None = None
-        self._process = 0
         self._failures = 0
-        self._is_closed = False
+        #: Why it cannot be used any more, if it cannot.
+        self._end = ""
         self._lock = threading.Lock()
+        #: The thread that holds the lock because it forks.
+        self._forking: int | None = None
+        at_fork(before=self._let_go, in_parent=self._go_on, in_child=self._renew)
 
     def __repr__(self) -> str:
         return f"<SqliteCache {self._path}>"
@@ -108,11 +120,38 @@ class SqliteCache:
 
     def close(self) -> None:
         """Let go of the file, for good."""
-        self._is_closed = True
+        self._end = "is closed"
         with self._lock:
-            connection, self._connection = self._connection, None
-            if connection is not None and self._process == os.getpid():
-                connection.close()
+            self._close_connection()
+
+    def _close_connection(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    # SQLite keeps a record of the locks that the process has on a file. A child inherits the record
+    # but not the locks, and what it writes through a connection of its own can be lost. So there
+    # must be no connection while the process forks (sqlite.org/howtocorrupt.html, section 2.6).
+
+    def _let_go(self) -> None:
+        """Close the connection, and keep other threads from opening one."""
+        if self._lock.acquire(timeout=_FORK_PATIENCE):
+            self._forking = threading.get_ident()
+            self._close_connection()
+
+    def _go_on(self) -> None:
+        if self._forking == threading.get_ident():
+            self._forking = None
+            self._lock.release()
+
+    def _renew(self) -> None:
+        """Begin without a connection, in a child process."""
+        if self._forking != threading.get_ident():
+            self._end = "was in use when the process forked"
+        if self._connection is not None:
+            _inherited.append(self._connection)
+        self._connection = self._forking = None
+        self._lock = threading.Lock()
 
     def _run(self, statement: str, values: Sequence[object]) -> list[tuple[object, ...]]:
         """Run a statement, and commit.
@@ -122,10 +161,10 @@ class SqliteCache:
         """
         failures = self._failures
         with self._lock:
-            if self._is_closed:
-                raise CacheError(f"{self._path}: is closed")
+            if self._end:
+                raise CacheError(f"{self._path}: {self._end}")
             if self._failures != failures:
-                # Who waited while another waited in vain waits no more.
+                # Another thread has just waited: fail at once.
                 raise CacheError(f"{self._path}: has just failed")
             try:
                 return self._opened().execute(statement, values).fetchall()
@@ -134,11 +173,9 @@ class SqliteCache:
                 raise CacheError(f"{self._path}: {error}") from error
 
     def _opened(self) -> sqlite3.Connection:
-        """Return the connection of this process."""
-        if self._connection is None or self._process != os.getpid():
-            # One from before a fork is not closed: that would take its locks from the parent.
+        """Return the connection."""
+        if self._connection is None:
             self._connection = self._open()
-            self._process = os.getpid()
         return self._connection
 
     def _open(self) -> sqlite3.Connection:

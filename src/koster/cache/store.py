@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .._moments import EPOCH, later
 from ..freshness import Answer, Entry, Hop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
 
     from ..dialects import Statuses
 
@@ -149,4 +150,5 @@ def _text(value: Any) -> str:
 
 
 def _moment(seconds: Any) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
+    # As a float the end of the year 9999 is the beginning of the next one.
+    return later(EPOCH, seconds)

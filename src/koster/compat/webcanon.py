@@ -10,7 +10,6 @@ from __future__ import annotations
 import http.client
 import logging
 import ssl
-import threading
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
@@ -95,9 +94,8 @@ _DIALECT = replace(
 
 _DAY = 24 * 60 * 60
 _log = logging.getLogger("koster.compat.webcanon")
-#: The fields of a policy that are built when they are asked for, and the lock to do so under.
+#: The fields of a policy that are built when they are asked for.
 _FIELDS = ("groups", "sitemaps")
-_building = threading.Lock()
 
 
 class RobotsVerdict(str, Enum):  # noqa: UP042 - str() of it gives its name, as it was
@@ -155,13 +153,12 @@ class RobotsPolicy:
 
     def _build(self) -> None:
         """Turn the parsed file into plain structures, once."""
-        if "_robots" in self.__dict__:
-            with _building:
-                robots = self.__dict__.get("_robots")
-                if robots is not None:
-                    self.__dict__["sitemaps"] = list(robots.values(Directive.SITEMAP))
-                    self.__dict__["groups"] = _groups_of(robots)
-                    self.__dict__.pop("_robots")
+        robots = self.__dict__.get("_robots")
+        if robots is not None:
+            # Of several threads the first one's are kept: its caller may have changed them already.
+            self.__dict__.setdefault("sitemaps", list(robots.values(Directive.SITEMAP)))
+            self.__dict__.setdefault("groups", _groups_of(robots))
+            self.__dict__.pop("_robots", None)
 
     def rules_for(self, product: str) -> list[Rule]:
         """Return the rules of all tokens that are in a product token, else those of ``*``.

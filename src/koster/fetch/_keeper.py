@@ -95,8 +95,6 @@ class Keeper:
                 "unreachable must be koster.Unreachable.DISALLOW or ALLOW, "
                 f"not {type(unreachable).__name__}"
             )
-        if on_event is not None and not callable(on_event):
-            raise TypeError(f"on_event must be callable, not {type(on_event).__name__}")
         self.user_agent = checked_header(user_agent)
         self.agent = _own_agent(user_agent, dialect) if agent is None else agent
         self.dialect = dialect

@@ -14,6 +14,7 @@ import socket
 import ssl
 import threading
 import time
+import weakref
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -25,6 +26,7 @@ import httpx2
 import idna
 
 from ..access import Failure, FailureKind
+from ..cache.forks import at_fork
 from ..origins import idna_2003
 from . import _codings
 from .guard import RefusedAddressError
@@ -96,10 +98,12 @@ def _left(timeout: float | None) -> float:
 
 
 class _Stream(httpcore2.NetworkStream):
-    """A connection whose steps end at the deadline."""
+    """A connection whose steps end at the deadline; ``streams`` are all that there are."""
 
-    def __init__(self, inner: httpcore2.NetworkStream) -> None:
+    def __init__(self, inner: httpcore2.NetworkStream, streams: weakref.WeakSet[_Stream]) -> None:
         self._inner = inner
+        self._streams = streams
+        streams.add(self)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._inner.read(max_bytes, _left(timeout))
@@ -116,7 +120,8 @@ class _Stream(httpcore2.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore2.NetworkStream:
-        return _Stream(self._inner.start_tls(ssl_context, server_hostname, _left(timeout)))
+        inner = self._inner.start_tls(ssl_context, server_hostname, _left(timeout))
+        return _Stream(inner, self._streams)
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
@@ -128,6 +133,7 @@ class _Backend(httpcore2.NetworkBackend):
     def __init__(self, guard: Guard | None) -> None:
         self._guard = guard
         self._inner = httpcore2.SyncBackend()
+        self._streams: weakref.WeakSet[_Stream] = weakref.WeakSet()
 
     def connect_tcp(
         self,
@@ -142,15 +148,20 @@ class _Backend(httpcore2.NetworkBackend):
             # Of several addresses one that does not answer must not take all the time.
             seconds = _left(timeout) / tries_left
             try:
-                return _Stream(
-                    self._inner.connect_tcp(
-                        addresses[-tries_left], port, seconds, local_address, socket_options or ()
-                    )
+                inner = self._inner.connect_tcp(
+                    addresses[-tries_left], port, seconds, local_address, socket_options or ()
                 )
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 if tries_left == 1:
                     raise
+            else:
+                return _Stream(inner, self._streams)
         raise httpcore2.ConnectError(f"{host} has no address")
+
+    def leave_to_parent(self) -> None:
+        """Close a child process's copies of sockets, without a word to the server."""
+        for stream in list(self._streams):
+            stream.get_extra_info("socket").close()
 
 
 def _resolved(host: str, port: int, seconds: float) -> list[str]:
@@ -261,8 +272,14 @@ def _usable(addresses: list[str], port: int, guard: Guard | None) -> list[str]:
 class _AsyncStream(httpcore2.AsyncNetworkStream):
     """A connection that is closed when somebody stops waiting for its TLS."""
 
-    def __init__(self, inner: httpcore2.AsyncNetworkStream) -> None:
+    def __init__(
+        self,
+        inner: httpcore2.AsyncNetworkStream,
+        streams: weakref.WeakSet[httpcore2.AsyncNetworkStream],
+    ) -> None:
         self._inner = inner
+        self._streams = streams
+        streams.add(inner)
         self.read = inner.read  # type: ignore[method-assign]
         self.write = inner.write  # type: ignore[method-assign]
         self.get_extra_info = inner.get_extra_info  # type: ignore[method-assign]
@@ -277,11 +294,13 @@ class _AsyncStream(httpcore2.AsyncNetworkStream):
         timeout: float | None = None,
     ) -> httpcore2.AsyncNetworkStream:
         try:
-            return await self._inner.start_tls(ssl_context, server_hostname, timeout)
+            stream = await self._inner.start_tls(ssl_context, server_hostname, timeout)
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await self._inner.aclose()
             raise
+        self._streams.add(stream)
+        return stream
 
 
 class _AsyncBackend(httpcore2.AsyncNetworkBackend):
@@ -290,6 +309,8 @@ class _AsyncBackend(httpcore2.AsyncNetworkBackend):
     def __init__(self, guard: Guard | None) -> None:
         self._guard = guard
         self._inner = httpcore2.AnyIOBackend()
+        #: All connections that there are.
+        self._streams: weakref.WeakSet[httpcore2.AsyncNetworkStream] = weakref.WeakSet()
 
     async def connect_tcp(
         self,
@@ -304,15 +325,29 @@ class _AsyncBackend(httpcore2.AsyncNetworkBackend):
             # As in `_Backend`.
             seconds = None if timeout is None else timeout / tries_left
             try:
-                return _AsyncStream(
-                    await self._inner.connect_tcp(
-                        addresses[-tries_left], port, seconds, local_address, socket_options or ()
-                    )
+                inner = await self._inner.connect_tcp(
+                    addresses[-tries_left], port, seconds, local_address, socket_options or ()
                 )
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 if tries_left == 1:
                     raise
+            else:
+                return _AsyncStream(inner, self._streams)
         raise httpcore2.ConnectError(f"{host} has no address")
+
+    def leave_to_parent(self) -> None:
+        """Close a child process's copies of sockets, without a word to the server.
+
+        The event loop that they belong to is the parent's. To close them through it would make
+        the parent's loop forget them; here only the number leads elsewhere.
+        """
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in list(self._streams):
+            socket_ = stream.get_extra_info("socket")
+            number = -1 if socket_ is None else socket_.fileno()
+            if number >= 0:
+                os.dup2(nowhere, number, inheritable=False)
+        os.close(nowhere)
 
 
 class _Body(httpx2.SyncByteStream):
@@ -359,10 +394,10 @@ class Transport(httpx2.BaseTransport):
     """The network for `RobotsClient`."""
 
     def __init__(self, guard: Guard | None) -> None:
-        self._guard = guard
+        self._backend = _Backend(guard)
         self._tls = httpcore2.default_ssl_context()
         self._pool = self._new_pool()
-        self._process = os.getpid()
+        at_fork(in_child=self._renew)
 
     def _new_pool(self) -> httpcore2.ConnectionPool:
         return httpcore2.ConnectionPool(
@@ -370,14 +405,15 @@ class Transport(httpx2.BaseTransport):
             max_connections=None,
             max_keepalive_connections=_KEPT_OPEN,
             keepalive_expiry=_KEPT_SECONDS,
-            network_backend=_Backend(self._guard),
+            network_backend=self._backend,
         )
+
+    def _renew(self) -> None:
+        self._backend.leave_to_parent()
+        self._pool = self._new_pool()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request."""
-        if self._process != os.getpid():
-            # After a fork the open connections are the parent's.
-            self._pool, self._process = self._new_pool(), os.getpid()
         answer = self._pool.handle_request(_for_the_pool(request))
         return httpx2.Response(
             answer.status,
@@ -388,21 +424,31 @@ class Transport(httpx2.BaseTransport):
 
     def close(self) -> None:
         """Close all connections."""
-        if self._process == os.getpid():
-            self._pool.close()
+        self._pool.close()
 
 
 class AsyncTransport(httpx2.AsyncBaseTransport):
     """The network for `AsyncRobotsClient`."""
 
     def __init__(self, guard: Guard | None) -> None:
+        self._backend = _AsyncBackend(guard)
+        self._tls = httpcore2.default_ssl_context()
+        self.forget_connections()
+        at_fork(in_child=self._renew)
+
+    def forget_connections(self) -> None:
+        """Begin without connections; those that there are belong to a closed event loop."""
         self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=httpcore2.default_ssl_context(),
+            ssl_context=self._tls,
             max_connections=None,
             max_keepalive_connections=_KEPT_OPEN,
             keepalive_expiry=_KEPT_SECONDS,
-            network_backend=_AsyncBackend(guard),
+            network_backend=self._backend,
         )
+
+    def _renew(self) -> None:
+        self._backend.leave_to_parent()
+        self.forget_connections()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request."""
@@ -417,6 +463,11 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
     async def aclose(self) -> None:
         """Close all connections."""
         await self._pool.aclose()
+
+
+def keeps_connections(transport: object) -> bool:
+    """Tell whether a transport is one of httpx2's, which keeps connections open."""
+    return isinstance(transport, (httpx2.HTTPTransport, httpx2.AsyncHTTPTransport))
 
 
 #: What may keep an answer from coming.

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import threading
 import time
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 
 from ..access import Request, Unreachable
 from ..cache import MemoryCache
+from ..cache.forks import at_fork
 from ..dialects import RFC9309
 from ..origins import origin_of
 from ._exchange import Reading, http_request
 from ._keeper import AT_ONCE, Keeper, check_arguments, place_of, utc_now
-from ._network import ERRORS, AsyncTransport, failure_of, to_ascii
+from ._network import ERRORS, AsyncTransport, failure_of, keeps_connections, to_ascii
 from .pace import LONGEST_SLEEP, Pacer
 
 if TYPE_CHECKING:
@@ -44,8 +48,13 @@ class AsyncRobotsClient:
     """Does what `RobotsClient` does, with the same arguments, on asyncio and trio.
 
     A cache or pacer that may block works in threads. ``at_once`` may be an
-    ``anyio.Semaphore``, which several clients share. ``transport`` is an
-    ``httpx2.AsyncBaseTransport``. All is to be used from one event loop.
+    ``anyio.Semaphore``, which several clients in one event loop share. ``transport`` is an
+    ``httpx2.AsyncBaseTransport``.
+
+    A client belongs to the event loop that uses it first; in any other one its methods raise
+    `RuntimeError`. Once that loop is closed the client belongs to the next loop that uses it, and
+    keeps what it has fetched. One that was given a semaphore or a transport of httpx2 then raises
+    `RuntimeError` where it would fetch, because those belong to the old loop.
     """
 
     def __init__(
@@ -68,16 +77,71 @@ class AsyncRobotsClient:
         self._keeper = Keeper(
             user_agent, agent, dialect, timeout, cache, on_event, clock, unreachable
         )
-        self._transport_is_ours = transport is None
-        self._transport = AsyncTransport(guard) if transport is None else transport
+        self._own_transport: AsyncTransport | None = None
+        if transport is None:
+            transport = self._own_transport = AsyncTransport(guard)
+        self._transport = transport
         self._pacer = Pacer() if pacer is None else pacer
-        # One of its own is made where it is used: that asks which event loop there is.
-        self._at_once = at_once
+        self._at_once_given = at_once
+        #: The event loop that the client belongs to, as anyio has it.
+        self._loop: object = None
+        self._loop_lock = threading.Lock()
+        self._begin_in_new_loop()
+        #: What the client was given that belongs to a closed event loop, if anything does.
+        self._obstacle = ""
+        self._has_fetched = False
+        at_fork(in_child=self._renew)
+
+    def _begin_in_new_loop(self) -> None:
+        """Make the locks for an event loop; anyio's own ask which one there is, when used."""
+        self._at_once = self._at_once_given
         self._fetching = _Locks()
         self._waiting = _Locks()
         self._sleeping: set[anyio.CancelScope] = set()
 
+    def _renew(self) -> None:
+        """Leave the parent's event loop to it, in a child process."""
+        self._loop_lock = threading.Lock()
+        if self._loop is not None:
+            self._loop = _CLOSED
+
+    def _check_loop(self) -> None:
+        """See that the client is used from the event loop that it belongs to.
+
+        Raises:
+            RuntimeError: it belongs to another one.
+        """
+        # The usual case, quickly.
+        try:
+            if asyncio.get_running_loop() is self._loop:
+                return
+        except RuntimeError:
+            pass
+        loop = anyio.lowlevel.current_token().native_token
+        with self._loop_lock:
+            if self._loop is loop:
+                return
+            if self._loop is not None:
+                if not _is_closed(self._loop):
+                    raise RuntimeError(
+                        "this AsyncRobotsClient belongs to another event loop: "
+                        "make one client for each event loop"
+                    )
+                self._leave_loop()
+            self._loop = loop
+
+    def _leave_loop(self) -> None:
+        """Forget what belongs to an event loop that is closed."""
+        self._begin_in_new_loop()
+        if self._own_transport is not None:
+            self._own_transport.forget_connections()
+        elif self._has_fetched and keeps_connections(self._transport):
+            self._obstacle = "transport"
+        if self._has_fetched and not isinstance(self._at_once_given, int):
+            self._obstacle = "semaphore"
+
     async def __aenter__(self) -> Self:
+        self._check_loop()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -85,16 +149,18 @@ class AsyncRobotsClient:
 
     async def aclose(self) -> None:
         """Close connections, and the cache if the client made it."""
+        self._check_loop()
         self._keeper.is_closed = True
         for scope in self._sleeping:
             scope.cancel()
         with anyio.CancelScope(shield=True):
-            if self._transport_is_ours:
-                await self._transport.aclose()
+            if self._own_transport is not None:
+                await self._own_transport.aclose()
             await self._cached(self._keeper.close)
 
     async def allowed(self, url: str, agent: str | Sequence[str] | None = None) -> bool:
         """Tell whether a robot may fetch a URL; see `RobotsClient.allowed`."""
+        self._check_loop()
         site = self._keeper.site_at(place_of(url))
         if site is None:
             return (await self.decide(url, agent)).allowed
@@ -102,6 +168,7 @@ class AsyncRobotsClient:
 
     async def decide(self, url: str, agent: str | Sequence[str] | None = None) -> Decision:
         """Decide about a URL, with the reason; see `RobotsClient.decide`."""
+        self._check_loop()
         keeper = self._keeper
         site = keeper.site_at(place_of(url))
         if site is None:
@@ -118,6 +185,7 @@ class AsyncRobotsClient:
 
     async def refetch(self, url: str) -> Outcome:
         """Ask a URL's site again; see `RobotsClient.refetch`."""
+        self._check_loop()
         keeper = self._keeper
         origin = origin_of(url, to_ascii)
         async with self._fetching.of(str(origin)):
@@ -192,6 +260,7 @@ class AsyncRobotsClient:
         return await anyio.to_thread.run_sync(method, *arguments, abandon_on_cancel=True)
 
     async def _known(self, url: str) -> Site:
+        self._check_loop()
         site = self._keeper.site_at(place_of(url))
         return await self._site(url) if site is None else site
 
@@ -220,8 +289,18 @@ class AsyncRobotsClient:
         return self._keeper.site_of(entry)
 
     async def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
-        """Fetch a robots.txt."""
+        """Fetch a robots.txt.
+
+        Raises:
+            RuntimeError: the client was closed, or has something of another event loop.
+        """
         keeper = self._keeper
+        if self._obstacle:
+            raise RuntimeError(
+                f"the {self._obstacle} of this AsyncRobotsClient belongs to an event loop that is "
+                f"closed, or to the parent process: make a new client with a new {self._obstacle}"
+            )
+        self._has_fetched = True
         if isinstance(self._at_once, int):
             self._at_once = anyio.Semaphore(self._at_once)
         async with self._at_once:
@@ -252,6 +331,23 @@ class AsyncRobotsClient:
             return reading.result()
         except ERRORS as error:
             return failure_of(error, self._keeper.timeout)
+
+
+#: Stands for an event loop of the parent process.
+_CLOSED = object()
+
+
+def _is_closed(loop: Any) -> bool:
+    """Tell whether an event loop, or what trio has as a token of one, is closed."""
+    if loop is _CLOSED:
+        return True
+    if hasattr(loop, "is_closed"):
+        return bool(loop.is_closed())
+    try:
+        loop.run_sync_soon(bool)
+    except RuntimeError:
+        return True
+    return False
 
 
 class _Locks:

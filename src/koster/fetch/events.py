@@ -46,6 +46,12 @@ class EventName(enum.StrEnum):
     SITE_UNREACHABLE = "koster.site.unreachable"
     """A site cannot be reached and there is no copy of its file, so the client's policy for that
     applies: ``koster.policy`` (disallow or allow), ``koster.unreachable.since``, ``koster.why``."""
+    PACE_FAILED = "koster.pace.failed"
+    """The server of a `FleetPacer` did not do what it was asked, so this process keeps the pace
+    alone for a while: ``error.type``, ``error.message``."""
+    PACE_REPLACED = "koster.pace.replaced"
+    """A `FleetPacer` deleted a key of its own whose type or value was wrong: ``koster.pace.key``,
+    ``koster.why``."""
 
 
 #: The value of an attribute.
@@ -65,12 +71,15 @@ class Event:
 OnEvent: TypeAlias = "Callable[[Event], object]"
 
 
+_WARNINGS = (EventName.CACHE_FAILED, EventName.PACE_FAILED, EventName.PACE_REPLACED)
+
+
 def _level_of(name: EventName, attributes: Mapping[str, Value]) -> int:
     """Return the level at which an event is logged."""
     if name in (EventName.SITE_COMMENTS, EventName.OUTSIDE_VISIT_TIME):
         return logging.INFO
     allows = name is EventName.SITE_UNREACHABLE and attributes["koster.policy"] == "allow"
-    return logging.WARNING if allows or name is EventName.CACHE_FAILED else logging.DEBUG
+    return logging.WARNING if allows or name in _WARNINGS else logging.DEBUG
 
 
 def _message(name: EventName, origin: str, attributes: Mapping[str, Value]) -> str:
@@ -86,6 +95,11 @@ def _message(name: EventName, origin: str, attributes: Mapping[str, Value]) -> s
             "everything is allowed" if said["policy"] == "allow" else "everything is disallowed"
         )
         return f"{origin} is unreachable ({said['why']}): {verdict}"
+    if name is EventName.PACE_FAILED:
+        error = f"{said['error.type']}: {said['error.message']}"
+        return f"the pace of the fleet is not kept, this process goes on alone: {error}"
+    if name is EventName.PACE_REPLACED:
+        return f"the key {said['pace.key']!r} in Redis {said['why']}: it was deleted"
     return f"{name} {origin} {dict(attributes)}"
 
 
@@ -108,9 +122,15 @@ def _printable(text: str) -> str:
 
 
 class Teller:
-    """Tells events to a callback, if there is one, and to the log."""
+    """Tells events to a callback, if there is one, and to the log.
+
+    Raises:
+        TypeError: the callback cannot be called.
+    """
 
     def __init__(self, on_event: OnEvent | None) -> None:
+        if on_event is not None and not callable(on_event):
+            raise TypeError(f"on_event must be callable, not {type(on_event).__name__}")
         self._on_event = on_event
         self.has_listener = on_event is not None
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
+from .._moments import later
+from ..cache.forks import at_fork
 from ..politeness import RULE_OF_THUMB, Fetch, Pace, check_seconds, interval, next_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
     from ..robots import Rules
 
@@ -73,6 +75,10 @@ class Pacer:
         self._turns: dict[str, _Turn] = {}
         self._limit = _TURNS
         self._lock = threading.Lock()
+        at_fork(in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -114,7 +120,7 @@ class Pacer:
             elapsed = self._monotonic() - turn.began
             by_the_day = (now - turn.moment).total_seconds()
             is_set = abs(by_the_day - elapsed) > _SAME
-            last = Fetch(_earlier(now, elapsed) if is_set else turn.moment, turn.seconds)
+            last = Fetch(later(now, -elapsed) if is_set else turn.moment, turn.seconds)
         return next_request(rules, last, now, self._default)
 
     def _forget(self) -> None:
@@ -125,11 +131,3 @@ class Pacer:
             if now - turn.began > pause:
                 del self._turns[key]
         self._limit = max(_TURNS, 2 * len(self._turns))
-
-
-def _earlier(now: datetime, seconds: float) -> datetime:
-    """Return a moment so many seconds earlier, or the first that a day can still be before."""
-    try:
-        return now - timedelta(seconds=seconds)
-    except OverflowError:
-        return now.replace(year=2)

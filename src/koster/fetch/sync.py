@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..access import Request, Unreachable
+from ..cache.forks import at_fork
 from ..dialects import RFC9309
 from ..origins import origin_of
 from ._exchange import Reading, http_request
 from ._keeper import AT_ONCE, Keeper, check_arguments, place_of, utc_now
-from ._network import ERRORS, Deadline, Transport, failure_of, to_ascii
+from ._network import ERRORS, Deadline, Transport, failure_of, keeps_connections, to_ascii
 from .pace import LONGEST_SLEEP, Pacer
 
 if TYPE_CHECKING:
@@ -89,10 +90,23 @@ class RobotsClient:
         self._transport_is_ours = transport is None
         self._transport = Transport(guard) if transport is None else transport
         self._pacer = Pacer() if pacer is None else pacer
+        self._at_once_number = at_once
         self._at_once = threading.BoundedSemaphore(at_once)
         self._fetching = _Locks()
         self._waiting = _Locks()
         self._closing = threading.Event()
+        self._has_fetched = False
+        self._is_transport_inherited = False
+        at_fork(in_child=self._renew)
+
+    def _renew(self) -> None:
+        """Forget what other threads of the parent process were doing, in a child process."""
+        self._at_once = threading.BoundedSemaphore(self._at_once_number)
+        self._closing = threading.Event()
+        if self._keeper.is_closed:
+            self._closing.set()
+        if self._has_fetched and keeps_connections(self._transport):
+            self._is_transport_inherited = True
 
     def __enter__(self) -> Self:
         return self
@@ -251,8 +265,18 @@ class RobotsClient:
         return self._keeper.site_of(entry)
 
     def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
-        """Fetch a robots.txt."""
+        """Fetch a robots.txt.
+
+        Raises:
+            RuntimeError: the client was closed, or its transport belongs to another process.
+        """
         keeper = self._keeper
+        if self._is_transport_inherited:
+            raise RuntimeError(
+                "the transport of this RobotsClient belongs to the parent process: "
+                "make a new client with a new transport"
+            )
+        self._has_fetched = True
         with self._at_once, Deadline(keeper.timeout) as deadline:
             self._keeper.check_open()
             step: Request | Entry = keeper.begin(origin, copy)
@@ -287,6 +311,12 @@ class _Locks:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._queues: dict[str, deque[threading.Lock]] = {}
+        at_fork(in_child=self._renew)
+
+    def _renew(self) -> None:
+        """Forget who holds and wants locks: threads that a child process does not have."""
+        self._lock = threading.Lock()
+        self._queues = {}
 
     @contextmanager
     def of(self, name: str, until: float = math.inf) -> Iterator[bool]:
@@ -305,7 +335,8 @@ class _Locks:
             with self._lock:
                 was_first = queue[0] is own
                 queue.remove(own)
-                if not queue:
-                    del self._queues[name]
-                elif was_first:
+                if queue and was_first:
                     queue[0].release()
+                # In a child process it may be a queue of the parent's.
+                if not queue and self._queues.get(name) is queue:
+                    del self._queues[name]

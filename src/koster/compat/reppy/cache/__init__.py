@@ -9,6 +9,7 @@ from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ....cache.forks import at_fork
 from .. import logger
 from ..robots import Agent, AllowNone, Robots
 from .policy import CachePolicyBase, DefaultObjectPolicy, ReraiseExceptionPolicy
@@ -30,6 +31,10 @@ class ExpiringObject:
         self.obj: Any = None
         self.expires: float = 0
         self.exception: BaseException | None = None
+        at_fork(in_child=self._renew)
+
+    def _renew(self) -> None:
+        self.lock = threading.Lock()
 
     def get(self) -> Any:
         """Return the object, or raise the exception that stands for it."""
@@ -74,6 +79,10 @@ class BaseCache:
         self.capacity = capacity
         self.args = args
         self.kwargs = kwargs
+        self._lock = threading.Lock()
+        at_fork(in_child=self._renew)
+
+    def _renew(self) -> None:
         self._lock = threading.Lock()
 
     def get(self, url: str) -> Any:

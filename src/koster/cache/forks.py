@@ -1,0 +1,72 @@
+"""Forks: what a child process must not inherit from its parent.
+
+A fork copies one thread. A lock that another thread held at that moment stays locked in the child:
+the thread that would release it is not there. And a connection that both processes use gives each
+the answers of the other. Objects that have a lock or a connection register here the methods that
+make new ones. Without `os.fork`, as on Windows, nothing is ever called.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class _Methods:
+    """Methods of objects, for as long as these live."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+        self._methods: dict[int, tuple[weakref.ref[Any], Callable[[Any], object]]] = {}
+
+    def add(self, method: Any) -> None:
+        number, methods = next(self._numbers), self._methods
+
+        def forget(_: Any) -> None:
+            methods.pop(number, None)
+
+        # weakref.WeakMethod prints errors when the interpreter exits.
+        methods[number] = weakref.ref(method.__self__, forget), method.__func__
+
+    def call(self) -> None:
+        """Call all of them; what one raises is raised in the end, and reported by Python."""
+        failure: Exception | None = None
+        for reference, method in list(self._methods.values()):
+            owner = reference()
+            try:
+                if owner is not None:
+                    method(owner)
+            except Exception as error:  # noqa: BLE001 - the others are called all the same
+                failure = error
+        if failure is not None:
+            raise failure
+
+
+_before, _in_parent, _in_child = _Methods(), _Methods(), _Methods()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before.call, after_in_parent=_in_parent.call, after_in_child=_in_child.call
+    )
+
+
+def at_fork(
+    *,
+    in_child: Callable[[], object],
+    before: Callable[[], object] | None = None,
+    in_parent: Callable[[], object] | None = None,
+) -> None:
+    """Call methods of an object when the process forks, as `os.register_at_fork` does.
+
+    The object is not kept alive. ``in_child`` must not wait for a lock.
+    """
+    _in_child.add(in_child)
+    if before is not None:
+        _before.add(before)
+    if in_parent is not None:
+        _in_parent.add(in_parent)

@@ -1,0 +1,79 @@
+"""Children of the test process: each has a time limit of its own."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import pickle
+import select
+import signal
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+#: Seconds after which a child that hangs is killed.
+LIMIT = 20
+
+
+def fork() -> int:
+    """Fork, with other threads there; a child that hangs is killed by its own alarm."""
+    pid = os.fork()
+    if pid == 0:
+        faulthandler.dump_traceback_later(LIMIT - 2)
+        # An event loop of the parent hears of signals by it.
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(LIMIT)
+    return pid
+
+
+def in_child(work: Callable[[], Any]) -> Any:
+    """Return what a function returns in a forked child.
+
+    Raises:
+        AssertionError: it raised something, or did not end.
+    """
+    reading, writing = os.pipe()
+    pid = fork()
+    if pid == 0:
+        try:
+            answer = "returned", work()
+        except BaseException:  # noqa: BLE001 - the parent raises it
+            answer = "raised", traceback.format_exc()
+        try:
+            os.write(writing, pickle.dumps(answer))
+        finally:
+            os._exit(0)
+    os.close(writing)
+    try:
+        answer = _answer(reading)
+    finally:
+        os.close(reading)
+        ended(pid)
+    assert answer[0] == "returned", answer[1]
+    return answer[1]
+
+
+def _answer(reading: int) -> tuple[str, Any]:
+    found = b""
+    until = time.monotonic() + LIMIT + 5
+    while select.select([reading], [], [], max(until - time.monotonic(), 0))[0]:
+        part = os.read(reading, 65536)
+        if not part:
+            break
+        found += part
+    return pickle.loads(found) if found else ("raised", "the child did not end")
+
+
+def ended(pid: int) -> int:
+    """Wait for a child, not for ever; return its status."""
+    until = time.monotonic() + LIMIT + 5
+    while time.monotonic() < until:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            return status
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    raise AssertionError("the child did not end")
