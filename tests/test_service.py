@@ -736,7 +736,7 @@ def test_worker_time_is_forgiven() -> None:
 class Users:
     """Clients that wait for a lane; each notes when its turn comes, and holds it until told."""
 
-    def __init__(self, lane: Lane, group: TaskGroup) -> None:
+    def __init__(self, lane: Lane[int], group: TaskGroup) -> None:
         self.lane = lane
         self.group = group
         self.running: list[str] = []
@@ -765,7 +765,7 @@ def test_clients_take_turns() -> None:
         clock = Clock()
         time = WorkTime(0, clock)
         async with anyio.create_task_group() as group:
-            users = Users(Lane(1, time), group)
+            users = Users(Lane([0], time), group)
             await users.ask("a1", "a2", "a3", "b1", "b2", "c1")
             order = []
             while users.running:
@@ -784,7 +784,7 @@ def test_who_used_the_least_is_next() -> None:
         time.charge("a", 10)
         time.charge("b", 5)
         async with anyio.create_task_group() as group:
-            users = Users(Lane(1, time), group)
+            users = Users(Lane([0], time), group)
             await users.ask("x1", "a1", "a2", "b1", "c1")
             await users.end("x1")
             assert users.running == ["c1"]
@@ -800,7 +800,7 @@ def test_who_used_the_least_is_next() -> None:
 def test_one_client_does_not_take_all_workers() -> None:
     async def main() -> None:
         async with anyio.create_task_group() as group:
-            users = Users(Lane(3, WorkTime(0, Clock())), group)
+            users = Users(Lane([0, 1, 2], WorkTime(0, Clock())), group)
             await users.ask("a1", "a2", "a3", "a4")
             # The last worker is for somebody else.
             assert users.running == ["a1", "a2"]
@@ -818,7 +818,7 @@ def test_one_client_does_not_take_all_workers() -> None:
 
 def test_who_stops_waiting_takes_no_slot() -> None:
     async def main() -> None:
-        lane = Lane(1, WorkTime(0, Clock()))
+        lane = Lane([0], WorkTime(0, Clock()))
         async with anyio.create_task_group() as group:
             users = Users(lane, group)
             await users.ask("a1")
@@ -833,7 +833,7 @@ def test_who_stops_waiting_takes_no_slot() -> None:
             await users.end("a1")
             assert users.running == ["c1"]
             await users.end("c1")
-        assert lane._free == 1
+        assert lane._free == [0]
         assert not lane._waiting
         assert not lane._running
 
@@ -862,7 +862,7 @@ def test_a_client_may_use_so_much_worker_time() -> None:
 INTERRUPTED = """
 import json, random, sys
 from koster import _answers
-from koster.service import _work
+from koster import _worker
 chance = random.Random(1)
 files = [open(path, "rb").read() for path in sys.argv[1:]]
 def all_answers():
@@ -876,11 +876,12 @@ ended = 0
 while ended < 30:
     for body in files:
         seconds = chance.uniform(0.0005, 0.02)
-        answers, _ = _work._work(_answers.lint, (body, ["RFC9309", "GOOGLE"]), seconds, 9)
-        ended += answers is None
-        answers, _ = _work._work(_answers.disagreeing, (body, "GOOGLE", ["MK1994"], ["x"]), 9, seconds)
-        ended += answers is None
-        _work._work(_answers.audited, (body, "GOOGLE"), seconds, 9)
+        found = _worker.answered("lint", (body, ["RFC9309", "GOOGLE"]), seconds, 9)
+        ended += found[0] == _worker.OVERTIME
+        question = body, "GOOGLE", ["MK1994"], ["x"]
+        found = _worker.answered("disagreeing", question, 9, seconds)
+        ended += found[0] == _worker.OVERTIME
+        _worker.answered("audited", (body, "GOOGLE"), seconds, 9)
 print(json.dumps(all_answers()))
 """
 

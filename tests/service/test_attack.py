@@ -104,7 +104,7 @@ def test_one_client_does_not_starve_others(tmp_path: Path, kind: str, clients: i
     waited: list[float] = []
     with serving.as_command("--workers", 2) as command, httpx2.Client(base_url=command.url) as api:
         assert api.post("/v1/lint", json={"robots": USUAL}).status_code == 200
-        attack = attacking("work", command.url, route, path, clients, 10, 9)
+        attack = attacking("work", command.url, route, path, clients, 10, 12)
         time.sleep(1)
         while attack.poll() is None:
             began = time.monotonic()

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ._work import Workers
 
 #: What is decided in the server at once, in some milliseconds at worst (see docs/performance.md):
-#: bytes of the file, questions, robots and characters of their names, the bytes of the file for each
-#: robot, and those times the bytes of the URLs. More is worked on beside.
+#: bytes of the file, questions, robots and characters of their names, the bytes of the file times
+#: the robots, and that times the bytes of the URLs. More is worked on beside.
 _FILE = 64 * 1024 if COMPILED else 8 * 1024
 _QUESTIONS = 200 if COMPILED else 50
 _AGENTS = 20

@@ -89,6 +89,7 @@ class Service(Gate):
                 yield
             finally:
                 await sites.aclose()
+                await workers.aclose()
 
         self.api = FastAPI(
             title="koster",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import anyio
 
 from ..cache.memory import Recent
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterable
 
 #: Clients that are remembered; who is forgotten begins anew.
 _CLIENTS = 100_000
@@ -52,7 +52,18 @@ class WorkTime:
         return max(0.0, self.used(client) - self._per_minute) * 60 / self._per_minute
 
 
-class Lane:
+S = TypeVar("S")
+
+
+class _Turn(Generic[S]):
+    """A question that waits for a slot, and then has one."""
+
+    def __init__(self) -> None:
+        self.begun = anyio.Event()
+        self.slots: list[S] = []
+
+
+class Lane(Generic[S]):
     """Slots for questions, given to the clients that wait.
 
     A free slot goes to the client that has used the least time; of those that have used the same,
@@ -60,42 +71,37 @@ class Lane:
     client has one question running at most.
     """
 
-    def __init__(self, slots: int, time: WorkTime) -> None:
-        self._free = slots
+    def __init__(self, slots: Iterable[S], time: WorkTime) -> None:
+        self._free = list(slots)
         self._time = time
         self._running: Counter[str] = Counter()
-        self._waiting: dict[str, deque[anyio.Event]] = {}
+        self._waiting: dict[str, deque[_Turn[S]]] = {}
 
     @asynccontextmanager
-    async def slot(self, client: str, patience: float) -> AsyncIterator[None]:
+    async def slot(self, client: str, patience: float) -> AsyncIterator[S]:
         """Wait for a slot and have it.
 
         Raises:
             TimeoutError: there was none for so many seconds.
         """
-        turn = anyio.Event()
+        turn: _Turn[S] = _Turn()
         self._waiting.setdefault(client, deque()).append(turn)
         self._start_next()
         try:
             with anyio.fail_after(patience):
-                await turn.wait()
-        except BaseException:
-            if turn.is_set():
-                self._release(client)
-            else:
-                self._forget(client, turn)
-            raise
-        try:
-            yield
+                await turn.begun.wait()
+            yield turn.slots[0]
         finally:
-            self._release(client)
-
-    def _release(self, client: str) -> None:
-        self._free += 1
-        self._running[client] -= 1
-        if not self._running[client]:
-            del self._running[client]
-        self._start_next()
+            if turn.slots:
+                self._free += turn.slots
+                self._running[client] -= 1
+                if not self._running[client]:
+                    del self._running[client]
+            else:
+                self._waiting[client].remove(turn)
+                if not self._waiting[client]:
+                    del self._waiting[client]
+            self._start_next()
 
     def _start_next(self) -> None:
         """Give free slots to those who may have them."""
@@ -104,23 +110,16 @@ class Lane:
             if not may_start:
                 return
             client = min(may_start, key=self._time.used)
-            turn = self._waiting[client].popleft()
             # Behind the others that have used the same.
             turns = self._waiting.pop(client)
+            turn = turns.popleft()
             if turns:
                 self._waiting[client] = turns
-            self._free -= 1
             self._running[client] += 1
-            turn.set()
+            turn.slots.append(self._free.pop())
+            turn.begun.set()
 
     def _may_start(self, client: str) -> bool:
         if not self._running[client]:
             return True
-        return self._free > 1 and len(self._waiting) == 1
-
-    def _forget(self, client: str, turn: anyio.Event) -> None:
-        self._waiting[client].remove(turn)
-        if not self._waiting[client]:
-            del self._waiting[client]
-        # Others may have waited for this client to stop waiting.
-        self._start_next()
+        return len(self._free) > 1 and len(self._waiting) == 1

@@ -10,17 +10,18 @@ Nobody's small question ever waits for a large one.
 from __future__ import annotations
 
 import contextlib
-import signal
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
-import anyio.to_process
 
+from .._worker import ANSWERED, FAILED, OVERTIME
 from ._fair import Lane, WorkTime
 from ._limits import client_key, client_of
+from ._log import log_sparsely
 from ._problems import Problem
+from ._process import Worker, WorkerEndedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,14 +44,11 @@ _SMALL = 64 * 1024
 _QUICK = 0.25
 _QUICK_AT_MOST = 2.0
 
-#: Processes of the slow lane that are started before there is a question, and seconds for that.
+#: Processes of the slow lane that are started before there is a question.
 _STARTED = 3
-_STARTING = 60.0
 
-#: Seconds after its time at which the server ends a process that did not end its question, and
-#: after which the process is ended by the system, where there is no server any more.
+#: Seconds after its time at which a process that did not end its question is ended.
 _GRACE = 1.0
-_LAST_GRACE = 5.0
 
 #: Seconds of processor time that it takes to start a process in the place of one that was ended.
 _START = 0.5
@@ -60,30 +58,33 @@ class Workers:
     """Processes for long questions, started when they are needed."""
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
-        self._number = settings.workers
         self._timeout = settings.work_timeout
         self._time = WorkTime(settings.work_per_minute, time.monotonic)
-        self._quick = Lane(1, self._time)
-        self._slow = Lane(settings.workers, self._time)
+        self._workers = [Worker() for _ in range(1 + settings.workers)]
+        self._quick = Lane(self._workers[:1], self._time)
+        self._slow = Lane(self._workers[:0:-1], self._time)
         self._metrics = metrics
         self._waiting: Counter[str] = Counter()
-        #: Processes that were started, and those of them that work.
-        self._started = 1 + min(settings.workers, _STARTED)
-        self._working = 0
 
     async def begin(self) -> None:
         """Start the first processes, so that nobody waits for them."""
-        with anyio.fail_after(_STARTING):
-            await _reach(self._started)
+        async with anyio.create_task_group() as group:
+            for worker in self._workers[: 1 + _STARTED]:
+                group.start_soon(worker.start)
+
+    async def aclose(self) -> None:
+        """End all processes."""
+        for worker in self._workers:
+            await worker.kill()
 
     async def run(self, request: Request, function: Callable[..., T], *arguments: Any) -> T:
-        """Return what a function gives, worked on beside, while somebody waits for it.
+        """Return what a function of `koster._answers` gives, while somebody waits for it.
 
         Raises:
             Problem: it takes too long, there is too much to do, or nobody waits any more.
         """
         client = client_key(client_of(request))
-        if sum(self._waiting.values()) >= (self._number + 1) * _WAITING:
+        if sum(self._waiting.values()) >= len(self._workers) * _WAITING:
             raise _busy()
         if self._waiting[client] >= _WAITING_OF_ONE:
             detail = f"{_WAITING_OF_ONE} of your questions are being worked on: wait for an answer"
@@ -131,27 +132,28 @@ class Workers:
         Raises:
             Problem: see `run`.
         """
+        name = function.__name__
         size = sum(len(each) for each in arguments if isinstance(each, bytes))
         if size <= _SMALL:
             limits = min(_QUICK, self._timeout), min(_QUICK_AT_MOST, self._timeout)
-            answers = await self._turn(self._quick, client, limits, function, arguments)
+            answers = await self._turn(self._quick, client, limits, name, arguments)
             if answers is not None:
-                return answers[0]
+                return cast("T", answers[0])
         limits = self._timeout, self._timeout
-        answers = await self._turn(self._slow, client, limits, function, arguments)
+        answers = await self._turn(self._slow, client, limits, name, arguments)
         if answers is not None:
-            return answers[0]
+            return cast("T", answers[0])
         detail = f"an answer takes longer than {self._timeout:g} s: ask about a smaller file"
         raise Problem(422, "too-much-work", detail)
 
     async def _turn(
         self,
-        lane: Lane,
+        lane: Lane[Worker],
         client: str,
         limits: tuple[float, float],
-        function: Callable[..., T],
+        name: str,
         arguments: Any,
-    ) -> tuple[T] | None:
+    ) -> tuple[Any] | None:
         """Work on a question when it is its client's turn; None: it was not done in time.
 
         Raises:
@@ -159,13 +161,14 @@ class Workers:
         """
         self._check_time(client)
         try:
-            async with lane.slot(client, self._timeout):
+            async with lane.slot(client, self._timeout) as worker:
                 # Others of the same client may have used it up meanwhile.
                 self._check_time(client)
-                return await self._charged(client, limits, function, arguments)
+                return await self._charged(worker, client, limits, name, arguments)
         except TimeoutError as error:
             raise _busy() from error
-        except anyio.BrokenWorkerProcess as error:
+        except WorkerEndedError as error:
+            log_sparsely(str(error))
             raise Problem(503, "busy", "the process that worked on it ended", wait=1) from error
 
     def _check_time(self, client: str) -> None:
@@ -181,119 +184,39 @@ class Workers:
             raise Problem(429, "too-much-work-time", detail, wait=seconds)
 
     async def _charged(
-        self, client: str, limits: tuple[float, float], function: Callable[..., T], arguments: Any
-    ) -> tuple[T] | None:
-        """Work on a question and charge its client; None: it was not done in time."""
+        self,
+        worker: Worker,
+        client: str,
+        limits: tuple[float, float],
+        name: str,
+        arguments: Any,
+    ) -> tuple[Any] | None:
+        """Work on a question and charge its client; None: it was not done in time.
+
+        Raises:
+            WorkerEndedError: the process ended, or does not start.
+        """
         began = time.monotonic()
         seconds = None
-        self._started = max(self._started, self._working + 1)
-        self._working += 1
+        kind, answer = OVERTIME, None
         try:
             # What is as good as done is not worth the end of its process.
             is_short = limits[1] <= _QUICK_AT_MOST
             with anyio.move_on_after(limits[1] + _GRACE, shield=is_short):
-                answers, seconds = await anyio.to_process.run_sync(
-                    _work,
-                    function,
-                    arguments,
-                    *limits,
-                    cancellable=True,
-                    limiter=anyio.CapacityLimiter(1),
-                )
-                return answers
-            return None
+                kind, answer, seconds = await worker.ask(name, arguments, *limits)
         finally:
-            self._working -= 1
             if seconds is None:
                 seconds = time.monotonic() - began + _START
-                self._started -= 1
-                with anyio.CancelScope(shield=True):
-                    await self._start_process()
+                # Whoever has the worker next does not wait for a new process.
+                with anyio.CancelScope(shield=True), contextlib.suppress(WorkerEndedError):
+                    await worker.kill()
+                    await worker.start()
             self._time.charge(client, seconds)
             self._metrics.work_seconds.inc(seconds)
-
-    async def _start_process(self) -> None:
-        """Start a process in the place of one that was ended, before its slot is given on."""
-        # Those that are idle would be taken in place of a new one.
-        idle = self._started - self._working
-        self._started += 1
-        with contextlib.suppress(anyio.BrokenWorkerProcess):
-            await _reach(idle + 1)
-
-
-async def _reach(number: int) -> None:
-    """Have so many processes do nothing at the same time: those that there are not are started."""
-    async with anyio.create_task_group() as group:
-        for _ in range(number):
-            group.start_soon(_reach_one)
-
-
-async def _reach_one() -> None:
-    await anyio.to_process.run_sync(_nothing, limiter=anyio.CapacityLimiter(1))
+        if kind == FAILED:
+            raise RuntimeError(f"a question of the kind {name!r} failed:\n{answer}")
+        return (answer,) if kind == ANSWERED else None
 
 
 def _busy() -> Problem:
     return Problem(503, "busy", "there is too much to do: try again", wait=2)
-
-
-class _Overtime(BaseException):
-    """The time for a question is over."""
-
-
-#: Whether a question is worked on in this process.
-_is_working = False
-
-
-def _stop(_number: int, _frame: object) -> None:
-    """End what is worked on, once: a timer may go off when the answer is just there."""
-    global _is_working  # noqa: PLW0603 - as signals have it
-    if _is_working:
-        _is_working = False
-        raise _Overtime
-
-
-def _work(
-    function: Callable[..., T], arguments: Any, processor: float, real: float
-) -> tuple[tuple[T] | None, float]:
-    """Work on a question for so many seconds of processor time, and of time, at most.
-
-    Returns the answer or, if it was not done, None; and the processor time that it took. What a
-    question leaves behind in a process that goes on are tables of `functools.cache`, which are
-    whole however it ended.
-    """
-    global _is_working  # noqa: PLW0603 - as signals have it
-    began = time.process_time()
-    # Who stops the service stops the server, which waits for this.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    answers = None
-    try:
-        _is_working = True
-        _set_timers(processor, real)
-        answer = function(*arguments)
-        _is_working = False
-        answers = (answer,)
-    except _Overtime:
-        pass
-    finally:
-        _is_working = False
-        _set_timers(0, 0)
-    return answers, time.process_time() - began
-
-
-def _set_timers(processor: float, real: float) -> None:
-    """Have signals come after so many seconds; 0 for none."""
-    if not hasattr(signal, "setitimer"):
-        return
-    signal.signal(signal.SIGPROF, _stop)
-    signal.signal(signal.SIGALRM, _stop)
-    # Where code does not look at signals and the server was killed, this ends the process.
-    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_VIRTUAL, real + _LAST_GRACE if real else 0)
-    signal.setitimer(signal.ITIMER_PROF, processor)
-    signal.setitimer(signal.ITIMER_REAL, real)
-
-
-def _nothing() -> None:
-    """Do nothing, but import what the questions need."""
-    from .. import _answers  # noqa: F401, PLC0415 - in another process

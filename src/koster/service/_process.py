@@ -1,0 +1,110 @@
+"""A worker process, as the server sees it; see `koster._worker`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from .._worker import SIZE
+
+if TYPE_CHECKING:
+    from anyio.abc import ByteSendStream, Process
+
+_COMMAND = [sys.executable, "-m", "koster._worker"]
+
+#: Seconds that a process has to start.
+_STARTING = 60.0
+
+
+class WorkerEndedError(Exception):
+    """A worker process ended before it answered, or did not start."""
+
+
+class Worker:
+    """A worker process; it is started when it is needed and not there."""
+
+    def __init__(self) -> None:
+        self._process: Process | None = None
+
+    async def start(self) -> None:
+        """Start the process, if it does not run.
+
+        Raises:
+            WorkerEndedError: it does not start.
+        """
+        if self._process is not None and self._process.returncode is None:
+            return
+        await self.kill()
+        try:
+            with anyio.fail_after(_STARTING):
+                self._process = await anyio.open_process(
+                    _COMMAND,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=None,
+                    # Where this process has its modules from.
+                    env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                    # Signals of a terminal are for the server alone.
+                    start_new_session=True,
+                )
+                await self._received()
+        except (OSError, WorkerEndedError) as error:
+            await self.kill()
+            raise WorkerEndedError(f"a worker process does not start: {error}") from error
+        except BaseException:
+            await self.kill()
+            raise
+
+    async def ask(self, *question: Any) -> Any:
+        """Return the answer to a question; see `koster._worker.answered`.
+
+        Raises:
+            WorkerEndedError: the process ended, or does not start.
+        """
+        await self.start()
+        data = pickle.dumps(question, pickle.HIGHEST_PROTOCOL)
+        try:
+            await self._stdin.send(SIZE.pack(len(data)) + data)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError) as error:
+            raise WorkerEndedError("a worker process ended") from error
+        return await self._received()
+
+    async def kill(self) -> None:
+        """End the process, whatever it does."""
+        process, self._process = self._process, None
+        if process is not None:
+            with anyio.CancelScope(shield=True):
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                await process.aclose()
+
+    @property
+    def _stdin(self) -> ByteSendStream:
+        assert self._process is not None  # noqa: S101 - for its type
+        assert self._process.stdin is not None  # noqa: S101
+        return self._process.stdin
+
+    async def _received(self) -> Any:
+        """Return the next message.
+
+        Raises:
+            WorkerEndedError: the process ended.
+        """
+        assert self._process is not None  # noqa: S101 - for its type
+        assert self._process.stdout is not None  # noqa: S101
+        stream = BufferedByteReceiveStream(self._process.stdout)
+        try:
+            (size,) = SIZE.unpack(await stream.receive_exactly(SIZE.size))
+            data = await stream.receive_exactly(size)
+        except (
+            anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError,
+        ) as error:  # fmt: skip
+            raise WorkerEndedError("a worker process ended") from error
+        return pickle.loads(data)  # noqa: S301 - the process is our own
