@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import subprocess
 import sys
 import time
@@ -123,6 +124,19 @@ def test_a_host_is_one_site_whatever_leads_to_it(tmp_path: Path) -> None:
     archives.write(tmp_path / "in" / "a.warc.gz", fetches)
     found = shares(classified(tmp_path))["CC-MAIN-2026-45", "GPTBot"]
     assert (found.sites, found.closed, found.closed_by_name) == (2, 1, 0)
+
+
+def test_its_csv_has_no_formulas(tmp_path: Path) -> None:
+    """Agents come from whoever wrote their list, crawls from archives."""
+    archives.write(tmp_path / "in" / "a.warc.gz", SITES)
+    agents = ("=1+1", "+x", "-x", "@x", "\uff1dx", 'a"b')
+    written = report(classified(tmp_path, agents)).as_csv()
+    rows = list(csv.DictReader(written.splitlines()))
+    assert {row["agent"] for row in rows} == {*(f"'{name}" for name in agents[:5]), 'a"b'}
+    assert not [cell for row in rows for cell in row.values() if cell.startswith(agents[:5])]
+    # Text is quoted, our own numbers are not.
+    last = written.splitlines()[-1]
+    assert re.fullmatch(r'("([^"]|"")*",){5}(\d+,){6}\d\.\d{6},\d\.\d{6},\d\.\d{6}', last), last
 
 
 def test_what_is_not_proved_is_counted_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

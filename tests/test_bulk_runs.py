@@ -31,7 +31,7 @@ from test_bulk_kernel import AGENTS, BODIES, ONE, OTHER, cell, decision
 
 import koster
 import koster.bulk.polars
-from koster.bulk import _inputs, kernel, runs
+from koster.bulk import _inputs, _parquet, kernel, runs
 from koster.bulk.duckdb import register
 from koster.bulk.runs import Columns, Question
 from koster.cli._root import koster as command
@@ -565,7 +565,7 @@ def test_a_small_file_of_large_texts_is_read_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Dictionaries make a few octets of what is gigabytes when it is spelt out."""
-    monkeypatch.setattr(_inputs, "OCTETS", 1_000_000)
+    monkeypatch.setattr(_parquet, "OCTETS", 1_000_000)
     path = tmp_path / "robots.parquet"
     rows_ = 500
     pq.write_table(pa.table({"body": [ONE] * rows_, "k": ["#" * 100_000] * rows_}), path)
@@ -587,6 +587,23 @@ def test_utf16_is_read_as_crawlers_do_and_told(tmp_path: Path) -> None:
     assert "not-utf-8-but-wide" in told["facts"]["findings"]
     (row,) = answered(GPT, path)
     assert row["robots"][0]["written"]
+
+
+def test_a_row_of_csv_that_is_too_long_is_told(tmp_path: Path) -> None:
+    """And the command ends: Arrow's thread that reads ahead may not wait for it."""
+    path = tmp_path / "robots.csv.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b'body\n"')
+        for _ in range(400):
+            file.write(b"#" * 1_000_000)
+        file.write(b'"\n')
+    options = ["-a", "x", "-o", str(tmp_path / "out"), "-j", "1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "koster", "bulk", "classify", str(path), *options],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert done.stderr == f"koster: {path}: a row has more than 67,108,864 bytes\n"
 
 
 def test_one_input_that_is_not_there_costs_no_other(table: Path, tmp_path: Path) -> None:
@@ -763,6 +780,7 @@ def test_a_line_that_is_too_long_is_one_bad_record(
 
 def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_inputs, "OCTETS", 10_000)
+    monkeypatch.setattr(_parquet, "OCTETS", 10_000)
     body = ONE + "#" * 3_000
     records = [{"body": f"{body}{n}"} for n in range(60)]
     for name, write in WRITERS.items():

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from click.testing import CliRunner, Result
 from support import ROOT, Case, all_cases
 
 from koster import DIALECTS
+from koster._csv import csv_line
 from koster.cli._root import koster
 
 FILE = b"""\
@@ -112,7 +114,27 @@ def test_no_urls_give_an_empty_array(robots: str, tmp_path: Path) -> None:
     assert (result.exit_code, json.loads(result.stdout)) == (0, [])
     assert result.stderr == "koster: there are no URLs to ask about\n"
     result = run("--robots", robots, "--format", "csv", "--urls", str(tmp_path / "urls"))
-    assert result.stdout == "allowed,agent,url,reason,file,line,rule,text,dialect,comments,why\n"
+    assert result.stdout.startswith('"allowed","agent","url","reason","file","line",')
+    assert result.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize("start", [*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20"])
+def test_csv_has_no_formulas(tmp_path: Path, start: str) -> None:
+    """Text of files and agents is text in a spreadsheet; our own numbers stay numbers."""
+    hostile = f'{start}cmd|"/c calc"!A1'
+    path = tmp_path / "robots.txt"
+    path.write_text(f"User-agent: *\nComment: {hostile}\nAllow: /x\n")
+    result = run("--robots", str(path), "-a", hostile, "-f", "csv", "--", hostile)
+    (row,) = csv.DictReader(io.StringIO(result.stdout, newline=""))
+    assert (row["agent"], row["url"]) == (f"'{hostile}", f"'{hostile}")
+    assert not [cell for cell in row.values() if cell.startswith(start)]
+    assert "\"'" in result.stdout
+
+
+def test_csv_quotes_text_and_no_numbers() -> None:
+    assert csv_line(["-1", -1, -0.5, Decimal("1.50"), None, True, 'a"b']) == (
+        '"\'-1",-1,-0.5,1.50,,true,"a""b"\n'
+    )
 
 
 def test_dialects_side_by_side(robots: str) -> None:

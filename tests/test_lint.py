@@ -165,3 +165,24 @@ def test_what_is_special_to_no_dialect_is_not_found_there() -> None:
     body = b"User-agent: *\nDisallow: /a$b\nDisallow: /c*\nDisallow: /*?d=\n"
     assert {each.code for each in lint(body, dialects=())} >= {"P003", "P004", "P008"}
     assert not lint(body, koster.MK1994, dialects=())
+
+
+@pytest.mark.parametrize(
+    ("path", "written"),
+    [
+        ("robots.txt", "robots.txt"),
+        ("a%b:c,d", "a%25b%3Ac%2Cd"),
+        ("x\n::error::y\r", r"x\n%3A%3Aerror%3A%3Ay\r"),
+        ("\x1b]0;x\x07\x9b\u202e\u2066\udcff", r"\x1b]0;x\x07\x9b\u202e\u2066\xff"),
+    ],
+)
+def test_github_gets_names_escaped(path: str, written: str) -> None:
+    """As https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands has it."""
+    found = lint(b"User-agent: *\nDisallow: a%0A::error::\x1b\n", dialects=())
+    printed = as_github([(path, found)], [f"{path}: cannot be read"])
+    first, *others = printed.split("\n")
+    data = written.replace("%3A", ":").replace("%2C", ",")
+    assert first == f"::error title=koster::{data}: cannot be read"
+    assert len(others) == len(found)
+    assert all(f" file={written},line=" in line for line in others)
+    assert printed.replace("\n", "").isprintable()

@@ -79,7 +79,7 @@ def installed(folder: Path, wheel: Path) -> Path:
 def check_programs(programs: Path, folder: Path, compiled: bool) -> None:
     (folder / "r.txt").write_text("User-agent: *\nDisallow: /private")
     arguments = ("check", "--robots", folder / "r.txt", "-f", "csv")
-    assert "true,*,/x,no rule" in run(programs / "koster", *arguments, "/x")
+    assert 'true,"*","/x","no rule"' in run(programs / "koster", *arguments, "/x")
     assert run(programs / "python", "-m", "koster", "--version").startswith("koster 0.1.0")
     code = "import koster; print(koster.COMPILED, koster.parse(b'').allowed('/', 'x'))"
     assert run(programs / "python", "-c", code).split() == [str(compiled), "True"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 import zipfile
+from collections.abc import Callable
 from html.parser import HTMLParser
 
 import pytest
@@ -240,6 +241,39 @@ def test_what_is_written_again_says_the_same(body: bytes, write: object) -> None
     assert write(after) == after
 
 
+@pytest.mark.parametrize("write", [layout.formatted, layout.minified])
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("User-agent: *\nDisallow: /private\n".encode("utf-16"), "not in UTF-8"),
+        # What is text in UTF-16 may be rules as bytes.
+        (b"\xff\xfe" + b"\nUser-agent: *\nDisallow: /\n", "not in UTF-8"),
+        ("User-agent: *\nDisallow: /private\n".encode("utf-16-be"), "no line of the file"),
+        (b"<!doctype html>\n<title>404</title>\n", "no line of the file"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "no line of the file"),
+        (b"# ours\nplease be nice to us\n", "no line of the file"),
+        # Without the blank line the file would begin with a byte order mark.
+        (b"\n\xff\xfex\nUser-agent: *\nDisallow: /a\n", "in another charset"),
+    ],
+    ids=range(7),
+)
+def test_what_cannot_be_read_is_not_written_again(
+    write: Callable[[bytes], bytes], body: bytes, why: str
+) -> None:
+    if write is layout.minified and b"x\nUser" in body:
+        # The line that begins so says nothing, and goes.
+        assert write(body) == b"User-agent: *\nDisallow: /a\n"
+        return
+    with pytest.raises(layout.NotTheSame, match=why):
+        write(body)
+
+
+@pytest.mark.parametrize("body", [b"", b"\n \n", b"# we allow everything\n", b"Sitemap: /s\n"])
+def test_a_file_without_rules_can_be_read(body: bytes) -> None:
+    assert layout.is_readable(body)
+    assert layout.formatted(body) == body.strip() + b"\n" * (body.strip() != b"")
+
+
 def test_real_files_written_again_decide_the_same(conformance_data: None) -> None:
     """Proved for every robot, and tried with 200 random URLs each."""
     rng = random.Random(1)
@@ -249,6 +283,10 @@ def test_real_files_written_again_decide_the_same(conformance_data: None) -> Non
         urls = [made_up(rng, pieces) for _ in range(200)]
         names = ["*", *rng.sample([a for g in robots.groups for a in g.agents] or ["x"], 1)]
         for write in (layout.formatted, layout.minified):
+            if not layout.is_readable(body):
+                with pytest.raises(layout.NotTheSame):
+                    write(body)
+                continue
             after = parsed(write(body))
             for agent in names:
                 before = robots.rules_for(agent).allowed_many(urls)

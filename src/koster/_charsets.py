@@ -71,6 +71,25 @@ def marked_charset(body: bytes) -> str | None:
     return next((codec for mark, codec in _MARKS if body.startswith(mark)), None)
 
 
+def is_wide(charset: str | None) -> bool:
+    """Tell whether a charset is one in which no text is ASCII, by its name: UTF-16, UTF-32."""
+    name = (charset or "").upper().replace("-", "").replace("_", "")
+    return name.startswith(("UTF16", "UTF32"))
+
+
+def by_mark(body: bytes, is_whole: bool = True) -> tuple[bytes, str | None]:
+    """Return a file as UTF-8 if its byte order mark names another charset, and that charset.
+
+    Other files come back as they are, with None. This is how clients read a file for which no
+    charset is declared, such as one on disk.
+    """
+    for mark, codec in _MARKS:
+        if body.startswith(mark):
+            decoder = codecs.getincrementaldecoder(codec)("replace")
+            return decoder.decode(body[len(mark) :], is_whole).encode("utf-8"), codec
+    return body, None
+
+
 def as_utf8(body: bytes, charset: str | None, is_whole: bool) -> tuple[bytes, str | None]:
     """Return what is read of a body, as UTF-8: of one that is too long its whole lines.
 
@@ -78,13 +97,10 @@ def as_utf8(body: bytes, charset: str | None, is_whole: bool) -> tuple[bytes, st
     """
     is_whole = is_whole and len(body) <= MAX_OCTETS
     body = body[:MAX_OCTETS]
-    for mark, codec in _MARKS:
-        if body.startswith(mark):
-            text = codecs.getincrementaldecoder(codec)("replace").decode(
-                body[len(mark) :], is_whole
-            )
-            return _whole_lines(text.encode("utf-8"), is_whole), codec
+    body, marked = by_mark(body, is_whole)
     body = _whole_lines(body, is_whole)
+    if marked is not None:
+        return body, marked
     if charset is None or is_utf8(body):
         return body, None
     try:

@@ -4,6 +4,9 @@
 one space behind the colon, one blank line between groups, LF, no byte order mark. `minified` drops
 comments, lines that say nothing, and rules without which every robot may fetch what it might
 before.
+
+Both take UTF-8. Where a file has text but not one line that can be read, such as one in UTF-16, a
+page or a picture, they raise, because nothing could be proved of it.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ._charsets import MAX_OCTETS, as_utf8, marked_charset
 from .analysis import Budget, redundant_rules, rule_sets
 from .dialects import GOOGLE, RFC9309
 from .diff import MOST_ASKED, compare
@@ -31,12 +35,28 @@ class NotTheSame(Exception):  # noqa: N818 - it is no error of the caller's
     """What was written is not proved to say what was read."""
 
 
+def is_readable(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bool:
+    """Tell whether some dialect reads a line of a file, or it has only comments and blank lines."""
+    return _is_readable([parse(body, dialect) for dialect in dialects])
+
+
+def _is_readable(readings: list[RobotsTxt]) -> bool:
+    # To make all lines takes long: most files have groups.
+    if any(robots.groups for robots in readings):
+        return True
+    lines = [line for robots in readings for line in robots.lines]
+    return any(line.directive is not None for line in lines) or all(
+        line.kind in (LineKind.BLANK, LineKind.COMMENT) for line in lines
+    )
+
+
 def formatted(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bytes:
     """Return a file in its usual layout; every robot may fetch what it might before.
 
     Raises:
         NotTheSame: that is not proved for one of the dialects.
     """
+    readings = _readings(body, dialects)
     lines = parse(body).lines
     out: list[str] = []
     in_rules = False
@@ -50,7 +70,39 @@ def formatted(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> b
             out.append(text)
     while out and not out[-1]:
         out.pop()
-    return _proved([parse(body, dialect) for dialect in dialects], out)
+    return _proved(readings, out)
+
+
+def _readings(body: bytes, dialects: Iterable[Dialect]) -> list[RobotsTxt]:
+    """Return a file as the dialects read it.
+
+    Raises:
+        NotTheSame: none of them reads a line of it, or it is not in UTF-8.
+    """
+    if marked_charset(body):
+        raise NotTheSame("the file is not in UTF-8")
+    readings = [parse(body, dialect) for dialect in dialects]
+    if not _is_readable(readings):
+        raise NotTheSame("no line of the file can be read as robots.txt")
+    return readings
+
+
+def check_first_part(before: bytes, after: bytes, dialects: Iterable[Dialect]) -> None:
+    """Check that a file says the same to clients, which read the first 500 KiB of it.
+
+    ``before`` may have a byte order mark of UTF-16 or UTF-32. What `formatted` and `minified` prove
+    is about the whole file.
+
+    Raises:
+        NotTheSame: it does not, or that is not proved for one of the dialects.
+    """
+    if max(len(before), len(after)) <= MAX_OCTETS:
+        return
+    parts = [as_utf8(body, None, is_whole=True)[0] for body in (before, after)]
+    for dialect in dialects:
+        old, new = (parse(part, dialect) for part in parts)
+        if not compare(old, new, budget=Budget()).is_empty:
+            raise NotTheSame("crawlers read the first 500 KiB, and would find other rules there")
 
 
 def _part(out: list[str], lines: tuple[Line, ...], number: int) -> None:
@@ -83,7 +135,7 @@ def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> by
     Raises:
         NotTheSame: that is not proved for one of the dialects.
     """
-    readings = [parse(body, dialect) for dialect in dialects]
+    readings = _readings(body, dialects)
     groups = _Groups()
     gone = _redundant(readings)
     drops_empty = not any(robots.dialect.reading.empty_rules for robots in readings)
@@ -180,6 +232,9 @@ def _proved(readings: list[RobotsTxt], out: list[str]) -> bytes:
         NotTheSame: it is not.
     """
     after = "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
+    if marked_charset(after):
+        # Bytes that were somewhere in the file would be a byte order mark at its start.
+        raise NotTheSame("the file written so would be read in another charset")
     for robots in readings:
         if not compare(robots, parse(after, robots.dialect), budget=Budget()).is_empty:
             told = f"the file written so is not proved to say the same to {robots.dialect}"

@@ -42,7 +42,7 @@ def page(audit: Audit, title: str, source: str = "") -> str:
     """Return the page. ``source`` says where the file is from, and when it was looked at."""
     parts = [
         f'<p class="soft">{text(source)}</p>' if source else "",
-        f'<p class="lead">{escape(audit.summary)}</p>',
+        f'<p class="lead">{text(audit.summary)}</p>',
         _picture(audit),
         _legend(),
         _stated(audit),
@@ -70,7 +70,7 @@ def _picture(audit: Audit) -> str:
         shapes.append(f'<text class="count" x="{x}" y="{top + 14}">{counted}</text>')
         top += rows * (_SQUARE + _GAP) + _ROW
     width = _LABEL + _PER_ROW * (_SQUARE + _GAP) + 130
-    said = escape(audit.summary, quote=True)
+    said = text(audit.summary)
     return (
         f'<div class="wide"><svg viewBox="0 0 {width} {top}" role="img" aria-label="{said}">'
         + "".join(shapes)

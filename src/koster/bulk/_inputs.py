@@ -1,8 +1,8 @@
 """Inputs of ``koster bulk``: archives and tables, as batches of bounded size.
 
-Whatever the size of an input, no more is held of it than a batch, and of a Parquet file a row
-group. What cannot be read of an input is counted and listed, and reading goes on; where an input
-cannot be read at all, `UnreadableError` says why in a sentence.
+Whatever the size of an input, no more is held of it than a batch, and of a Parquet file a page of
+each column. What cannot be read of an input is counted and listed, and reading goes on; where an
+input cannot be read at all, `UnreadableError` says why in a sentence.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from .._charsets import as_utf8
+from .._file import MAX_OCTETS
 from ..errors import KosterError, UnreadableError
-from . import warc
+from . import _parquet, warc
 from ._arrow import pa, pc
+from ._columns import buffers, octets_in
+from ._parquet import OCTETS, ROWS, TEXT
 from .kernel import told
 from .warc import BadRecord, FetchClass
 
@@ -32,9 +35,8 @@ if TYPE_CHECKING:
 #: The file that tells a folder of answers from one of inputs.
 MARKER = ".koster-bulk"
 
-#: Rows and octets of a batch.
-ROWS = 2_048
-OCTETS = 8 * 1024 * 1024
+#: Bytes of CSV that are read at a time; a row that has more may be told of as broken.
+_BLOCK = 8 * OCTETS
 
 #: Bad records that are listed; more are counted.
 LISTED = 100
@@ -82,7 +84,8 @@ class Batch:
     """Some records: ``kept`` is what of them stays beside the answers.
 
     ``classes`` are those of the fetches where the input is an archive; ``bodies`` are as crawlers
-    read them, ``served`` as they were. ``place`` says how far the input is read, in octets.
+    read them, ``served`` as they were. ``place`` says how far the input is read, in octets. Where
+    bodies were cut, ``sizes`` are those that they had.
     """
 
     kept: Any
@@ -92,6 +95,7 @@ class Batch:
     agents: Any | None
     classes: Any | None
     place: int
+    sizes: Any | None = None
 
 
 @dataclass(slots=True)
@@ -221,6 +225,8 @@ def batches(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]
         raise UnreadableError(f"{given.path}: {error.strerror or error}") from error
     except (pa.ArrowException, csv.Error, EOFError, KeyError, TypeError, ValueError) as error:
         why = " ".join(str(error).split())[:300]
+        if "straddling object" in why:
+            why = f"a row has more than {_BLOCK:,} bytes"
         raise UnreadableError(f"{given.path}: {why}") from error
 
 
@@ -305,52 +311,8 @@ def _of_parquet(given: Input, source: IO[bytes], columns: Columns) -> Iterator[B
     named = _named(given, schema.names, columns)
     for what, name in named.items():
         _check_type(given, what, schema.field(name))
-    source.seek(0)
-    # Text that repeats is not spread out before it is known how long it is.
-    texts = [field.name for field in schema if _TEXT.fullmatch(str(field.type))]
-    # What is read ahead stays until the file is closed: nothing is.
-    with pq.ParquetFile(source, read_dictionary=texts, pre_buffer=False) as file:
-        rows = file.metadata.num_rows
-        weight = sum(
-            file.metadata.row_group(number).total_byte_size
-            for number in range(file.metadata.num_row_groups)
-        )
-        size = max(1, min(ROWS, OCTETS * rows // max(weight, 1)))
-        done = 0
-        for batch in file.iter_batches(batch_size=size):
-            for part in _parts(batch):
-                done += len(part)
-                place = given.size * done // max(rows, 1)
-                yield _of_table(_spelt_out(part, schema, named["body"]), named, place)
-
-
-def _parts(batch: Any) -> Iterator[Any]:
-    """Go through parts of a batch that are no more octets than a batch may be, spelt out."""
-    total = None
-    for column in batch.columns:
-        if pa.types.is_dictionary(column.type):
-            sizes = pc.binary_length(column.dictionary).cast(pa.int64()).take(column.indices)
-            sizes = pc.fill_null(sizes, 0)
-            total = sizes if total is None else pc.add(total, sizes)
-    if total is None or (pc.sum(total).as_py() or 0) <= OCTETS:
-        yield batch
-        return
-    start = octets = 0
-    for row, size in enumerate(total.to_pylist()):
-        if octets and octets + size > OCTETS:
-            yield batch.slice(start, row - start)
-            start, octets = row, 0
-        octets += size
-    yield batch.slice(start)
-
-
-def _spelt_out(batch: Any, schema: Any, body: str) -> Any:
-    """Return a batch with the types that its columns have in the file, but for bodies."""
-    columns = [
-        column if field.name == body or column.type == field.type else column.cast(field.type)
-        for column, field in zip(batch.columns, schema, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    for batch, share in _parquet.batches(source, given.path, named["body"]):
+        yield _of_table(batch, named, int(given.size * share))
 
 
 def _named(given: Input, names: list[str], columns: Columns) -> dict[str, str]:
@@ -379,8 +341,6 @@ def _named(given: Input, names: list[str], columns: Columns) -> dict[str, str]:
     return found
 
 
-_TEXT = re.compile(r"(large_)?(string|binary)(_view)?")
-
 #: What options name columns, or stand in for them.
 _HINTS = {
     "body": "",
@@ -396,15 +356,45 @@ def _check_type(given: Input, what: str, column: Any) -> None:
         WrongColumnsError: it has something else.
     """
     type_ = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not _TEXT.fullmatch(str(type_)) and not pa.types.is_null(type_):
+    if not TEXT.fullmatch(str(type_)) and not pa.types.is_null(type_):
         raise WrongColumnsError(
             f"{given.path}: the column {column.name!r} has {column.type}, and {what} must be text "
             "or octets"
         )
 
 
+def _cut(bodies: Any) -> tuple[Any, Any | None]:
+    """Return bodies with no more than is parsed of each, and if one was cut, what sizes they had.
+
+    A body stays longer than what is parsed if it was, and does not end within a character.
+    """
+    is_coded = pa.types.is_dictionary(bodies.type)
+    # Without a copy: values of Arrow's own, one by one, are copies.
+    values = octets_in(bodies.dictionary if is_coded else bodies)
+    sizes = pc.binary_length(values)
+    if (pc.max(sizes).as_py() or 0) <= MAX_OCTETS:
+        return bodies, None
+    data, starts = buffers(values)
+    begins = (_start_of(data[start:end]) for start, end in itertools.pairwise(starts))
+    is_there = values.is_valid().to_pylist()
+    cut = [begin if there else None for begin, there in zip(begins, is_there, strict=True)]
+    found = pa.array(cut, pa.large_binary())
+    if not is_coded:
+        return found, sizes
+    return pa.DictionaryArray.from_arrays(bodies.indices, found), sizes.take(bodies.indices)
+
+
+def _start_of(body: memoryview) -> bytes:
+    """Return what is parsed of a body, and the character after it."""
+    end = min(len(body), MAX_OCTETS + 1)
+    last = min(len(body), end + 3)
+    while end < last and body[end] & 0xC0 == 0x80:
+        end += 1
+    return bytes(body[:end])
+
+
 def _of_table(batch: Any, named: dict[str, str], place: int) -> Batch:
-    bodies = batch.column(named["body"])
+    bodies, sizes = _cut(batch.column(named["body"]))
     kept = batch.drop_columns([named["body"]])
     return Batch(
         kept=kept,
@@ -414,6 +404,7 @@ def _of_table(batch: Any, named: dict[str, str], place: int) -> Batch:
         agents=batch.column(named["agent"]) if "agent" in named else None,
         classes=None,
         place=place,
+        sizes=sizes,
     )
 
 
@@ -427,30 +418,32 @@ def of_csv(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]:
         trouble.add(f"{place}: it has {row.actual_columns} of {row.expected_columns} columns")
         return "skip"
 
-    with open(given.path, "rb") as file:
-        reader = _csv_reader(
-            _unpacked(given.path, file),
-            read_options=pyarrow.csv.ReadOptions(
-                block_size=8 * OCTETS, use_threads=False, column_names=names, skip_rows=1
-            ),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=_delimiter(given.path),
-                newlines_in_values=True,
-                invalid_row_handler=skip,
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=False
-            ),
-        )
-        for batch in reader or ():
-            for start in range(0, len(batch), ROWS):
-                part = batch.slice(start, ROWS)
-                texts = [
-                    column if name == named["body"] else _as_text(column)
-                    for name, column in zip(names, part.columns, strict=True)
-                ]
-                table = pa.RecordBatch.from_arrays(texts, names=names)
-                yield _of_table(table, named, file.tell())
+    # A file of Arrow's own. Arrow reads ahead in a thread; a reader that is let go of waits for it
+    # and holds the interpreter lock, which a file of Python's would need to go on.
+    file = pa.OSFile(os.fsencode(given.path))
+    reader = _csv_reader(
+        _unpacked(given.path, file),
+        read_options=pyarrow.csv.ReadOptions(
+            block_size=_BLOCK, use_threads=False, column_names=names, skip_rows=1
+        ),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=_delimiter(given.path),
+            newlines_in_values=True,
+            invalid_row_handler=skip,
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=False
+        ),
+    )
+    for batch in reader or ():
+        for start in range(0, len(batch), ROWS):
+            part = batch.slice(start, ROWS)
+            texts = [
+                column if name == named["body"] else _as_text(column)
+                for name, column in zip(names, part.columns, strict=True)
+            ]
+            table = pa.RecordBatch.from_arrays(texts, names=names)
+            yield _of_table(table, named, file.tell())
 
 
 def _csv_reader(stream: Any, **options: Any) -> Any:
@@ -471,7 +464,8 @@ def _header(given: Input) -> list[str]:
         WrongColumnsError: two columns have one name.
     """
     with open(given.path, "rb") as file:
-        begin = _unpacked(given.path, file).read(1 << 20).decode("utf-8-sig", "replace")
+        stream = _unpacked(given.path, pa.PythonFile(file, "r"))
+        begin = stream.read(1 << 20).decode("utf-8-sig", "replace")
     line = re.split(r"\r\n|\n|\r", begin, maxsplit=1)[0]
     first = next(csv.reader([line], delimiter=_delimiter(given.path)), None)
     if not first:
@@ -495,11 +489,10 @@ def _as_text(column: Any) -> Any:
         return pa.array(texts, pa.string())
 
 
-def _unpacked(path: str, file: IO[bytes]) -> Any:
-    """Return a file as a stream, unpacked as its name says."""
+def _unpacked(path: str, stream: Any) -> Any:
+    """Return a stream of Arrow's, unpacked as the name of its file says."""
     ending = os.path.splitext(path)[1].lower()
     codings = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4"}
-    stream = pa.PythonFile(file, "r")
     return pa.CompressedInputStream(stream, codings[ending]) if ending in codings else stream
 
 
@@ -517,7 +510,7 @@ def of_json(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]
     named: dict[str, str] = {}
     octets = 0
     with open(given.path, "rb") as file:
-        for number, line in _lines(_unpacked(given.path, file)):
+        for number, line in _lines(_unpacked(given.path, pa.PythonFile(file, "r"))):
             row = _object(line)
             if isinstance(row, str):
                 trouble.add(f"line {number}: {row}")

@@ -8,11 +8,11 @@ no origins, each row is a site.
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import astuple, dataclass, fields
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from .._csv import csv_line
 from ..agents import Heeds, Purpose, known, place_in_reports
 from ..errors import MissingExtraError, UnreadableError, missing
 from . import runs
@@ -105,16 +105,15 @@ class Report:
         return tuple(each for each in self.shares if each.crawl == crawl)
 
     def as_csv(self) -> str:
-        """Return the shares as CSV, with a line of headings."""
-        out = io.StringIO(newline="")
-        writer = csv.writer(out, lineterminator="\n")
+        """Return the shares as CSV, with a line of headings; see `koster._csv` on formulas."""
         ratios = ("share_closed", "share_by_name", "share_partly")
-        writer.writerow([*(field.name for field in fields(Share)), *ratios])
+        lines = [csv_line([*(field.name for field in fields(Share)), *ratios])]
         for each in self.shares:
             cells = ["yes" if value is True else "" if value is False else value
                      for value in astuple(each)]  # fmt: skip
-            writer.writerow([*cells, *(f"{getattr(each, ratio):.6f}" for ratio in ratios)])
-        return out.getvalue()
+            shares = [Decimal(f"{getattr(each, ratio):.6f}") for ratio in ratios]
+            lines.append(csv_line([*cells, *shares]))
+        return "".join(lines)
 
 
 def report(folder: str | os.PathLike[str]) -> Report:

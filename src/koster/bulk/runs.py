@@ -532,12 +532,18 @@ def _answers(question: Question, batch: Batch) -> Iterator[Any]:
 def _facts(batch: Batch, dialect: Any) -> Any:
     """Return what stands in files as crawlers read them, and what is odd about how they came."""
     found = kernel.facts(batch.bodies, dialect)
+    if batch.sizes is not None:
+        return _with_fields(found, {"octets": batch.sizes})
     if batch.served is batch.bodies or batch.served.equals(batch.bodies):
         return found
     served = kernel.facts(batch.served, dialect)
-    as_served = ("octets", "findings")
+    return _with_fields(found, {name: served.field(name) for name in ("octets", "findings")})
+
+
+def _with_fields(found: Any, others: dict[str, Any]) -> Any:
+    """Return facts with other values of some fields."""
     return pa.StructArray.from_arrays(
-        [(served if field.name in as_served else found).field(field.name) for field in FACTS],
+        [others.get(field.name, found.field(field.name)) for field in FACTS],
         fields=list(FACTS),
         mask=found.is_null(),
     )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from .._file import MAX_OCTETS
@@ -65,6 +68,51 @@ def read_octets(path: str) -> bytes:
     """
     with _opened(path) as file:
         return file.read(MAX_OCTETS + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A file at the moment it was read: its content, and what changes when it is written.
+
+    Attributes:
+        content: As many bytes of it as would be parsed; None if there was no file.
+        status: Device, inode, size and time of the last change; None where they say nothing, as
+            for standard input.
+    """
+
+    content: bytes | None = None
+    status: tuple[int, int, int, int] | None = None
+
+
+def read_version(path: str) -> Version:
+    """Return a file as it is now, to notice later that somebody else changed it.
+
+    Raises:
+        UnreadableError: it cannot be read.
+    """
+    with _opened(path) as file:
+        # Before reading: a change while reading shows later.
+        found = None if path == STDIN else os.fstat(file.fileno())
+        status = found and (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        return Version(file.read(MAX_OCTETS + 1), status)
+
+
+def version_of(path: str) -> Version:
+    """Return a regular file as it is now, or what says that there is none.
+
+    Raises:
+        UnreadableError: it is there and cannot be read, or is no regular file.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return Version()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise UnreadableError(f"{shown_name(path)}: {why}") from error
+    if not stat.S_ISREG(mode):
+        raise UnreadableError(f"{shown_name(path)}: is not a regular file")
+    return read_version(path)
 
 
 def octets_escaped(text: str) -> str:

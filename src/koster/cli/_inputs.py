@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import stat
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .. import _file
-from ..dialects import RFC9309
+from .. import _file, layout
+from .._charsets import by_mark, is_wide, marked_charset
+from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError, UrlError
 from ..lint import is_binary, is_page, wide_charset
 from ..model import Reason
@@ -31,20 +29,32 @@ _HOST = re.compile(r"(?:[\w-]+\.)+(?!txt|toml|bak|orig)[a-z]{2,}(?::\d+)?/?|loca
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A robots.txt that was read.
+    """A robots.txt as clients read it.
 
-    ``is_cut``: it is longer than what was fetched. ``charset``: what it was in, if not UTF-8.
+    Attributes:
+        path: Of the file, or the URL.
+        body: As UTF-8, whatever charset it was in.
+        is_cut: Whether it is longer than what was fetched.
+        charset: What it was in, if not UTF-8.
+        before: The file as it was on disk; None if it was fetched.
     """
 
     path: str
     body: bytes
     is_cut: bool = False
     charset: str | None = None
+    before: _files.Version | None = None
 
     @property
     def name(self) -> str:
         """The name to be shown."""
         return _files.shown_name(self.path)
+
+    @property
+    def on_disk(self) -> bytes:
+        """The file as it is on disk; of a site, the body."""
+        found = None if self.before is None else self.before.content
+        return self.body if found is None else found
 
 
 def is_site(path: str) -> bool:
@@ -77,11 +87,56 @@ def read_all(
 
 
 def warn_of_no_text(each: Input) -> None:
-    """Tell a person if what was given is no robots.txt at all: to robots it says nothing."""
-    if is_page(each.body):
-        _screen.complain(f"{each.name}: is an HTML page; robots find no rule in it")
-    elif wide_charset(each.body) or is_binary(each.body):
-        _screen.complain(f"{each.name}: is no text in UTF-8; robots find no rule in it")
+    """Warn of a file in which clients find no rules, or only those that know its charset."""
+    if wrong := _unreadable(each.body, (RFC9309, GOOGLE)):
+        _screen.complain(f"{each.name}: {wrong}; crawlers find no rules in it")
+    elif is_wide(each.charset):
+        _screen.complain(
+            f"{each.name}: is in {charset_name(each)}; crawlers that read only UTF-8 find no rules "
+            "in it"
+        )
+
+
+def charset_name(each: Input) -> str:
+    """Return what a file was in, to be shown."""
+    return _screen.shortened((each.charset or "utf-8").upper())
+
+
+def _unreadable(body: bytes, dialects: tuple[Dialect, ...]) -> str | None:
+    """Return why clients find no rules in a file, as part of a sentence."""
+    if is_page(body):
+        return "is an HTML page, not a robots.txt"
+    if wide_charset(body):
+        return "seems to be in UTF-16 or UTF-32, without a byte order mark"
+    if is_binary(body):
+        return "is binary, not text"
+    if not layout.is_readable(body, dialects):
+        return "has no line that can be read as robots.txt"
+    return None
+
+
+def check_whole(each: Input) -> None:
+    """Refuse a file of which only a part was read.
+
+    Raises:
+        UnreadableError: it is such a file.
+    """
+    if each.is_cut or max(len(each.on_disk), len(each.body)) > _file.MAX_OCTETS:
+        raise UnreadableError(f"{each.name}: is too large to rewrite")
+
+
+def check_rewritable(each: Input, dialects: tuple[Dialect, ...], after: bytes = b"") -> None:
+    """Refuse to write a file again of which not all was read, or no rule can be.
+
+    Raises:
+        UnreadableError: it is such a file, or clients would read ``after`` in another charset.
+    """
+    check_whole(each)
+    if wrong := _unreadable(each.body, dialects):
+        raise UnreadableError(f"{each.name}: {wrong}; nothing was written")
+    if charset := marked_charset(after):
+        was = charset.upper()
+        raise UnreadableError(f"{each.name}: would begin like {was}; nothing was written")
 
 
 def read_one(path: str, settings: _sites.Settings, dialect: Dialect = RFC9309) -> Input:
@@ -91,26 +146,23 @@ def read_one(path: str, settings: _sites.Settings, dialect: Dialect = RFC9309) -
         UnreadableError: there is none to be had.
         click.UsageError: an address is none.
     """
-    return _fetched(path, settings, dialect) if is_site(path) else _read(path)
+    return _fetched(path, settings, dialect) if is_site(path) else read_file(path)
 
 
-def _read(path: str) -> Input:
+def read_file(path: str) -> Input:
+    """Read a file as clients do that are told no charset: by its byte order mark.
+
+    Raises:
+        UnreadableError: it cannot be read.
+    """
     try:
-        return Input(path, _files.read_octets(path))
+        before = _files.read_version(path)
+        body, charset = by_mark(before.content or b"")
+        return Input(path, body, charset=charset, before=before)
     except UnreadableError as error:
         if _HOST.fullmatch(path) and not os.path.exists(path):
             raise UnreadableError(f"{error}; for a site write https://{path}") from error
         raise
-
-
-def check_size(each: Input) -> None:
-    """Refuse to write a file again of which only a part was read.
-
-    Raises:
-        UnreadableError: it is such a file.
-    """
-    if len(each.body) > _file.MAX_OCTETS or each.is_cut:
-        raise UnreadableError(f"{each.name}: is too large to be written again")
 
 
 def _fetched(path: str, settings: _sites.Settings, dialect: Dialect) -> Input:
@@ -132,55 +184,3 @@ def _fetched(path: str, settings: _sites.Settings, dialect: Dialect) -> Input:
             return Input(outcome.url, b"")
         raise UnreadableError(f"{outcome.origin}: fetching its robots.txt failed ({outcome.why})")
     return Input(outcome.url, outcome.robots.body, outcome.is_cut, outcome.charset)
-
-
-def _new_mode() -> int:
-    """Return the mode of a new file, as `open` would give it."""
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
-
-
-def _check_target(path: str, target: Path, mode: int) -> None:
-    """Refuse what is no file, or may not be written.
-
-    Raises:
-        UnreadableError: it is such a thing.
-    """
-    if not stat.S_ISREG(mode):
-        raise UnreadableError(f"{_screen.printable(path)}: is no regular file")
-    if not os.access(target, os.W_OK):
-        raise UnreadableError(f"{_screen.printable(path)}: Permission denied")
-
-
-def replace(path: str, body: bytes) -> None:
-    """Put a file in the place of another, or where there is none, whole or not at all.
-
-    The mode of the other one stays, and its owner where that can be kept.
-
-    Raises:
-        UnreadableError: it cannot be written.
-    """
-    target = Path(path).resolve()
-    try:
-        before = target.stat() if target.exists() else None
-        if before is not None:
-            _check_target(path, target, before.st_mode)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(body)
-                file.flush()
-                os.fsync(file.fileno())
-            if before is not None and hasattr(os, "chown") and os.geteuid() == 0:
-                os.chown(name, before.st_uid, before.st_gid)
-            # After the owner, a change of which takes some of it away.
-            os.chmod(name, _new_mode() if before is None else before.st_mode & 0o7777)
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
-    except UnreadableError:
-        raise
-    except OSError as error:
-        raise UnreadableError(f"{_screen.printable(path)}: {error.strerror}") from error

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from .. import lint as linting
+from .._charsets import as_utf8
 from ..diff import compare
 from ..lint import Severity
 from ..model import text_of
@@ -32,35 +33,36 @@ class Effect:
 
 
 def mended(
-    body: bytes, findings: list[Finding], dialects: tuple[Dialect, ...]
+    body: bytes, on_disk: bytes, findings: list[Finding], dialects: tuple[Dialect, ...]
 ) -> tuple[bytes, Effect]:
-    """Return a file with the edits of findings, and what that changes.
+    """Return a file with the edits of findings, and what that changes for those who read it.
 
     What is a mere remark is mended only where that changes nothing: without its star ``/a*`` counts
     for less.
     """
     after = linting.fixed(body, findings)
-    effect = effect_of(body, after, dialects)
+    effect = effect_of(on_disk, after, dialects)
     if not effect.is_nothing:
         serious = [finding for finding in findings if finding.severity is not Severity.NOTE]
         after = linting.fixed(body, serious)
-        effect = effect_of(body, after, dialects)
+        effect = effect_of(on_disk, after, dialects)
     return after, effect
 
 
 def print_change(name: str, before: bytes, after: bytes) -> None:
     """Print what is changed in the text of a file."""
     old, new = (_LINE_END.split(text_of(body)) for body in (before, after))
-    for line in difflib.unified_diff(old, new, name, f"{name} (mended)", lineterm=""):
+    for line in difflib.unified_diff(old, new, name, f"{name} (fixed)", lineterm=""):
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
         _screen.print_lines(Text(_screen.printable(line.expandtabs(1)), style))
 
 
 def effect_of(before: bytes, after: bytes, dialects: tuple[Dialect, ...]) -> Effect:
-    """Say what a change changes for robots that read the file in some ways."""
+    """Say what a change of a file changes for crawlers that read it in some ways."""
     unsure = []
+    old, new = (as_utf8(body, None, is_whole=True)[0] for body in (before, after))
     for dialect in dialects:
-        comparison = compare(parse(before, dialect), parse(after, dialect))
+        comparison = compare(parse(old, dialect), parse(new, dialect))
         if comparison.decides_alike:
             continue
         urls = [found for change in comparison.changes for found in change.differences.found]

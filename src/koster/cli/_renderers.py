@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from itertools import islice
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from .._csv import csv_line
 from ..politeness import RULE_OF_THUMB
 from . import _files, _screen
 from ._answers import FIELDS, FIELDS_OF_TIME
@@ -146,19 +146,16 @@ def print_json(tally: Tally, questions: list[Question], moment: datetime | None)
 def print_csv(tally: Tally, questions: list[Question], moment: datetime | None) -> None:
     """Print a heading and a line for each answer."""
     fields = FIELDS + FIELDS_OF_TIME if moment else FIELDS
-    writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
-    writer.writeheader()
-    # Before Python 3.12 a lone carriage return is not quoted where it must be.
-    quoting = csv.DictWriter(sys.stdout, fields, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    is_shown = sys.stdout.isatty()
+    print(csv_line(fields), end="")
     for answer in tally:
         record = answer.record(moment)
-        odd = any("\r" in str(each) for each in record.values())
-        row = {name: _cell_of_csv(each) for name, each in record.items()}
-        (quoting if odd else writer).writerow(row)
+        cells = [_cell_of_csv(record[name]) for name in fields]
+        if is_shown:
+            cells = [_screen.printable(each) if isinstance(each, str) else each for each in cells]
+        print(csv_line(cells), end="")
 
 
 def _cell_of_csv(value: object) -> object:
-    """Return a value as CSV has it: true and false as JSON writes them, several on lines."""
-    if isinstance(value, list):
-        return "\n".join(value)
-    return str(value).lower() if isinstance(value, bool) else value
+    """Return a value as CSV has it: several are lines of one cell."""
+    return "\n".join(value) if isinstance(value, list) else value

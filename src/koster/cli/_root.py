@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
 import rich_click as click
+from click.exceptions import NoArgsIsHelpError
 
 from .. import COMPILED, __version__
+from . import _screen
 from .audit import audit
 from .bulk import bulk
 from .check import check
@@ -16,8 +21,37 @@ from .lint import lint
 from .serve import serve
 from .test import test
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class _Koster(click.RichGroup):
+    """A group of commands whose error messages cannot command a terminal."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Read the arguments."""
+        with _printable_errors():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with _printable_errors():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _printable_errors() -> Iterator[None]:
+    """Spell out control characters in errors: a script may pass on names that others chose."""
+    try:
+        yield
+    except NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        lines = error.format_message().split("\n")
+        raise click.UsageError("\n".join(map(_screen.printable, lines)), error.ctx) from error
+
+
+@click.group(cls=_Koster, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(
     __version__,
     "-V",

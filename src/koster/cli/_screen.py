@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..model import spelt_out
+from ..model import spelt_out, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,6 +62,16 @@ def markdown_code(text: str) -> str:
 def complain(message: str) -> None:
     """Print one line for a person on standard error."""
     print(f"koster: {printable(message)}", file=sys.stderr)
+
+
+def print_file(body: bytes) -> None:
+    """Print a robots.txt: byte by byte, but on a terminal with control characters spelt out."""
+    if sys.stdout.isatty():
+        print(printable_lines(text_of(body)), end="")
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(body)
+    sys.stdout.flush()
 
 
 def _console() -> Console:

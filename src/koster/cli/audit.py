@@ -114,7 +114,7 @@ def print_text(audit: Audit, *, has_all: bool = False) -> None:
     print()
     for line in _stated(audit):
         _screen.print_lines(Text(_screen.shortened(line)))
-    _screen.print_lines(Text(audit.summary, "bold"))
+    _screen.print_lines(Text(_screen.printable(audit.summary), "bold"))
 
 
 def _rows(verdicts: tuple[Verdict, ...], size: int | None) -> Iterator[list[Text]]:

@@ -11,7 +11,7 @@ import rich_click as click
 from ..agents import known
 from ..errors import KosterError, MissingExtraError, UnreadableError
 from ..expectations import ExpectationsError, robots_meant
-from . import _files, _inputs, _screen, _sites
+from . import _files, _screen, _sites, _writing
 from ._types import dialect_option
 
 if TYPE_CHECKING:
@@ -399,9 +399,9 @@ def report(answers: str, output: str, table: str | None, title: str) -> None:
             f"by koster {__version__}, read as {found.dialect}"
         )
         page = _report_page.page(found, title, made)
-        _inputs.replace(output, page.encode("utf-8"))
+        _writing.replace(output, page.encode("utf-8"))
         if table:
-            _inputs.replace(table, found.as_csv().encode("utf-8"))
+            _writing.replace(table, found.as_csv().encode("utf-8"))
     except KosterError as error:
         _fail(str(error))
     _print_report(found)

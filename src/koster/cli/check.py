@@ -13,7 +13,7 @@ from ..dialects import RFC9309, Dialect
 from ..errors import UnreadableError, UrlError
 from ..model import Reason
 from ..robots import parse
-from . import _files, _renderers, _screen, _sites
+from . import _files, _inputs, _renderers, _screen, _sites
 from ._answers import Question, Reading, Tally, answers, reading_of
 from ._types import MomentType, dialects_option, flattened
 
@@ -159,10 +159,11 @@ def _about_files(
             questions += [replace(question, urls=urls, site_s_own="") for question in found]
             complete = complete and had
             continue
-        bodies, had = _gather(_files.read_octets, (path,))
+        files, had = _gather(_inputs.read_file, (path,))
         complete = complete and had
-        for name, body in bodies:
-            readings = tuple(Reading(parse(body, dialect)) for dialect in dialects)
+        for name, given in files:
+            _inputs.warn_of_no_text(given)
+            readings = tuple(Reading(parse(given.body, dialect)) for dialect in dialects)
             questions.append(Question(name, readings, agents, urls))
     return questions, complete
 

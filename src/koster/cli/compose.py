@@ -12,16 +12,18 @@ import rich_click as click
 from .. import compose as composing
 from ..agents import Purpose
 from ..audit import audit
-from ..dialects import RFC9309
+from ..dialects import GOOGLE, RFC9309
 from ..errors import MissingExtraError, UnreadableError
 from ..lint import Severity, lint
 from ..robots import parse
-from . import _inputs, _screen, _sites
+from . import _files, _inputs, _screen, _sites, _writing
 from .audit import print_text
 from .diff import print_text as print_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ._files import Version
 
 _TOKEN = re.compile(r"[A-Za-z0-9._-]+(?: [A-Za-z0-9._-]+)*")
 _SAYS = click.Choice([composing.ALLOW, composing.DISALLOW])
@@ -124,7 +126,8 @@ def compose(
 
     Example: koster compose --training disallow --dataset disallow --close /cart/ > robots.txt
 
-    Exit codes: 0 done, 2 wrong usage, 3 a file could not be read or written.
+    Exit codes: 0 done, 2 wrong usage, 3 a file could not be read or written, or changed on disk in
+    the meantime.
     """
     said = {purpose: purposes[_option_of(purpose)] for purpose in Purpose}
     wanted = composing.Intentions(
@@ -141,20 +144,15 @@ def compose(
         signals=signals,
     )
     _check(wanted)
-    old = b""
-    if keep is not None:
-        inputs, troubles = _inputs.read_all((keep,), _sites.Settings(timeout, cache, user_agent))
-        if troubles:
-            sys.exit(3)
-        _inputs.warn_of_no_text(inputs[0])
-        old = inputs[0].body
     try:
+        # Before anything is read: what is there now may be written over, and nothing newer.
+        before = None if write is None else _files.version_of(write)
+        old = b"" if keep is None else _kept(keep, _sites.Settings(timeout, cache, user_agent))
         made = composing.compose(wanted, old)
+        _put(made.body, write, before)
     except MissingExtraError as error:
         _screen.complain(str(error))
         sys.exit(2)
-    try:
-        _put(made.body, write)
     except UnreadableError as error:
         _screen.complain(str(error))
         sys.exit(3)
@@ -167,18 +165,30 @@ def compose(
         _explain(made, keep is not None)
 
 
-def _put(body: bytes, path: str | None) -> None:
-    """Write the file to standard output, or where it is to stand.
+def _kept(path: str, settings: _sites.Settings) -> bytes:
+    """Return the file that is kept, as UTF-8.
 
     Raises:
-        UnreadableError: it cannot be written there.
+        UnreadableError: it cannot be read, or no rule in it can be.
+    """
+    given = _inputs.read_one(path, settings)
+    _inputs.check_rewritable(given, (RFC9309, GOOGLE))
+    if given.charset:
+        was = _inputs.charset_name(given)
+        _screen.complain(f"{given.name}: is in {was}; the new file is in UTF-8")
+    return given.body
+
+
+def _put(body: bytes, path: str | None, before: Version | None) -> None:
+    """Write the file to standard output, or over the file that was there ``before``.
+
+    Raises:
+        UnreadableError: it cannot be written there, or has changed.
     """
     if path is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(body)
-        sys.stdout.flush()
+        _screen.print_file(body)
     else:
-        _inputs.replace(path, body)
+        _writing.replace(path, body, before)
 
 
 def _check(wanted: composing.Intentions) -> None:

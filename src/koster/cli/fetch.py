@@ -116,9 +116,8 @@ def _facts(outcome: Outcome, began: datetime) -> list[tuple[str, str]]:
         if outcome.is_cut:
             facts.append(("Note", "the file is longer: robots read its first 500 KiB alone"))
         if outcome.charset:
-            facts.append(
-                ("Note", f"the file is in {outcome.charset}: many robots read UTF-8 alone")
-            )
+            charset = _screen.shortened(outcome.charset)
+            facts.append(("Note", f"the file is in {charset}: many crawlers read only UTF-8"))
         source = " (from the cache)" if outcome.fetched < began else ""
         facts.append(("Fetched", _moment(outcome.fetched) + source))
     if outcome.unreachable_since is not None:
@@ -134,9 +133,8 @@ def _moment(moment: datetime) -> str:
 
 
 def _print_file(outcome: Outcome) -> None:
-    """Print the file alone, octet by octet."""
+    """Print only the file."""
     if outcome.robots is None:
         _screen.complain(f"{outcome.origin}: {_SAID[outcome.reason]} ({outcome.why})")
         return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(outcome.robots.body)
+    _screen.print_file(outcome.robots.body)

@@ -11,7 +11,7 @@ from rich.text import Text
 from .. import layout
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError
-from . import _files, _inputs, _screen, _sites
+from . import _files, _inputs, _screen, _sites, _writing
 from ._types import dialects_option, flattened
 
 if TYPE_CHECKING:
@@ -45,27 +45,29 @@ def fmt(
 ) -> None:
     """Write a robots.txt in its usual layout: it says the same, and that is proved.
 
-    FILE is a robots.txt, - for standard input, or the address of a site.
+    FILE is a robots.txt, - for standard input, or the address of a site. The result is in UTF-8; a
+    page, a binary file, or one without a line that can be read is never written.
 
     Examples: koster fmt robots.txt; koster fmt --minify --write robots.txt
 
     Exit codes: 0 done, 1 it is not proved that a file would say the same, and it stays as it is, or
-    --check found one to be changed; 2 wrong usage, 3 something could not be read or written.
+    --check found one to be changed; 2 wrong usage, 3 something could not be read or written, or
+    changed on disk in the meantime.
     """
     _check_usage(files, write, check)
     chosen = tuple(dict.fromkeys([RFC9309, GOOGLE, *flattened(dialects)]))
     inputs, troubles = _inputs.read_all(files, _sites.Settings(timeout, cache, user_agent))
     is_done = True
     for each in inputs:
-        _inputs.warn_of_no_text(each)
         try:
-            _inputs.check_size(each)
+            _inputs.check_rewritable(each, chosen)
             after = (layout.minified if minify else layout.formatted)(each.body, chosen)
-            if check and after != each.body:
-                _screen.print_lines(Text(f"{each.name}: would be written otherwise"))
-                is_done = False
-            elif not check:
+            layout.check_first_part(each.on_disk, after, chosen)
+            if not check:
                 _write(each, after, write)
+            elif after != each.on_disk:
+                _screen.print_lines(Text(f"{each.name}: would be reformatted{_as_utf8(each)}"))
+                is_done = False
         except layout.NotTheSame as error:
             _screen.complain(f"{each.name}: {error}; it stays as it is")
             is_done = False
@@ -93,15 +95,22 @@ def _check_usage(files: tuple[str, ...], write: bool, check: bool) -> None:
         raise click.UsageError("--write changes files; standard input and sites it cannot change")
 
 
+def _as_utf8(each: Input) -> str:
+    """Return that a file is not in UTF-8, as the end of a sentence, where it is not."""
+    return f" as UTF-8; it is in {_inputs.charset_name(each)}" if each.charset else ""
+
+
 def _write(each: Input, after: bytes, write: bool) -> None:
     """Write one file, in its place or to standard output.
 
     Raises:
-        UnreadableError: it cannot be written.
+        UnreadableError: it cannot be written, or has changed.
     """
     if not write:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(after)
-    elif after != each.body:
-        _inputs.replace(each.path, after)
-        _screen.print_note(f"{each.name}: {len(each.body):,} octets before, {len(after):,} now")
+        _screen.print_file(after)
+    elif after != each.on_disk:
+        _writing.replace(each.path, after, each.before)
+        _screen.print_note(f"{each.name}: {len(each.on_disk):,} bytes before, {len(after):,} now")
+    if each.charset:
+        done = "written" if write else "printed"
+        _screen.complain(f"{each.name}: {done} as UTF-8; it was in {_inputs.charset_name(each)}")

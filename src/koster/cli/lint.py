@@ -11,6 +11,7 @@ import rich_click as click
 from rich.text import Text
 
 from .. import lint as linting
+from .._charsets import MAX_OCTETS
 from .._json import dumped
 from .._records import of_finding
 from ..dialects import GOOGLE, RFC9309
@@ -18,7 +19,7 @@ from ..errors import UnreadableError
 from ..lint import CHECKS, Severity
 from ..lint._renderers import as_github, as_sarif
 from ..robots import parse
-from . import _files, _inputs, _mending, _screen, _sites
+from . import _files, _inputs, _mending, _screen, _sites, _writing
 from ._types import dialects_option, flattened
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from ._inputs import Input
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+
+#: The code for a file that is in UTF-16 or UTF-32.
+_WRONG_CHARSET = "B002"
 
 #: Characters of a line that are shown around what is found.
 _SHOWN = 72
@@ -154,7 +158,7 @@ def lint(
     Examples: koster lint robots.txt; koster lint --fix robots.txt; koster lint --explain S001
 
     Exit codes: 0 clean, or notes alone; 1 errors or warnings (with --fix --write: that are left); 2
-    wrong usage; 3 something could not be read.
+    wrong usage; 3 something could not be read or written, or changed on disk in the meantime.
     """
     _check_usage(files, fix, write, form)
     try:
@@ -167,7 +171,7 @@ def lint(
     look = functools.partial(_findings, dialects=chosen, checks=checks)
     found = [(each, look(each)) for each in inputs]
     if form != "text":
-        named = [(_files.file_name(each.path), findings) for each, findings in found]
+        named = [(_files.file_name(each.path), _for_machines(each, some)) for each, some in found]
         print(_RENDERERS[form](named, troubles))
     for number, (each, findings) in enumerate(found if form == "text" else ()):
         if not fix:
@@ -179,7 +183,7 @@ def lint(
             _screen.complain(str(error))
             troubles.append(str(error))
     if form == "text" and found:
-        _print_summary([finding for _, findings in found for finding in findings])
+        _print_summary(found)
     if troubles:
         sys.exit(3)
     bad = any(
@@ -225,7 +229,8 @@ def _findings(
         first,
         checks,
         dialects=tuple(others),
-        is_cut=each.is_cut,
+        # Clients read so many bytes as it has on disk.
+        is_cut=each.is_cut or len(each.on_disk) > MAX_OCTETS,
         charset=each.charset,
     )
 
@@ -273,15 +278,23 @@ def _excerpt(text: str, finding: Finding) -> tuple[str, str]:
     return before + marked + after, " " * len(before) + "^" * max(len(marked), 1)
 
 
-def _print_summary(findings: list[Finding]) -> None:
+def _for_machines(each: Input, findings: list[Finding]) -> list[Finding]:
+    """Return findings; edits count bytes of UTF-8, so that other files have none."""
+    return (
+        findings if each.charset is None else [replace(finding, edits=()) for finding in findings]
+    )
+
+
+def _print_summary(found: list[tuple[Input, list[Finding]]]) -> None:
     """Print how many there are of each severity."""
+    all_findings = [finding for _, findings in found for finding in findings]
     counted = [
         f"{count} {severity}{'s' * (count != 1)}"
         for severity in Severity
-        if (count := sum(finding.severity is severity for finding in findings))
+        if (count := sum(finding.severity is severity for finding in all_findings))
     ]
-    fixable = sum(bool(finding.edits) for finding in findings)
-    more = f"; --fix mends {fixable}" if fixable else ""
+    fixable = sum(_is_fixable(each, finding) for each, findings in found for finding in findings)
+    more = f"; --fix fixes {fixable}" if fixable else ""
     print((", ".join(counted) or "nothing found") + more, file=sys.stderr)
 
 
@@ -292,24 +305,41 @@ def _fix(
     dialects: tuple[Dialect, ...],
     write: bool,
 ) -> list[Finding]:
-    """Print what mending changes, in the text and for robots; write it if that is wanted.
+    """Print what a fix changes, in the text and for crawlers; write it if that is wanted.
 
-    Returns what is to be found then: what there was, if it is not written.
+    Returns the findings that are left; all of them, if it is not written.
 
     Raises:
-        UnreadableError: the file cannot be written.
+        UnreadableError: the file cannot be read or written, or has changed.
     """
-    _inputs.check_size(each)
-    after, effect = _mending.mended(each.body, findings, dialects)
-    if after == each.body:
-        _screen.print_lines(Text(f"{each.name}: nothing can be mended by itself"))
+    _inputs.check_whole(each)
+    after, effect = _mending.mended(each.body, each.on_disk, findings, dialects)
+    if after == each.body and not any(_is_by_charset(each, finding) for finding in findings):
+        _screen.print_lines(Text(f"{each.name}: nothing can be fixed automatically"))
         return findings
+    if write:
+        _inputs.check_rewritable(each, dialects, after)
     _mending.print_change(each.name, each.body, after)
     _screen.print_lines(Text(f"{each.name}: {effect.told}", "bold"))
+    if write:
+        _writing.replace(each.path, after, each.before)
+    if each.charset:
+        done = "written" if write else "would be written"
+        was = _inputs.charset_name(each)
+        _screen.print_lines(Text(f"{each.name}: {done} as UTF-8; it was in {was}", "bold"))
     if not write:
         return findings
-    _inputs.replace(each.path, after)
-    written = replace(each, body=after)
+    written = replace(each, body=after, charset=None, before=None)
     left = look(written)
     _print_findings(written, left)
     return left
+
+
+def _is_fixable(each: Input, finding: Finding) -> bool:
+    """Tell whether --fix does something about a finding."""
+    return bool(finding.edits) or _is_by_charset(each, finding)
+
+
+def _is_by_charset(each: Input, finding: Finding) -> bool:
+    """Tell whether a finding is that a file on disk is in a charset that can be read."""
+    return finding.code == _WRONG_CHARSET and each.charset is not None and each.before is not None

@@ -173,7 +173,10 @@ def _junit(found: list[tuple[str, list[Result]]], troubles: list[tuple[str, str]
         case = ET.SubElement(suite, "testcase", classname=_plain(path), name="can be read")
         ET.SubElement(case, "error", message=_plain(why))
     ET.indent(suites)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suites, "unicode")
+    xml = ET.tostring(suites, "unicode")
+    # XML allows characters that a terminal may obey: they become references.
+    safe = (each if each.isprintable() or each == "\n" else f"&#{ord(each)};" for each in xml)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + "".join(safe)
 
 
 def _plain(text: str) -> str:

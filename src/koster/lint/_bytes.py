@@ -6,6 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from .._charsets import is_wide
 from ..model import LineKind
 from ..robots import parse
 from ._model import Edit, is_binary, is_page, wide_charset
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
     from ..model import Line
     from ._model import Remark, Subject
-
-#: How the names of charsets begin that have no octet of ASCII's alone.
-_WIDE = ("UTF-16", "UTF_16", "UTF16", "UTF-32", "UTF_32", "UTF32")
 
 #: So many characters of a line are mended at once.
 _MENDED = 200
@@ -67,7 +65,7 @@ def page_in_parts(subject: Subject) -> Iterator[Remark]:
 def wide(subject: Subject) -> Iterator[Remark]:
     """Find UTF-16 and UTF-32."""
     served = (subject.charset or "").upper()
-    charset = served if served.startswith(_WIDE) else wide_charset(subject.body)
+    charset = served if is_wide(served) else wide_charset(subject.body)
     if charset:
         yield subject.file(
             f"the file is in {charset}; robots read UTF-8, and see nothing in it",
@@ -105,7 +103,7 @@ def bom(subject: Subject) -> Iterator[Remark]:
 
 def not_utf8(subject: Subject) -> Iterator[Remark]:
     """Find octets that are not UTF-8, once a file."""
-    if subject.charset and not subject.charset.upper().startswith(_WIDE):
+    if subject.charset and not is_wide(subject.charset):
         yield subject.file(
             f"the file is served in {subject.charset}; many robots read UTF-8 alone, and other paths",
             "save and serve it as UTF-8",

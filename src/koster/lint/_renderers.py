@@ -117,10 +117,13 @@ def _printable(text: str) -> str:
 
 
 def as_github(files: Iterable[tuple[str, list[Finding]]], troubles: Sequence[str] = ()) -> str:
-    """Return a workflow command for each finding, and for what could not be read, a line each."""
+    """Return a workflow command for each finding, and for what could not be read, a line each.
+
+    Control characters, which GitHub has no escape for, are spelt out as in text for a terminal.
+    """
     lines = [f"::error title=koster::{_data(_printable(each))}" for each in troubles]
     lines += [
-        f"::{_COMMANDS[each.severity]} file={_property(path)},line={each.line},"
+        f"::{_COMMANDS[each.severity]} file={_property(_printable(path))},line={each.line},"
         f"col={each.column},endColumn={max(each.end_column - 1, each.column)},"
         f"title={_property(each.code)}::{_data(_sentence(each))}"
         for path, findings in files
@@ -130,8 +133,10 @@ def as_github(files: Iterable[tuple[str, list[Finding]]], troubles: Sequence[str
 
 
 def _data(text: str) -> str:
+    """Return text as the data of a workflow command: GitHub knows these escapes and no others."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
+    """Return text as a property of a workflow command, which also ends at a colon or comma."""
     return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,179 @@
+"""Files that commands replace: as a whole, with their attributes, and never a newer version."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import UnreadableError
+from . import _files, _screen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ._files import Version
+
+#: A new file may get an access control list from its folder.
+_ACL = "system.posix_acl_access"
+
+_SET_ID = stat.S_ISUID | stat.S_ISGID
+
+
+def replace(path: str, body: bytes, before: Version | None = None) -> None:
+    """Put a file in the place of another, or where there is none, as a whole or not at all.
+
+    Mode, owner, group and extended attributes stay; a warning names those that cannot. ``before``
+    is the file as it was read: if it has changed since, it stays, and the new content is kept in a
+    file beside it. None: whatever is there is replaced.
+
+    Raises:
+        UnreadableError: it cannot be written, or has changed.
+    """
+    shown = _screen.printable(path)
+    target = Path(path).resolve()
+    with _as_unreadable(shown):
+        status = target.stat() if target.exists() else None
+        if status is not None:
+            _check_target(shown, target, status.st_mode)
+        new = _written_beside(target, body)
+        try:
+            lost = _copy_attributes(target, status, new)
+            now = None if before is None else _version_now(target)
+            if now == before:
+                os.replace(new, target)
+        except BaseException:
+            os.unlink(new)
+            raise
+    if now != before:
+        _keep_both(shown, body, now, new)
+        return
+    if lost:
+        _screen.complain(f"{shown}: could not keep {', '.join(lost)}")
+    if status is not None and status.st_nlink > 1:
+        others = "another hard link" if status.st_nlink == 2 else "other hard links"
+        _screen.complain(f"{shown}: the file has {others} with the old content")
+
+
+def _keep_both(shown: str, body: bytes, now: Version | None, new: str) -> None:
+    """Leave a file that has changed, and the new content beside it.
+
+    Raises:
+        UnreadableError: in any case but one: the file already has that content.
+    """
+    if now is not None and now.content == body:
+        # As when it is named twice.
+        os.unlink(new)
+        return
+    raise UnreadableError(
+        f"{shown}: changed on disk after koster read it, and was not overwritten; the new content "
+        f"is in {_screen.printable(new)}"
+    )
+
+
+@contextmanager
+def _as_unreadable(shown: str) -> Iterator[None]:
+    try:
+        yield
+    except UnreadableError:
+        raise
+    except OSError as error:
+        raise UnreadableError(f"{shown}: {error.strerror}") from error
+
+
+def _check_target(shown: str, target: Path, mode: int) -> None:
+    """Refuse what is not a file, or may not be written.
+
+    Raises:
+        UnreadableError: it is such a thing.
+    """
+    if not stat.S_ISREG(mode):
+        raise UnreadableError(f"{shown}: is not a regular file")
+    if not os.access(target, os.W_OK):
+        raise UnreadableError(f"{shown}: Permission denied")
+
+
+def _written_beside(target: Path, body: bytes) -> str:
+    """Write a new file in the folder of another; return its path."""
+    handle, name = tempfile.mkstemp(prefix=f"{target.name}.koster-", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(body)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        os.unlink(name)
+        raise
+    return name
+
+
+def _version_now(target: Path) -> Version:
+    """Return a file as it is now; as if there were none if it cannot be read."""
+    try:
+        return _files.version_of(str(target))
+    except UnreadableError:
+        return _files.Version()
+
+
+def _copy_attributes(target: Path, status: os.stat_result | None, new: str) -> list[str]:
+    """Give a new file the attributes of the old one; return what cannot be kept, in words."""
+    if status is None:
+        os.chmod(new, _new_mode())
+        return []
+    lost = []
+    mode = stat.S_IMODE(status.st_mode)
+    if not _copy_owner(status, new):
+        lost.append("its owner or group")
+        mode &= ~_SET_ID
+    lost += [f"the extended attribute {name}" for name in _copy_extended(target, new)]
+    # Last: a change of the owner, or of an access control list, changes the mode.
+    os.chmod(new, mode)
+    return lost
+
+
+def _new_mode() -> int:
+    """Return the mode of a new file, as `open` would give it."""
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def _copy_owner(status: os.stat_result, new: str) -> bool:
+    """Give a new file an owner and a group, or at least the group. Tells whether it has both."""
+    made = os.stat(new)
+    if not hasattr(os, "chown") or (made.st_uid, made.st_gid) == (status.st_uid, status.st_gid):
+        return True
+    for owner in (status.st_uid, -1):
+        with suppress(OSError):
+            os.chown(new, owner, status.st_gid)
+            return owner == status.st_uid
+    return False
+
+
+def _copy_extended(target: Path, new: str) -> list[str]:
+    """Give a new file the extended attributes of the old one; return those that it cannot have.
+
+    Some need privileges, such as those of Linux's security modules.
+    """
+    if not hasattr(os, "listxattr"):
+        return []
+    try:
+        names = os.listxattr(target)
+    except OSError:
+        # This file system has none.
+        return []
+    lost = []
+    for name in names:
+        try:
+            value = os.getxattr(target, name)
+            if name not in os.listxattr(new) or os.getxattr(new, name) != value:
+                os.setxattr(new, name, value)
+        except OSError:
+            lost.append(_screen.printable(name))
+    if _ACL not in names:
+        with suppress(OSError):
+            os.removexattr(new, _ACL)
+    return lost

@@ -1,0 +1,370 @@
+"""Parquet files of any size: what is read of them, and how much memory that takes."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import koster
+from koster._file import MAX_OCTETS
+from koster.bulk import _inputs, _pages, _parquet, runs
+from koster.bulk.runs import Columns, Question
+from koster.cli._root import koster as command
+from koster.errors import UnreadableError
+
+RULES = b"User-agent: *\nDisallow: /a\n"
+
+
+def batches(path: Path) -> list[_inputs.Batch]:
+    (given,) = _inputs.find([str(path)])
+    return list(_inputs.batches(given, Columns(), _inputs.Trouble()))
+
+
+def bodies_in(path: Path) -> list[bytes]:
+    found: list[bytes] = []
+    for each in batches(path):
+        bodies = each.bodies
+        plain = bodies.dictionary_decode() if pa.types.is_dictionary(bodies.type) else bodies
+        found += plain.cast(pa.large_binary()).to_pylist()
+    return found
+
+
+# Memory.
+
+_RUN = """
+import re, sys
+from koster.bulk import runs
+question = runs.Question(sys.argv[1], ("GPTBot",) if sys.argv[1] == "classify" else ())
+done = runs.run(question, runs.find_inputs(sys.argv[2:3]), sys.argv[3], 1)
+assert not done.failed, done.failed
+print(re.search("VmHWM:\\\\s+(\\\\d+)", open("/proc/self/status").read())[1])
+"""
+
+
+def most_memory(kind: str, path: Path) -> int:
+    """The most octets that a run takes in a process of its own."""
+    arguments = [sys.executable, "-c", _RUN, kind, str(path), f"{path}-{kind}.out"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout) * 1024
+
+
+on_linux = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="the memory of a process is told by Linux"
+)
+
+
+@on_linux
+@pytest.mark.parametrize("kind", ["classify", "facts"])
+def test_the_memory_for_one_long_cell_is_bounded(tmp_path: Path, kind: str) -> None:
+    """What Arrow needs to read it, and what is parsed of it: not eight times its size."""
+    small, large = tmp_path / "small.parquet", tmp_path / "large.parquet"
+    cell = RULES + b"#" + os.urandom(50_000_000).hex().encode() + b"\n"
+    pq.write_table(pa.table({"body": [RULES]}), small)
+    pq.write_table(pa.table({"body": pa.array([cell], pa.large_binary())}), large)
+    assert most_memory(kind, large) - most_memory(kind, small) < 6.5 * len(cell)
+
+
+@on_linux
+def test_the_memory_for_a_row_group_does_not_grow_with_it(tmp_path: Path) -> None:
+    """Each body is another, so that no dictionary has them all."""
+    rng = random.Random(1)
+    most = []
+    for count in (10_000, 40_000):
+        path = tmp_path / f"{count}.parquet"
+        bodies = [RULES + b"# %d " % n + rng.randbytes(3_000).hex().encode() for n in range(count)]
+        pq.write_table(pa.table({"body": pa.array(bodies, pa.binary())}), path)
+        assert pq.read_metadata(path).num_row_groups == 1
+        most.append(most_memory("classify", path))
+    # 60 MB of bodies, and 240 MB.
+    assert most[1] - most[0] < 60e6
+
+
+def test_pages_that_unpack_to_too_much_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By name and limit, before they are unpacked; and other files are read."""
+    (tmp_path / "in").mkdir()
+    good, bad = tmp_path / "in" / "a.parquet", tmp_path / "in" / "b.parquet"
+    pq.write_table(pa.table({"body": [RULES]}), good)
+    pq.write_table(pa.table({"body": [RULES + b"#" * 2_000_000], "k": ["x"]}), bad)
+    assert bad.stat().st_size < 200_000
+    monkeypatch.setattr(_parquet, "MOST_UNPACKED", 1_000_000)
+    result = CliRunner().invoke(
+        command, ["bulk", "classify", str(tmp_path / "in"), "-aX", "-j1", "-o", str(tmp_path / "o")]
+    )
+    assert result.exit_code == 3
+    assert re.search(
+        r"b\.parquet: its largest pages unpack to 2,000,\d\d\d bytes, and at most 1,000,000 are "
+        "read; write it with smaller pages or shorter cells\n",
+        result.stderr,
+    )
+    assert "1 answer from 1 input" in result.stdout
+
+
+def test_pages_of_all_columns_count_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.parquet"
+    columns = {f"k{n}": ["x" * 200_000] for n in range(6)}
+    pq.write_table(pa.table({"body": [RULES]} | columns), path)
+    monkeypatch.setattr(_parquet, "MOST_UNPACKED", 1_000_000)
+    with pytest.raises(UnreadableError, match=r"unpack to 1,2\d\d,\d\d\d bytes"):
+        batches(path)
+    monkeypatch.setattr(_parquet, "MOST_UNPACKED", 1_300_000)
+    assert len(batches(path)) == 1
+
+
+def test_a_dictionary_does_not_fill_the_memory_where_others_are_spelt_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a long text that repeats come others, which no dictionary has."""
+    monkeypatch.setattr(_parquet, "_MOST_OCTETS", 2_000_000)
+    path = tmp_path / "a.parquet"
+    bodies = [RULES + b"#" * 100_000] * 3_000 + [RULES + b"# %d" % n for n in range(3_000)]
+    table = pa.table({"body": pa.array(bodies, pa.binary())})
+    pq.write_table(table, path, dictionary_pagesize_limit=110_000)
+    with path.open("rb") as file:
+        (column,) = _pages.columns(file, pq.read_metadata(path).row_group(0))
+    assert _pages.CODED & set(column.encodings)
+    assert set(column.encodings) - _pages.CODED
+    found = batches(path)
+    assert max(len(each.bodies) for each in found) <= 20
+    assert bodies_in(path) == bodies
+
+
+def test_a_dictionary_of_many_texts_is_not_read_with_each_batch(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    rng = random.Random(1)
+    texts = [RULES + b"# %d" % n for n in range(9_000)]
+    bodies = [rng.choice(texts) for _ in range(20_000)]
+    pq.write_table(pa.table({"body": pa.array(bodies, pa.binary())}), path)
+    found = batches(path)
+    assert not [each for each in found if pa.types.is_dictionary(each.bodies.type)]
+    assert bodies_in(path) == bodies
+    pq.write_table(pa.table({"body": pa.array(texts[:9] * 2_000, pa.binary())}), path)
+    assert all(pa.types.is_dictionary(each.bodies.type) for each in batches(path))
+    assert bodies_in(path) == texts[:9] * 2_000
+
+
+# What writers write.
+
+_TABLE = pa.table({
+    "id": pa.array(range(3_000)),
+    "body": pa.array([None if n % 7 == 0 else RULES + b"# %d" % (n % 1_100) for n in range(3_000)],
+                     pa.binary()),
+    "url": [f"/{n}é" for n in range(3_000)],
+    "tags": [["a", None, "b"][: n % 4] for n in range(3_000)],
+})  # fmt: skip
+
+
+def _by_arrow(**options: Any) -> Any:
+    return lambda path: pq.write_table(_TABLE, path, row_group_size=1_300, **options)
+
+
+def _by_duckdb(path: Path) -> None:
+    given = _TABLE
+    duckdb.sql("COPY (FROM given) TO '" + str(path) + "' (FORMAT parquet)")
+    del given
+
+
+WRITERS = {
+    "plain": _by_arrow(use_dictionary=False),
+    "dictionary": _by_arrow(),
+    "short dictionary": _by_arrow(dictionary_pagesize_limit=10_000),
+    "second version": _by_arrow(data_page_version="2.0", version="2.6"),
+    "small pages": _by_arrow(data_page_size=100, write_batch_size=10, compression="none"),
+    "zstd": _by_arrow(compression="zstd", write_page_index=True, write_page_checksum=True),
+    "lengths": _by_arrow(
+        use_dictionary=False,
+        column_encoding={"body": "DELTA_LENGTH_BYTE_ARRAY", "url": "DELTA_LENGTH_BYTE_ARRAY"},
+    ),
+    "duckdb": _by_duckdb,
+    "polars": lambda path: pl.from_arrow(_TABLE).write_parquet(path),  # type: ignore[union-attr]
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_all_that_a_writer_writes_is_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a.parquet"
+    WRITERS[name](path)
+    assert bodies_in(path) == _TABLE["body"].to_pylist()
+    kept = pa.Table.from_batches([each.kept for each in batches(path)])
+    assert kept["url"].to_pylist() == _TABLE["url"].to_pylist()
+    assert kept["tags"].to_pylist() == _TABLE["tags"].to_pylist()
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_page_headers_say_what_the_footer_says(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a.parquet"
+    WRITERS[name](path)
+    metadata = pq.read_metadata(path)
+    with path.open("rb") as file:
+        for number in range(metadata.num_row_groups):
+            for place in range(metadata.num_columns):
+                column = metadata.row_group(number).column(place)
+                found = list(_pages.pages(file, column))
+                assert sum(page.values for page in found) == column.num_values
+                # The footer's have the headers with them.
+                packed = sum(page.packed for page in found)
+                assert 0 <= column.total_compressed_size - packed < 200 * len(found)
+                unpacked = sum(page.unpacked for page in found)
+                assert 0 <= column.total_uncompressed_size - unpacked < 200 * len(found)
+
+
+def test_an_encoding_that_repeats_beginnings_is_refused(tmp_path: Path) -> None:
+    """A page of a few octets may be gigabytes of texts that begin alike."""
+    path = tmp_path / "a.parquet"
+    table = pa.table({"body": ["#" * 1_000_000 + str(n) for n in range(500)]})
+    encoding = {"body": "DELTA_BYTE_ARRAY"}
+    pq.write_table(table, path, use_dictionary=False, column_encoding=encoding)
+    assert path.stat().st_size < 1_000_000
+    with pytest.raises(UnreadableError, match="column 'body' is in the encoding DELTA_BYTE_ARRAY"):
+        batches(path)
+
+
+# Page headers that somebody made up.
+
+
+def varint(number: int) -> bytes:
+    octets = bytearray()
+    while number > 0x7F:
+        octets.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*octets, number])
+
+
+def zigzag(number: int) -> bytes:
+    return varint(number * 2 if number >= 0 else -number * 2 - 1)
+
+
+def header(unpacked: int, packed: int = 0, values: int = 1, more: bytes = b"") -> bytes:
+    """The header of a data page, with fields before those that count."""
+    return (
+        b"\x15" + zigzag(0)
+        + more
+        + b"\x05" + zigzag(2) + zigzag(unpacked)
+        + b"\x15" + zigzag(packed)
+        + b"\x2c" + b"\x15" + zigzag(values) + b"\x15" + zigzag(0) + b"\0"
+        + b"\0"
+    )  # fmt: skip
+
+
+def read(octets: bytes) -> _pages.Page:
+    return _pages._Header(io.BytesIO(octets)).page()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        b"",
+        # A struct, a list of structs and a map that nobody knows, text, a double, and truths.
+        b"\x0c\x40" + b"\x15\x02\x1c\x15\x02\0\0",
+        b"\x09\x42" + b"\x2c" + b"\x15\x7e\0\x15\x7e\0",
+        b"\x0b\x44" + b"\x02\x58" + b"\x02\x01x\x04\x01y",
+        b"\x0b\x44\0",
+        b"\x08\x46" + b"\x03abc" + b"\x07\x48" + b"12345678" + b"\x01\x4a\x02\x4c\x03\x4ex",
+        # Fields that have the numbers of others, and not their types, or are there twice.
+        b"\x09\x0a" + b"\x1c" + b"\x15\xfe\x0f\0",
+        b"\x06\x04\x02",
+        b"\x05\x04\x02",
+        # A list as long as lists that say so elsewhere.
+        b"\x09\x42" + b"\xf3\x10" + b"x" * 16,
+    ],
+)
+def test_a_header_is_read_whatever_stands_in_it(more: bytes) -> None:
+    assert read(header(123_456_789, 17, 3, more)) == _pages.Page(0, 17, 123_456_789, 3, 0)
+
+
+def test_numbers_of_fields_begin_again_as_arrow_has_them() -> None:
+    """65,536 further a field is the same one: the last that is said holds."""
+    again = b"\xf1" * 4_369  # truths, each fifteen fields on
+    found = read(header(1, 0, 1)[:-1] + again + b"\x05" + zigzag(2) + zigzag(500) + b"\0")
+    assert found.unpacked == 500
+    before = b"\x05" + zigzag(32_767) + zigzag(7)
+    assert read(header(1, 0, 1)[:-1] + before + b"\x35" + zigzag(9) + b"\0").unpacked == 1
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        b"", b"\x15", b"\x15\0", b"\x1d\0", b"\x1c" * 100, b"\x15\0" + b"\xf1" * 20_000,
+        b"\x15" + b"\xff" * 20_000, b"\x19\xfc\xff\xff\xff\xff\x0f", b"\x18\xff\xff\xff\xff\x07",
+        b"\x1b\xff\xff\xff\xff\x0f\x33",
+    ],
+)  # fmt: skip
+def test_what_is_no_header_is_told(octets: bytes) -> None:
+    with pytest.raises(ValueError, match="page header at byte 0"):
+        read(octets)
+
+
+def test_broken_files_are_told(tmp_path: Path) -> None:
+    """Whatever becomes of its octets, a file is read or told of."""
+    rng = random.Random(1)
+    path = tmp_path / "a.parquet"
+    _by_arrow(compression="none")(path)
+    whole = path.read_bytes()
+    told: list[str] = []
+    for _ in range(150):
+        octets = bytearray(whole)
+        for _ in range(rng.randrange(1, 40)):
+            octets[rng.randrange(len(octets) - 8)] = rng.randrange(256)
+        path.write_bytes(octets)
+        try:
+            batches(path)
+        except (UnreadableError, _inputs.WrongColumnsError) as error:
+            told.append(str(error))
+    assert told
+    assert not [each for each in told if str(path) not in each]
+
+
+# Cells that are longer than what is parsed.
+
+
+@pytest.mark.parametrize("padding", ["", "x"])
+@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl", "a.csv"])
+def test_long_cells_are_cut_to_what_is_parsed(tmp_path: Path, name: str, padding: str) -> None:
+    long = RULES.decode() + "#" + padding + "é" * (MAX_OCTETS // 2) + "\nDisallow: /b\n"
+    cells = [RULES.decode(), long, None, long, RULES.decode() * 2]
+    path = tmp_path / name
+    table = pl.DataFrame({"body": cells, "url": ["/a", "/b", "/", "/a", "/a"]})
+    {
+        ".parquet": table.write_parquet,
+        ".jsonl": table.write_ndjson,
+        ".csv": table.write_csv,
+    }[path.suffix](path)
+    octets = bodies_in(path)
+    # Longer than what is parsed, and whole characters.
+    assert len(octets[1]) == len(octets[3]) in (MAX_OCTETS + 1, MAX_OCTETS + 2)
+    assert long.startswith(octets[1].decode("utf-8"))
+    for kind, question in (
+        ("decide", Question("decide", ("GPTBot",), columns=Columns(url="url"))),
+        ("facts", Question("facts")),
+    ):
+        done = runs.run(question, runs.find_inputs([str(path)]), tmp_path / kind, 1)
+        assert not done.failed
+    decided = pq.read_table(tmp_path / "decide")["decision"].to_pylist()
+    whole = [koster.parse(each or "") for each in cells]
+    expected = [
+        robots.allowed(url, "GPTBot") for robots, url in zip(whole, table["url"], strict=True)
+    ]
+    given = [number for number, each in enumerate(decided) if each is not None]
+    assert [decided[n]["allowed"] for n in given] == [expected[n] for n in given]
+    told = pq.read_table(tmp_path / "facts")["facts"].to_pylist()
+    size = len(long.encode())
+    assert [each and each["octets"] for each in told][:2] == [len(RULES), size]
+    assert told[3]["octets"] == size
+    assert told[1]["findings"] == ["too-large"]

@@ -1,0 +1,203 @@
+"""What commands print on a real terminal: nothing of a file, a name or a server commands it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import server
+
+pty = pytest.importorskip("pty")
+
+#: Each alone, so that none hides another: ESC, BEL, backspace, CR, DEL, C1's CSI, bidi, and what
+#: nobody sees.
+HOSTILE = "\x1b]0;owned\x07\x1b[31m\x1b[2J\b\r\x7f\x9b31m\u202e\u2066\u200b\ufeff\U000e0041\u2028"
+
+#: What rich writes on a terminal: colours, and for a bar the cursor, its line and its place.
+_RICH = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\r?\x1b\[[0-9]*[AK]")
+
+FILE = f"""\
+User-agent: *
+Comment: {HOSTILE.replace(chr(13), "")}
+Disallow: /{HOSTILE.replace(chr(13), "")}
+Disalow: /x{HOSTILE.replace(chr(13), "")}
+{HOSTILE.replace(chr(13), "")}: unknown
+Crawl-delay: {HOSTILE.replace(chr(13), "")}
+Sitemap: {HOSTILE.replace(chr(13), "")}
+Content-Signal: {HOSTILE.replace(chr(13), "")}=no
+
+User-agent: Bot {HOSTILE.replace(chr(13), "")}
+Disallow: /
+"""
+
+
+def on_a_terminal(folder: Path, *arguments: str) -> str:
+    """What a command prints on a terminal, standard output and error."""
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "koster", *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=child,
+        stderr=child,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LC_ALL": "C.UTF-8"},
+    )
+    os.close(child)
+    blocks = []
+
+    def read() -> None:
+        try:
+            while block := os.read(parent, 65536):
+                blocks.append(block)
+        except OSError:
+            # The other end is closed.
+            pass
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    assert process.wait(60) in (0, 1, 2, 3)
+    reader.join()
+    os.close(parent)
+    # The terminal itself makes CR LF of each line end.
+    return b"".join(blocks).decode("utf-8").replace("\r\n", "\n")
+
+
+def commands_in(printed: str) -> list[str]:
+    """The characters of what was printed that a terminal may obey, or nobody sees."""
+    left = _RICH.sub("", printed)
+    return [each for each in left if not each.isprintable() and each not in "\n\xa0"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Files with hostile names and contents."""
+    (tmp_path / f"a{HOSTILE}.txt").write_text(FILE, newline="")
+    (tmp_path / f"b{HOSTILE}.txt").write_text(
+        f"User-agent: *\nAllow: /{HOSTILE}\nUser-agent: y{HOSTILE}\nDisallow: /y", newline=""
+    )
+    (tmp_path / f"page{HOSTILE}.txt").write_text("<html>")
+    (tmp_path / f"e{HOSTILE}.toml").write_text(
+        f'robots = "a.txt"\n[[expect]]\nagent = "x{ESCAPED}"\nallow = "/{ESCAPED}"\n'
+    )
+    (tmp_path / f"wrong{HOSTILE}.toml").write_text(f'"{ESCAPED}" = 1\n')
+    (tmp_path / "urls").write_text(f"/{HOSTILE}\n{HOSTILE}\n")
+    return tmp_path
+
+
+#: The same in a string of TOML.
+ESCAPED = "".join(f"\\U{ord(each):08x}" for each in HOSTILE)
+
+A, B, PAGE = f"a{HOSTILE}.txt", f"b{HOSTILE}.txt", f"page{HOSTILE}.txt"
+NONE = f"none{HOSTILE}.txt"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "--robots", A, "-a", f"x{HOSTILE}", "--at", "now", f"/{HOSTILE}"],
+        ["check", "--robots", A, "--robots", B, "--robots", PAGE, "-d", "all", f"x{HOSTILE}"],
+        ["check", "--robots", A, "--urls", "urls", "-f", "csv"],
+        ["check", "--robots", A, "--urls", "urls", "-f", "json", "-a", f"Bot {HOSTILE}"],
+        ["check", "--robots", NONE, "/"],
+        ["check", HOSTILE],
+        ["check", "-d", HOSTILE, "/"],
+        ["lint", A, B, PAGE, NONE],
+        ["lint", "-f", "github", A, NONE],
+        ["lint", "-f", "sarif", A, NONE],
+        ["lint", "-f", "json", A, NONE],
+        ["lint", "--fix", A],
+        ["lint", "--fix", "--write", A],
+        ["lint", "--select", HOSTILE, A],
+        ["lint", "--explain", HOSTILE],
+        # It prints the file itself: on a terminal spelt out, elsewhere byte by byte.
+        ["fmt", A],
+        ["fmt", "--minify", A],
+        ["fmt", "--check", A, B, PAGE],
+        ["fmt", "--write", A],
+        ["diff", A, B],
+        ["diff", "-f", "markdown", A, B],
+        ["diff", "-f", "json", A, B],
+        ["diff", PAGE, NONE],
+        ["audit", A],
+        ["audit", "--site", HOSTILE, "-f", "markdown", A],
+        ["audit", "--site", HOSTILE, "-f", "html", A],
+        ["audit", "-f", "json", A],
+        ["test", "--robots", A, f"e{HOSTILE}.toml"],
+        ["test", "--robots", A, "-f", "junit", f"e{HOSTILE}.toml", f"wrong{HOSTILE}.toml"],
+        ["test", "--robots", A, "-f", "json", f"e{HOSTILE}.toml", f"wrong{HOSTILE}.toml"],
+        ["test", f"wrong{HOSTILE}.toml", f"none{HOSTILE}.toml"],
+        ["compose", "--close", "/x/", "--keep", A],
+        ["compose", "--close", "/x/", "--keep", PAGE],
+        ["compose", "--close", f"/{HOSTILE}"],
+        ["compose", "--disallow", HOSTILE],
+        ["compose", "--others", "allow", "--write", f"none/{HOSTILE}"],
+        ["bulk", "facts", NONE, "-o", "out"],
+        ["bulk", "classify", A, "-a", "x", "-o", HOSTILE],
+        ["bulk", "report", HOSTILE],
+        ["fetch", f"https://{HOSTILE}/"],
+        ["fetch", HOSTILE],
+        [HOSTILE],
+        [f"--{HOSTILE}"],
+    ],
+    ids=lambda arguments: "-".join(arguments).encode("unicode_escape").decode()[:60],
+)
+def test_nothing_commands_the_terminal(folder: Path, arguments: list[str]) -> None:
+    printed = on_a_terminal(folder, *arguments)
+    assert printed.strip()
+    assert "Traceback" not in printed
+    assert commands_in(printed) == []
+
+
+@pytest.mark.parametrize("form", ["text", "json", "file"])
+def test_no_site_commands_the_terminal(folder: Path, site: server.Site, form: str) -> None:
+    site.robots(
+        body=FILE.encode(),
+        headers={"Content-Type": "text/plain; charset=iso-8859\x1b1", "ETag": '"\x1b]0;x\x07"'},
+    )
+    for arguments in (["fetch", "-f", form, site.url], ["check", f"{site.url}/{HOSTILE}"]):
+        printed = on_a_terminal(folder, *arguments)
+        assert printed.strip()
+        assert "Traceback" not in printed
+        assert commands_in(printed) == []
+
+
+@pytest.mark.parametrize(
+    ("charset", "shown"), [("iso-8859-1", "the file is in iso-8859-1"), ("iso-8859\x1b1", r"\x1b")]
+)
+def test_a_charset_commands_nothing(
+    folder: Path, site: server.Site, charset: str, shown: str
+) -> None:
+    """Python takes many a character for a hyphen in the name of a charset."""
+    site.robots(
+        body="User-agent: *\nDisallow: /é\n".encode("latin-1"),
+        headers={"Content-Type": f"text/plain; charset={charset}"},
+    )
+    printed = on_a_terminal(folder, "fetch", site.url)
+    assert shown in printed
+    assert commands_in(printed) == []
+
+
+def test_files_are_printed_byte_by_byte_elsewhere(folder: Path) -> None:
+    (folder / "a.txt").write_bytes(b"User-agent: *\nDisallow: /\x1b[31m\xff\n")
+    printed = subprocess.run(
+        [sys.executable, "-m", "koster", "fmt", "a.txt"],
+        cwd=folder,
+        capture_output=True,
+        check=True,
+    )
+    assert printed.stdout == b"User-agent: *\nDisallow: /\x1b[31m\xff\n"
+
+
+def test_csv_has_its_text_as_it_stands_elsewhere(folder: Path) -> None:
+    printed = subprocess.run(
+        [sys.executable, "-m", "koster", "check", "--robots", A, "/\x1b[31m", "-f", "csv"],
+        cwd=folder,
+        capture_output=True,
+        check=False,
+    )
+    assert b'"/\x1b[31m"' in printed.stdout
