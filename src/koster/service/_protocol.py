@@ -112,11 +112,10 @@ class Protocol(HttpToolsProtocol):
             if len(self.pipeline) > _MOST_WAITING:
                 self.transport.abort()
                 return
-        if self._is_reading and not self.transport.is_closing():
-            if self._slow_sender is None:
-                self._slow_sender = self.loop.call_later(PATIENCE, self._hang_up)
-        else:
-            self._stop_waiting_for_request()
+        # Empty lines before a request begin none, and end the time for which uvicorn waits.
+        is_waiting = self._is_reading or not self._is_answering()
+        if is_waiting and self._slow_sender is None and not self.transport.is_closing():
+            self._slow_sender = self.loop.call_later(PATIENCE, self._hang_up)
 
     def on_message_begin(self) -> None:
         """Begin a request."""
@@ -178,6 +177,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """End a request."""
+        self._stop_waiting_for_request()
         self._is_reading = False
         if not self._is_refused:
             super().on_message_complete()
