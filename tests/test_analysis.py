@@ -20,6 +20,7 @@ from koster.analysis import (
     idle_rules,
     redundant_rules,
 )
+from koster.dialects import DIALECTS
 
 #: Small, so that patterns meet, with an octet of which no pattern speaks.
 LETTERS = ("a", "b", "/", "?", "$", "x")
@@ -296,3 +297,16 @@ def test_a_large_file_is_answered() -> None:
     )
     dead_rules(stars)
     redundant_rules(stars)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("MK1994", "MK1996"), ("MK1994", "GYM2008"), ("GOOGLE", "GYM2008"), ("GOOGLE", "MK1996")],
+)
+def test_escapes_that_one_reading_alone_matches_are_differences(one: str, other: str) -> None:
+    """A pattern with & does not cover the same pattern of a reading that decodes %26."""
+    text = "User-agent: *\nDisallow: /&\nDisallow: /x\nDisallow: /x%26\n"
+    before, after = (koster.parse(text, DIALECTS[name]).rules_for("x") for name in (one, other))
+    assert before.allowed("/%26") != after.allowed("/%26")
+    found = difference(before, after)
+    assert "/%26" in [each.url for each in found.found]

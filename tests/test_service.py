@@ -362,6 +362,18 @@ def test_keys_that_occur_twice_are_refused(api: httpx2.Client) -> None:
         assert "duplicate key" in problem(answer, 400, "not-json")["detail"]
 
 
+def test_many_keys_and_parameters_cost_little(api: httpx2.Client) -> None:
+    names = [f'"{number}": 1' for number in range(80_000)]
+    headers = {"Content-Type": "application/json"}
+    body = "{" + ", ".join([*names, names[-1]]) + "}"
+    # With a comparison of each key with each it would take minutes.
+    answer = api.post("/v1/decide", content=body.encode(), headers=headers, timeout=20)
+    problem(answer, 400, "not-json")
+    query = "&".join(map(str, range(6_000)))
+    found = problem(api.get(f"/v1/check?{query}"), 422, "invalid")
+    assert found["detail"] == "more than 20 parameters"
+
+
 def test_problems_are_short_whatever_was_asked(api: httpx2.Client) -> None:
     long = "\u00e9" * 400_000
     for question in (

@@ -212,6 +212,23 @@ def test_who_hangs_up_frees_the_worker() -> None:
         assert time.monotonic() - began < 20
 
 
+def test_who_hangs_up_is_noticed_behind_another_request() -> None:
+    hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
+    busy = request(hard, HEAD.replace(b"decide", b"audit"))
+    with serving.in_thread() as url:
+        with serving.connected(url) as connection:
+            connection.sendall(busy + b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            time.sleep(0.5)
+            assert b"koster_work_in_progress 1.0" in httpx2.get(f"{url}/metrics").content
+        until = time.monotonic() + 6
+        while True:
+            # The page of metrics is made once a second.
+            time.sleep(1.1)
+            if b"koster_work_in_progress 0.0" in httpx2.get(f"{url}/metrics").content:
+                break
+            assert time.monotonic() < until
+
+
 def test_one_client_has_its_share_of_the_workers() -> None:
     hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
     with serving.in_thread(Settings(rate=0, work_timeout=4)) as url:

@@ -49,6 +49,8 @@ _CUT_CHARACTER = re.compile(
 )
 _CUT_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
 _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?&=*")
+#: What no reading takes for anything else, escaped or not: RFC 3986 §2.3, with stars.
+_ALIKE = _SAFE - frozenset(b"?&=")
 #: RFC 3986 §3.3: octets that stand as they are, and are none of a pattern's.
 _PLAIN = (_SAFE - {42}) | frozenset(b":@!'()+,;")
 _ESCAPES_OR_NOT_PLAIN = re.compile(
@@ -152,10 +154,17 @@ class Entry:
         """Tell whether it matches all that an entry, perhaps of another reading, matches."""
         return (
             _STAR not in self.literal + other.literal
-            and self.means_the_same()
-            and other.means_the_same()
+            and self.is_read_alike()
+            and other.is_read_alike()
             and self.covers(other)
         )
+
+    def is_read_alike(self) -> bool:
+        """Tell whether it matches the same URLs in every reading.
+
+        That is not so of ``&``, ``=`` and ``?``: some readings match their escapes as well.
+        """
+        return self.means_the_same() and _ALIKE.issuperset(self.literal + self.rest)
 
     def tables(self) -> tuple[bytes, ...]:
         """Return the tables of its elements, if it is a shell pattern."""

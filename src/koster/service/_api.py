@@ -11,7 +11,7 @@ from .. import COMPILED, _answers
 from .._json import scalars
 from .._records import of_outcome
 from ..agents import known
-from ..dialects import DIALECTS, RFC9309, dialect_named
+from ..dialects import DIALECTS, RFC9309, Patterns, dialect_named
 from ..robots import parse
 from . import _models as models
 from ._gate import LARGEST_ANSWER
@@ -21,6 +21,7 @@ from ._sites import as_url, is_on
 
 if TYPE_CHECKING:
     from ..access import Outcome
+    from ..dialects import Dialect
     from ._metrics import Metrics
     from ._settings import Settings
     from ._sites import Sites
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 #: bytes of the file, questions, robots and characters of their names, the bytes of the file times
 #: the robots, and that times the bytes of the URLs. More is worked on beside.
 _FILE = 64 * 1024 if COMPILED else 8 * 1024
+#: Shell patterns take longer.
+_SHELL_FILE = 2 * 1024
 _QUESTIONS = 200 if COMPILED else 50
 _AGENTS = 20
 _NAMES = 4_096
@@ -93,7 +96,7 @@ def add_routes(  # noqa: C901, PLR0915 - one route after another
                 for agent in agents
                 for url in urls
             ]
-        elif _is_small(body, agents, urls):
+        elif _is_small(body, dialect_named(name), agents, urls):
             told = _answers.decided(parse(body, dialect_named(name)), agents, urls)
         else:
             told = await workers.run(request, _answers.decide, body, name, agents, urls)
@@ -202,10 +205,12 @@ def add_routes(  # noqa: C901, PLR0915 - one route after another
         return models.DialectsResponse(dialects=records)
 
 
-def _is_small(body: bytes, agents: list[str], urls: list[str]) -> bool:
+def _is_small(body: bytes, dialect: Dialect, agents: list[str], urls: list[str]) -> bool:
     """Tell whether a question takes so little that the server itself may answer it."""
+    readings = [dialect.reading, *dialect.versions.values()]
+    has_shell = any(reading.patterns == Patterns.SHELL for reading in readings)
     return (
-        len(body) <= _FILE
+        len(body) <= (_SHELL_FILE if has_shell else _FILE)
         and len(agents) <= _AGENTS
         and len(agents) * len(urls) <= _QUESTIONS
         and sum(map(len, agents)) <= _NAMES

@@ -63,6 +63,9 @@ LARGEST_ANSWER = 1 << 20
 #: Methods that have a name of their own in metrics: a client may send any word.
 _METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"})
 
+#: Parameters of a query: each costs time before it is known to be unknown.
+_PARAMETERS = 20
+
 #: Octets of a body that is too large that are read all the same: many clients read an answer only
 #: when they have sent all. Who sends more is cut off.
 _SWALLOWED = 32 << 20
@@ -128,14 +131,10 @@ class Gate:
 
     async def _answer(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer what is not too much."""
-        client = scope["client"]
-        wait = 0.0 if scope["path"] in WATCHED else self._limit.take(client[0] if client else "", 1)
-        if wait:
-            await _refuse(too_many(wait), receive, send)
-            return
         declared = next((v for name, v in scope["headers"] if name == b"content-length"), b"0")
-        if not declared.isdigit() or int(declared) > self._max_body:
-            await _refuse(too_large(self._max_body), receive, send)
+        problem = self._refusal(scope, declared)
+        if problem is not None:
+            await _refuse(problem, receive, send)
             return
         if declared != b"0":
             # uvicorn gives no more than that.
@@ -160,6 +159,19 @@ class Gate:
         await self._app(scope, receiving, sending)
         if left < 0:
             await _refuse(too_large(self._max_body), receive, send)
+
+    def _refusal(self, scope: MutableMapping[str, Any], declared: bytes) -> Problem | None:
+        """Return why a request is not answered, by its head; ``declared`` is its body's length."""
+        client = scope["client"]
+        if scope["path"] not in WATCHED:
+            wait = self._limit.take(client[0] if client else "", 1)
+            if wait:
+                return too_many(wait)
+        if scope["query_string"].count(b"&") > _PARAMETERS:
+            return Problem(422, "invalid", f"more than {_PARAMETERS} parameters")
+        if not declared.isdigit() or int(declared) > self._max_body:
+            return too_large(self._max_body)
+        return None
 
     def _add_headers(self, message: Message, path: str, request: str) -> None:
         headers = list(message.get("headers", ()))

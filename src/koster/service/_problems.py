@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE = "application/problem+json"
 
-#: Characters of each text in a problem.
+#: Characters of each text in a problem, and places in a request of which it tells.
 _LONGEST = 300
+_MOST_ERRORS = 20
 
 
 class Problem(Exception):  # noqa: N818 - the standard's name
@@ -126,8 +128,8 @@ class _Route(APIRoute):
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in found if names.count(name) > 1)
+        numbers = Counter(name for name, _ in pairs)
+        twice = next(name for name, number in numbers.items() if number > 1)
         raise json.JSONDecodeError(f'duplicate key "{_shortened(twice)}"', "", 0)
     return found
 
@@ -207,7 +209,7 @@ def _detail(error: dict[str, Any]) -> str:
 def _of_validation(error: RequestValidationError) -> Problem:
     """Return what is wrong with a request, without what it said."""
     errors = []
-    for each in error.errors():
+    for each in error.errors()[:_MOST_ERRORS]:
         place, *path = each["loc"]
         detail = _detail(each)
         if each["type"] == "json_invalid":
@@ -222,4 +224,4 @@ def _of_validation(error: RequestValidationError) -> Problem:
         return Problem(422, "invalid", "the request cannot be read")
     first = errors[0]
     where = first.get("parameter") or first.get("pointer") or "the body:"
-    return Problem(422, "invalid", f"{where} {first['detail']}", errors[:20])
+    return Problem(422, "invalid", f"{where} {first['detail']}", errors)

@@ -55,6 +55,8 @@ class Protocol(HttpToolsProtocol):
         self._is_giving_way = False
         #: The loop's time at which the last request began or was answered.
         self.since = self.loop.time()
+        #: The request that is being answered, or was last.
+        self._answered: Any = None
         #: What is answered once the requests before are.
         self._refusal: Problem | None = None
         #: Octets of the request that are no body: its head, the frames of chunks, trailers.
@@ -92,6 +94,11 @@ class Protocol(HttpToolsProtocol):
         self._registry.closed(self)
         self._stop_waiting_for_request()
         self.resume_writing()
+        # uvicorn tells only the last of several requests that nobody waits any more.
+        for cycle in (self._answered, *(cycle for cycle, _ in self.pipeline)):
+            if cycle is not None and not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -182,6 +189,10 @@ class Protocol(HttpToolsProtocol):
         if not self._is_refused:
             super().on_message_complete()
 
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        self._answered = cycle
+        super()._start_asgi_task(cycle, app)
+
     def on_response_complete(self) -> None:
         """End an answer; then comes the next one, or a refusal."""
         is_last = not self.pipeline
@@ -243,14 +254,17 @@ class Protocol(HttpToolsProtocol):
     @property
     def is_receiving(self) -> bool:
         """Whether a request is arriving, and nothing is answered."""
-        return self._is_reading and not self._is_answering()
+        return self._is_reading and not (self._is_refused or self._is_answering())
 
     def give_way(self) -> None:
         """Close, for another connection."""
         self._is_giving_way = True
         if not self._is_made:
             return
-        if self._is_reading:
+        if self.transport.get_write_buffer_size():
+            # Its descriptor would be open until the rest is read.
+            self.transport.abort()
+        elif self._is_reading:
             self._refuse(Problem(503, "busy", "all connections are in use: try again", wait=2))
         else:
             self.transport.close()

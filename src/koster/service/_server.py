@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import math
 import os
 import socket
 import stat
@@ -98,7 +99,7 @@ def server_of(
         proxy_headers=False,
         server_header=False,
         timeout_keep_alive=_IDLE,
-        timeout_graceful_shutdown=int(grace),
+        timeout_graceful_shutdown=math.ceil(grace),
     )
     return _Server(config, service, connections)
 

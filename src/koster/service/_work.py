@@ -87,7 +87,9 @@ class Workers:
         if sum(self._waiting.values()) >= len(self._workers) * _WAITING:
             raise _busy()
         if self._waiting[client] >= _WAITING_OF_ONE:
-            detail = f"{_WAITING_OF_ONE} of your questions are being worked on: wait for an answer"
+            detail = (
+                f"{_WAITING_OF_ONE} questions in progress, the maximum per client: wait for one"
+            )
             raise Problem(429, "too-many-requests", detail, wait=2)
         self._waiting[client] += 1
         self._metrics.work_in_progress.inc()
@@ -143,7 +145,7 @@ class Workers:
         answers = await self._turn(self._slow, client, limits, name, arguments)
         if answers is not None:
             return cast("T", answers[0])
-        detail = f"an answer takes longer than {self._timeout:g} s: ask about a smaller file"
+        detail = f"not answered within {self._timeout:g} s: try a smaller file"
         raise Problem(422, "too-much-work", detail)
 
     async def _turn(
@@ -180,7 +182,7 @@ class Workers:
         wait = self._time.wait(client)
         if wait:
             seconds = max(1, round(wait + 0.5))
-            detail = f"your questions took too much time to answer: try again in {seconds} s"
+            detail = f"worker time limit reached: try again in {seconds} s"
             raise Problem(429, "too-much-work-time", detail, wait=seconds)
 
     async def _charged(
