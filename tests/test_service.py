@@ -369,6 +369,9 @@ def test_many_keys_and_parameters_cost_little(api: httpx2.Client) -> None:
     # With a comparison of each key with each it would take minutes.
     answer = api.post("/v1/decide", content=body.encode(), headers=headers, timeout=20)
     problem(answer, 400, "not-json")
+    for nested in (b"[" + b"[]," * 300_000 + b"0]", b"[" + b"{}," * 300_000 + b"0]"):
+        answer = api.post("/v1/decide", content=nested, headers=headers)
+        assert "brackets" in problem(answer, 400, "not-json")["detail"]
     query = "&".join(map(str, range(6_000)))
     found = problem(api.get(f"/v1/check?{query}"), 422, "invalid")
     assert found["detail"] == "more than 20 parameters"

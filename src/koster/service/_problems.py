@@ -23,6 +23,9 @@ MEDIA_TYPE = "application/problem+json"
 _LONGEST = 300
 _MOST_ERRORS = 20
 
+#: Lists, and objects, that the JSON of a request may have.
+_MOST_BRACKETS = 20_000
+
 
 class Problem(Exception):  # noqa: N818 - the standard's name
     """Something that keeps a request from being answered.
@@ -111,7 +114,11 @@ class _Request(Request):
 
     async def json(self) -> Any:
         if not hasattr(self, "_json"):
-            self._json = json.loads(await self.body(), object_pairs_hook=_without_duplicates)
+            body = await self.body()
+            # They take the server's own time; a robots.txt in a string hardly has so many brackets.
+            if max(body.count(b"["), body.count(b"{")) > _MOST_BRACKETS:
+                raise json.JSONDecodeError(f"more than {_MOST_BRACKETS:,} brackets", "", 0)
+            self._json = json.loads(body, object_pairs_hook=_without_duplicates)
         return self._json
 
 
