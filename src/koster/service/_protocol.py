@@ -23,6 +23,10 @@ MAX_TARGET = 32 * 1024
 #: Octets that a chunk of a body may have besides its own.
 _CHUNK = 32
 
+#: Chunks that a body may have, if they are smaller than so many bytes on average: each takes time.
+_MOST_SMALL = 1_000
+_SMALL = 64
+
 #: Octets that are parsed at a time, and requests that may wait behind the one that is answered.
 _PIECE = 16 * 1024
 _MOST_WAITING = 100
@@ -62,6 +66,7 @@ class Protocol(HttpToolsProtocol):
         #: Octets of the request that are no body: its head, the frames of chunks, trailers.
         self._head = 0
         self._chunks = 0
+        self._body = 0
         self._is_reading_head = False
         self._is_refused = False
         self._is_reading = False
@@ -128,7 +133,7 @@ class Protocol(HttpToolsProtocol):
         """Begin a request."""
         self._stop_waiting_for_request()
         self._note_use()
-        self._head = self._chunks = 0
+        self._head = self._chunks = self._body = 0
         self._is_reading_head = self._is_reading = True
         super().on_message_begin()
 
@@ -175,10 +180,13 @@ class Protocol(HttpToolsProtocol):
     def on_chunk_header(self) -> None:
         """Begin a chunk of a body."""
         self._chunks += 1
+        if self._chunks > _MOST_SMALL and self._body < _SMALL * self._chunks:
+            self._refuse(Problem(400, "not-http", "the body comes in too many small chunks"))
 
     def on_body(self, body: bytes) -> None:
         """Read on in a body."""
         self._head -= len(body)
+        self._body += len(body)
         if not self._is_refused:
             super().on_body(body)
 
