@@ -67,7 +67,7 @@ def _answer(reading: int) -> tuple[str, Any]:
 
 
 def ended(pid: int) -> int:
-    """Wait for a child, not for ever; return its status."""
+    """Wait for a child, not forever; return its status."""
     until = time.monotonic() + LIMIT + 5
     while time.monotonic() < until:
         found, status = os.waitpid(pid, os.WNOHANG)

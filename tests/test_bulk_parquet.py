@@ -132,7 +132,7 @@ def test_a_dictionary_does_not_fill_the_memory_where_others_are_spelt_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a long text that repeats come others, which no dictionary has."""
-    monkeypatch.setattr(_parquet, "_MOST_OCTETS", 2_000_000)
+    monkeypatch.setattr(_parquet, "_MOST_BYTES", 2_000_000)
     path = tmp_path / "a.parquet"
     bodies = [RULES + b"#" * 100_000] * 3_000 + [RULES + b"# %d" % n for n in range(3_000)]
     table = pa.table({"body": pa.array(bodies, pa.binary())})

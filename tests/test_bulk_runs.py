@@ -565,7 +565,7 @@ def test_a_small_file_of_large_texts_is_read_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Dictionaries make a few octets of what is gigabytes when it is spelt out."""
-    monkeypatch.setattr(_parquet, "OCTETS", 1_000_000)
+    monkeypatch.setattr(_parquet, "BYTES", 1_000_000)
     path = tmp_path / "robots.parquet"
     rows_ = 500
     pq.write_table(pa.table({"body": [ONE] * rows_, "k": ["#" * 100_000] * rows_}), path)
@@ -779,8 +779,8 @@ def test_a_line_that_is_too_long_is_one_bad_record(
 
 
 def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_inputs, "OCTETS", 10_000)
-    monkeypatch.setattr(_parquet, "OCTETS", 10_000)
+    monkeypatch.setattr(_inputs, "BYTES", 10_000)
+    monkeypatch.setattr(_parquet, "BYTES", 10_000)
     body = ONE + "#" * 3_000
     records = [{"body": f"{body}{n}"} for n in range(60)]
     for name, write in WRITERS.items():
@@ -801,7 +801,7 @@ def test_a_csv_row_longer_than_any_batch(tmp_path: Path) -> None:
     path = tmp_path / "robots.csv"
     with io.StringIO(newline="") as text:
         writer = csv.writer(text)
-        writer.writerows([["body"], [ONE + "#" * (_inputs.OCTETS + 10)], [ONE]])
+        writer.writerows([["body"], [ONE + "#" * (_inputs.BYTES + 10)], [ONE]])
         path.write_text(text.getvalue())
     result = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output

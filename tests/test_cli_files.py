@@ -33,8 +33,8 @@ def wide(text: str, charset: str) -> bytes:
     return ("\ufeff" + text).encode(charset)
 
 
-def as_a_client_reads(octets: bytes, url: str = "/private/x") -> bool:
-    body, _ = as_utf8(octets, None, is_whole=True)
+def as_a_client_reads(data: bytes, url: str = "/private/x") -> bool:
+    body, _ = as_utf8(data, None, is_whole=True)
     return koster.parse(body).allowed(url, "AnyBot")
 
 
@@ -280,7 +280,7 @@ def test_compose_does_not_overwrite_a_file_that_came_in_the_meantime(
     "meddle",
     [
         lambda path: path.unlink(),
-        # The same bytes, written by somebody who may not be done.
+        # The same bytes, written by somebody who has not finished.
         lambda path: os.utime(path, ns=(1, 1)),
         lambda path: (path.unlink(), path.mkdir()),
     ],

@@ -36,7 +36,7 @@ METHODS: dict[str, Callable[[AsyncRobotsClient, str], Awaitable[Any]]] = {
 
 
 def run(kind: str, work: Callable[[], Awaitable[Any]]) -> Any:
-    """Run a function in a new event loop, not for ever."""
+    """Run a function in a new event loop, not forever."""
 
     async def main() -> Any:
         with anyio.fail_after(10):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import wire
 from test_cache import ENTRY
 from test_fetch import KINDS, NAME, ask
 
@@ -66,42 +67,26 @@ def running(answer: Answer, *, is_polite: bool) -> Iterator[Fake]:
                 else:
                     answer(connection, command)
 
-    def accept() -> None:
-        while not over.is_set():
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=serve, args=(connection,), daemon=True).start()
-
-    thread = threading.Thread(target=accept, daemon=True)
-    thread.start()
-    try:
+    with wire.serving(listener, serve, over):
         yield fake
-    finally:
-        over.set()
-        with contextlib.suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join(5)
 
 
-def says(octets: bytes) -> Answer:
-    return lambda connection, _: connection.sendall(octets)
+def says(data: bytes) -> Answer:
+    return lambda connection, _: connection.sendall(data)
 
 
-def closes_after(octets: bytes) -> Answer:
+def closes_after(data: bytes) -> Answer:
     def answer(connection: socket.socket, _: list[bytes]) -> None:
-        connection.sendall(octets)
+        connection.sendall(data)
         connection.shutdown(socket.SHUT_RDWR)
 
     return answer
 
 
-def drips(octets: bytes) -> Answer:
+def drips(data: bytes) -> Answer:
     def answer(connection: socket.socket, _: list[bytes]) -> None:
-        for octet in octets:
-            connection.sendall(bytes([octet]))
+        for byte in data:
+            connection.sendall(bytes([byte]))
             time.sleep(0.1)
 
     return answer
@@ -125,7 +110,7 @@ ATTACKS: dict[str, Answer] = {
     "a line without an end": says(b"+OK"),
     "nonsense": says(b"nonsense\r\n"),
     "an integer": says(b":5\r\n"),
-    "an integer that is none": says(b":five\r\n"),
+    "an invalid integer": says(b":five\r\n"),
     "a large integer": says(b":" + b"9" * 4000 + b"\r\n"),
     "a larger integer": says(b":" + b"9" * 5000 + b"\r\n"),
     "a status": says(b"+OK\r\n"),

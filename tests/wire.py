@@ -32,6 +32,39 @@ class Wire:
 
 
 @contextmanager
+def serving(
+    listener: socket.socket,
+    serve: Callable[[socket.socket], None],
+    over: threading.Event,
+    accepted: Callable[[], None] = lambda: None,
+) -> Iterator[None]:
+    """Serve each connection in a thread of its own; at the end, set ``over`` and close.
+
+    ``accepted`` is called for each connection, one after the other.
+    """
+
+    def accept() -> None:
+        while not over.is_set():
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            accepted()
+            threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+    thread = threading.Thread(target=accept, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        with contextlib.suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(5)
+
+
+@contextmanager
 def running(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[Wire]:
     """Run a server."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=50)
@@ -52,25 +85,11 @@ def running(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[Wire]
                     request += part
                 script(connection)
 
-    def accept() -> None:
-        while not wire.over.is_set():
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            wire.connections += 1
-            threading.Thread(target=serve, args=(connection,), daemon=True).start()
+    def count() -> None:
+        wire.connections += 1
 
-    thread = threading.Thread(target=accept, daemon=True)
-    thread.start()
-    try:
+    with serving(listener, serve, wire.over, count):
         yield wire
-    finally:
-        wire.over.set()
-        with contextlib.suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join(5)
 
 
 def says(*parts: bytes) -> Script:

@@ -52,7 +52,7 @@ def answered(
 ) -> tuple[str, Any, float]:
     """Answer a question of `koster._answers` within seconds of processor time, and of real time.
 
-    Returns what came of it; the answer, or why there is none; and the processor time that it took.
+    Returns what came of it; the answer, or the traceback of a failure; and the processor time used.
     What a question leaves behind in the process are tables of `functools.cache`, which are complete
     however it ended.
     """

@@ -196,7 +196,7 @@ def _of_several(
     listed |= {each for each in spoken if chr(int(each[1:], 16)) not in _RAW}
     bare = _ESCAPE.sub(b"", written)
     listed |= {f"%{octet:02X}" for octet in set(bare) if chr(octet) not in _RAW}
-    octets = set(written)
+    spoken_bytes = set(written)
     in_an_escape = _IN_AN_ESCAPE.search(written) is not None
     for token in outputs[0]:
         pairs = tuple(of_reading[token] for of_reading in outputs)
@@ -204,7 +204,7 @@ def _of_several(
             if (
                 in_an_escape
                 or all(len(pair[0]) == 1 for pair in pairs)
-                or _is_told(token, octets, spoken)
+                or _is_told(token, spoken_bytes, spoken)
             ):
                 yield token, pairs
         elif token in listed and chr(int(token[1:], 16)) not in _UNRESERVED:
@@ -218,9 +218,9 @@ def _escapes_in(written: bytes) -> set[str]:
     return {escape.translate(_UNMARKED).decode("ascii") for escape in found}
 
 
-def _is_told(character: str, octets: set[int], escapes: set[str]) -> bool:
+def _is_told(character: str, spoken: set[int], escapes: set[str]) -> bool:
     """Tell whether a pattern speaks of a character, as it is or escaped."""
-    return ord(character) in octets or f"%{ord(character):02X}" in escapes
+    return ord(character) in spoken or f"%{ord(character):02X}" in escapes
 
 
 def _characters(written: bytes) -> list[str]:

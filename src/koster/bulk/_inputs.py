@@ -25,7 +25,7 @@ from ..errors import KosterError, UnreadableError
 from . import _parquet, warc
 from ._arrow import pa, pc
 from ._columns import buffers, octets_in
-from ._parquet import OCTETS, ROWS, TEXT
+from ._parquet import BYTES, ROWS, TEXT
 from .kernel import told
 from .warc import BadRecord, FetchClass
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MARKER = ".koster-bulk"
 
 #: Bytes of CSV that are read at a time; a row that has more may be told of as broken.
-_BLOCK = 8 * OCTETS
+_BLOCK = 8 * BYTES
 
 #: Bad records that are listed; more are counted.
 LISTED = 100
@@ -84,7 +84,7 @@ class Batch:
     """Some records: ``kept`` is what of them stays beside the answers.
 
     ``classes`` are those of the fetches where the input is an archive; ``bodies`` are as crawlers
-    read them, ``served`` as they were. ``place`` says how far the input is read, in octets. Where
+    read them, ``served`` as they were. ``place`` says how far the input is read, in bytes. Where
     bodies were cut, ``sizes`` are those that they had.
     """
 
@@ -247,7 +247,7 @@ def fetched(
             continue
         fetches.append(each)
         octets += len(each.body)
-        if len(fetches) == ROWS or octets >= OCTETS:
+        if len(fetches) == ROWS or octets >= BYTES:
             yield _of_fetches(fetches, name)
             fetches = []
             octets = 0
@@ -517,7 +517,7 @@ def of_json(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]
                 continue
             rows.append((number, row))
             octets += len(line or b"")
-            if len(rows) == ROWS or octets >= OCTETS:
+            if len(rows) == ROWS or octets >= BYTES:
                 if not names:
                     names, named = _keys(given, rows, columns)
                 yield _of_objects(rows, names, named, trouble, file.tell())

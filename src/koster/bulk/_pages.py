@@ -179,7 +179,7 @@ class _Header:
                 self._value(head & 15, (*path, field))
 
     def _value(self, kind: int, path: tuple[int, ...]) -> None:
-        """Read past a value; what is in lists and maps is none of the fields that are wanted."""
+        """Read past a value: no field that is wanted is in a list or a map."""
         if kind == _STRUCT:
             self._struct(path)
         elif kind in (_I16, _I32, _I64):

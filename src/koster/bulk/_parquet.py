@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: Rows and bytes of a batch.
 ROWS = 2_048
-OCTETS = 8 * 1024 * 1024
+BYTES = 8 * 1024 * 1024
 
 #: The types of columns that have text or bytes.
 TEXT = re.compile(r"(large_)?(string|binary)(_view)?")
@@ -36,7 +36,7 @@ TEXT = re.compile(r"(large_)?(string|binary)(_view)?")
 MOST_UNPACKED = 256 * 1024 * 1024
 
 #: Bytes that a batch may have at the most, where texts are as long as they can be.
-_MOST_OCTETS = 8 * OCTETS
+_MOST_BYTES = 8 * BYTES
 
 #: Bytes of a column that are read ahead.
 _AHEAD = 1024 * 1024
@@ -117,9 +117,9 @@ class _File:
     def _rows_at_once(self, number: int, spelt: list[Column]) -> int:
         """Return how many rows a batch of a row group may have; ``spelt`` are spelt out."""
         group = self.metadata.row_group(number)
-        usual: int = OCTETS * group.num_rows // max(group.total_byte_size, 1)
+        usual: int = BYTES * group.num_rows // max(group.total_byte_size, 1)
         longest = sum(max(each.density, self._longest(number, each)) for each in spelt)
-        return max(1, min(ROWS, usual, int(_MOST_OCTETS / max(longest, 1))))
+        return max(1, min(ROWS, usual, int(_MOST_BYTES / max(longest, 1))))
 
     def _longest(self, number: int, column: Column) -> int:
         """Return the bytes of the longest text in the dictionary of a column, or more."""
@@ -147,12 +147,12 @@ def _parts(batch: Any) -> Iterator[Any]:
             sizes = pc.binary_length(column.dictionary).cast(pa.int64()).take(column.indices)
             sizes = pc.fill_null(sizes, 0)
             total = sizes if total is None else pc.add(total, sizes)
-    if total is None or (pc.sum(total).as_py() or 0) <= OCTETS:
+    if total is None or (pc.sum(total).as_py() or 0) <= BYTES:
         yield batch
         return
     start = filled = 0
     for row, size in enumerate(total.to_pylist()):
-        if filled and filled + size > OCTETS:
+        if filled and filled + size > BYTES:
             yield batch.slice(start, row - start)
             start, filled = row, 0
         filled += size

@@ -98,7 +98,7 @@ def read_version(path: str) -> Version:
 
 
 def version_of(path: str) -> Version:
-    """Return a regular file as it is now, or what says that there is none.
+    """Return a regular file as it is now, or an empty version if it is missing.
 
     Raises:
         UnreadableError: it is there and cannot be read, or is no regular file.

@@ -24,7 +24,7 @@ _SET_ID = stat.S_ISUID | stat.S_ISGID
 
 
 def replace(path: str, body: bytes, before: Version | None = None) -> None:
-    """Put a file in the place of another, or where there is none, as a whole or not at all.
+    """Replace a file, or create it, as a whole or not at all.
 
     Mode, owner, group and extended attributes stay; a warning names those that cannot. ``before``
     is the file as it was read: if it has changed since, it stays, and the new content is kept in a
@@ -111,7 +111,7 @@ def _written_beside(target: Path, body: bytes) -> str:
 
 
 def _version_now(target: Path) -> Version:
-    """Return a file as it is now; as if there were none if it cannot be read."""
+    """Return a file as it is now; as if it were missing if it cannot be read."""
     try:
         return _files.version_of(str(target))
     except UnreadableError:

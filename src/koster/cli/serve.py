@@ -135,8 +135,8 @@ def _networks(
     default=1000,
     show_default=True,
     metavar="N",
-    help="Open connections; fewer where the process may open too few files (ulimit -n). Idle ones "
-    "are closed for new ones.",
+    help="Open connections; fewer if the file descriptor limit (ulimit -n) is lower. Idle ones are "
+    "closed for new ones.",
 )
 @click.option(
     "--connections-per-client",
@@ -145,7 +145,7 @@ def _networks(
     default=100,
     show_default=True,
     metavar="N",
-    help="Open connections for each client; 0: any number. Proxies (--proxy) are no clients.",
+    help="Open connections for each client; 0: any number. Does not apply to proxies (--proxy).",
 )
 @click.option(
     "--let-through",

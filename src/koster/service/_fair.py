@@ -104,7 +104,7 @@ class Lane(Generic[S]):
             self._start_next()
 
     def _start_next(self) -> None:
-        """Give free slots to those who may have them."""
+        """Give free slots to clients that are allowed another one."""
         while self._free:
             may_start = [each for each in self._waiting if self._may_start(each)]
             if not may_start:

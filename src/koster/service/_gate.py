@@ -14,7 +14,7 @@ import anyio
 
 from . import _problems
 from ._log import log
-from ._problems import Problem, answer_too_large, too_large
+from ._problems import Problem, answer_too_large, limited, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
@@ -234,8 +234,7 @@ def _handler_at(path: str) -> str:
 
 def too_many(wait: float) -> Problem:
     """Return what is said to a client that asks too often."""
-    seconds = max(1, round(wait + 0.5))
-    return Problem(429, "too-many-requests", f"try again in {seconds} s", wait=seconds)
+    return limited("too-many-requests", "", wait)
 
 
 async def _refuse(problem: Problem, receive: Receive, send: Send) -> None:

@@ -92,6 +92,12 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
+def limited(code: str, why: str, wait: float) -> Problem:
+    """Return what is said to a client that has to wait for some seconds; ``why`` begins it."""
+    seconds = max(1, round(wait + 0.5))
+    return Problem(429, code, f"{why}try again in {seconds} s", wait=seconds)
+
+
 def answer_too_large(limit: int) -> Problem:
     """Return what is said in place of an answer that is too large."""
     detail = f"the answer is larger than {limit:,} bytes: ask about less at once"

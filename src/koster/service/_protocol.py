@@ -54,19 +54,15 @@ class Protocol(HttpToolsProtocol):
         self.address = address
         self._registry = registry
         self._is_spare = False
-        self._is_made = False
         self._is_read = False
-        self._is_giving_way = False
         #: The loop's time at which the last request began or was answered.
         self.since = self.loop.time()
         #: The request that is being answered, or was last.
         self._answered: Any = None
         #: What is answered once the requests before are.
         self._refusal: Problem | None = None
-        #: Octets of the request that are no body: its head, the frames of chunks, trailers.
-        self._head = 0
-        self._chunks = 0
-        self._body = 0
+        #: Bytes of the request: head, frames of chunks and trailers; and those of its body.
+        self._head = self._chunks = self._body = 0
         self._is_reading_head = False
         self._is_refused = False
         self._is_reading = False
@@ -82,11 +78,7 @@ class Protocol(HttpToolsProtocol):
         super().connection_made(transport)
         # Whatever is not sent at once waits for who reads slowly: see `pause_writing`.
         transport.set_write_buffer_limits(high=0)
-        self._is_made = True
         self._is_spare = self._registry.is_over_limit
-        if self._is_giving_way:
-            transport.close()
-            return
         self._slow_sender = self.loop.call_later(PATIENCE, self._hang_up)
         self.loop.call_soon(self.loop.call_soon, self._begin_to_be_idle)
 
@@ -265,10 +257,7 @@ class Protocol(HttpToolsProtocol):
         return self._is_reading and not (self._is_refused or self._is_answering())
 
     def give_way(self) -> None:
-        """Close, for another connection."""
-        self._is_giving_way = True
-        if not self._is_made:
-            return
+        """Close, for another connection: it is idle, or receives a request."""
         if self.transport.get_write_buffer_size():
             # Its descriptor would be open until the rest is read.
             self.transport.abort()
@@ -318,6 +307,5 @@ class Protocol(HttpToolsProtocol):
             self.loop.call_later(_LAST_CHANCE, self._close_if_idle)
 
     def _close_if_idle(self) -> None:
-        is_answering = self.cycle is not None and not self.cycle.response_complete
-        if not (is_answering or self._is_reading or self.transport.is_closing()):
+        if not (self._is_reading or self._is_answering() or self.transport.is_closing()):
             self.transport.close()

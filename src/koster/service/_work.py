@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
@@ -20,7 +21,7 @@ from .._worker import ANSWERED, FAILED, OVERTIME
 from ._fair import Lane, WorkTime
 from ._limits import client_key, client_of
 from ._log import log_sparsely
-from ._problems import Problem
+from ._problems import Problem, limited
 from ._process import Worker, WorkerEndedError
 
 if TYPE_CHECKING:
@@ -52,6 +53,15 @@ _GRACE = 1.0
 
 #: Seconds of processor time that it takes to start a process in the place of one that was ended.
 _START = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A question: its client, the name of a function of `koster._answers`, and its arguments."""
+
+    client: str
+    name: str
+    arguments: tuple[Any, ...]
 
 
 class Workers:
@@ -94,22 +104,21 @@ class Workers:
         self._waiting[client] += 1
         self._metrics.work_in_progress.inc()
         try:
-            return await self._watched(request, client, function, arguments)
+            question = _Question(client, function.__name__, arguments)
+            return cast("T", await self._watched(request, question))
         finally:
             self._waiting[client] -= 1
             if not self._waiting[client]:
                 del self._waiting[client]
             self._metrics.work_in_progress.dec()
 
-    async def _watched(
-        self, request: Request, client: str, function: Callable[..., T], arguments: Any
-    ) -> T:
+    async def _watched(self, request: Request, question: _Question) -> Any:
         """Work on a question until it is answered, or who asked it hangs up.
 
         Raises:
             Problem: see `run`.
         """
-        found: list[T] = []
+        found: list[Any] = []
         problems: list[Problem] = []
         async with anyio.create_task_group() as group:
 
@@ -120,7 +129,7 @@ class Workers:
 
             group.start_soon(watch)
             try:
-                found.append(await self._answer(client, function, arguments))
+                found.append(await self._answer(question))
             except Problem as problem:
                 problems.append(problem)
             group.cancel_scope.cancel()
@@ -128,45 +137,39 @@ class Workers:
             return found[0]
         raise problems[0] if problems else Problem(400, "gone", "nobody waits for the answer")
 
-    async def _answer(self, client: str, function: Callable[..., T], arguments: Any) -> T:
+    async def _answer(self, question: _Question) -> Any:
         """Work on a question, in the quick lane first if it is small.
 
         Raises:
             Problem: see `run`.
         """
-        name = function.__name__
-        size = sum(len(each) for each in arguments if isinstance(each, bytes))
+        size = sum(len(each) for each in question.arguments if isinstance(each, bytes))
         if size <= _SMALL:
             limits = min(_QUICK, self._timeout), min(_QUICK_AT_MOST, self._timeout)
-            answers = await self._turn(self._quick, client, limits, name, arguments)
+            answers = await self._turn(self._quick, question, limits)
             if answers is not None:
-                return cast("T", answers[0])
+                return answers[0]
         limits = self._timeout, self._timeout
-        answers = await self._turn(self._slow, client, limits, name, arguments)
+        answers = await self._turn(self._slow, question, limits)
         if answers is not None:
-            return cast("T", answers[0])
+            return answers[0]
         detail = f"not answered within {self._timeout:g} s: try a smaller file"
         raise Problem(422, "too-much-work", detail)
 
     async def _turn(
-        self,
-        lane: Lane[Worker],
-        client: str,
-        limits: tuple[float, float],
-        name: str,
-        arguments: Any,
+        self, lane: Lane[Worker], question: _Question, limits: tuple[float, float]
     ) -> tuple[Any] | None:
         """Work on a question when it is its client's turn; None: it was not done in time.
 
         Raises:
             Problem: see `run`.
         """
-        self._check_time(client)
+        self._check_time(question.client)
         try:
-            async with lane.slot(client, self._timeout) as worker:
+            async with lane.slot(question.client, self._timeout) as worker:
                 # Others of the same client may have used it up meanwhile.
-                self._check_time(client)
-                return await self._charged(worker, client, limits, name, arguments)
+                self._check_time(question.client)
+                return await self._charged(worker, question, limits)
         except TimeoutError as error:
             raise _busy() from error
         except WorkerEndedError as error:
@@ -181,17 +184,10 @@ class Workers:
         """
         wait = self._time.wait(client)
         if wait:
-            seconds = max(1, round(wait + 0.5))
-            detail = f"worker time limit reached: try again in {seconds} s"
-            raise Problem(429, "too-much-work-time", detail, wait=seconds)
+            raise limited("too-much-work-time", "worker time limit reached: ", wait)
 
     async def _charged(
-        self,
-        worker: Worker,
-        client: str,
-        limits: tuple[float, float],
-        name: str,
-        arguments: Any,
+        self, worker: Worker, question: _Question, limits: tuple[float, float]
     ) -> tuple[Any] | None:
         """Work on a question and charge its client; None: it was not done in time.
 
@@ -205,7 +201,7 @@ class Workers:
             # What is as good as done is not worth the end of its process.
             is_short = limits[1] <= _QUICK_AT_MOST
             with anyio.move_on_after(limits[1] + _GRACE, shield=is_short):
-                kind, answer, seconds = await worker.ask(name, arguments, *limits)
+                kind, answer, seconds = await worker.ask(question.name, question.arguments, *limits)
         finally:
             if seconds is None:
                 seconds = time.monotonic() - began + _START
@@ -213,10 +209,10 @@ class Workers:
                 with anyio.CancelScope(shield=True), contextlib.suppress(WorkerEndedError):
                     await worker.kill()
                     await worker.start()
-            self._time.charge(client, seconds)
+            self._time.charge(question.client, seconds)
             self._metrics.work_seconds.inc(seconds)
         if kind == FAILED:
-            raise RuntimeError(f"a question of the kind {name!r} failed:\n{answer}")
+            raise RuntimeError(f"a question of the kind {question.name!r} failed:\n{answer}")
         return (answer,) if kind == ANSWERED else None
 
 
