@@ -310,3 +310,16 @@ def test_escapes_that_one_reading_alone_matches_are_differences(one: str, other:
     assert before.allowed("/%26") != after.allowed("/%26")
     found = difference(before, after)
     assert "/%26" in [each.url for each in found.found]
+
+
+@pytest.mark.parametrize("other", ["MK1996", "GYM2008", "EXTENDED2"])
+@pytest.mark.parametrize(("escape", "character"), [("%26", "&"), ("%3D", "="), ("%3F", "?")])
+def test_urls_have_the_escapes_that_the_file_has(escape: str, character: str, other: str) -> None:
+    """RFC 9309 tells ``%26`` from ``&``; a dialect that decodes both reads another rule."""
+    text = f"User-agent: *\nDisallow: /a{character}b\nDisallow: /x{escape}\n"
+    before, after = (
+        koster.parse(text, DIALECTS[name]).rules_for("x") for name in ("RFC9309", other)
+    )
+    found = difference(before, after)
+    assert found.is_proved
+    assert {each.url for each in found.found} == {f"/a{escape}b", f"/x{character}"}

@@ -46,6 +46,9 @@ PLAIN = ":@!$'()+,;"
 
 _KEPT = "".join(sorted(_UNRESERVED | set("/?&="))).encode("ascii")
 
+#: Escapes of characters that the canonical form leaves as they are.
+_DISTINCT = frozenset(f"%{ord(character):02X}" for character in "/?&=")
+
 #: Escapes that do not stand in a query; a token without octets leads nowhere.
 _AS_THEY_ARE = ("%2F", "%3F")
 
@@ -193,6 +196,8 @@ def _of_several(
     outputs = [_outputs(reading) for reading in readings]
     spoken = _escapes_in(written)
     listed = _escapes_in(as_written)
+    # The canonical form has these escapes only where the file itself has them.
+    listed |= spoken & _DISTINCT
     listed |= {each for each in spoken if chr(int(each[1:], 16)) not in _RAW}
     bare = _ESCAPE.sub(b"", written)
     listed |= {f"%{octet:02X}" for octet in set(bare) if chr(octet) not in _RAW}
