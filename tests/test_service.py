@@ -304,7 +304,7 @@ def test_what_is_wrong_many_times_is_said_once(api: httpx2.Client) -> None:
         {f"x{number}": 1 for number in range(60_000)},
     ):
         found = problem(api.post("/v1/decide", json=question), 422, "invalid")
-        assert len(found["errors"]) <= 3
+        assert len(found.get("errors", ())) <= 3
 
 
 def test_no_answer_is_much_longer_than_the_question(api: httpx2.Client) -> None:
@@ -343,7 +343,7 @@ def test_what_is_no_question(api: httpx2.Client) -> None:
     problem(api.get("/v1/check", params={"url": "mailto://x"}), 422, "no-site")
     problem(api.get("/v1/check", params={"url": "/x"}), 422, "no-site")
     found = problem(api.get("/v1/check", params={"url": "a.invalid", "agnet": "x"}), 422, "invalid")
-    assert found["errors"] == [{"detail": "is not known", "parameter": "agnet"}]
+    assert found["errors"] == [{"detail": "is unknown", "parameter": "agnet"}]
     twice = [("url", "a.invalid"), ("agent", "x"), ("agent", "y")]
     problem(api.get("/v1/check", params=twice), 422, "invalid")
     problem(api.get("/v1/fetch", params={"site": "a.invalid", "max_age": 59}), 422, "invalid")
@@ -368,10 +368,10 @@ def test_many_keys_and_parameters_cost_little(api: httpx2.Client) -> None:
     body = "{" + ", ".join([*names, names[-1]]) + "}"
     # With a comparison of each key with each it would take minutes.
     answer = api.post("/v1/decide", content=body.encode(), headers=headers, timeout=20)
-    problem(answer, 400, "not-json")
+    problem(answer, 422, "invalid")
     for nested in (b"[" + b"[]," * 300_000 + b"0]", b"[" + b"{}," * 300_000 + b"0]"):
         answer = api.post("/v1/decide", content=nested, headers=headers)
-        assert "brackets" in problem(answer, 400, "not-json")["detail"]
+        assert "lists, objects or strings" in problem(answer, 422, "invalid")["detail"]
     query = "&".join(map(str, range(6_000)))
     found = problem(api.get(f"/v1/check?{query}"), 422, "invalid")
     assert found["detail"] == "more than 20 parameters"
@@ -641,6 +641,7 @@ def test_where_it_cannot_listen(tmp_path: Path) -> None:
 def test_wrong_usage(options: tuple[str, ...]) -> None:
     done = CliRunner().invoke(command_line, ["serve", "--cache", "memory", "--port", "0", *options])
     assert done.exit_code == 2, done.output
+    assert "The tester is at" not in done.output
 
 
 def test_a_socket_and_a_proxy(tmp_path: Path) -> None:

@@ -121,6 +121,14 @@ def test_a_head_without_end(hostile: str) -> None:
     assert exchange(hostile, long).startswith(b"HTTP/1.1 404 ")
 
 
+@pytest.mark.parametrize(("size", "status"), [(60_000, 200), (65_300, 200), (65_700, 431)])
+def test_a_large_head(hostile: str, size: int, status: int) -> None:
+    fields = b"".join(b"X-%03d: %s\r\n" % (number, b"x" * 991) for number in range(size // 1_000))
+    fields += b"X: %s\r\n" % (b"x" * (size % 1_000))
+    answer = exchange(hostile, b"GET /healthz HTTP/1.0\r\nHost: x\r\n" + fields + b"\r\n")
+    assert answer.startswith(b"HTTP/1.1 %d " % status)
+
+
 def test_odd_but_proper_requests(hostile: str) -> None:
     pipelined = b"".join(
         request(json.dumps({"robots": "", "urls": [f"/{number}"]}).encode()) for number in range(20)

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -198,6 +199,39 @@ def test_long_work_ends_before_the_service_does() -> None:
                 assert answer.startswith(b"HTTP/1.1 200 OK"), answer[:200]
                 assert answer.endswith(b"}")
         assert command.process.wait(40) in (0, -signal.SIGTERM)
+
+
+def test_who_is_not_answered_within_the_grace_period_is_told() -> None:
+    """Of two questions without end, one waits for a worker; two requests are still arriving."""
+    stars = "".join(f"Disallow: /*{number}*x\n" for number in range(60_000))
+    endless = json.dumps({"robots": f"User-agent: *\n{stars}"}).encode()
+    head = (
+        b"POST /v1/audit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        b"Content-Length: %d\r\n\r\n" % len(endless)
+    )
+    options = ("--rate", 0, "--grace", 1, "--workers", 1, "--work-timeout", 60)
+    with serving.as_command(*options, "--max-body", 8 << 20) as command, ExitStack() as stack:
+        working, waiting, arriving, beginning, idle = (
+            stack.enter_context(serving.connected(command.url)) for _ in range(5)
+        )
+        for connection in (working, waiting):
+            connection.sendall(head + endless)
+            time.sleep(0.5)
+        arriving.sendall(head + endless[:100])
+        beginning.sendall(head[:-10])
+        time.sleep(0.5)
+        command.process.send_signal(signal.SIGTERM)
+        for connection in (working, waiting, arriving, beginning):
+            answer = serving.said(connection)
+            assert answer.startswith(b"HTTP/1.1 503 "), answer[:200]
+            assert b'"code": "stopping"' in answer
+            assert answer.count(b"HTTP/1.1") == 1
+        assert serving.said(idle) == b""
+        assert command.process.wait(20) in (0, -signal.SIGTERM)
+        command.entry("stopped")
+    over = next(each for each in command.entries if each["message"].startswith("grace period"))
+    assert over["requests"] == 3
+    assert [each for each in command.entries if "exception" in each] == []
 
 
 def test_nothing_is_left_when_it_is_killed() -> None:

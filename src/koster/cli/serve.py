@@ -221,7 +221,7 @@ def serve(
     could not listen.
     """
     try:
-        from ..service import Settings, listening, shown
+        from ..service import Settings, create_app, listening, shown
         from ..service import serve as run
     except MissingExtraError as error:
         _screen.complain(str(error))
@@ -241,10 +241,11 @@ def serve(
             let_through=let_through,
             **({} if workers is None else {"workers": workers}),
         )
+        service = create_app(settings)
         with listening(host, port, path) as listener:
             print(f"The tester is at {shown(listener)}; Ctrl-C stops it.", flush=True)
             run(
-                settings,
+                service,
                 listener,
                 proxies=proxies,
                 max_connections=connections,

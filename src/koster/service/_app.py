@@ -36,7 +36,7 @@ _PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schema
 #: What every route may answer besides.
 _ANSWERS: dict[int | str, dict[str, Any]] = {
     "4XX": {"description": "The request cannot be answered as it is.", "content": _PROBLEM},
-    503: {"description": "There is too much to do: try again.", "content": _PROBLEM},
+    503: {"description": "The service is busy or stopping: try again.", "content": _PROBLEM},
 }
 _PROBLEM_SCHEMA = {
     "type": "object",
@@ -73,14 +73,15 @@ def create_app(settings: Settings | None = None) -> Service:
 
 
 class Service(Gate):
-    """The ASGI application; ``state`` tells it that the server is about to stop."""
+    """The ASGI application; ``state`` is where a server says that it is stopping."""
 
     def __init__(self, settings: Settings) -> None:
+        self.settings = settings
         self.state = State()
         self.metrics = metrics = _metrics.Metrics()
         limit = RateLimit(settings.rate, time.monotonic)
         sites = Sites(settings, limit, metrics)
-        workers = Workers(settings, metrics)
+        workers = Workers(settings, metrics, self.state)
 
         @asynccontextmanager
         async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -133,7 +134,7 @@ class Service(Gate):
         @self.api.get("/readyz", operation_id="readyz", summary="Does it take requests?")
         async def readyz() -> models.State:
             if self.state.is_stopping:
-                raise _problems.Problem(503, "stopping", "the service is about to stop")
+                raise _problems.stopping()
             return models.State(status="ready", version=VERSION)
 
         @self.api.get(

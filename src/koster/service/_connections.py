@@ -197,7 +197,7 @@ class Acceptor:
     def _accept(self, at_once: int = _AT_ONCE) -> None:
         for _ in range(at_once):
             if not self._connections.has_room():
-                log_sparsely("not accepting connections: all are busy")
+                log_sparsely("connection limit reached, no idle connections: accepting paused")
                 self._pause()
                 return
             try:

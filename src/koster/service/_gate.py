@@ -1,11 +1,12 @@
 """The gate: what holds for every request, whatever it asks for.
 
-Around the application (ASGI): sizes of bodies, requests a second, headers that browsers heed, a
-count and a line in the log. It adds some microseconds to a request.
+Around the application (ASGI): sizes of bodies, requests a second, headers for browsers, a count and
+a line in the log. It adds some microseconds to a request.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import anyio
 
 from . import _problems
 from ._log import log
-from ._problems import Problem, answer_too_large, limited, too_large
+from ._problems import Problem, answer_too_large, limited, stopping, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
@@ -66,15 +67,15 @@ _METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"
 #: Parameters of a query: each costs time before it is known to be unknown.
 _PARAMETERS = 20
 
-#: Octets of a body that is too large that are read all the same: many clients read an answer only
+#: Bytes of a body that is too large that are read all the same: many clients read an answer only
 #: when they have sent all. Who sends more is cut off.
 _SWALLOWED = 32 << 20
-#: Seconds in which they are to come.
+#: Seconds in which they must come.
 _LINGERING = 5.0
 
 
 class State:
-    """Whether the service is about to stop."""
+    """Whether the service is stopping."""
 
     def __init__(self) -> None:
         self.is_stopping = False
@@ -99,35 +100,20 @@ class Gate:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        request = os.urandom(8).hex()
-        status = 0
-        sent = 0
-
-        is_too_large = False
-
-        async def sending(message: Message) -> None:
-            nonlocal status, sent, is_too_large
-            if message["type"] == "http.response.start":
-                if scope["path"].startswith("/v1/") and _size_of(message) > self._max_answer:
-                    is_too_large = True
-                    problem = answer_too_large(self._max_answer)
-                    message, body = _messages_of(problem)
-                status = message["status"]
-                self._add_headers(message, scope["path"], request)
-                await send(message)
-                if is_too_large:
-                    sent += len(body["body"])
-                    await send(body)
-            elif not is_too_large:
-                sent += len(message.get("body", b""))
-                await send(message)
-
+        answer = _Answer(scope["path"], send, self._max_answer, self._state)
         self._metrics.in_progress += 1
         try:
-            await self._answer(scope, receive, sending)
+            await self._answer(scope, receive, answer.send)
+        except asyncio.CancelledError:
+            # The server cancels requests at the end of its grace period, and waits for these words.
+            if not self._state.is_stopping:
+                raise
+            if not answer.status:
+                for message in _messages_of(stopping()):
+                    await answer.send(message)
         finally:
             self._metrics.in_progress -= 1
-            self._note(scope, request, status, sent, time.perf_counter() - began)
+            self._note(scope, answer, time.perf_counter() - began)
 
     async def _answer(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer what is not too much."""
@@ -173,39 +159,65 @@ class Gate:
             return too_large(self._max_body)
         return None
 
-    def _add_headers(self, message: Message, path: str, request: str) -> None:
-        headers = list(message.get("headers", ()))
-        is_page = path == "/" or path.startswith("/static/")
-        headers += _PAGE_HEADERS if is_page else _HEADERS
-        headers.append((b"x-request-id", request.encode("ascii")))
-        if self._state.is_stopping:
-            headers.append((b"connection", b"close"))
-        message["headers"] = headers
-
-    def _note(
-        self,
-        scope: MutableMapping[str, Any],
-        request: str,
-        status: int,
-        sent: int,
-        seconds: float,
-    ) -> None:
+    def _note(self, scope: MutableMapping[str, Any], answer: _Answer, seconds: float) -> None:
         """Count a request, and write it down."""
         route = scope.get("route")
         handler = getattr(route, "operation_id", None) or _handler_at(scope["path"])
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self._metrics.answered(handler, method, status, seconds)
+        self._metrics.answered(handler, method, answer.status, seconds)
         client = scope["client"]
         log(
             "request",
-            request=request,
+            request=answer.request,
             client=client[0] if client else None,
             handler=handler,
             method=method,
-            status=status,
-            octets=sent,
+            status=answer.status,
+            octets=answer.sent,
             ms=round(seconds * 1000, 2),
         )
+
+
+class _Answer:
+    """An answer on its way: with the headers that all have, and not too large."""
+
+    def __init__(self, path: str, send: Send, most: int, state: State) -> None:
+        self.request = os.urandom(8).hex()
+        self.status = 0
+        self.sent = 0
+        self._path = path
+        self._send = send
+        self._most = most
+        self._state = state
+        self._is_replaced = False
+
+    async def send(self, message: Message) -> None:
+        """Send the start of the answer, or a part of its body."""
+        if message["type"] != "http.response.start":
+            if not self._is_replaced:
+                await self._send_body(message)
+            return
+        if self._path.startswith("/v1/") and _size_of(message) > self._most:
+            self._is_replaced = True
+            message, body = _messages_of(answer_too_large(self._most))
+        self.status = message["status"]
+        self._add_headers(message)
+        await self._send(message)
+        if self._is_replaced:
+            await self._send_body(body)
+
+    async def _send_body(self, message: Message) -> None:
+        self.sent += len(message.get("body", b""))
+        await self._send(message)
+
+    def _add_headers(self, message: Message) -> None:
+        headers = list(message.get("headers", ()))
+        is_page = self._path == "/" or self._path.startswith("/static/")
+        headers += _PAGE_HEADERS if is_page else _HEADERS
+        headers.append((b"x-request-id", self.request.encode("ascii")))
+        if self._state.is_stopping:
+            headers.append((b"connection", b"close"))
+        message["headers"] = headers
 
 
 def _size_of(start: Message) -> int:

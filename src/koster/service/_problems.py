@@ -23,8 +23,8 @@ MEDIA_TYPE = "application/problem+json"
 _LONGEST = 300
 _MOST_ERRORS = 20
 
-#: Lists, and objects, that the JSON of a request may have.
-_MOST_BRACKETS = 20_000
+#: Lists, objects and strings (names of fields too) that the JSON of a request may have of each.
+_MOST_PARTS = 20_000
 
 
 class Problem(Exception):  # noqa: N818 - the standard's name
@@ -104,6 +104,11 @@ def answer_too_large(limit: int) -> Problem:
     return Problem(422, "answer-too-large", detail)
 
 
+def stopping() -> Problem:
+    """Return what is said where the service is about to stop."""
+    return Problem(503, "stopping", "the service is stopping: try again", wait=2)
+
+
 def too_large(limit: int) -> Problem:
     """Return what is said to a body that is too large."""
     return Problem(413, "body-too-large", f"the body is larger than {limit:,} bytes")
@@ -121,9 +126,11 @@ class _Request(Request):
     async def json(self) -> Any:
         if not hasattr(self, "_json"):
             body = await self.body()
-            # They take the server's own time; a robots.txt in a string hardly has so many brackets.
-            if max(body.count(b"["), body.count(b"{")) > _MOST_BRACKETS:
-                raise json.JSONDecodeError(f"more than {_MOST_BRACKETS:,} brackets", "", 0)
+            # They take the server's own time; a robots.txt in a string hardly has so many brackets
+            # or quotation marks.
+            if max(body.count(b"["), body.count(b"{"), body.count(b'"') // 2) > _MOST_PARTS:
+                what = f"the body has more than {_MOST_PARTS:,} lists, objects or strings"
+                raise Problem(422, "invalid", what)
             self._json = json.loads(body, object_pairs_hook=_without_duplicates)
         return self._json
 
@@ -133,7 +140,13 @@ class _Route(APIRoute):
         handler = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
-            return await handler(_Request(request.scope, request.receive))
+            try:
+                return await handler(_Request(request.scope, request.receive))
+            except HTTPException as error:
+                # FastAPI's word for any exception while it reads a body.
+                if isinstance(error.__cause__, Problem):
+                    raise error.__cause__ from None
+                raise
 
         return handle
 
@@ -150,8 +163,8 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 #: What there is to know of a status that the framework gives.
 _CODES = {
     400: ("not-json", "the body is not JSON"),
-    404: ("not-found", "there is nothing here; /openapi.json says what there is"),
-    405: ("method-not-allowed", "this is asked for in another way; /openapi.json says how"),
+    404: ("not-found", "not found: /openapi.json lists all routes"),
+    405: ("method-not-allowed", "method not allowed: /openapi.json lists those of each route"),
 }
 
 
@@ -169,7 +182,7 @@ def install(app: FastAPI) -> None:
         assert isinstance(error, RequestValidationError)  # noqa: S101 - for its type
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if request.method == "POST" and not media_type.endswith(("/json", "+json")):
-            detail = "the body is to be JSON, and Content-Type to say so: application/json"
+            detail = "the Content-Type of the body must be application/json"
             return Problem(415, "not-declared-json", detail).response()
         return _of_validation(error).response()
 
@@ -184,25 +197,25 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def _failed(_request: Request, _error: Exception) -> Response:
-        detail = "this is a fault of the service, and is in its log"
+        detail = "internal error: the log of the service has the details"
         return Problem(500, "failed", detail).response()
 
 
 #: What pydantic finds wrong, in words for those who asked.
 _WORDS = {
     "missing": "is missing",
-    "extra_forbidden": "is not known",
-    "string_type": "is to be text",
-    "list_type": "is to be a list",
-    "bool_type": "is to be true or false",
-    "int_parsing": "is to be a whole number",
-    "int_type": "is to be a whole number",
-    "greater_than_equal": "is to be at least {ge}",
-    "string_too_long": "has more than {max_length:,} characters",
-    "string_too_short": "is empty",
-    "model_attributes_type": "is to be an object",
-    "model_type": "is to be an object",
-    "dict_type": "is to be an object",
+    "extra_forbidden": "is unknown",
+    "string_type": "must be a string",
+    "list_type": "must be a list",
+    "bool_type": "must be true or false",
+    "int_parsing": "must be an integer",
+    "int_type": "must be an integer",
+    "greater_than_equal": "must be at least {ge}",
+    "string_too_long": "is longer than {max_length:,} characters",
+    "string_too_short": "must not be empty",
+    "model_attributes_type": "must be an object",
+    "model_type": "must be an object",
+    "dict_type": "must be an object",
 }
 
 
@@ -213,7 +226,7 @@ def _detail(error: dict[str, Any]) -> str:
     if error["type"] == "too_long":
         return f"has more than {context['max_length']:,} {'characters' if is_text else 'entries'}"
     if error["type"] == "too_short":
-        return "is empty"
+        return "must not be empty"
     if words is None:
         return str(error["msg"]).removeprefix("Value error, ")
     return words.format(**context)

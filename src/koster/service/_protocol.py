@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 MAX_HEAD = 64 * 1024
 MAX_TARGET = 32 * 1024
 
-#: Octets that a chunk of a body may have besides its own.
+#: Bytes that a chunk of a body may have besides its own.
 _CHUNK = 32
 
 #: Chunks that a body may have, if they are smaller than so many bytes on average: each takes time.
 _MOST_SMALL = 1_000
 _SMALL = 64
 
-#: Octets that are parsed at a time, and requests that may wait behind the one that is answered.
+#: Bytes that are parsed at a time, and requests that may wait behind the one that is answered.
 _PIECE = 16 * 1024
 _MOST_WAITING = 100
 
@@ -61,8 +61,9 @@ class Protocol(HttpToolsProtocol):
         self._answered: Any = None
         #: What is answered once the requests before are.
         self._refusal: Problem | None = None
-        #: Bytes of the request: head, frames of chunks and trailers; and those of its body.
-        self._head = self._chunks = self._body = 0
+        #: Bytes of the request: of the target and the fields that are complete; of all that came
+        #: and is not of its body; and of its body. And chunks.
+        self._fields = self._head = self._body = self._chunks = 0
         self._is_reading_head = False
         self._is_refused = False
         self._is_reading = False
@@ -111,7 +112,7 @@ class Protocol(HttpToolsProtocol):
             if self._is_refused or self.transport.is_closing():
                 return
             if self._is_reading and self._head > MAX_HEAD + _CHUNK * self._chunks:
-                self._refuse(Problem(431, "head-too-large", "the head is larger than 64 KiB"))
+                self._refuse(_head_too_large())
                 return
             if len(self.pipeline) > _MOST_WAITING:
                 self.transport.abort()
@@ -125,7 +126,7 @@ class Protocol(HttpToolsProtocol):
         """Begin a request."""
         self._stop_waiting_for_request()
         self._note_use()
-        self._head = self._chunks = self._body = 0
+        self._fields = self._head = self._body = self._chunks = 0
         self._is_reading_head = self._is_reading = True
         super().on_message_begin()
 
@@ -133,11 +134,14 @@ class Protocol(HttpToolsProtocol):
         """Read a field; trailers are none."""
         if self._is_reading_head:
             super().on_header(name, value)
+            # With ": " and the end of the line.
+            self._fields += len(name) + len(value) + 4
 
     def on_url(self, url: bytes) -> None:
         """Read on in the target of a request."""
         super().on_url(url)
-        if len(self.url) > MAX_TARGET:
+        self._fields = len(self.url)
+        if self._fields > MAX_TARGET:
             limit = f"{MAX_TARGET >> 10} KiB"
             self._refuse(Problem(414, "uri-too-long", f"the path is longer than {limit}"))
 
@@ -158,6 +162,8 @@ class Protocol(HttpToolsProtocol):
 
     def _problem_of_head(self) -> Problem | None:
         """Return why a request is not answered, whatever it asks for."""
+        if self._fields > MAX_HEAD:
+            return _head_too_large()
         hosts = sum(name == b"host" for name, _ in self.headers)
         if hosts > 1 or (hosts == 0 and self.parser.get_http_version() == "1.1"):
             # RFC 9112 §3.2.
@@ -166,7 +172,7 @@ class Protocol(HttpToolsProtocol):
             # The parser would take the body for what comes after the upgrade, or a request.
             return Problem(400, "not-http", "a request for an upgrade must not have a body")
         if self._is_spare and self.url.partition(b"?")[0].decode("latin-1") not in WATCHED:
-            return Problem(503, "busy", "all connections are in use: try again", wait=2)
+            return Problem(503, "busy", "connection limit reached: try again", wait=2)
         return None
 
     def on_chunk_header(self) -> None:
@@ -262,7 +268,7 @@ class Protocol(HttpToolsProtocol):
             # Its descriptor would be open until the rest is read.
             self.transport.abort()
         elif self._is_reading:
-            self._refuse(Problem(503, "busy", "all connections are in use: try again", wait=2))
+            self._refuse(Problem(503, "busy", "connection limit reached: try again", wait=2))
         else:
             self.transport.close()
 
@@ -299,7 +305,7 @@ class Protocol(HttpToolsProtocol):
     # Stopping.
 
     def shutdown(self) -> None:
-        """Be told to stop: answer what is on its way, and close."""
+        """Answer the requests that are on their way, and close."""
         self._is_last = True
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.keep_alive = False
@@ -309,3 +315,20 @@ class Protocol(HttpToolsProtocol):
     def _close_if_idle(self) -> None:
         if not (self._is_reading or self._is_answering() or self.transport.is_closing()):
             self.transport.close()
+
+    def end(self, problem: Problem) -> None:
+        """Close: what is still arriving is refused, and an answer that has begun is cut off.
+
+        The task of a request that has no answer yet is to be cancelled; then it answers.
+        """
+        if self._is_answering():
+            if self._answered.response_started:
+                self.transport.abort()
+        elif self._is_reading:
+            self._refuse(problem)
+        else:
+            self.transport.close()
+
+
+def _head_too_large() -> Problem:
+    return Problem(431, "head-too-large", f"the head is larger than {MAX_HEAD >> 10} KiB")

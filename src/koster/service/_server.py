@@ -5,28 +5,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import math
 import os
 import socket
 import stat
 import sys
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from ..errors import KosterError
-from ._app import create_app
 from ._connections import Acceptor, Connections, allowed_connections
-from ._log import log, log_as_json
+from ._log import WARNING, log, log_as_json
+from ._problems import stopping
 from ._protocol import Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ._app import Service
-    from ._settings import Settings
 
 #: Connections that wait to be accepted: as many as the system allows, up to this.
 _BACKLOG = 4096
@@ -38,13 +37,16 @@ _IDLE = 75
 #: Seconds for which connections are told to close, before those on which nothing happens are.
 _DRAINING = 0.5
 
+#: Seconds in which requests that are not answered by the end of the grace period are refused.
+_REFUSING = 2.0
+
 
 class CannotListenError(KosterError, OSError):
     """The address is taken, not ours to take, or none of this machine's."""
 
 
 def serve(
-    settings: Settings,
+    service: Service,
     listener: socket.socket,
     *,
     proxies: Sequence[str] = (),
@@ -56,32 +58,31 @@ def serve(
     """Run the service until it is told to stop (SIGINT, SIGTERM); then end what is begun.
 
     Args:
-        settings: Its limits.
+        service: What `create_app` gives.
         listener: Where it listens; see `listening`.
         proxies: Addresses and networks of proxies whose X-Forwarded-For is believed.
         max_connections: Open at a time; fewer where there are too few file descriptors. For more,
             idle ones are closed.
         per_client: Open at a time for each client's address (of IPv6: each /64); 0 for any number.
-        grace: Seconds that requests have to end once it is told to stop.
+        grace: Seconds that requests have to end once it is told to stop; then they are refused.
         log_level: From which on it writes to its log: JSON, a line each, on standard error.
 
     Raises:
         TooFewDescriptorsError: the process may open too few files.
     """
     log_as_json(log_level)
-    limit = allowed_connections(max_connections, settings)
-    server_of(settings, proxies, grace, limit, per_client).run(sockets=[listener])
+    limit = allowed_connections(max_connections, service.settings)
+    server_of(service, proxies, grace, limit, per_client).run(sockets=[listener])
 
 
 def server_of(
-    settings: Settings,
+    service: Service,
     proxies: Sequence[str] = (),
     grace: float = 30,
     max_connections: int = 1_000,
     per_client: int = 0,
 ) -> uvicorn.Server:
     """Return a server that can be run, and told to stop by ``should_exit``."""
-    service = create_app(settings)
     behind = ProxyHeadersMiddleware(service, list(proxies))  # type: ignore[arg-type]
     app = behind if proxies else service
     connections = Connections(
@@ -99,18 +100,20 @@ def server_of(
         proxy_headers=False,
         server_header=False,
         timeout_keep_alive=_IDLE,
-        timeout_graceful_shutdown=math.ceil(grace),
     )
-    return _Server(config, service, connections)
+    return _Server(config, service, connections, grace)
 
 
 class _Server(uvicorn.Server):
-    """Tells the service that it is about to stop, and gives clients time to hear of it."""
+    """Accepts connections within limits, and answers every request before it stops."""
 
-    def __init__(self, config: uvicorn.Config, service: Service, connections: Connections) -> None:
+    def __init__(
+        self, config: uvicorn.Config, service: Service, connections: Connections, grace: float
+    ) -> None:
         super().__init__(config)
         self._service = service
         self._connections = connections
+        self._grace = grace
         self._acceptors: list[Acceptor] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -134,8 +137,45 @@ class _Server(uvicorn.Server):
             await asyncio.sleep(_DRAINING)
         for acceptor in self._acceptors:
             await acceptor.stop()
-        await super().shutdown(sockets)
+        for each in sockets or ():
+            each.close()
+        for connection in self._open():
+            connection.shutdown()
+        # A second Ctrl-C ends the grace period.
+        await self._until_closed(self._grace, lambda: self.force_exit)
+        await self._refuse_the_rest()
+        await self.lifespan.shutdown()
         log("stopped")
+
+    async def _refuse_the_rest(self) -> None:
+        """Refuse the requests for which the grace period was too short, and close all.
+
+        uvicorn cancels them and ends at once: they would get no answer.
+        """
+        tasks = self.server_state.tasks
+        if tasks:
+            log("grace period over: requests refused", WARNING, requests=len(tasks))
+        for connection in self._open():
+            connection.end(stopping())
+        # Those that were cut off are told so before their tasks are cancelled.
+        await asyncio.sleep(0)
+        for task in list(tasks):
+            task.cancel()
+        await self._until_closed(_REFUSING)
+        for connection in self._open():
+            connection.transport.abort()
+
+    def _open(self) -> list[Protocol]:
+        return list(cast("set[Protocol]", self.server_state.connections))
+
+    async def _until_closed(
+        self, seconds: float, is_enough: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Wait until all connections are closed, for some seconds at most."""
+        until = time.monotonic() + seconds
+        state = self.server_state
+        while (state.connections or state.tasks) and time.monotonic() < until and not is_enough():
+            await asyncio.sleep(0.05)
 
     def _new_protocol(self, address: str) -> Protocol:
         """Return the protocol of a connection from an address."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
+    from ._gate import State
     from ._metrics import Metrics
     from ._settings import Settings
 
@@ -67,13 +68,14 @@ class _Question:
 class Workers:
     """Processes for long questions, started when they are needed."""
 
-    def __init__(self, settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, settings: Settings, metrics: Metrics, state: State) -> None:
         self._timeout = settings.work_timeout
         self._time = WorkTime(settings.work_per_minute, time.monotonic)
         self._workers = [Worker() for _ in range(1 + settings.workers)]
         self._quick = Lane(self._workers[:1], self._time)
         self._slow = Lane(self._workers[:0:-1], self._time)
         self._metrics = metrics
+        self._state = state
         self._waiting: Counter[str] = Counter()
 
     async def begin(self) -> None:
@@ -91,7 +93,7 @@ class Workers:
         """Return what a function of `koster._answers` gives, while somebody waits for it.
 
         Raises:
-            Problem: it takes too long, there is too much to do, or nobody waits any more.
+            Problem: it takes too long, the service is busy, or the client has hung up.
         """
         client = client_key(client_of(request))
         if sum(self._waiting.values()) >= len(self._workers) * _WAITING:
@@ -135,7 +137,7 @@ class Workers:
             group.cancel_scope.cancel()
         if found:
             return found[0]
-        raise problems[0] if problems else Problem(400, "gone", "nobody waits for the answer")
+        raise problems[0] if problems else Problem(400, "gone", "the client has hung up")
 
     async def _answer(self, question: _Question) -> Any:
         """Work on a question, in the quick lane first if it is small.
@@ -174,7 +176,7 @@ class Workers:
             raise _busy() from error
         except WorkerEndedError as error:
             log_sparsely(str(error))
-            raise Problem(503, "busy", "the process that worked on it ended", wait=1) from error
+            raise Problem(503, "busy", "the worker process ended: try again", wait=1) from error
 
     def _check_time(self, client: str) -> None:
         """See that a client has worker time left.
@@ -208,7 +210,8 @@ class Workers:
                 # Whoever has the worker next does not wait for a new process.
                 with anyio.CancelScope(shield=True), contextlib.suppress(WorkerEndedError):
                     await worker.kill()
-                    await worker.start()
+                    if not self._state.is_stopping:
+                        await worker.start()
             self._time.charge(question.client, seconds)
             self._metrics.work_seconds.inc(seconds)
         if kind == FAILED:
@@ -217,4 +220,4 @@ class Workers:
 
 
 def _busy() -> Problem:
-    return Problem(503, "busy", "there is too much to do: try again", wait=2)
+    return Problem(503, "busy", "the service is busy: try again", wait=2)
