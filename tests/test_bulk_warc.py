@@ -177,6 +177,17 @@ def test_an_archive_that_breaks_off_between_records_is_whole(read: Reading) -> N
     assert bad(read(data[: offsets[3]])) == []
 
 
+def test_an_archive_in_one_member_is_read_whole_or_told(read: Reading) -> None:
+    """As gzip packs a file: fastwarc reads it, warcio does not."""
+    data = gzip.compress(archives.archive(FIVE, gzip=False)[0], mtime=0)
+    found = read(data)
+    assert (urls(found), bad(found)) == (URLS, []) or len(bad(found)) == 1
+    for size in range(len(data) // 2, len(data), 7):
+        found = read(data[:size])
+        assert urls(found) == URLS[: len(urls(found))]
+        assert len(bad(found)) == 1, size
+
+
 def test_broken_octets_cost_one_record(read: Reading) -> None:
     data, offsets = archives.archive(FIVE)
     middle = offsets[2] + 80

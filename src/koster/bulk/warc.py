@@ -291,25 +291,27 @@ def _whole_ones(file: BinaryIO, path: str, read: _Reader) -> Iterator[_Raw | Bad
     every = False
     while start is not None:
         at = -1
+        # Records of one member have one offset, or one within it: only what was read before is not
+        # told again.
+        last = place.last
         try:
             _check_start(file, start)
             place.is_archive = True
             for raw in read(file, every):
                 at = raw.offset
-                if at > place.last:
+                if at > last:
                     yield from place.told()
                     place.last = at
                     yield raw
         except _BrokenError as error:
-            if every:
+            if every or place.is_within(at):
                 start = place.after_broken(start, at, str(error))
             else:
-                start, every = max(at, 0), True
+                start = max(at, 0)
         else:
-            if every:
-                start = place.after_end(start, at)
-            else:
-                start, every = max(at, 0), True
+            is_last = every or place.is_within(at)
+            start = place.after_end(start, at) if is_last else max(at, 0)
+        every = True
     if not place.is_archive and place.size:
         raise UnreadableError(f"{path}: is no WARC file")
     yield from place.told()
@@ -332,6 +334,10 @@ class _Place:
         found, self._troubles = self._troubles, []
         self._is_gap = False
         return found
+
+    def is_within(self, at: int) -> bool:
+        """Tell whether a record is within a member: reading cannot begin again at its offset."""
+        return at >= self.size or (at > 0 and not _is_start(self.file, at))
 
     def _add(self, offset: int, why: str) -> None:
         self._count += 1
