@@ -7,86 +7,96 @@
 # make differential  ask those libraries and koster.compat a million questions each
 # make bench  how fast, how large, and against whom
 #
-# Everything is set up in .venv on the first call, and found there on the next ones.
+# The first call sets up .venv, the next ones use it. KOSTER_PURE=1 skips compilation.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Build requirements, as in pyproject.toml.
+BUILD := 'setuptools>=77' 'Cython>=3.3,<4'
+WHEELS := 'click>=8.2' 'rich>=13.9' 'rich-click>=1.8' 'ai-crawler-index>=1.3'
 HOT := $(wildcard src/koster/*.py src/koster/*.pxd src/koster/bulk/_*.py src/koster/bulk/*.pxd) setup.py
 # What differential tests compare koster.compat with: their own dependencies are not needed.
 ORIGINALS := robotexclusionrulesparser==1.7.1 webcanon==0.3.0 apetest==0.1.1 protego==0.7.0
 PYTEST := $(BIN)/python -m pytest -q -r s -n 2
+PIP := $(BIN)/python -m pip install -qq
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
-export PYTHONDONTWRITEBYTECODE = 1
 
 .PHONY: run test test-spark test-service pictures lint compat differential bench clean
 
 run: $(VENV)/compiled
 	@$(BIN)/python examples/run.py
 
-test: lint $(VENV)/compiled
+test: lint
 	KOSTER_PURE=0 $(PYTEST)
 	KOSTER_PURE=1 $(PYTEST)
 
-lint: $(VENV)/compiled
+lint: $(VENV)/dev $(VENV)/compiled
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-test-spark: $(VENV)/spark
+test-spark: $(VENV)/spark $(VENV)/compiled
 	KOSTER_PURE=0 $(PYTEST) -n 0 tests/spark
 
-test-service: $(VENV)/browser
+test-service: $(VENV)/browser $(VENV)/compiled
 	KOSTER_PURE=0 $(PYTEST) tests/service --ignore tests/service/test_attack.py
 	KOSTER_PURE=0 $(PYTEST) -n 0 -s tests/service/test_attack.py
 
-pictures: $(VENV)/browser
+pictures: $(VENV)/browser $(VENV)/compiled
 	@mkdir -p docs/images
 	KOSTER_PURE=0 KOSTER_PICTURES=docs/images $(PYTEST) tests/service/test_page.py -k pictures
 
-compat: $(VENV)/installed
+compat: $(VENV)/dev
 	@$(BIN)/nox --session compat
 
-differential: $(VENV)/compiled
+differential: $(VENV)/dev $(VENV)/compiled
 	KOSTER_PURE=0 $(PYTEST) tests/test_differential.py --questions 1000000
 
-bench: $(VENV)/peers $(VENV)/browser
+bench: $(VENV)/peers $(VENV)/browser $(VENV)/compiled
 	@KOSTER_PURE=0 $(BIN)/python -m benchmarks
 
-# Beside the tools, the wheels that a clean environment is filled with in the tests.
-$(VENV)/installed: pyproject.toml
+# What `make run` needs: the command, its libraries, and what compiles the hot modules, which is
+# done after that, in place.
+$(VENV)/installed: pyproject.toml setup.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "koster needs Python 3.11 or later; name one: make PYTHON=python3.12"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --upgrade pip
-	$(BIN)/python -m pip install -q --group dev
-	$(BIN)/python -m pip install -q --no-deps $(ORIGINALS)
-	$(BIN)/python -m pip install -q --no-build-isolation --editable '.[all]'
-	$(BIN)/python -m pip download -q --dest $(VENV)/wheelhouse 'click>=8.2' 'rich>=13.9' 'rich-click>=1.8' 'ai-crawler-index>=1.3'
+	@echo "Setting up $(VENV) (once, about half a minute): installs and compiles koster"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) $(BUILD)
+	@KOSTER_PURE=1 $(PIP) --no-build-isolation --editable '.[cli,http]'
 	@touch $@
 
 $(VENV)/compiled: $(VENV)/installed $(HOT)
-	@rm -f src/koster/*.so src/koster/*/*.so
-	@$(BIN)/python setup.py -q build_ext --inplace --parallel 2 > $(VENV)/build.log 2>&1 \
-	  || { cat $(VENV)/build.log; exit 1; }
+	@$(BIN)/python setup.py -q build_ext --inplace > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@touch $@
 
-$(VENV)/spark: $(VENV)/compiled
-	$(BIN)/python -m pip install -q --no-build-isolation --editable '.[spark]'
-	$(BIN)/python -m pip install -q 'ray>=2.40' || echo "Ray does not install here: its call is not tested"
+# What `make test` needs besides, and the wheels that tests install into clean environments.
+$(VENV)/dev: $(VENV)/installed | $(VENV)/compiled
+	@echo "Installing what the tests need (once)"
+	@$(PIP) --upgrade pip
+	@$(PIP) --group dev
+	@$(PIP) --no-deps $(ORIGINALS)
+	@KOSTER_PURE=1 $(PIP) --no-build-isolation --editable '.[all]'
+	@$(BIN)/python -m pip download -qq --dest $(VENV)/wheelhouse $(WHEELS)
 	@touch $@
 
-# axe-core is one file, which looks at a page for what keeps people out.
-$(VENV)/browser: $(VENV)/compiled
-	$(BIN)/python -m pip install -q --group browser
+$(VENV)/spark: $(VENV)/dev
+	KOSTER_PURE=1 $(PIP) --no-build-isolation --editable '.[spark]'
+	$(PIP) 'ray>=2.40' || echo "Ray does not install here: its call is not tested"
+	@touch $@
+
+# axe-core is one file, which checks a page for accessibility.
+$(VENV)/browser: $(VENV)/dev
+	$(PIP) --group browser
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/node axe-core@4 \
 	  || echo "axe-core does not install here: its test says that it is skipped"
 	@touch $@
 
-$(VENV)/peers: $(VENV)/compiled
-	$(BIN)/python -m pip install -q --group peers
+$(VENV)/peers: $(VENV)/dev
+	$(PIP) --group peers
 	$(BIN)/python benchmarks/build_reppy.py || echo "reppy is not measured"
 	@touch $@
 

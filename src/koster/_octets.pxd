@@ -67,10 +67,6 @@ cdef inline void release(void* values) noexcept nogil:
     PyMem_RawFree(values)
 
 
-cdef inline const unsigned char* address(const unsigned char[::1] data) noexcept nogil:
-    return &data[0] if data.shape[0] > 0 else NULL
-
-
 cdef inline const unsigned char* part(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t size
 ) noexcept nogil:

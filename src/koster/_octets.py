@@ -11,16 +11,12 @@ from array import array
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
     #: What holds octets: a ``const unsigned char *`` where compiled.
     Octets: TypeAlias = bytes | bytearray
     #: What holds integers: an ``int *`` where compiled.
     Integers: TypeAlias = array[int]
-    #: What holds the octets of many files, one after another.
-    Buffer: TypeAlias = Any
-    #: What holds integers of 64 bits.
-    Longs: TypeAlias = Any
 
 
 def find(data: Octets, octet: int, start: int, end: int) -> int:
@@ -74,12 +70,6 @@ def no_octets() -> bytearray:
 
 def release(values: Integers | bytearray) -> None:
     """Give back what `integers` or `octets` gave: Python does that by itself."""
-
-
-def address(data: Buffer) -> Octets:
-    """Return the octets of a buffer; see `part`."""
-    found: Octets = data
-    return found
 
 
 def part(data: Octets, start: int, size: int) -> Octets:

@@ -1,5 +1,6 @@
 cimport cython
 from koster cimport _agents, _file, _groups, _lines, _match, _octets
+from koster.bulk cimport _buffers
 from koster._file cimport Plan
 from koster._match cimport Ruleset
 from koster._rows cimport Rows

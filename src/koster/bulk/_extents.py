@@ -16,6 +16,7 @@ from .._rows import Rows
 from ..analysis import Extent
 from ..dialects import RFC9309
 from ..model import Directive
+from . import _buffers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._file import Plan
-    from .._octets import Buffer, Longs, Octets
+    from .._octets import Octets
     from ..dialects import Dialect
+    from ._buffers import Buffer, Longs
 
 try:
     import cython
@@ -158,7 +160,7 @@ class Reader:
         Raises:
             MemoryError: there was not enough.
         """
-        octets = _octets.address(data)
+        octets = _buffers.address(data)
         with cython.nogil:
             done = self._classify_all(octets, starts, written, extents, lines)
         if not done:

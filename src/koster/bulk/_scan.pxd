@@ -1,5 +1,6 @@
 cimport cython
 from koster cimport _file, _lines, _match, _octets, _rows, robots
+from koster.bulk cimport _buffers
 from koster._file cimport File
 from koster._match cimport Ruleset
 from koster._rows cimport Rows

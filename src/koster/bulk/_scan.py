@@ -9,15 +9,17 @@ from __future__ import annotations
 from .. import _file, _lines, _match, _octets, _rows, robots
 from .._rows import Rows
 from ..model import Directive, Reason
+from . import _buffers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Sequence
 
-    from .._octets import Buffer, Longs, Octets
+    from .._octets import Octets
     from ..dialects import Dialect
     from ..robots import Rules
+    from ._buffers import Buffer, Longs
 
 try:
     import cython
@@ -113,7 +115,7 @@ def decide(
     Raises:
         MemoryError: there was not enough.
     """
-    octets = _octets.address(urls)
+    octets = _buffers.address(urls)
     after = 0
     while after < len(order):
         first = after
@@ -177,7 +179,7 @@ def runs(data: Buffer, starts: Longs, numbers: array[int], firsts: array[int]) -
     """
     if len(starts) < 2:
         return 0
-    octets = _octets.address(data)
+    octets = _buffers.address(data)
     with cython.nogil:
         return _number_runs(octets, starts, numbers, firsts)
 
@@ -228,7 +230,7 @@ def gather(data: Buffer, starts: Longs, sizes: Longs, bounds: array[int]) -> byt
         bounds[row + 1] = total
     found = bytearray(total)
     if total:
-        _copy(_octets.address(data), starts, bounds, _octets.room(found))
+        _copy(_buffers.address(data), starts, bounds, _octets.room(found))
     return found
 
 
