@@ -1,5 +1,7 @@
 # make run    show the main job on a robots.txt
-# make test   everything that must hold: style, types, layers, tests compiled and not
+# make test   style, types, layers, and tests, compiled and as plain Python
+# make test-all  the same with all real files, and new random examples
+# make test-packaging  build, install and run the wheel and the source distribution
 # make test-spark   koster.bulk.spark on a real session of Spark: half a gigabyte, and Java 17
 # make test-service  the tester page in Chromium, and the service attacked and under load: Chromium, npm
 # make pictures   take the pictures of the tester that the docs show
@@ -18,19 +20,26 @@ WHEELS := 'click>=8.2' 'rich>=13.9' 'rich-click>=1.8' 'ai-crawler-index>=1.3'
 HOT := $(wildcard src/koster/*.py src/koster/*.pxd src/koster/bulk/_*.py src/koster/bulk/*.pxd) setup.py
 # What differential tests compare koster.compat with: their own dependencies are not needed.
 ORIGINALS := robotexclusionrulesparser==1.7.1 webcanon==0.3.0 apetest==0.1.1 protego==0.7.0
-PYTEST := $(BIN)/python -m pytest -q -r s -n 2
+PYTEST := $(BIN)/python -m pytest -q -r s -n 3 --dist loadgroup
 PIP := $(BIN)/python -m pip install -qq
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run test test-spark test-service pictures lint compat differential bench clean
+.PHONY: run test test-all test-packaging test-spark test-service pictures lint compat differential bench clean
 
 run: $(VENV)/compiled
 	@$(BIN)/python examples/run.py
 
 test: lint
 	KOSTER_PURE=0 $(PYTEST)
-	KOSTER_PURE=1 $(PYTEST)
+	KOSTER_PURE=1 $(PYTEST) -m 'not any_mode'
+
+test-all: lint
+	KOSTER_TEST_EVERYTHING=1 KOSTER_PURE=0 $(PYTEST)
+	KOSTER_TEST_EVERYTHING=1 KOSTER_PURE=1 $(PYTEST)
+
+test-packaging: $(VENV)/dev
+	KOSTER_PURE=0 $(PYTEST) tests/packaging
 
 lint: $(VENV)/dev $(VENV)/compiled
 	$(BIN)/ruff check .

@@ -12,7 +12,7 @@ import pytest
 import redis_server
 import server
 from hypothesis import HealthCheck, settings
-from support import conformance
+from support import EVERYTHING, conformance
 
 import koster
 
@@ -20,7 +20,13 @@ import koster
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("usual", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples in each run of `make test`, new ones in each of `make test-all`.
+settings.register_profile(
+    "usual",
+    deadline=None,
+    derandomize=not EVERYTHING,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile("long", parent=settings.get_profile("usual"), max_examples=5000)
 settings.load_profile(os.environ.get("KOSTER_HYPOTHESIS", "usual"))
 

@@ -21,9 +21,6 @@ from koster.bulk import _extents, kernel
 from koster.bulk._columns import coded
 from koster.lint import CHECKS
 
-#: Of the corpus all files are asked about compiled, and every sixth as plain Python.
-STEP = 1 if koster.COMPILED else 6
-
 ONE = "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private\nAllow: /private/x\n"
 OTHER = "User-agent: *\nAllow: /\n"
 AGENTS = (
@@ -97,7 +94,7 @@ def test_groups_of_a_robot_are_merged() -> None:
 @pytest.mark.usefixtures("conformance_data")
 @pytest.mark.parametrize("table", ["verdicts.tsv.gz", "modern-verdicts.tsv.gz"])
 def test_every_cell_of_the_corpus_is_what_the_library_says(table: str) -> None:
-    files = list(bodies(table).values())[::STEP]
+    files = list(bodies(table).values())
     found = kernel.classify(pa.array(files, pa.binary()), AGENTS).to_pylist()
     for body, cells in zip(files, found, strict=True):
         assert cells == [cell(body, agent) for agent in AGENTS]
@@ -106,7 +103,7 @@ def test_every_cell_of_the_corpus_is_what_the_library_says(table: str) -> None:
 @pytest.mark.usefixtures("conformance_data")
 def test_every_decision_on_the_corpus_is_what_the_library_says() -> None:
     files = bodies("verdicts.tsv.gz")
-    table = verdicts("verdicts.tsv.gz")[::STEP]
+    table = verdicts("verdicts.tsv.gz")
     asked = [(files[row["site"]], row["url"], row["agent"]) for row in table]
     columns = [pa.array(each) for each in zip(*asked, strict=True)]
     found = kernel.decide(*columns).to_pylist()

@@ -25,6 +25,8 @@ from koster.bulk.runs import Columns, Question
 from koster.cli._root import koster as command
 from koster.errors import UnreadableError
 
+pytestmark = pytest.mark.any_mode
+
 RULES = b"User-agent: *\nDisallow: /a\n"
 
 

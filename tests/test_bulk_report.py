@@ -27,6 +27,8 @@ from koster.bulk.runs import Question
 from koster.cli._root import koster as command
 from koster.errors import UnreadableError
 
+pytestmark = pytest.mark.any_mode
+
 AGENTS = ("GPTBot", "AdsBot-Google", "FooBot")
 
 

@@ -37,6 +37,8 @@ from koster.bulk.runs import Columns, Question
 from koster.cli._root import koster as command
 from koster.errors import UnreadableError
 
+pytestmark = pytest.mark.any_mode
+
 GPT = Question("classify", ("GPTBot",))
 
 

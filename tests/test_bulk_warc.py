@@ -17,6 +17,8 @@ from koster.bulk import warc
 from koster.bulk.warc import BadRecord, FetchClass, Record
 from koster.errors import KosterError, UnreadableError
 
+pytestmark = pytest.mark.any_mode
+
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=ISO-8859-1\r\n"
 URI = "WARC-Target-URI: https://e.com/robots.txt"
 DATE = "WARC-Date: 2026-11-01T00:00:00Z"

@@ -30,6 +30,8 @@ from koster.cache.memory import Recent, octets_of
 from koster.cache.store import _FORMAT, decoded, encoded, key_prefix
 from koster.freshness import Answer, Entry, Hop
 
+pytestmark = pytest.mark.any_mode
+
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 ENTRY = Entry(
     origin="https://example.com",

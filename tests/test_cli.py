@@ -21,6 +21,8 @@ from koster import DIALECTS
 from koster._csv import csv_line
 from koster.cli._root import koster
 
+pytestmark = pytest.mark.any_mode
+
 FILE = b"""\
 User-agent: *
 Disallow: /private   # keep out

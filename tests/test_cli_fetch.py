@@ -23,6 +23,8 @@ from server import Answer, Site
 from koster import __version__
 from koster.cli._root import koster
 
+pytestmark = pytest.mark.any_mode
+
 FILE = b"User-agent: *\nDisallow: /private\t# keep out\nCrawl-delay: 7\nComment: hello\x1b[31m"
 
 

@@ -20,6 +20,8 @@ from koster.cli import _files, _writing
 from koster.cli._root import koster as command
 from koster.errors import UnreadableError
 
+pytestmark = pytest.mark.any_mode
+
 TEXT = "user-agent: *\nDisalow: /private\n"
 PLAIN = "User-agent: *\nDisallow: /private\n"
 WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")

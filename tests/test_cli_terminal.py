@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import server
 
+pytestmark = pytest.mark.any_mode
+
 pty = pytest.importorskip("pty")
 
 #: Each alone, so that none hides another: ESC, BEL, backspace, CR, DEL, C1's CSI, bidi, and what

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from support import ROOT, bodies, conformance, verdicts
+from support import EVERYTHING, ROOT, bodies, conformance, verdicts
 
 import koster
 from koster.dialects import RobotsTxtPath
@@ -105,17 +105,18 @@ def kind(row: dict[str, str], robots: koster.RobotsTxt, column: str) -> str:
 )
 def test_older_standards_agree(table: str, dialect: koster.Dialect, column: str) -> None:
     found = differing(table, dialect, column)
-    total = len(verdicts(table))
-    assert len(found) <= 0.005 * total
     kinds = Counter(kind(row, robots, column) for row, robots in found)
     assert kinds.keys() <= KINDS.keys()
-    _check_documented(dialect.name, table, total, len(found), kinds)
+    if EVERYTHING:
+        total = len(verdicts(table))
+        assert len(found) <= 0.005 * total
+        _check_documented(dialect.name, table, total, len(found), kinds)
 
 
 def _check_documented(
     dialect: str, table: str, total: int, differences: int, kinds: Counter[str]
 ) -> None:
-    """Hold docs/conformance.md to the numbers that came out."""
+    """Check the numbers in docs/conformance.md."""
     text = (ROOT / "docs" / "conformance.md").read_text("utf-8")
     files = "top sites" if table == TABLES[0] else "modern"
     assert f"| {dialect} | {files} | {total:,} | {differences} |" in text
@@ -134,7 +135,7 @@ def test_crawl_delays_agree(table: str) -> None:
             differences.append((row["site"], row["agent"]))
     # "Disallow /" without a colon: no rule for robotexclusionrulesparser, and so no record.
     assert set(differences) <= {("www.birminghammail.co.uk", "semetrical")}
-    assert len(differences) <= 0.005 * len(rows)
+    assert not EVERYTHING or len(differences) <= 0.005 * len(rows)
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -31,6 +31,8 @@ from koster.bulk import CLASSIFIED, DECIDED, FACTS, _inputs, warc
 from koster.cli._root import koster as command
 from koster.fetch import EventName
 
+pytestmark = pytest.mark.any_mode
+
 DOCS = {path.name: path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md")}
 README = (ROOT / "README.md").read_text("utf-8")
 

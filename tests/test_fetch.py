@@ -41,6 +41,8 @@ from koster.fetch import (
 )
 from koster.fetch._codings import unpacker
 
+pytestmark = pytest.mark.any_mode
+
 NAME = "FooBot/1.0 (+https://foo.example/bot)"
 FILE = b"User-agent: *\nDisallow: /private\n"
 FAST = 0.5

@@ -43,6 +43,7 @@ from koster.fetch import (
 from koster.politeness import Pace
 
 pytestmark = [
+    pytest.mark.any_mode,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork on this system"),
     # From Python 3.12 on.
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),

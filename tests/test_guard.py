@@ -16,6 +16,8 @@ from test_fetch import KINDS, ask, in_a_word, outcome
 import koster
 from koster.fetch import PUBLIC_ONLY, Guard
 
+pytestmark = pytest.mark.any_mode
+
 REFUSED = [
     *("127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255"),
     *("172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255", "169.254.0.1"),

@@ -6,7 +6,8 @@ import asyncio
 import gc
 import threading
 import time
-from collections.abc import Awaitable, Callable
+import warnings
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -20,7 +21,20 @@ import koster
 from koster.fetch import AsyncRobotsClient, MockTransport, Pacer
 from koster.politeness import Pace
 
+pytestmark = pytest.mark.any_mode
+
 LOOPS = KINDS[1:]
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """Collect what closed loops left open, before another test is blamed for it."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
 OTHER = "this AsyncRobotsClient belongs to another event loop: make one client for each"
 
 METHODS: dict[str, Callable[[AsyncRobotsClient, str], Awaitable[Any]]] = {

@@ -10,6 +10,8 @@ import koster
 from koster.fetch._network import to_ascii
 from koster.origins import origin_of, redirect_target
 
+pytestmark = pytest.mark.any_mode
+
 SAME = {
     "https://example.com": [
         *("https://example.com/", "https://example.com/a/b?c#d", "HTTPS://EXAMPLE.COM/"),

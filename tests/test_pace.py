@@ -32,6 +32,8 @@ from koster.fetch import (
 )
 from koster.politeness import Fetch, Pace, interval, next_request
 
+pytestmark = pytest.mark.any_mode
+
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 SHORT = Pace(times_fetch=2.0, at_least=0.1)
 

@@ -22,6 +22,8 @@ from koster.cache import RedisCache
 from koster.cache.store import encoded
 from koster.fetch import Event, EventName, FleetPacer, MockTransport, RobotsClient
 
+pytestmark = pytest.mark.any_mode
+
 #: What the server does with a connection after a command.
 Answer = Callable[[socket.socket, list[bytes]], None]
 

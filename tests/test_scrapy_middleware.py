@@ -15,6 +15,8 @@ import server
 import wire
 from server import Answer, Site
 
+pytestmark = pytest.mark.any_mode
+
 SPIDER = """\
 import json, sys
 import scrapy

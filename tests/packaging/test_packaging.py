@@ -21,10 +21,7 @@ WHEELHOUSE = ROOT / ".venv" / "wheelhouse"
 
 pytestmark = [
     pytest.mark.skipif(not WHEELHOUSE.is_dir(), reason="no wheels to install: run make test"),
-    pytest.mark.skipif(
-        os.environ.get("KOSTER_PURE") == "1",
-        reason="what is built does not depend on it: built in the other run",
-    ),
+    # They use the same folder of the checkout.
     pytest.mark.xdist_group("packaging"),
 ]
 
