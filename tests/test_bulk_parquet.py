@@ -19,10 +19,10 @@ import pytest
 from click.testing import CliRunner
 
 import koster
-from koster._file import MAX_OCTETS
 from koster.bulk import _inputs, _pages, _parquet, runs
 from koster.bulk.runs import Columns, Question
 from koster.cli._root import koster as command
+from koster.engine.document import MAX_PARSED_BYTES
 from koster.errors import UnreadableError
 
 pytestmark = pytest.mark.any_mode
@@ -339,7 +339,7 @@ def test_broken_files_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("padding", ["", "x"])
 @pytest.mark.parametrize("name", ["a.parquet", "a.jsonl", "a.csv"])
 def test_long_cells_are_cut_to_what_is_parsed(tmp_path: Path, name: str, padding: str) -> None:
-    long = RULES.decode() + "#" + padding + "é" * (MAX_OCTETS // 2) + "\nDisallow: /b\n"
+    long = RULES.decode() + "#" + padding + "é" * (MAX_PARSED_BYTES // 2) + "\nDisallow: /b\n"
     cells = [RULES.decode(), long, None, long, RULES.decode() * 2]
     path = tmp_path / name
     table = pl.DataFrame({"body": cells, "url": ["/a", "/b", "/", "/a", "/a"]})
@@ -350,7 +350,7 @@ def test_long_cells_are_cut_to_what_is_parsed(tmp_path: Path, name: str, padding
     }[path.suffix](path)
     octets = bodies_in(path)
     # Longer than what is parsed, and whole characters.
-    assert len(octets[1]) == len(octets[3]) in (MAX_OCTETS + 1, MAX_OCTETS + 2)
+    assert len(octets[1]) == len(octets[3]) in (MAX_PARSED_BYTES + 1, MAX_PARSED_BYTES + 2)
     assert long.startswith(octets[1].decode("utf-8"))
     for kind, question in (
         ("decide", Question("decide", ("GPTBot",), columns=Columns(url="url"))),

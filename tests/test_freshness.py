@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import koster
-from koster._charsets import MAX_OCTETS, as_utf8, charset_of
+from koster._charsets import MAX_BYTES, as_utf8, charset_of
 from koster._moments import FIRST, LAST
 from koster.freshness import (
     Answer,
@@ -258,14 +258,14 @@ def test_any_octets_are_read(body: bytes, charset: str | None, is_whole: bool) -
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_of_a_file_that_is_too_long_the_whole_lines_are_read(end: bytes) -> None:
     line = b"Disallow: /0123456789" + end
-    body = line * (MAX_OCTETS // len(line) + 10)
+    body = line * (MAX_BYTES // len(line) + 10)
     read, _ = as_utf8(body, None, is_whole=True)
     assert read == body[: len(read)]
-    assert MAX_OCTETS - len(line) < len(read) <= MAX_OCTETS
+    assert MAX_BYTES - len(line) < len(read) <= MAX_BYTES
     assert read.endswith(end)
     assert as_utf8(b"Disallow: /a\nDisallow: /b", None, is_whole=False)[0] == b"Disallow: /a\n"
-    assert as_utf8(b"x" * (MAX_OCTETS + 1), None, is_whole=True) == (b"", None)
-    assert as_utf8(b"x" * MAX_OCTETS, None, is_whole=True)[0] == b"x" * MAX_OCTETS
+    assert as_utf8(b"x" * (MAX_BYTES + 1), None, is_whole=True) == (b"", None)
+    assert as_utf8(b"x" * MAX_BYTES, None, is_whole=True)[0] == b"x" * MAX_BYTES
 
 
 def test_a_long_file_in_utf_16_is_cut_between_lines() -> None:

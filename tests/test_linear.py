@@ -14,7 +14,7 @@ from unittest import mock
 import pytest
 
 import koster
-from koster import _octets
+from koster.engine import memory as _memory
 
 pytestmark = pytest.mark.skipif(koster.COMPILED, reason="counted in pure Python only")
 
@@ -66,7 +66,7 @@ def work(action: Callable[[], object]) -> int:
         return end if position < 0 else position
 
     before = sys.gettrace()
-    with mock.patch.object(_octets, "find", find):
+    with mock.patch.object(_memory, "find", find):
         sys.settrace(trace)
         try:
             action()

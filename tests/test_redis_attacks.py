@@ -286,7 +286,7 @@ def test_a_greeting_that_fails_is_not_skipped_the_next_time() -> None:
 
 def test_an_entry_of_the_greatest_length_is_read(redis_url: str) -> None:
     hops = (replace(ENTRY.hops[0], headers=(("location", "\udcff" * 1000),) * 11),) * 6
-    entry = replace(ENTRY, body="┌".encode() * koster.access.MAX_OCTETS, hops=hops)
+    entry = replace(ENTRY, body="┌".encode() * koster.access.MAX_BYTES, hops=hops)
     with closing(RedisCache(redis_url, prefix="longest:")) as cache:
         cache.put("a", entry)
         assert cache.get("a") == entry

@@ -12,7 +12,7 @@ import functools
 import pkgutil
 
 #: What is read of a file (RFC 9309 §2.5: "at least 500 kibibytes"), after its Content-Encoding.
-MAX_OCTETS = 500 * 1024
+MAX_BYTES = 500 * 1024
 
 #: Codecs of Python that are no charsets of documents; some take time that grows with the square.
 _NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape"})
@@ -95,8 +95,8 @@ def as_utf8(body: bytes, charset: str | None, is_whole: bool) -> tuple[bytes, st
 
     And the charset that it was in; None if that is UTF-8, or nobody knows.
     """
-    is_whole = is_whole and len(body) <= MAX_OCTETS
-    body = body[:MAX_OCTETS]
+    is_whole = is_whole and len(body) <= MAX_BYTES
+    body = body[:MAX_BYTES]
     body, marked = by_mark(body, is_whole)
     body = _whole_lines(body, is_whole)
     if marked is not None:

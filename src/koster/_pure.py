@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 #: The modules that the build compiles.
 HOT = (
-    *("_rows", "_lines", "_groups", "_agents", "_paths"),
-    *("_glob", "_trie", "_match", "_file", "robots"),
-    *("bulk._extents", "bulk._scan"),
+    *("engine.rows", "engine.lexer", "engine.groups", "engine.user_agents", "engine.canonical"),
+    *("engine.wildcards", "engine.trie", "engine.ruleset", "engine.document"),
+    *("robots", "bulk._extents", "bulk._scan"),
 )
 
 

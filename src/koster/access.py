@@ -13,7 +13,7 @@ import http
 import itertools
 from dataclasses import dataclass, replace
 
-from ._charsets import MAX_OCTETS, as_utf8, charset_of, is_utf8
+from ._charsets import MAX_BYTES, as_utf8, charset_of, is_utf8
 from .dialects import RFC9309
 from .errors import UrlError
 from .freshness import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .robots import Rules
 
 __all__ = [
-    "MAX_OCTETS",
+    "MAX_BYTES",
     "MAX_REDIRECTS",
     "Access",
     "Failure",
@@ -85,7 +85,7 @@ class Response:
     """An answer: headers with names in lower case, and what was read of its body.
 
     Of an answer that is not 2xx no body is needed. ``is_whole`` tells that the body was read to
-    its end; at most `MAX_OCTETS` are used, without their Content-Encoding.
+    its end; at most `MAX_BYTES` are used, without their Content-Encoding.
     """
 
     status: int
@@ -193,7 +193,7 @@ class Access:
             why="",
             body=body,
             charset=charset,
-            is_cut=not response.is_whole or len(response.body) > MAX_OCTETS,
+            is_cut=not response.is_whole or len(response.body) > MAX_BYTES,
             etag=_validator(headers, "etag"),
             last_modified=_validator(headers, "last-modified"),
         )

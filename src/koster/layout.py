@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ._charsets import MAX_OCTETS, as_utf8, marked_charset
+from ._charsets import MAX_BYTES, as_utf8, marked_charset
 from .analysis import Budget, redundant_rules, rule_sets
 from .dialects import GOOGLE, RFC9309
 from .diff import MOST_ASKED, compare
@@ -96,7 +96,7 @@ def check_first_part(before: bytes, after: bytes, dialects: Iterable[Dialect]) -
     Raises:
         NotTheSame: it does not, or that is not proved for one of the dialects.
     """
-    if max(len(before), len(after)) <= MAX_OCTETS:
+    if max(len(before), len(after)) <= MAX_BYTES:
         return
     parts = [as_utf8(body, None, is_whole=True)[0] for body in (before, after)]
     for dialect in dialects:

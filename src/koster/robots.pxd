@@ -1,7 +1,7 @@
 cimport cython
-from koster cimport _agents, _file, _match, _octets
-from koster._file cimport File, Plan
-from koster._match cimport Ruleset
+from koster.engine cimport user_agents as _user_agents, document as _document, ruleset as _ruleset, memory as _memory
+from koster.engine.document cimport File, Plan
+from koster.engine.ruleset cimport Ruleset
 
 
 @cython.locals(robots=RobotsTxt, plan=Plan)

@@ -11,10 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from . import _agents, _file, _match, _octets
-from ._match import Ruleset
 from .dialects import RFC9309, USAGE_PATHS, Rates, WindowEnd
+from .engine import document as _document
+from .engine import memory as _memory
+from .engine import ruleset as _ruleset
+from .engine import user_agents as _user_agents
+from .engine.ruleset import Ruleset
 from .model import RULES, Decision, Directive, Reason, Scope
+
+#: Bytes of a file that are parsed, up to the end of a line: 16 MiB less one.
+MAX_PARSED_BYTES = _document.MAX_PARSED_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +28,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ._file import File
     from ._values import CleanParam, Preference, RequestRate, Values, VisitTime
     from .dialects import Dialect, Reading
+    from .engine.document import File
     from .model import Group, Line, Rule
 
 #: Agents whose rules are kept prepared, for each file; the least recently used one goes first.
@@ -61,8 +67,8 @@ def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
 def _parsed(body: Any, dialect: Dialect) -> RobotsTxt:
     """Make a `RobotsTxt` without the detour by its constructor, which costs as much as a line."""
     robots = RobotsTxt.__new__(RobotsTxt)
-    plan = _file.plan_for(dialect)
-    robots._file = _file.read(body if type(body) is bytes else _file.octets_of(body), plan)
+    plan = _document.plan_for(dialect)
+    robots._file = _document.read(body if type(body) is bytes else _document.octets_of(body), plan)
     robots._prepared = None
     robots._last = None
     robots._clock = 0
@@ -302,11 +308,11 @@ class Rules:
         self._made = None
         plan = file.plan
         if plan.choose is None:
-            self._chosen, self._how, self._asked = _agents.groups_of(
+            self._chosen, self._how, self._asked = _user_agents.groups_of(
                 file.data, file.rows, file.heeded, plan.names, plan.merges, names
             )
         else:
-            self._chosen, self._how, self._asked = _agents.chosen_groups(
+            self._chosen, self._how, self._asked = _user_agents.chosen_groups(
                 file.data, file.rows, file.heeded, plan.choose, plan.merges, names
             )
 
@@ -362,17 +368,17 @@ class Rules:
         """Return the number of the rule that decides, or why there is none."""
         if not isinstance(url, str):
             raise TypeError(f"url must be a str, not {type(url).__name__}")
-        held = _octets.utf8(url if type(url) is str else str.__str__(url))
-        octets, size = _octets.view(held)
+        held = _memory.utf8(url if type(url) is str else str.__str__(url))
+        octets, size = _memory.view(held)
         self._ruleset.ready()
         number = self._ruleset.rule_for(octets, size)
-        if number == _match.NO_MEMORY:
+        if number == _ruleset.NO_MEMORY:
             raise MemoryError("no memory for the path of a URL")
         return number
 
     def _expect(self, questions: int) -> None:
         """Be told how many questions come."""
-        for _ in range(min(questions, _match.FEW_QUESTIONS)):
+        for _ in range(min(questions, _ruleset.FEW_QUESTIONS)):
             self._ruleset.ready()
 
     def decide(self, url: str) -> Decision:
@@ -385,7 +391,7 @@ class Rules:
             row = self._ruleset.row(number)
             rule = self._file.rule(row)
             group = self._group(self._group_of(row))
-        elif number == _match.EXEMPT:
+        elif number == _ruleset.EXEMPT:
             reason = Reason.ROBOTS_TXT
         else:
             reason = Reason.NO_RULE if self._chosen else Reason.NO_GROUP
@@ -431,7 +437,7 @@ class Rules:
         return self._ruleset.unmatched_allowed
 
     def compared_rules(self) -> list[tuple[bytes, int, int, bool, bool, int, int]]:
-        """Return what is compared with paths, by number; see `_match.Ruleset.patterns`."""
+        """Return what is compared with paths, by number; see `_ruleset.Ruleset.patterns`."""
         return self._ruleset.patterns()
 
     def compared_path(self, url: str) -> bytes:
@@ -465,7 +471,9 @@ class Rules:
         for number in self._chosen:
             first = file.groups.values[2 * number]
             after = file.groups.values[2 * number + 1]
-            first = _agents.binding_row(file.data, file.rows, first, after, self._how, self._asked)
+            first = _user_agents.binding_row(
+                file.data, file.rows, first, after, self._how, self._asked
+            )
             found.extend(range(first, after))
         return found
 
@@ -554,4 +562,4 @@ def _octets_matched(url: str, pattern: str) -> int:
     """Return how many octets a pattern has, in its canonical form, if it matches; else -1."""
     octets = pattern.encode("utf-8", "surrogateescape")
     rule = parse(b"User-agent: *\nAllow: " + octets, USAGE_PATHS).decide(url, "*").rule
-    return _match.pattern_octets(octets) if rule else -1
+    return _ruleset.pattern_octets(octets) if rule else -1

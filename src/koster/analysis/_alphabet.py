@@ -1,8 +1,8 @@
 """The alphabet of a question: what URLs are made of, as far as some patterns can tell it apart.
 
-A path is made of tokens, a character or an escape each, and every reading brings a token to octets
-of its own (`_paths`; the engine is asked, so that there is one truth). Tokens whose octets all
-patterns treat alike are one letter of the alphabet, for which the plainest of them stands.
+A path is made of tokens, a character or an escape each, and every reading turns a token into bytes
+of its own (`koster.engine.canonical`, which is asked, so that there is one truth). Tokens whose
+bytes all patterns treat alike are one letter of the alphabet; the plainest of them stands for it.
 
 URLs of one reading are all that it can be asked. Where several readings are compared, they are the
 URLs that clients send (RFC 3986 §3.3, §3.4, §6.2.2): unreserved characters are not escaped, ``/``
@@ -11,7 +11,7 @@ do, unless a file itself escapes them. Else every rule would be read in several 
 is ``/private`` to one standard and not to another.
 
 An escape of which no pattern speaks needs no letter: a pattern cannot tell ``%XY`` from another
-octet of which none speaks, with the same X and Y behind it.
+byte of which none speaks, with the same X and Y behind it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _DISTINCT = frozenset(f"%{ord(character):02X}" for character in "/?&=")
 #: Escapes that do not stand in a query; a token without octets leads nowhere.
 _AS_THEY_ARE = ("%2F", "%3F")
 
-#: As they are written, and as the canonical form has them (`_paths`).
+#: As they are written, and as the canonical form has them (`koster.engine.canonical`).
 _ESCAPE = re.compile(rb"%(?:[0-9A-F]{2}|[\xb0-\xb9\xc1-\xc6]{2})")
 _MARKED = bytes(octet | 128 for octet in b"0123456789ABCDEF")
 _UNMARKED = bytes.maketrans(_MARKED, b"0123456789ABCDEF")

@@ -1,7 +1,7 @@
 """Patterns as automata: how much of a pattern a path has matched so far, as one integer.
 
 A pattern of stars needs no set of states: its runs are found one after another, each as far left
-as it can stand (`_glob`), so that the place in the pattern says everything; the links of Knuth,
+as it can stand (`wildcards`), so that the place in the pattern says everything; the links of Knuth,
 Morris and Pratt say where to go on when an octet does not fit. A run of a shell pattern, whose
 elements stand for several octets each, has a bit for each element up to which it may have matched.
 
@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _glob
 from ..dialects import Patterns
+from ..engine import wildcards as _wildcards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,7 +191,7 @@ class Shell(Automaton):
     __slots__ = ("_bits", "_numbers", "_runs", "_states", "tables")
 
     def __init__(self, literal: bytes, rest: bytes) -> None:
-        elements = _glob.elements(rest)
+        elements = _wildcards.elements(rest)
         only = {octet: bytes(each == octet for each in range(256)) for octet in set(literal)}
         runs: list[list[bytes]] = [[only[octet] for octet in literal]]
         for element in elements:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
-from .. import _glob
 from ..dialects import Choice, Escapes, Patterns, RobotsTxtPath
+from ..engine import wildcards as _wildcards
 from ._alphabet import AS_IT_STANDS, path_of, spelled
 from ._automata import Automaton, Shell, automaton
 from ._search import BudgetSpentError
@@ -116,7 +116,7 @@ class Entry:
         """At least so many octets a path has that it matches."""
         if self.kind == Patterns.SHELL:
             if self._elements < 0:
-                self._elements = sum(each is not None for each in _glob.elements(self.rest))
+                self._elements = sum(each is not None for each in _wildcards.elements(self.rest))
             return len(self.literal) + self._elements
         return len(self.literal) + len(self.rest) - self.rest.count(_STAR)
 

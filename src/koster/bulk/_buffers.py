@@ -1,4 +1,4 @@
-"""Arrow buffers as bytes: what the steps of bulk need beyond `koster._octets`.
+"""Arrow buffers as bytes: what the steps of bulk need beyond `koster.engine.memory`.
 
 In C it takes Cython's memory views, a third of a megabyte of code in each module that uses them;
 the other modules do without.
@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from .._octets import Octets
+    from ..engine.memory import Octets
 
     #: The bytes of many files, one after another.
     Buffer: TypeAlias = Any
@@ -19,6 +19,6 @@ if TYPE_CHECKING:
 
 
 def address(data: Buffer) -> Octets:
-    """Return the bytes of a buffer; see `koster._octets.part`."""
+    """Return the bytes of a buffer; see `koster.engine.memory.part`."""
     found: Octets = data
     return found

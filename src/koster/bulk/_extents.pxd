@@ -1,9 +1,9 @@
 cimport cython
-from koster cimport _agents, _file, _groups, _lines, _match, _octets
+from koster.engine cimport user_agents as _user_agents, document as _document, groups as _groups, lexer as _lexer, ruleset as _ruleset, memory as _memory
 from koster.bulk cimport _buffers
-from koster._file cimport Plan
-from koster._match cimport Ruleset
-from koster._rows cimport Rows
+from koster.engine.document cimport Plan
+from koster.engine.ruleset cimport Ruleset
+from koster.engine.rows cimport Rows
 
 cdef int _USER_AGENT, _SLASH, _STAR, _X, _Y
 cdef int _MOST_COMPARED, _LONGEST_PATTERN, _KEPT_ROWS
@@ -11,7 +11,7 @@ cdef bytes _ITSELF_TABLE, _START_TABLE
 cdef const unsigned char* _ITSELF
 cdef const unsigned char* _START
 cdef int _ITSELF_SIZE
-cdef Py_ssize_t MAX_OCTETS
+cdef Py_ssize_t MAX_PARSED_BYTES
 cdef int _ALL, _SOME, _NONE, _UNSETTLED
 
 

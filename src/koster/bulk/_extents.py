@@ -9,12 +9,17 @@ that threads work side by side. What it does not settle it says so of: `UNSETTLE
 
 from __future__ import annotations
 
-from .. import _agents, _file, _groups, _lines, _match, _octets
-from .._file import MAX_OCTETS
-from .._match import Ruleset
-from .._rows import Rows
 from ..analysis import Extent
 from ..dialects import RFC9309
+from ..engine import document as _document
+from ..engine import groups as _groups
+from ..engine import lexer as _lexer
+from ..engine import memory as _memory
+from ..engine import ruleset as _ruleset
+from ..engine import user_agents as _user_agents
+from ..engine.document import MAX_PARSED_BYTES
+from ..engine.rows import Rows
+from ..engine.ruleset import Ruleset
 from ..model import Directive
 from . import _buffers
 
@@ -23,9 +28,9 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Sequence
 
-    from .._file import Plan
-    from .._octets import Octets
     from ..dialects import Dialect
+    from ..engine.document import Plan
+    from ..engine.memory import Octets
     from ._buffers import Buffer, Longs
 
 try:
@@ -83,18 +88,18 @@ class Names:
         # What the pointer points to is kept beside it.
         self.kept = bytes(columns)
         self.columns = self.kept
-        self.states = _octets.integers(len(states) * self.width)
+        self.states = _memory.integers(len(states) * self.width)
         for index, value in enumerate([value for state in states for value in state]):
             self.states[index] = value
 
     def __dealloc__(self) -> None:
-        _octets.release(self.states)
+        _memory.release(self.states)
 
     def number(self, data: Octets, start: int, end: int) -> int:
         """Return the number of the token that a name is, or whose first word it is, or -1."""
-        end = _agents.name_end(data, start, end)
+        end = _user_agents.name_end(data, start, end)
         state = 1
-        while start < end and state and not _lines.WHITE[data[start]]:
+        while start < end and state and not _lexer.WHITE[data[start]]:
             column = self.columns[data[start]]
             state = self.states[state * self.width + column] if column else 0
             start += 1
@@ -110,25 +115,25 @@ class Reader:
 
     def __init__(self, dialect: Dialect, names: Names, wanted: Sequence[int]) -> None:
         """Answer for agents, each the number of its name; -1: is not settled here."""
-        self.plan: Plan = _file.plan_for(dialect)
+        self.plan: Plan = _document.plan_for(dialect)
         self.names = names
         self.tokens = names.count
         self.asked = len(wanted)
-        self.wanted = _octets.integers(self.asked + 1)
+        self.wanted = _memory.integers(self.asked + 1)
         for number, token in enumerate(wanted):
             self.wanted[number] = token
         self.rows = Rows(3, 256)
         self.groups = Rows(2, 64)
         self.pairs = Rows(2, 64)
         self.ruleset = Ruleset(self.plan.forms[0])
-        self.heads = _octets.integers(self.tokens + 1)
-        self.tails = _octets.integers(self.tokens + 1)
-        self.results = _octets.integers(4 * (self.tokens + 1))
-        self.links = _octets.no_integers()
+        self.heads = _memory.integers(self.tokens + 1)
+        self.tails = _memory.integers(self.tokens + 1)
+        self.results = _memory.integers(4 * (self.tokens + 1))
+        self.links = _memory.no_integers()
         self.links_room = 0
-        self.chosen = _octets.no_integers()
+        self.chosen = _memory.no_integers()
         self.chosen_room = 0
-        self.path = _octets.octets(_LONGEST_PATTERN * 2 + 8)
+        self.path = _memory.octets(_LONGEST_PATTERN * 2 + 8)
         self.used = 0
         self.sets = 0
         self.closing = -1
@@ -136,13 +141,13 @@ class Reader:
             raise MemoryError("no memory to read a robots.txt")
 
     def __dealloc__(self) -> None:
-        _octets.release(self.wanted)
-        _octets.release(self.heads)
-        _octets.release(self.tails)
-        _octets.release(self.results)
-        _octets.release(self.links)
-        _octets.release(self.chosen)
-        _octets.release(self.path)
+        _memory.release(self.wanted)
+        _memory.release(self.heads)
+        _memory.release(self.tails)
+        _memory.release(self.results)
+        _memory.release(self.links)
+        _memory.release(self.chosen)
+        _memory.release(self.path)
 
     def classify(
         self,
@@ -178,11 +183,11 @@ class Reader:
         for body in range(len(starts) - 1):
             size = starts[body + 1] - starts[body]
             at = body * self.asked
-            if size > MAX_OCTETS:
+            if size > MAX_PARSED_BYTES:
                 for agent in range(self.asked):
                     extents[at + agent] = _UNSETTLED
                 continue
-            octets = _octets.part(data, starts[body], size)
+            octets = _memory.part(data, starts[body], size)
             if not self._read(octets, size):
                 return False
             for agent in range(self.asked):
@@ -229,7 +234,7 @@ class Reader:
             if self.rows.code(row) == _USER_AGENT:
                 start = self.rows.start(row)
                 end = self.rows.end(row)
-                if _agents.is_everybody(data, start, end):
+                if _user_agents.is_everybody(data, start, end):
                     done = self._note(self.tokens, group) and done
                 else:
                     token = self.names.number(data, start, end)
@@ -247,7 +252,7 @@ class Reader:
             return True
         if self.pairs.count >= self.links_room:
             room = 2 * self.links_room + 64
-            links = _octets.resized(self.links, room)
+            links = _memory.resized(self.links, room)
             if not links:
                 return False
             self.links = links
@@ -276,7 +281,7 @@ class Reader:
         while head > 0:
             if self.used == self.chosen_room:
                 room = 2 * self.chosen_room + 64
-                chosen = _octets.resized(self.chosen, room)
+                chosen = _memory.resized(self.chosen, room)
                 if not chosen:
                     return -1
                 self.chosen = chosen
@@ -363,7 +368,7 @@ class Reader:
         if size == 0:
             return False
         number = rules.best_by_scan(self.path, 0, size, 0)
-        if number < _match.UNMATCHED or rules.allows(number) != allow:
+        if number < _ruleset.UNMATCHED or rules.allows(number) != allow:
             return False
         if not allow:
             self.closing = number
@@ -374,7 +379,7 @@ class Reader:
         self.path[0] = _SLASH
         self.path[1] = _X
         self.path[2] = _Y
-        return rules.best_by_scan(self.path, 0, 3, 0) == _match.UNMATCHED
+        return rules.best_by_scan(self.path, 0, 3, 0) == _ruleset.UNMATCHED
 
     def _write_likely(self, rules: Ruleset, rule: int, way: int) -> int:
         """Write a likely path and return its size; 0: it is no path, or that of /robots.txt."""
@@ -403,7 +408,7 @@ class Reader:
             self.path[size + 1] = _Y
             size += 2
         if self.path[0] != _SLASH or (
-            size >= _ITSELF_SIZE and _octets.same(self.path, 0, _ITSELF, 0, _ITSELF_SIZE)
+            size >= _ITSELF_SIZE and _memory.same(self.path, 0, _ITSELF, 0, _ITSELF_SIZE)
         ):
             return 0
         return size

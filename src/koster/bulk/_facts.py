@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from .. import _values
-from .._charsets import MAX_OCTETS
+from .._charsets import MAX_BYTES
 from ..lint import is_binary, is_page, wide_charset
 from ..model import DIRECTIVE_OF, RULES, Directive, text_of
 from . import _scan
@@ -164,7 +164,7 @@ def _findings(body: bytes, groups: int, orphans: int) -> Iterator[str]:
         yield "not-utf-8"
     if _LONE_RETURN.search(body):
         yield "lone-carriage-return"
-    if len(body) > MAX_OCTETS:
+    if len(body) > MAX_BYTES:
         yield "too-large"
     if orphans:
         yield "rule-before-agent"

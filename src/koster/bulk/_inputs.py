@@ -20,7 +20,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from .._charsets import as_utf8
-from .._file import MAX_OCTETS
+from ..engine.document import MAX_PARSED_BYTES
 from ..errors import KosterError, UnreadableError
 from . import _parquet, warc
 from ._arrow import pa, pc
@@ -372,7 +372,7 @@ def _cut(bodies: Any) -> tuple[Any, Any | None]:
     # Without a copy: values of Arrow's own, one by one, are copies.
     values = octets_in(bodies.dictionary if is_coded else bodies)
     sizes = pc.binary_length(values)
-    if (pc.max(sizes).as_py() or 0) <= MAX_OCTETS:
+    if (pc.max(sizes).as_py() or 0) <= MAX_PARSED_BYTES:
         return bodies, None
     data, starts = buffers(values)
     begins = (_start_of(data[start:end]) for start, end in itertools.pairwise(starts))
@@ -386,7 +386,7 @@ def _cut(bodies: Any) -> tuple[Any, Any | None]:
 
 def _start_of(body: memoryview) -> bytes:
     """Return what is parsed of a body, and the character after it."""
-    end = min(len(body), MAX_OCTETS + 1)
+    end = min(len(body), MAX_PARSED_BYTES + 1)
     last = min(len(body), end + 3)
     while end < last and body[end] & 0xC0 == 0x80:
         end += 1

@@ -1,9 +1,10 @@
 cimport cython
-from koster cimport _file, _lines, _match, _octets, _rows, robots
+from koster.engine cimport document as _document, lexer as _lexer, ruleset as _ruleset, memory as _memory, rows as _rows
+from koster cimport robots
 from koster.bulk cimport _buffers
-from koster._file cimport File
-from koster._match cimport Ruleset
-from koster._rows cimport Rows
+from koster.engine.document cimport File
+from koster.engine.ruleset cimport Ruleset
+from koster.engine.rows cimport Rows
 from koster.robots cimport RobotsTxt, Rules
 
 cdef int _ALLOW, _DISALLOW, _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT

@@ -6,8 +6,13 @@ As in `_extents` the interpreter lock is given back where no Python object is ne
 
 from __future__ import annotations
 
-from .. import _file, _lines, _match, _octets, _rows, robots
-from .._rows import Rows
+from .. import robots
+from ..engine import document as _document
+from ..engine import lexer as _lexer
+from ..engine import memory as _memory
+from ..engine import rows as _rows
+from ..engine import ruleset as _ruleset
+from ..engine.rows import Rows
 from ..model import Directive, Reason
 from . import _buffers
 
@@ -16,8 +21,8 @@ if TYPE_CHECKING:
     from array import array
     from collections.abc import Sequence
 
-    from .._octets import Octets
     from ..dialects import Dialect
+    from ..engine.memory import Octets
     from ..robots import Rules
     from ._buffers import Buffer, Longs
 
@@ -76,8 +81,8 @@ class Answers:
             for index in range(first, after):
                 row = order[index]
                 size = bounds[row + 1] - bounds[row]
-                number = ruleset.rule_for(_octets.part(urls, bounds[row], size), size)
-                if number == _match.NO_MEMORY:
+                number = ruleset.rule_for(_memory.part(urls, bounds[row], size), size)
+                if number == _ruleset.NO_MEMORY:
                     return -1
                 self.allowed[row] = ruleset.allows(number)
                 self.starts[row] = -1
@@ -87,7 +92,7 @@ class Answers:
                     self.lines[row] = lines.number(line)
                     self.starts[row] = body + lines.start(line)
                     self.sizes[row] = lines.end(line) - lines.start(line)
-                elif number == _match.EXEMPT:
+                elif number == _ruleset.EXEMPT:
                     self.reasons[row] = _ROBOTS_TXT
                 else:
                     self.reasons[row] = otherwise
@@ -145,7 +150,7 @@ def survey(
     and how many groups there are, rules before any, and lines that are neither key and value nor
     comment.
     """
-    file = _file.read(body, _file.plan_for(dialect))
+    file = _document.read(body, _document.plan_for(dialect))
     rows = Rows(3, 8 + len(file.data) // 16)
     file.plan.lexer.scan(file.data, len(file.data), rows, True)
     rows.close()
@@ -155,9 +160,9 @@ def survey(
     for row in range(rows.count):
         code = rows.code(row)
         counts[code] += 1
-        if code == _lines.UNKNOWN:
+        if code == _lexer.UNKNOWN:
             start = rows.start(row)
-            unknown.append(file.data[_lines.line_start(data, start) : start])
+            unknown.append(file.data[_lexer.line_start(data, start) : start])
     entries = []
     orphans = 0
     group = 0
@@ -167,9 +172,9 @@ def survey(
         code = file.rows.code(row)
         if code == _ALLOW or code == _DISALLOW:
             orphans += group == 0
-        elif code != _lines.UNKNOWN and code < _lines.BLANK:
+        elif code != _lexer.UNKNOWN and code < _lexer.BLANK:
             entries.append((code, file.value(row), file.rows.number(row), group))
-    return counts, entries, unknown, file.groups.count, orphans, counts[_lines.MALFORMED]
+    return counts, entries, unknown, file.groups.count, orphans, counts[_lexer.MALFORMED]
 
 
 def runs(data: Buffer, starts: Longs, numbers: array[int], firsts: array[int]) -> int:
@@ -191,7 +196,7 @@ def _number_runs(data: Octets, starts: Longs, numbers: array[int], firsts: array
         size = starts[index + 1] - starts[index]
         is_new = True
         if index > 0 and size == starts[index] - starts[index - 1]:
-            is_new = size > 0 and not _octets.same(
+            is_new = size > 0 and not _memory.same(
                 data, starts[index], data, starts[index - 1], size
             )
         if is_new:
@@ -230,7 +235,7 @@ def gather(data: Buffer, starts: Longs, sizes: Longs, bounds: array[int]) -> byt
         bounds[row + 1] = total
     found = bytearray(total)
     if total:
-        _copy(_buffers.address(data), starts, bounds, _octets.room(found))
+        _copy(_buffers.address(data), starts, bounds, _memory.room(found))
     return found
 
 
@@ -240,4 +245,4 @@ def _copy(data: Octets, starts: Longs, bounds: array[int], target: bytearray) ->
         for row in range(len(starts)):
             size = bounds[row + 1] - bounds[row]
             if size > 0:
-                _octets.copy(target, bounds[row], data, starts[row], size)
+                _memory.copy(target, bounds[row], data, starts[row], size)

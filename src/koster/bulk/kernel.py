@@ -19,10 +19,10 @@ from array import array
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from .. import _agents
 from ..analysis import Budget
 from ..analysis import classify as classification
 from ..dialects import RFC9309
+from ..engine import user_agents as _user_agents
 from ..robots import parse
 from . import _extents, _scan
 from ._arrow import pa, pc
@@ -130,7 +130,7 @@ def _names(agents: tuple[str, ...]) -> tuple[_extents.Names, tuple[int, ...]]:
     tokens: dict[bytes, int] = {}
     wanted = []
     for agent in agents:
-        token = _agents.product_token(agent.encode("utf-8", "surrogatepass"))
+        token = _user_agents.product_token(agent.encode("utf-8", "surrogatepass"))
         wanted.append(-1 if token is None else tokens.setdefault(token, len(tokens)))
     return _extents.Names(list(tokens)), tuple(wanted)
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from .._file import MAX_OCTETS
 from ..errors import UnreadableError
+from ..robots import MAX_PARSED_BYTES
 from ._screen import printable
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def read_octets(path: str) -> bytes:
         UnreadableError: it cannot be read.
     """
     with _opened(path) as file:
-        return file.read(MAX_OCTETS + 1)
+        return file.read(MAX_PARSED_BYTES + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def read_version(path: str) -> Version:
         # Before reading: a change while reading shows later.
         found = None if path == STDIN else os.fstat(file.fileno())
         status = found and (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-        return Version(file.read(MAX_OCTETS + 1), status)
+        return Version(file.read(MAX_PARSED_BYTES + 1), status)
 
 
 def version_of(path: str) -> Version:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .. import _file, layout
+from .. import layout
 from .._charsets import by_mark, is_wide, marked_charset
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError, UrlError
 from ..lint import is_binary, is_page, wide_charset
 from ..model import Reason
+from ..robots import MAX_PARSED_BYTES
 from . import _files, _screen, _sites
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def check_whole(each: Input) -> None:
     Raises:
         UnreadableError: it is such a file.
     """
-    if each.is_cut or max(len(each.on_disk), len(each.body)) > _file.MAX_OCTETS:
+    if each.is_cut or max(len(each.on_disk), len(each.body)) > MAX_PARSED_BYTES:
         raise UnreadableError(f"{each.name}: is too large to rewrite")
 
 

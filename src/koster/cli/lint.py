@@ -11,7 +11,7 @@ import rich_click as click
 from rich.text import Text
 
 from .. import lint as linting
-from .._charsets import MAX_OCTETS
+from .._charsets import MAX_BYTES
 from .._json import dumped
 from .._records import of_finding
 from ..dialects import GOOGLE, RFC9309
@@ -230,7 +230,7 @@ def _findings(
         checks,
         dialects=tuple(others),
         # Clients read so many bytes as it has on disk.
-        is_cut=each.is_cut or len(each.on_disk) > MAX_OCTETS,
+        is_cut=each.is_cut or len(each.on_disk) > MAX_BYTES,
         charset=each.charset,
     )
 

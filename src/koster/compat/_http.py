@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 #: Octets that are read of a robots.txt by default: what koster parses of one.
-MAX_OCTETS = 1 << 24
+MAX_BYTES = 1 << 24
 
 #: What `urllib.parse.quote` is to leave as it is, so that only what is not ASCII is escaped.
 ASCII = "".join(map(chr, range(128)))

@@ -19,7 +19,7 @@ from .. import dialects
 from ..dialects import Names, Separator, keys_of
 from ..model import Directive
 from ..robots import parse as _parse
-from ._http import ASCII, MAX_OCTETS
+from ._http import ASCII, MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -145,7 +145,7 @@ class RobotFileParser:
         """
         try:
             with urllib.request.urlopen(self.url) as response:  # noqa: S310 - any, as it was
-                body = response.read(MAX_OCTETS)
+                body = response.read(MAX_BYTES)
         except urllib.error.HTTPError as error:
             self._take_status(error.code)
             error.close()

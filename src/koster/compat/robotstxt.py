@@ -31,7 +31,7 @@ from ..dialects import (
 from ..model import Directive
 from ..origins import PORTS
 from ..robots import parse as _parse
-from ._http import ASCII, MAX_OCTETS, in_brackets, unpacked
+from ._http import ASCII, MAX_BYTES, in_brackets, unpacked
 from ._timed import Deadline, exchange, fetch, target_of
 
 if TYPE_CHECKING:
@@ -262,14 +262,14 @@ def _request(
     if given is None:
         # As in the gem, certificates are not verified.
         context = None if url.startswith("http:") else ssl._create_unverified_context()  # noqa: S323
-        return fetch(url, sent, context, deadline, MAX_OCTETS)[:3]
+        return fetch(url, sent, context, deadline, MAX_BYTES)[:3]
     target = target_of(url)
     try:
-        return exchange(given, target, sent, deadline, MAX_OCTETS)[:3]
+        return exchange(given, target, sent, deadline, MAX_BYTES)[:3]
     except (ConnectionError, http.client.CannotSendRequest):
         # The server had closed it meanwhile, or the last response was not read.
         given.close()
-        return exchange(given, target, sent, deadline, MAX_OCTETS)[:3]
+        return exchange(given, target, sent, deadline, MAX_BYTES)[:3]
 
 
 def _meaning(status: int, headers: Message, content: bytes, charset: str) -> bytes:
@@ -278,7 +278,7 @@ def _meaning(status: int, headers: Message, content: bytes, charset: str) -> byt
         return _ALL_FORBIDDEN
     if not 200 <= status < 300:
         return _ALL_ALLOWED
-    content = unpacked(content, headers.get("Content-Encoding"), MAX_OCTETS)
+    content = unpacked(content, headers.get("Content-Encoding"), MAX_BYTES)
     content = content.removeprefix(codecs.BOM_UTF8)
     for declared in (_declared(headers), "utf-8", "iso-8859-1"):
         try:

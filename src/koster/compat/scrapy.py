@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ..access import (
-    MAX_OCTETS,
+    MAX_BYTES,
     Access,
     Failure,
     FailureKind,
@@ -238,7 +238,7 @@ class RobotsTxtMiddleware:
 
         if _OCTETS in request.meta:
             request.meta[_OCTETS] += len(data)
-            if request.meta[_OCTETS] > MAX_OCTETS:
+            if request.meta[_OCTETS] > MAX_BYTES:
                 raise StopDownload(fail=False)
 
     async def _tell(self, outcome: Outcome, request: Any) -> None:

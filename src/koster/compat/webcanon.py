@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from .. import dialects
 from ..access import (
-    MAX_OCTETS,
+    MAX_BYTES,
     Access,
     Failure,
     FailureKind,
@@ -430,7 +430,7 @@ class RobotsGate:
         try:
             context = ssl.create_default_context() if request.url.startswith("https:") else None
             status, headers, body, is_whole = fetch(
-                request.url, sent, context, deadline, MAX_OCTETS + 1
+                request.url, sent, context, deadline, MAX_BYTES + 1
             )
         except (OSError, http.client.HTTPException) as error:
             return Failure(FailureKind.CONNECTION, f"{type(error).__name__}: {error}"[:300])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 
 from ..access import (
-    MAX_OCTETS,
+    MAX_BYTES,
     Failure,
     FailureKind,
     Request,
@@ -17,7 +17,7 @@ from ..access import (
 from ._codings import ACCEPTED, CODINGS, unpacker
 
 #: Octets of a packed body that are read: nothing that is used is longer than what it is packed in.
-_MOST_PACKED = 2 * MAX_OCTETS
+_MOST_PACKED = 2 * MAX_BYTES
 
 
 def http_request(request: Request, user_agent: str, timeout: float | None) -> httpx2.Request:
@@ -48,12 +48,12 @@ class Reading:
     def is_enough(self, part: bytes) -> bool:
         """Take a part of the body as it came; tells whether no more is used."""
         self._came += len(part)
-        self._body += self._unpacker.feed(part, MAX_OCTETS + 1 - len(self._body))
-        return len(self._body) > MAX_OCTETS or self._came > _MOST_PACKED or self._unpacker.is_over
+        self._body += self._unpacker.feed(part, MAX_BYTES + 1 - len(self._body))
+        return len(self._body) > MAX_BYTES or self._came > _MOST_PACKED or self._unpacker.is_over
 
     def result(self) -> Response | Failure:
         """Return the answer, as far as it was read."""
-        octets, is_whole = bytes(self._body[:MAX_OCTETS]), len(self._body) <= MAX_OCTETS
+        octets, is_whole = bytes(self._body[:MAX_BYTES]), len(self._body) <= MAX_BYTES
         # Where nothing came there is nothing packed: 204, or a file without an octet.
         if is_whole and self._came and not self._unpacker.is_whole:
             return Failure(FailureKind.ENCODING, "its body breaks off before its end")

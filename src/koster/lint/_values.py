@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from .. import _charsets, _file
+from .. import _charsets
 from .._values import (
     clean_param,
     content_signal,
@@ -17,6 +17,7 @@ from .._values import (
     visit_time,
 )
 from ..dialects import BUFFER_OCTETS
+from ..engine import document as _document
 from ..model import Directive, LineKind
 from ._model import shortened
 
@@ -265,9 +266,9 @@ def bad_clean_param(subject: Subject) -> Iterator[Remark]:
 def too_long(subject: Subject) -> Iterator[Remark]:
     """Find files of which robots read a part."""
     size = len(subject.body)
-    if subject.is_cut or size > _charsets.MAX_OCTETS:
+    if subject.is_cut or size > _charsets.MAX_BYTES:
         lost = [
-            line for line in subject.said if subject.starts[line.number - 1] >= _charsets.MAX_OCTETS
+            line for line in subject.said if subject.starts[line.number - 1] >= _charsets.MAX_BYTES
         ]
         where = f"; {len(lost):,} lines from line {lost[0].number} on are not read" if lost else ""
         yield subject.file(
@@ -278,9 +279,9 @@ def too_long(subject: Subject) -> Iterator[Remark]:
 
 def beyond_koster(subject: Subject) -> Iterator[Remark]:
     """Find files that koster itself does not read to the end."""
-    if len(subject.body) > _file.MAX_OCTETS:
+    if len(subject.body) > _document.MAX_PARSED_BYTES:
         yield subject.file(
-            f"the file has more than {(_file.MAX_OCTETS + 1) >> 20} MiB; what follows was not looked at",
+            f"the file has more than {(_document.MAX_PARSED_BYTES + 1) >> 20} MiB; what follows was not looked at",
             "shorten it",
         )
 

@@ -11,15 +11,15 @@ colon as key and value, and some misspelt keys.
 
 from __future__ import annotations
 
-from . import _octets
-from .dialects import BUFFER_OCTETS, BlankLines, Bom, Comments, Keys, LineEnd, Separator
-from .model import Directive, LineKind
+from ..dialects import BUFFER_OCTETS, BlankLines, Bom, Comments, Keys, LineEnd, Separator
+from ..model import Directive, LineKind
+from . import memory as _memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._octets import Octets
-    from ._rows import Rows
-    from .dialects import Dialect
+    from ..dialects import Dialect
+    from .memory import Octets
+    from .rows import Rows
 
 #: Codes of lines that have no directive. In the rows of a parsed file stand only `BLANK` and
 #: `UNKNOWN`, and those only where they end something, and what a dialect's own function may read;
@@ -81,7 +81,7 @@ class Lexer:
             if directive in dialect.directives
         }
         table = [value for state in _automaton(codes) for value in state]
-        self._table = _octets.integers(len(table))
+        self._table = _memory.integers(len(table))
         for index, value in enumerate(table):
             self._table[index] = value
         self._prefix = dialect.keys == Keys.PREFIX
@@ -94,7 +94,7 @@ class Lexer:
         self._two_words = dialect.separator == Separator.COLON_OR_SPACE
 
     def __dealloc__(self) -> None:
-        _octets.release(self._table)
+        _memory.release(self._table)
 
     def scan(self, data: Octets, size: int, rows: Rows, every: bool) -> None:
         """Add a row for each line of ``data``: with ``every``, for those that say nothing too."""
@@ -104,15 +104,15 @@ class Lexer:
         while start < size:
             number += 1
             if feed < start:
-                feed = _octets.find(data, _LF, start, size)
+                feed = _memory.find(data, _LF, start, size)
             if carriage < start:
-                carriage = _octets.find(data, _CR, start, size)
+                carriage = _memory.find(data, _CR, start, size)
             if mark < start:
                 mark = self._comment(data, start, size)
             stop = min(carriage, feed)
             end = min(stop, mark)
             if self._buffer:
-                end = _octets.find(data, 0, start, min(end, start + self._buffer))
+                end = _memory.find(data, 0, start, min(end, start + self._buffer))
             self._line(data, start, end, stop, number, rows, every)
             start = stop + 2 if carriage + 1 == feed else stop + 1
 
@@ -129,10 +129,10 @@ class Lexer:
 
     def _comment(self, data: Octets, start: int, size: int) -> int:
         """Return where the next comment begins, at ``start``, the start of a line, or later."""
-        mark = _octets.find(data, _HASH, start, size)
+        mark = _memory.find(data, _HASH, start, size)
         if self._after_space:
             while start < mark < size and not WHITE[data[mark - 1]]:
-                mark = _octets.find(data, _HASH, mark + 1, size)
+                mark = _memory.find(data, _HASH, mark + 1, size)
         return mark
 
     def _line(
@@ -176,7 +176,7 @@ class Lexer:
 
         Unusual is everything but a known key with a colon right after it.
         """
-        separator = _octets.find(data, _COLON, start, end)
+        separator = _memory.find(data, _COLON, start, end)
         if separator == end and self._two_words:
             separator = self._gap_of_two_words(data, start, end)
         key_end = separator

@@ -1,6 +1,6 @@
 cimport cython
-from koster cimport _lines
-from koster._rows cimport Rows
+from koster.engine cimport lexer as _lexer
+from koster.engine.rows cimport Rows
 
 cdef int _USER_AGENT, _PRODUCT_TOKEN, _LETTERS, _SUBSTRING, _PREFIX
 cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _CHOSEN, _SHORT, _STAR, _SLASH, _SPACE, HEADER_OCTETS

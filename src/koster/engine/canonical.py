@@ -16,12 +16,12 @@ pattern never begins with such an octet (UTF-8 tells the beginnings of character
 
 from __future__ import annotations
 
-from . import _octets
-from .dialects import Escapes, Patterns, UrlPath
+from ..dialects import Escapes, Patterns, UrlPath
+from . import memory as _memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._octets import Octets
+    from .memory import Octets
 
 _CANONICAL = int(Escapes.CANONICAL)
 _PATTERN_ONLY = int(Escapes.PATTERN_ONLY)
@@ -107,7 +107,7 @@ def span(url: Octets, size: int, url_path: int) -> tuple[int, int]:
         return _google_span(url, size)
     if url_path == _GIVEN:
         return 0, size
-    end = _octets.find(url, _HASH, 0, size)
+    end = _memory.find(url, _HASH, 0, size)
     start = 0
     if end >= 2 and url[0] == _SLASH and url[1] == _SLASH:
         start = 2
@@ -135,14 +135,14 @@ def _google_span(url: Octets, size: int) -> tuple[int, int]:
     Returns ``(size, size)`` for a URL that has no path.
     """
     start = 2 if size >= 2 and url[0] == _SLASH and url[1] == _SLASH else 0
-    mark = _octets.find(url, _HASH, start, size)
+    mark = _memory.find(url, _HASH, start, size)
     colon = _google_separator(url, start, size)
     path = _google_path(url, start, size)
     if colon < path:
         path = _google_path(url, colon + 3, size)
     if path >= size or mark < path:
         return size, size
-    return path, _octets.find(url, 0, path, mark)
+    return path, _memory.find(url, 0, path, mark)
 
 
 def _google_path(url: Octets, start: int, size: int) -> int:
@@ -154,11 +154,11 @@ def _google_path(url: Octets, start: int, size: int) -> int:
 
 def _google_separator(url: Octets, start: int, size: int) -> int:
     """Return where the first ``://`` stands, or ``size``."""
-    colon = _octets.find(url, _COLON, start, size)
+    colon = _memory.find(url, _COLON, start, size)
     while colon < size:
         if size - colon > 2 and url[colon + 1] == _SLASH and url[colon + 2] == _SLASH:
             return colon
-        colon = _octets.find(url, _COLON, colon + 1, size)
+        colon = _memory.find(url, _COLON, colon + 1, size)
     return size
 
 
@@ -186,7 +186,7 @@ def write(
         out[at] = _SLASH
         at += 1
     if escapes == _AS_WRITTEN or (escapes == _PATTERN_ONLY and patterns == URL):
-        _octets.copy(out, at, data, start, end - start)
+        _memory.copy(out, at, data, start, end - start)
         return at + end - start
     if escapes == _PATTERN_ONLY:
         return _write_google(data, start, end, out, at)
@@ -213,7 +213,7 @@ def _write_form(
         position += 1
         if octet == _PERCENT and _is_escape(data, position, end):
             if query < 0:
-                query = _octets.find(data, _QUERY, start, end)
+                query = _memory.find(data, _QUERY, start, end)
             value = 16 * _NIBBLE[data[position]] + _NIBBLE[data[position + 1]]
             at = _write_escape(value, escapes, patterns, query < position, quoted, out, at)
             position += 2

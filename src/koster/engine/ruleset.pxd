@@ -1,7 +1,7 @@
 cimport cython
-from koster cimport _glob, _octets, _paths, _trie
-from koster._rows cimport Rows
-from koster._trie cimport Trie
+from koster.engine cimport wildcards as _wildcards, memory as _memory, canonical as _canonical, trie as _trie
+from koster.engine.rows cimport Rows
+from koster.engine.trie cimport Trie
 
 cdef int _ALLOW, _DISALLOW, _CANONICAL, _WILDCARDS, _SHELL, _ALLOW_ALL, _FIRST, _LONGEST
 cdef int _STAR, _DOLLAR, _SLASH, _QUERY

@@ -1,6 +1,6 @@
 cimport cython
-from koster cimport _lines
-from koster._rows cimport Rows
+from koster.engine cimport lexer as _lexer
+from koster.engine.rows cimport Rows
 
 cdef int _USER_AGENT, _ALLOW, _DISALLOW, _ROBOT_VERSION
 

@@ -1,4 +1,4 @@
-"""Groups: the second step, from the rows of `_lines` to a row for each group.
+"""Groups: the second step, from the rows of `lexer` to a row for each group.
 
 A group is ``(first row, row after its last)``; its agents and rules are the rows in between.
 
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 
-from . import _lines
-from .dialects import GroupNeeds, Orphans
-from .model import Directive, LineKind
+from ..dialects import GroupNeeds, Orphans
+from ..model import Directive, LineKind
+from . import lexer as _lexer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._rows import Rows
-    from .dialects import Dialect
+    from ..dialects import Dialect
+    from .rows import Rows
 
 _USER_AGENT = Directive.USER_AGENT.code
 _ALLOW = Directive.ALLOW.code
@@ -38,7 +38,7 @@ class Grouping:
             if isinstance(kind, Directive):
                 bits |= 1 << kind.code
             elif kind is LineKind.UNKNOWN:
-                bits |= 1 << _lines.UNKNOWN
+                bits |= 1 << _lexer.UNKNOWN
         self.closing = bits
         self.needs_rules = dialect.group_needs == GroupNeeds.RULES
         self.needs_directives = dialect.group_needs == GroupNeeds.DIRECTIVES
@@ -58,10 +58,10 @@ def delimit(rows: Rows, grouping: Grouping, groups: Rows) -> None:
                 _end(rows, grouping, first, row, groups)
                 first = row
                 closed = False
-        elif code == _lines.BLANK:
+        elif code == _lexer.BLANK:
             _end(rows, grouping, first, row, groups)
             first = -1
-        elif code != _lines.MALFORMED and grouping.closing >> code & 1:
+        elif code != _lexer.MALFORMED and grouping.closing >> code & 1:
             closed = True
             if orphans and first < 0:
                 first = row

@@ -15,11 +15,11 @@ trie a cache miss each (``make bench``, growth).
 
 from __future__ import annotations
 
-from . import _octets
+from . import memory as _memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._octets import Integers, Octets
+    from .memory import Integers, Octets
 
 #: Integers in a node.
 NODE = 8
@@ -42,12 +42,12 @@ class Trie:
     def __init__(self, rules: int) -> None:
         """Make room for so many rules: each can make two nodes."""
         self.used = 1
-        self.nodes = _octets.integers(NODE * (2 * rules + 1))
-        self.chain = _octets.integers(rules + 1)
+        self.nodes = _memory.integers(NODE * (2 * rules + 1))
+        self.chain = _memory.integers(rules + 1)
 
     def __dealloc__(self) -> None:
-        _octets.release(self.nodes)
-        _octets.release(self.chain)
+        _memory.release(self.nodes)
+        _memory.release(self.chain)
 
     def insert(self, text: Octets, start: int, end: int) -> int:
         """Return the node for ``text[start:end]``, which is made if there is none."""
@@ -99,16 +99,16 @@ class Trie:
 
         Tells whether there was memory for that.
         """
-        order = _octets.integers(self.used)
-        out = _octets.integers(NODE * self.used)
+        order = _memory.integers(self.used)
+        out = _memory.integers(NODE * self.used)
         if order and out:
             _arrange(self.nodes, self.used, order, out)
-            _octets.release(order)
-            _octets.release(self.nodes)
+            _memory.release(order)
+            _memory.release(self.nodes)
             self.nodes = out
             return True
-        _octets.release(order)
-        _octets.release(out)
+        _memory.release(order)
+        _memory.release(out)
         return False
 
 
@@ -172,6 +172,6 @@ def step(nodes: Integers, node: int, text: Octets, path: Octets, position: int, 
             size = nodes[NODE * middle + SIZE]
             if size == 1:
                 return middle
-            fits = size <= stop - position and _octets.same(text, label, path, position, size)
+            fits = size <= stop - position and _memory.same(text, label, path, position, size)
             return middle if fits else 0
     return 0

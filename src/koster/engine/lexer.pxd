@@ -1,6 +1,6 @@
 cimport cython
-from koster cimport _octets
-from koster._rows cimport Rows
+from koster.engine cimport memory as _memory
+from koster.engine.rows cimport Rows
 
 cdef int UNKNOWN, BLANK, COMMENT, MALFORMED, ODD
 cdef int _LF, _CR, _SPACE, _TAB, _HASH, _COLON, _WIDTH

@@ -13,15 +13,15 @@ from __future__ import annotations
 import bisect
 import re
 
-from . import _lines
-from .dialects import Names
-from .model import Directive
+from ..dialects import Names
+from ..model import Directive
+from . import lexer as _lexer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._octets import Octets
-    from ._rows import Rows
-    from .dialects import Choose
+    from ..dialects import Choose
+    from .memory import Octets
+    from .rows import Rows
 
 _USER_AGENT = Directive.USER_AGENT.code
 _PRODUCT_TOKEN = int(Names.PRODUCT_TOKEN)
@@ -313,7 +313,7 @@ def name_end(data: Octets, start: int, end: int) -> int:
     at = start
     while at < end and data[at] != _SLASH:
         at += 1
-    while at > start and (data[at - 1] == _STAR or _lines.WHITE[data[at - 1]]):
+    while at > start and (data[at - 1] == _STAR or _lexer.WHITE[data[at - 1]]):
         at -= 1
     return at
 
@@ -333,7 +333,7 @@ def _answer_to_token(data: Octets, start: int, end: int, token: Octets, size: in
     end = name_end(data, start, end)
     if size == 0 or end - start < size or not _same_letters(data, start, token, 0, size):
         return _OTHERS
-    return _NAMED if end - start == size or _lines.WHITE[data[start + size]] else _OTHERS
+    return _NAMED if end - start == size or _lexer.WHITE[data[start + size]] else _OTHERS
 
 
 def _answer_to_name(data: Octets, start: int, end: int, asked: Octets, size: int) -> int:
@@ -344,9 +344,9 @@ def _answer_to_name(data: Octets, start: int, end: int, asked: Octets, size: int
     at = 0
     while start < end and at < size:
         octet = _LOWER[data[start]]
-        if _lines.WHITE[octet]:
+        if _lexer.WHITE[octet]:
             octet = _SPACE
-            while start + 1 < end and _lines.WHITE[data[start + 1]]:
+            while start + 1 < end and _lexer.WHITE[data[start + 1]]:
                 start += 1
         if octet != asked[at]:
             return _OTHERS
@@ -357,7 +357,7 @@ def _answer_to_name(data: Octets, start: int, end: int, asked: Octets, size: int
 
 def _answer_to_letters(data: Octets, start: int, end: int, agent: Octets, size: int) -> int:
     """Compare a name, up to the first octet outside ``A-Za-z_-``, with the whole agent."""
-    if start < end and data[start] == _STAR and (start + 1 == end or _lines.WHITE[data[start + 1]]):
+    if start < end and data[start] == _STAR and (start + 1 == end or _lexer.WHITE[data[start + 1]]):
         return _EVERYBODY
     at = start
     while at < end and _LETTER[data[at]]:

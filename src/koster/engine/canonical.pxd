@@ -1,5 +1,5 @@
 cimport cython
-from koster cimport _octets
+from koster.engine cimport memory as _memory
 
 cdef int _CANONICAL, _PATTERN_ONLY, _AS_WRITTEN, _DECODED, _GOOGLE, _GIVEN, _WILDCARDS, _SHELL
 cdef int URL

@@ -10,7 +10,7 @@ its value begins and ends. (Four would be more than a file of short lines may ta
 
 from __future__ import annotations
 
-from . import _octets
+from . import memory as _memory
 
 #: ``values[3 * row] % CODES`` is the code of a line's row, ``// CODES`` the line's number.
 CODES = 128
@@ -25,10 +25,10 @@ class Rows:
         self.width = width
         self.room = room
         self.lost = False
-        self.values = _octets.integers(width * room)
+        self.values = _memory.integers(width * room)
 
     def __dealloc__(self) -> None:
-        _octets.release(self.values)
+        _memory.release(self.values)
 
     def octets(self) -> int:
         """Return the octets of memory that it takes."""
@@ -81,7 +81,7 @@ class Rows:
 
     def resize(self, room: int) -> bool:
         """Make room for exactly ``room`` rows; tell whether there was memory."""
-        values = _octets.resized(self.values, self.width * room)
+        values = _memory.resized(self.values, self.width * room)
         if not values:
             return False
         self.values = values

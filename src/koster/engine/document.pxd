@@ -1,9 +1,9 @@
 cimport cython
-from koster cimport _groups, _lines
-from koster._groups cimport Grouping
-from koster._lines cimport Lexer
-from koster._match cimport Form
-from koster._rows cimport Rows
+from koster.engine cimport groups as _groups, lexer as _lexer
+from koster.engine.groups cimport Grouping
+from koster.engine.lexer cimport Lexer
+from koster.engine.ruleset cimport Form
+from koster.engine.rows cimport Rows
 
 cdef int _USER_AGENT, _ALLOW, _DISALLOW
 cdef Plan _default_plan

@@ -1,7 +1,7 @@
 """The few things that C has and Python lacks, or the other way round: in this one place.
 
 Every step works on octets and offsets. What they need below that stands here twice: as
-Python in this file, and as C in ``_octets.pxd``, which the compiled steps use instead. Both
+Python in this file, and as C in ``_memory.pxd``, which the compiled steps use instead. Both
 give the same answers; nothing else in koster is written twice.
 """
 

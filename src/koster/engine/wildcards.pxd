@@ -1,5 +1,5 @@
 cimport cython
-from koster cimport _octets
+from koster.engine cimport memory as _memory
 
 cdef int SHORT, NO_ROOM, _PLACES
 cdef bytes _EVERY_TABLE

@@ -10,16 +10,19 @@ Many URLs can be decided without the interpreter lock.
 
 from __future__ import annotations
 
-from . import _glob, _octets, _paths, _trie
-from ._trie import Trie
-from .dialects import Choice, EmptyRules, Escapes, IndexPages, Patterns, RobotsTxtPath, Unmatched
-from .model import Directive
+from ..dialects import Choice, EmptyRules, Escapes, IndexPages, Patterns, RobotsTxtPath, Unmatched
+from ..model import Directive
+from . import canonical as _canonical
+from . import memory as _memory
+from . import trie as _trie
+from . import wildcards as _wildcards
+from .trie import Trie
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._octets import Integers, Octets
-    from ._rows import Rows
-    from .dialects import Reading, Rewrite
+    from ..dialects import Reading, Rewrite
+    from .memory import Integers, Octets
+    from .rows import Rows
 
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
@@ -71,7 +74,7 @@ FEW_QUESTIONS = 4
 
 #: Octets fall into 31 kinds, a bit for each: what a pattern has and the path has not, cannot
 #: match. Letters, digits, and the separators of paths and queries are told apart. The last
-#: kind is every octet that is not plain in a canonical path (`_paths`).
+#: kind is every octet that is not plain in a canonical path (`canonical`).
 _KINDS_OF_LETTERS = {letter: number for number, letter in enumerate("abcdefghijklmnopqrstuvwxyz")}
 _KIND_OF = {"0123456789": 26, "/": 27, "-._~": 28, "?&=": 29}
 _OTHERS = 1 << 30
@@ -79,7 +82,7 @@ _OTHERS = 1 << 30
 
 def _kind_bits() -> Integers:
     """Return the bit of each octet's kind."""
-    bits = _octets.integers(256)
+    bits = _memory.integers(256)
     for octet in range(256):
         bits[octet] = _OTHERS
     for letter, kind in _KINDS_OF_LETTERS.items():
@@ -135,17 +138,17 @@ class Ruleset:
         self._longest = 0
         self._rules_room = 0
         self._text_room = 0
-        self._kinds = _octets.no_integers()
-        self._rules = _octets.no_integers()
-        self._links = _octets.no_integers()
-        self._text = _octets.no_octets()
+        self._kinds = _memory.no_integers()
+        self._rules = _memory.no_integers()
+        self._links = _memory.no_integers()
+        self._text = _memory.no_octets()
         self._trie: Trie | None = None
 
     def __dealloc__(self) -> None:
-        _octets.release(self._rules)
-        _octets.release(self._kinds)
-        _octets.release(self._text)
-        _octets.release(self._links)
+        _memory.release(self._rules)
+        _memory.release(self._kinds)
+        _memory.release(self._text)
+        _memory.release(self._links)
 
     def compile(self, data: bytes, rows: Rows, groups: Rows, chosen: list[int]) -> None:
         """Take in the rules of the chosen groups, in file order.
@@ -210,12 +213,12 @@ class Ruleset:
         rules = RULE * (more * count + 1)
         octets = more * (3 * size + count) + 1
         if rules > self._rules_room:
-            _octets.release(self._rules)
-            self._rules = _octets.integers(rules)
+            _memory.release(self._rules)
+            self._rules = _memory.integers(rules)
             self._rules_room = rules if self._rules else 0
         if octets > self._text_room:
-            _octets.release(self._text)
-            self._text = _octets.octets(octets)
+            _memory.release(self._text)
+            self._text = _memory.octets(octets)
             self._text_room = octets if self._text else 0
         return self._rules_room > 0 and self._text_room > 0
 
@@ -223,7 +226,7 @@ class Ruleset:
         """Do what can be done when all rules are there; tell whether there was memory."""
         if self.form.unless_allows:
             self._settle_unmatched()
-        return self._longest <= _glob.SHORT or self._link_runs()
+        return self._longest <= _wildcards.SHORT or self._link_runs()
 
     def _is_rewritten(self, data: Octets, rows: Rows, row: int) -> bool:
         """Tell whether a rule's value is not to be taken as it stands."""
@@ -277,7 +280,9 @@ class Ruleset:
     def _add(self, data: Octets, start: int, end: int, octets: int, allow: bool, row: int) -> None:
         """Add the rule with the pattern ``data[start:end]``; see `_add_pattern`."""
         at = self._used
-        stop = _paths.write(data, start, end, self.form.escapes, self.form.patterns, self._text, at)
+        stop = _canonical.write(
+            data, start, end, self.form.escapes, self.form.patterns, self._text, at
+        )
         self._add_pattern(at, stop, octets, allow, row)
         if allow and self.form.index_pages:
             self._add_directory(at, stop, row)
@@ -290,10 +295,10 @@ class Ruleset:
         if (
             slash >= at
             and stop - slash >= _INDEX_SIZE
-            and _octets.same(self._text, slash, _INDEX_PAGE, 0, _INDEX_SIZE)
+            and _memory.same(self._text, slash, _INDEX_PAGE, 0, _INDEX_SIZE)
         ):
             size = slash + 1 - at
-            _octets.copy(self._text, stop, self._text, at, size)
+            _memory.copy(self._text, stop, self._text, at, size)
             self._text[stop + size] = _DOLLAR
             self._add_pattern(stop, stop + size + 1, -1, True, row)
 
@@ -311,22 +316,24 @@ class Ruleset:
             if stop > at and self._text[stop - 1] == _DOLLAR:
                 flags |= _ANCHORED
                 stop -= 1
-            literal = _octets.find(self._text, _STAR, at, stop)
+            literal = _memory.find(self._text, _STAR, at, stop)
             while stop > literal and self._text[stop - 1] == _STAR:
                 # After a closing star anything may follow: neither it nor "$" says more.
                 flags &= ~_ANCHORED
                 stop -= 1
             if literal < stop:
                 flags |= _WILD | _SPECIAL
-                self._longest = max(self._longest, _glob.longest_run(self._text, literal, stop))
+                self._longest = max(
+                    self._longest, _wildcards.longest_run(self._text, literal, stop)
+                )
         elif self.form.patterns == _SHELL:
             flags |= _ANCHORED
             literal = at
-            while literal < stop and not _glob.is_special(self._text[literal]):
+            while literal < stop and not _wildcards.is_special(self._text[literal]):
                 literal += 1
             if literal < stop:
                 flags |= _GLOB
-                if not _glob.is_explicit(self._text, literal, stop):
+                if not _wildcards.is_explicit(self._text, literal, stop):
                     flags |= _SPECIAL
         rank = self._rank(octets, flags)
         _set_rule(self._rules, RULE * self.count, at, stop, literal, flags, rank, row)
@@ -357,14 +364,14 @@ class Ruleset:
 
     def _link_runs(self) -> bool:
         """Prepare the search for long runs between stars; tell whether there was memory."""
-        _octets.release(self._links)
-        self._links = _octets.integers(self._used + 1)
+        _memory.release(self._links)
+        self._links = _memory.integers(self._used + 1)
         if not self._links:
             return False
         for rule in range(self.count):
             at = RULE * rule
             if self._rules[at + _FLAGS] & _WILD:
-                _glob.link(
+                _wildcards.link(
                     self._text, self._rules[at + _LITERAL], self._rules[at + _END], self._links
                 )
         return True
@@ -426,13 +433,13 @@ class Ruleset:
 
     def path_of(self, url: bytes) -> bytes:
         """Return what of a URL is compared with patterns: its path and query, in one form."""
-        start, end = _paths.span(url, len(url), self.form.url_path)
-        path = _octets.octets(3 * (end - start) + 1)
+        start, end = _canonical.span(url, len(url), self.form.url_path)
+        path = _memory.octets(3 * (end - start) + 1)
         if not path:
             raise MemoryError("no memory for the path of a URL")
-        end = _paths.write(url, start, end, self.form.escapes, _paths.URL, path, 0)
+        end = _canonical.write(url, start, end, self.form.escapes, _canonical.URL, path, 0)
         found = bytes(path[:end])
-        _octets.release(path)
+        _memory.release(path)
         return found
 
     def octets(self) -> int:
@@ -461,7 +468,7 @@ class Ruleset:
         They stand apart from the rules: most rules are passed over by them, and so many fit
         into a cache line (``make bench``, prepared decisions).
         """
-        kinds_of = _octets.integers(self.count)
+        kinds_of = _memory.integers(self.count)
         if kinds_of:
             for rule in range(self.count):
                 at = RULE * rule
@@ -497,7 +504,7 @@ class Ruleset:
 
         Or one of `UNMATCHED`, `EXEMPT` and `NO_MEMORY`.
         """
-        start, end = _paths.span(url, size, self.form.url_path)
+        start, end = _canonical.span(url, size, self.form.url_path)
         if self.form.exempt and _is_exempt(url, start, end):
             return EXEMPT
         if self.count == 0:
@@ -506,15 +513,15 @@ class Ruleset:
         if self.form.escapes == _CANONICAL:
             plain = start < end and url[start] == _SLASH and kinds < _OTHERS
         else:
-            plain = _paths.is_plain(url, start, end, self.form.escapes)
+            plain = _canonical.is_plain(url, start, end, self.form.escapes)
         if plain:
             return self._best(url, start, end, kinds)
-        path = _octets.octets(3 * (end - start) + 1)
+        path = _memory.octets(3 * (end - start) + 1)
         if not path:
             return NO_MEMORY
-        end = _paths.write(url, start, end, self.form.escapes, _paths.URL, path, 0)
+        end = _canonical.write(url, start, end, self.form.escapes, _canonical.URL, path, 0)
         best = self._best(path, 0, end, _kinds_in(path, 0, end))
-        _octets.release(path)
+        _memory.release(path)
         return best
 
     def _best(self, path: Octets, start: int, end: int, kinds: int) -> int:
@@ -538,7 +545,7 @@ class Ruleset:
             size = rules[at + _LITERAL] - rules[at + _START]
             if size > end - start:
                 continue
-            if not _octets.same(self._text, rules[at + _START], path, start, size):
+            if not _memory.same(self._text, rules[at + _START], path, start, size):
                 continue
             matched = 1
             if rules[at + _FLAGS] > ALLOWS:
@@ -591,12 +598,12 @@ class Ruleset:
         rules = self._rules
         flags = rules[at + _FLAGS]
         if flags & _WILD:
-            return _glob.matches(
+            return _wildcards.matches(
                 self._text, rules[at + _LITERAL], rules[at + _END], flags & _ANCHORED != 0,
                 self._links, path, position, end,
             )  # fmt: skip
         if flags & _GLOB:
-            return _glob.shell_matches(
+            return _wildcards.shell_matches(
                 self._text, rules[at + _LITERAL], rules[at + _END], path, position, end
             )
         return position == end or not flags & _ANCHORED
@@ -626,7 +633,7 @@ def _is_exempt(url: Octets, start: int, end: int) -> bool:
     """Tell whether a raw path is exactly /robots.txt, with or without a query."""
     return (
         end - start >= _EXEMPT_SIZE
-        and _octets.same(url, start, _EXEMPT_PATH, 0, _EXEMPT_SIZE)
+        and _memory.same(url, start, _EXEMPT_PATH, 0, _EXEMPT_SIZE)
         and (end - start == _EXEMPT_SIZE or url[start + _EXEMPT_SIZE] == _QUERY)
     )
 
@@ -638,9 +645,9 @@ def _is_better(rank: int, rule: int, best_rank: int, best: int) -> bool:
 
 def pattern_octets(pattern: bytes) -> int:
     """Return how long the canonical form of a pattern is: what the longest match counts."""
-    out = _octets.octets(3 * len(pattern) + 1)
+    out = _memory.octets(3 * len(pattern) + 1)
     if not out:
         raise MemoryError("no memory for a pattern")
-    size = _paths.write(pattern, 0, len(pattern), _CANONICAL, _WILDCARDS, out, 0)
-    _octets.release(out)
+    size = _canonical.write(pattern, 0, len(pattern), _CANONICAL, _WILDCARDS, out, 0)
+    _memory.release(out)
     return size

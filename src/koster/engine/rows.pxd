@@ -1,5 +1,5 @@
 cimport cython
-from koster cimport _octets
+from koster.engine cimport memory as _memory
 
 cdef int CODES
 

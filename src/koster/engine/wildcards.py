@@ -9,11 +9,11 @@ octets, so that each element is compared with many places of the path at once.
 
 from __future__ import annotations
 
-from . import _octets
+from . import memory as _memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._octets import Integers, Octets
+    from .memory import Integers, Octets
 
 _STAR = 42
 _QUESTION = 63
@@ -46,10 +46,10 @@ def matches(
     while at < end:
         while at < end and text[at] == _STAR:
             at += 1
-        run_end = _octets.find(text, _STAR, at, end)
+        run_end = _memory.find(text, _STAR, at, end)
         size = run_end - at
         if anchored and run_end == end:
-            return stop - position >= size and _octets.same(text, at, path, stop - size, size)
+            return stop - position >= size and _memory.same(text, at, path, stop - size, size)
         position = _search(text, at, size, links, path, position, stop)
         if position < 0:
             return False
@@ -68,10 +68,10 @@ def _search(
         return _search_long(text, at, size, links, path, position, stop)
     last = stop - size + 1
     while True:
-        position = _octets.find(path, text[at], position, last)
+        position = _memory.find(path, text[at], position, last)
         if position >= last:
             return -1
-        if _octets.same(path, position, text, at, size):
+        if _memory.same(path, position, text, at, size):
             return position
         position += 1
 
@@ -96,7 +96,7 @@ def longest_run(text: Octets, at: int, end: int) -> int:
     """Return the octets in the longest run between stars."""
     longest = 0
     while at < end:
-        run_end = _octets.find(text, _STAR, at, end)
+        run_end = _memory.find(text, _STAR, at, end)
         longest = max(longest, run_end - at)
         at = run_end + 1
     return longest
@@ -108,7 +108,7 @@ def link(text: Octets, at: int, end: int, links: Integers) -> None:
     ``links[i]`` is how many octets before and with ``text[i]`` are also how its run begins.
     """
     while at < end:
-        run_end = _octets.find(text, _STAR, at, end)
+        run_end = _memory.find(text, _STAR, at, end)
         matched = 0
         for position in range(at + 1, run_end):
             while matched > 0 and text[position] != text[at + matched]:
@@ -140,7 +140,7 @@ def shell_matches(text: Octets, at: int, end: int, path: Octets, position: int, 
 
     Returns 1 or 0, or `NO_ROOM`.
     """
-    room = _octets.octets(_PLACES + 256)
+    room = _memory.octets(_PLACES + 256)
     if not room:
         return NO_ROOM
     closing = _last_closing(text, at, end)
@@ -162,7 +162,7 @@ def shell_matches(text: Octets, at: int, end: int, path: Octets, position: int, 
         position += size
         at = run_end + 1
         after_star = True
-    _octets.release(room)
+    _memory.release(room)
     return matched
 
 
@@ -182,13 +182,13 @@ def elements(pattern: bytes) -> list[bytes | None]:
             found.append(None)
         else:
             after = _element_end(pattern, at, end, closing)
-            room = _octets.octets(_PLACES + 256)
+            room = _memory.octets(_PLACES + 256)
             if not room:
                 raise MemoryError("no memory for a shell pattern")
-            _octets.fill(room, 0, 1, _PLACES)
+            _memory.fill(room, 0, 1, _PLACES)
             _strike_out(pattern, at, after, room, _PLACES, _EVERY_OCTET, 0)
             found.append(bytes(room[:256]))
-            _octets.release(room)
+            _memory.release(room)
         at = after
     return found
 
@@ -239,14 +239,14 @@ def _place(
     """
     while low <= high:
         count = min(_PLACES, high - low + 1)
-        _octets.fill(room, 0, 1, count)
+        _memory.fill(room, 0, 1, count)
         possible = 0
         element = at
         position = low
         while element < end and possible < count:
             after = _element_end(text, element, end, closing)
             _strike_out(text, element, after, room, count, path, position)
-            possible = _octets.find(room, 1, 0, count)
+            possible = _memory.find(room, 1, 0, count)
             element = after
             position += 1
         if possible < count:
@@ -279,7 +279,7 @@ def _note_members(text: Octets, at: int, end: int, room: bytearray) -> None:
     if at < end and text[at] == _BANG:
         wanted = 0
         at += 1
-    _octets.fill(room, _PLACES, 1 - wanted, 256)
+    _memory.fill(room, _PLACES, 1 - wanted, 256)
     while at < end:
         if text[at] == _BACKSLASH and at + 1 < end:
             at += 1
@@ -291,4 +291,4 @@ def _note_members(text: Octets, at: int, end: int, room: bytearray) -> None:
             high = text[at]
             at += 1
         if low <= high:
-            _octets.fill(room, _PLACES + low, wanted, high - low + 1)
+            _memory.fill(room, _PLACES + low, wanted, high - low + 1)

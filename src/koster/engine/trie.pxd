@@ -1,5 +1,5 @@
 cimport cython
-from koster cimport _octets
+from koster.engine cimport memory as _memory
 
 cdef int NODE, LABEL, SIZE, CHILD, CHILDREN, PLAIN, CHAIN, OCTET, RANK, _SIBLING
 

@@ -10,35 +10,36 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from . import _groups, _lines
-from ._groups import Grouping
-from ._lines import Lexer
-from ._match import Form
-from ._rows import Rows
-from .dialects import RFC9309, Dialect, EmptyRules, Merging
-from .model import DIRECTIVE_OF, Directive, Group, Line, LineKind, Rule, text_of
+from ..dialects import RFC9309, Dialect, EmptyRules, Merging
+from ..model import DIRECTIVE_OF, Directive, Group, Line, LineKind, Rule, text_of
+from . import groups as _groups
+from . import lexer as _lexer
+from .groups import Grouping
+from .lexer import Lexer
+from .rows import Rows
+from .ruleset import Form
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from .dialects import ReadOdd
+    from ..dialects import ReadOdd
 
-#: What is read of a file, up to a whole line: 16 MiB less one octet, 32 times what crawlers are to
-#: read (RFC 9309 §2.5). The tables have 32 bits for the number of a line with its code (`_rows`),
-#: and for offsets into patterns, which can take three octets for one.
-MAX_OCTETS = (1 << 24) - 1
+#: What is read of a file, up to a whole line: 16 MiB less one byte, 32 times what crawlers have to
+#: read (RFC 9309 §2.5). The tables have 32 bits for the number of a line with its code (`rows`),
+#: and for offsets into patterns, which can take three bytes for one.
+MAX_PARSED_BYTES = (1 << 24) - 1
 
 _USER_AGENT = Directive.USER_AGENT.code
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
 
 _KINDS = {
-    _lines.BLANK: LineKind.BLANK,
-    _lines.COMMENT: LineKind.COMMENT,
-    _lines.MALFORMED: LineKind.MALFORMED,
-    _lines.UNKNOWN: LineKind.UNKNOWN,
+    _lexer.BLANK: LineKind.BLANK,
+    _lexer.COMMENT: LineKind.COMMENT,
+    _lexer.MALFORMED: LineKind.MALFORMED,
+    _lexer.UNKNOWN: LineKind.UNKNOWN,
 }
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
 
@@ -109,8 +110,8 @@ def octets_of(body: Any) -> bytes:
 
 def read(data: bytes, plan: Plan) -> File:
     """Parse octets: lines, then groups."""
-    if len(data) > MAX_OCTETS:
-        last = max(data.rfind(b"\n", 0, MAX_OCTETS), data.rfind(b"\r", 0, MAX_OCTETS))
+    if len(data) > MAX_PARSED_BYTES:
+        last = max(data.rfind(b"\n", 0, MAX_PARSED_BYTES), data.rfind(b"\r", 0, MAX_PARSED_BYTES))
         data = data[: last + 1]
     file = File()
     file.fill(data, plan)
@@ -138,7 +139,7 @@ class File:
     def read_odd_lines(self, rows: Rows, read_odd: ReadOdd) -> None:
         """Let the dialect's own function read the lines that begin with a key and white space."""
         for row in range(rows.count):
-            if rows.code(row) == _lines.ODD:
+            if rows.code(row) == _lexer.ODD:
                 start = rows.start(row)
                 line = self.data[start : rows.end(row)]
                 found = read_odd(line)
@@ -146,9 +147,9 @@ class File:
                     directive, at = found
                     rows.replace(row, directive.code, min(start + at, rows.end(row)))
                 elif b":" in line:
-                    rows.replace(row, _lines.UNKNOWN, start + line.index(b":") + 1)
+                    rows.replace(row, _lexer.UNKNOWN, start + line.index(b":") + 1)
                 else:
-                    rows.replace(row, _lines.MALFORMED, start)
+                    rows.replace(row, _lexer.MALFORMED, start)
 
     def octets(self) -> int:
         """Return the octets of memory that it takes, without the file's own."""
@@ -240,7 +241,7 @@ class File:
         allow = directive is Directive.ALLOW
         if not pattern and form.empty_rules:
             allow = not allow or form.empty_rules == EmptyRules.ALLOW_ALL
-        column = start - _lines.line_start(self.data, start) + 1
+        column = start - _lexer.line_start(self.data, start) + 1
         return Rule(directive, pattern, self.rows.number(row), allow, column)
 
     def form_of(self, row: int) -> Form:
