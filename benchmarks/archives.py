@@ -214,7 +214,7 @@ def _command(arguments: list[object]) -> float:
 
 
 def _most_memory(given: Path, out: Path) -> float:
-    """Return the most memory that a run takes, in octets."""
+    """Return the most memory that a run takes, in bytes."""
     command = [sys.executable, "-c", _TOLD, str(given), str(out), *AGENTS]
     done = subprocess.run(command, capture_output=True, check=True)
     return int(done.stdout) * 1024

@@ -66,7 +66,7 @@ def hostile_shell(pattern: str, path: str) -> float:
 
 
 def memory(name: str) -> float:
-    """Return the octets that the process grows by, for each octet parsed and kept."""
+    """Return the bytes that the process grows by, for each byte parsed and kept."""
     one = peer(name)
     assert one.parse is not None
     bodies = [data.handed(body, one.text) for body in data.corpus().values()]

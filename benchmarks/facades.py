@@ -23,7 +23,7 @@ SITE = "https://example.com/robots.txt"
 
 @dataclass(frozen=True)
 class Facade:
-    """``handed`` makes of a file's octets what the library takes; ``kept``: files are kept."""
+    """``handed`` makes of a file's bytes what the library takes; ``kept``: files are kept."""
 
     name: str
     original: str

@@ -2,7 +2,7 @@
 
 A peer gives three things: ``once`` parses a file and decides about one URL, ``parse`` gives
 whatever it keeps of a file, and ``prepare`` makes of that a function that decides about URLs.
-What a peer cannot be asked is None. Files are handed over as each wants them, octets or text.
+What a peer cannot be asked is None. Files are handed over as each wants them, bytes or text.
 """
 
 from __future__ import annotations

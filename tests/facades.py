@@ -37,7 +37,7 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Column:
-    """``text``: the files are handed over as text, with octets that are not UTF-8 replaced.
+    """``text``: the files are handed over as text, with bytes that are not UTF-8 replaced.
 
     ``share`` is the least share of the rows that must agree.
     """

@@ -18,7 +18,7 @@ class Answer:
     """What the server does.
 
     ``close``: it says nothing; ``delay``: it waits, in seconds; ``trickle``: it waits so long
-    after each octet of the body; ``phrase``: what follows the status.
+    after each byte of the body; ``phrase``: what follows the status.
     """
 
     status: int = 200

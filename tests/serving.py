@@ -81,7 +81,7 @@ class Command:
         return self.process.wait(timeout)
 
     def memory(self) -> int:
-        """Return the octets of memory that it has."""
+        """Return the bytes of memory that it has."""
         pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 

@@ -1,4 +1,4 @@
-"""What hypothesis makes up: octets of all kinds, and files that look like robots.txt."""
+"""What hypothesis makes up: bytes of all kinds, and files that look like robots.txt."""
 
 from __future__ import annotations
 

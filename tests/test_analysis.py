@@ -22,7 +22,7 @@ from koster.analysis import (
 )
 from koster.dialects import DIALECTS
 
-#: Small, so that patterns meet, with an octet of which no pattern speaks.
+#: Small, so that patterns meet, with a byte of which no pattern speaks.
 LETTERS = ("a", "b", "/", "?", "$", "x")
 SIZE = 5
 

@@ -104,7 +104,7 @@ def test_duckdb_may_be_told_again_and_otherwise(con: Any) -> None:
 def test_duckdb_tells_what_is_wrong(con: Any, table: pa.Table) -> None:
     with pytest.raises(duckdb.Error, match=r"robots_allowed\(col0 ANY, col1 ANY, col2 ANY"):
         con.sql("SELECT robots_allowed(body) FROM robots").fetchall()
-    with pytest.raises(duckdb.Error, match="bodies must be a column of text or octets, not of"):
+    with pytest.raises(duckdb.Error, match="bodies must be a column of text or bytes, not of"):
         con.sql("SELECT robots_facts(id) FROM robots").fetchall()
     assert con.sql("SELECT robots_classify('', NULL), robots_classify(NULL, ['x'])").fetchall() == [
         (None, None)
@@ -230,7 +230,7 @@ def test_polars_names_columns_as_the_command_does(frame: pl.DataFrame) -> None:
 
 def test_polars_tells_what_is_wrong(frame: pl.DataFrame) -> None:
     bodies: Any = pl.col("id")
-    with pytest.raises(Exception, match="bodies must be a column of text or octets, not of int64"):
+    with pytest.raises(Exception, match="bodies must be a column of text or bytes, not of int64"):
         frame.select(bodies.robots.facts())
     with pytest.raises(TypeError, match="not one str"):
         bodies.robots.classify("GPTBot")

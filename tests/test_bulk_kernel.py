@@ -300,13 +300,13 @@ def test_what_gives_itself_as_arrow_is_taken() -> None:
 
 
 def test_wrong_columns_are_told() -> None:
-    with pytest.raises(TypeError, match="bodies must be a column of text or octets, not of int64"):
+    with pytest.raises(TypeError, match="bodies must be a column of text or bytes, not of int64"):
         kernel.classify([1, 2], ["x"])
-    with pytest.raises(TypeError, match="urls must be a column of text or octets, not of double"):
+    with pytest.raises(TypeError, match="urls must be a column of text or bytes, not of double"):
         kernel.decide([ONE], [1.5], "x")
     with pytest.raises(TypeError, match="bodies must be a column"):
         kernel.facts(5)
-    with pytest.raises(TypeError, match="bodies must be a column of text or octets, not str"):
+    with pytest.raises(TypeError, match="bodies must be a column of text or bytes, not str"):
         kernel.classify("User-agent: *", ["x"])
     with pytest.raises(TypeError, match="not one str"):
         kernel.classify([ONE], "GPTBot")

@@ -57,7 +57,7 @@ print(re.search("VmHWM:\\\\s+(\\\\d+)", open("/proc/self/status").read())[1])
 
 
 def most_memory(kind: str, path: Path) -> int:
-    """The most octets that a run takes in a process of its own."""
+    """The most bytes that a run takes in a process of its own."""
     arguments = [sys.executable, "-c", _RUN, kind, str(path), f"{path}-{kind}.out"]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -228,7 +228,7 @@ def test_page_headers_say_what_the_footer_says(tmp_path: Path, name: str) -> Non
 
 
 def test_an_encoding_that_repeats_beginnings_is_refused(tmp_path: Path) -> None:
-    """A page of a few octets may be gigabytes of texts that begin alike."""
+    """A page of a few bytes may be gigabytes of texts that begin alike."""
     path = tmp_path / "a.parquet"
     table = pa.table({"body": ["#" * 1_000_000 + str(n) for n in range(500)]})
     encoding = {"body": "DELTA_BYTE_ARRAY"}
@@ -314,7 +314,7 @@ def test_what_is_no_header_is_told(octets: bytes) -> None:
 
 
 def test_broken_files_are_told(tmp_path: Path) -> None:
-    """Whatever becomes of its octets, a file is read or told of."""
+    """Whatever becomes of its bytes, a file is read or told of."""
     rng = random.Random(1)
     path = tmp_path / "a.parquet"
     _by_arrow(compression="none")(path)

@@ -257,7 +257,7 @@ def test_bad_records_of_archives(tmp_path: Path) -> None:
     path.write_bytes(data[: offsets[3] + 30])
     result = bulk("facts", path, "-o", tmp_path / "out")
     assert result.exit_code == 1
-    assert f"at octet {offsets[3]}: the archive breaks off in it" in result.output
+    assert f"at byte {offsets[3]}: the archive breaks off in it" in result.output
     assert len(rows(tmp_path / "out")) == 2
 
 
@@ -278,7 +278,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_done(tmp_path: Path) -> Non
     assert "bad.warc.gz: is no WARC file" in told
     assert "none.parquet: no column is called body, text, content" in told
     assert "(there are x)" in told
-    assert "the column 'body' has int64, and body must be text or octets" in told
+    assert "the column 'body' has int64, and body must be text or bytes" in told
     assert "empty.csv: is empty, without even the names of columns" in told
     assert "no answers from 6 inputs" in told
     assert len(rows(tmp_path / "out")) == 5
@@ -566,7 +566,7 @@ def test_agents_and_urls_that_are_no_text(tmp_path: Path, table: Path) -> None:
 def test_a_small_file_of_large_texts_is_read_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Dictionaries make a few octets of what is gigabytes when it is spelt out."""
+    """Dictionaries make a few bytes of what is gigabytes when it is spelt out."""
     monkeypatch.setattr(_parquet, "BYTES", 1_000_000)
     path = tmp_path / "robots.parquet"
     rows_ = 500
@@ -777,7 +777,7 @@ def test_a_line_that_is_too_long_is_one_bad_record(
     (given,) = _inputs.find([str(path)])
     found = [len(each.bodies) for each in _inputs.batches(given, Columns(), trouble)]
     assert sum(found) == 2
-    assert trouble.listed == [f"line {n}: it has more than 3,000,000 octets" for n in (2, 4)]
+    assert trouble.listed == [f"line {n}: it has more than 3,000,000 bytes" for n in (2, 4)]
 
 
 def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,7 @@ def test_lint_fetches_a_site(site: server.Site) -> None:
         (GOOD.encode("utf-32-be"), "text/plain; charset=UTF-32BE", "B002 the file is in UTF-32BE"),
         (GOOD.encode() + b"# \xe9\n", "text/plain; charset=ISO-8859-1", "B004 the file is served in iso"),
         # A charset that lies is none.
-        (GOOD.encode() + b"# \xe9\n", "text/plain; charset=ascii", "octet 0xe9 is not UTF-8"),
+        (GOOD.encode() + b"# \xe9\n", "text/plain; charset=ascii", "byte 0xe9 is not UTF-8"),
     ],
 )  # fmt: skip
 def test_lint_tells_in_what_a_site_serves_its_file(

@@ -130,7 +130,7 @@ def test_webcanon_the_longest_pattern_wins_without_its_anchor() -> None:
     assert verdict("User-agent: *\nDisallow: /a$\nAllow: /a", "/a") == ("allowed_explicit", 3)
     assert verdict("User-agent: *\nAllow: /a\nDisallow: /a$", "/a") == ("allowed_explicit", 2)
     assert verdict("User-agent: *\nAllow: /\nDisallow: /ab$", "/ab") == ("disallowed_explicit", 3)
-    # Characters count, not octets.
+    # Characters count, not bytes.
     body = "User-agent: *\nDisallow: /é*\nAllow: /*bc"
     assert verdict(body, "/ébc") == ("allowed_explicit", 3)
 

@@ -1,4 +1,4 @@
-"""How long an answer holds, what it means later, and how its octets are read."""
+"""How long an answer holds, what it means later, and how its bytes are read."""
 
 from __future__ import annotations
 

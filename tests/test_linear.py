@@ -1,4 +1,4 @@
-"""Work is counted, not timed: the lines of Python that run, and the octets that are searched.
+"""Work is counted, not timed: the lines of Python that run, and the bytes that are searched.
 
 Only where the steps run as plain Python; compiled they do the same.
 """
@@ -51,7 +51,7 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
 
 
 def work(action: Callable[[], object]) -> int:
-    """Return how many lines of Python run in an action, and octets that it searches."""
+    """Return how many lines of Python run in an action, and bytes that it searches."""
     count = 0
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
@@ -78,7 +78,7 @@ def work(action: Callable[[], object]) -> int:
 @pytest.mark.parametrize("dialect", koster.DIALECTS.values(), ids=str)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_parsing_is_linear(name: str, dialect: koster.Dialect) -> None:
-    """Twice the octets are at most a little more than twice the work."""
+    """Twice the bytes are at most a little more than twice the work."""
     small, large = HOSTILE[name](3000), HOSTILE[name](6000)
 
     def ask(body: bytes) -> None:

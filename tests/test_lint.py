@@ -49,7 +49,7 @@ def test_every_check_has_cases() -> None:
 
 
 def test_a_pattern_that_no_path_is_like_is_found() -> None:
-    """MK1994 compares octets as they stand, and no URL has these: it is text."""
+    """MK1994 compares bytes as they stand, and no URL has these: it is text."""
     found = lint(b"User-agent: *\nDisallow: /caf\xff\n", koster.MK1994, dialects=())
     assert "S004" in {each.code for each in found}
     found = lint("User-agent: *\nDisallow: /café\n".encode(), koster.MK1994, dialects=())

@@ -27,7 +27,7 @@ DIALECTS = st.sampled_from([*koster.DIALECTS.values(), *facade_dialects("koster"
 
 @given(strategies.bodies, strategies.urls, strategies.agents, DIALECTS)
 def test_nothing_raises(body: bytes, url: str, agent: str, dialect: koster.Dialect) -> None:
-    """Any octets parse, and any URL and agent get an answer, however it is asked."""
+    """Any bytes parse, and any URL and agent get an answer, however it is asked."""
     robots = koster.parse(body, dialect)
     rules = robots.rules_for(agent)
     decision = robots.decide(url, agent)

@@ -141,7 +141,7 @@ def test_check_fetches_the_url_s_own_site(api: httpx2.Client, site: Site) -> Non
 def test_fetch_gives_the_file_as_the_command_does(api: httpx2.Client, site: Site) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /\xff\n", headers={"ETag": '"a"'})
     found = api.get("/v1/fetch", params={"site": f"{site.url}/page"}).json()
-    # Octets that are no UTF-8 are read as Latin-1.
+    # Bytes that are no UTF-8 are read as Latin-1.
     assert found["body"] == "User-agent: *\nDisallow: /\u00ff\n" or "\ufffd" in found["body"]
     done = CliRunner().invoke(command_line, ["fetch", site.url, "--format", "json"])
     told = json.loads(done.stdout)

@@ -93,7 +93,7 @@ def running(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[Wire]
 
 
 def says(*parts: bytes) -> Script:
-    """Send octets, and close."""
+    """Send bytes, and close."""
 
     def script(connection: socket.socket) -> None:
         for part in parts:
@@ -103,7 +103,7 @@ def says(*parts: bytes) -> Script:
 
 
 def drips(octets: bytes, seconds: float, before: bytes = b"") -> Script:
-    """Send octets one by one."""
+    """Send bytes one by one."""
     pause = threading.Event()
 
     def script(connection: socket.socket) -> None:
@@ -116,7 +116,7 @@ def drips(octets: bytes, seconds: float, before: bytes = b"") -> Script:
 
 
 def resets(before: bytes = b"") -> Script:
-    """Send octets, and reset the connection."""
+    """Send bytes, and reset the connection."""
 
     def script(connection: socket.socket) -> None:
         connection.sendall(before)

@@ -1,6 +1,6 @@
 """Questions about a robots.txt, answered as records: what a service is asked for.
 
-Arguments and answers are octets, text, numbers, lists and dicts, so that a question can be worked
+Arguments and answers are bytes, text, numbers, lists and dicts, so that a question can be worked
 on in another process. `koster._records` says what the records hold.
 """
 

@@ -1,4 +1,4 @@
-"""Charsets: the octets of a served robots.txt as UTF-8. Pure.
+"""Charsets: the bytes of a served robots.txt as UTF-8. Pure.
 
 By their byte order mark, else as UTF-8 where they are valid UTF-8, else by the charset that the
 server declares, else as they are: servers often declare Latin-1 over UTF-8.
@@ -35,11 +35,11 @@ _MARKS = (
 
 
 def decoded(content: bytes, charset: str) -> str:
-    """Return octets as text.
+    """Return bytes as text.
 
     Raises:
         LookupError: there is no such charset.
-        UnicodeError: the octets are not in it.
+        UnicodeError: the bytes are not in it.
     """
     name = charset[:50].lower()
     if not name.isascii() or encodings.normalize_encoding(name) not in _known():
@@ -111,7 +111,7 @@ def as_utf8(body: bytes, charset: str | None, is_whole: bool) -> tuple[bytes, st
 
 
 def is_utf8(body: bytes) -> bool:
-    """Tell whether octets are UTF-8 text: what has NULs may be valid, but is none."""
+    """Tell whether bytes are UTF-8 text: what has NULs may be valid, but is none."""
     try:
         body.decode("utf-8")
     except UnicodeDecodeError:

@@ -10,7 +10,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def dumped(record: Any) -> str:
-    r"""Return a record as JSON, indented; octets that were no UTF-8 are U+FFFD.
+    r"""Return a record as JSON, indented; bytes that were no UTF-8 are U+FFFD.
 
     >>> print(dumped(["\udcff"]))
     [

@@ -1,6 +1,6 @@
 """Values: delays, rates, windows and preferences, from the text of their lines.
 
-Pure functions from the octets of a value and its line number, and `Values`, which is what some
+Pure functions from the bytes of a value and its line number, and `Values`, which is what some
 lines say together. A value that is not what its directive wants gives None, or nothing: it is
 ignored, never an error.
 
@@ -222,7 +222,7 @@ def content_signal(value: bytes, line: int) -> list[Preference]:
 
 
 def usage_path(value: bytes) -> int:
-    """Return how many octets of a Content-Usage are its path: 0 if it has none.
+    """Return how many bytes of a Content-Usage are its path: 0 if it has none.
 
     draft-ietf-aipref-attach: a path begins with ``/`` and ends before the first space or tab.
     """
@@ -366,7 +366,7 @@ class Values:
     ) -> tuple[Preference, ...]:
         """Return the preferences that hold for a URL, one for each directive and key.
 
-        ``octets_matched`` gives the octets of a pattern that matches the URL, else -1.
+        ``octets_matched`` gives the bytes of a pattern that matches the URL, else -1.
         """
         said = self.preferences
         signals = [each for each in said if each.directive is Directive.CONTENT_SIGNAL]

@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     #: order in which they count; without any, those for everybody hold.
     Choose: TypeAlias = Callable[[Sequence[bytes], Sequence[int], bytes], Sequence[int]]
     #: The value of a rule, and whether it allows: gives the patterns to match in its place, each
-    #: with how many octets it counts for, or -1 for as many as it has.
+    #: with how many bytes it counts for, or -1 for as many as it has.
     Rewrite: TypeAlias = Callable[[bytes, bool], Iterable[tuple[bytes, int]]]
 
 
 class Bom(enum.IntEnum):
-    """Which octets before the first line are skipped as a UTF-8 byte order mark."""
+    """Which bytes before the first line are skipped as a UTF-8 byte order mark."""
 
     WHOLE = 0
     PARTIAL = 1
-    """Also the first one or two octets of it."""
+    """Also the first one or two bytes of it."""
 
 
 class Keys(enum.IntEnum):
@@ -103,7 +103,7 @@ class Names(enum.IntEnum):
     PRODUCT_TOKEN = 0
     """By product token, or by any name that stands in a whole User-Agent header."""
     LETTERS = 1
-    """A name is cut at the first octet outside ``A-Za-z_-`` and equals the agent."""
+    """A name is cut at the first byte outside ``A-Za-z_-`` and equals the agent."""
     SUBSTRING = 2
     """By a name that is a substring of the agent."""
     PREFIX = 3
@@ -127,29 +127,29 @@ class UrlPath(enum.IntEnum):
     GOOGLE = 1
     """At the first ``/``, ``?`` or ``;`` after ``://``, wherever that stands; up to a NUL."""
     GIVEN = 2
-    """At its first octet: whoever asks gives nothing but path and query, ``#`` included."""
+    """At its first byte: whoever asks gives nothing but path and query, ``#`` included."""
 
 
 class Escapes(enum.IntEnum):
     """The one form that URL and pattern are brought to before they are compared."""
 
     CANONICAL = 0
-    """Unreserved octets plain, every other one escaped with upper-case hex."""
+    """Unreserved bytes plain, every other one escaped with upper-case hex."""
     PATTERN_ONLY = 1
-    """Patterns: upper-case hex, octets above 127 escaped. The URL as given."""
+    """Patterns: upper-case hex, bytes above 127 escaped. The URL as given."""
     AS_WRITTEN = 2
     DECODED = 3
     """Every escape decoded but ``%2F``, ``%25``, ``%2A`` and ``%24``; of raw ``*`` and ``$``, the
     literal ones escaped."""
     PLAIN = 4
-    """Every escape decoded but ``%2F`` and ``%25``; in a shell pattern, to a literal octet."""
+    """Every escape decoded but ``%2F`` and ``%25``; in a shell pattern, to a literal byte."""
 
 
 class Patterns(enum.IntEnum):
     """What is special in a pattern."""
 
     WILDCARDS = 0
-    """``*`` is any run of octets, ``$`` at the end anchors."""
+    """``*`` is any run of bytes, ``$`` at the end anchors."""
     PREFIX = 1
     """Nothing is: a pattern is a literal prefix."""
     SHELL = 2
@@ -222,7 +222,7 @@ def keys_of(*directives: Directive) -> dict[str, Directive]:
     return {directive.spellings[0]: directive for directive in directives}
 
 
-#: google/robotstxt, robots.cc: a line's buffer holds 2083 × 8 octets with its closing NUL.
+#: google/robotstxt, robots.cc: a line's buffer holds 2083 × 8 bytes with its closing NUL.
 BUFFER_OCTETS = 2083 * 8 - 1
 
 
@@ -272,7 +272,7 @@ class Dialect:
     What a single library does in a way of its own is no choice here but a function:
     ``read_odd`` reads lines in which white space follows a known key; ``choose`` picks the
     groups where ``names`` is `Names.CHOSEN`; ``rewrite`` brings the rules whose values are
-    empty or have an octet of ``rewritten`` (all rules, if it is None) into what ``reading``
+    empty or have a byte of ``rewritten`` (all rules, if it is None) into what ``reading``
     says.
     """
 

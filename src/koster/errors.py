@@ -1,6 +1,6 @@
 """The errors koster raises: for I/O and for misuse, never for what a robots.txt says.
 
-Content cannot raise: any octets parse, and any URL and agent get an answer.
+Content cannot raise: any bytes parse, and any URL and agent get an answer.
 """
 
 from __future__ import annotations

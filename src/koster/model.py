@@ -1,7 +1,7 @@
 """The values that koster hands out: frozen, each with the line it comes from.
 
-Lines and columns count from 1; columns count octets. Text that stood in the file is decoded
-as UTF-8 with octets that are not UTF-8 kept as lone surrogates (PEP 383), so that
+Lines and columns count from 1; columns count bytes. Text that stood in the file is decoded
+as UTF-8 with bytes that are not UTF-8 kept as lone surrogates (PEP 383), so that
 ``value.encode("utf-8", "surrogateescape")`` gives back what was there.
 """
 
@@ -22,12 +22,12 @@ SPACE = " \t\n\r\v\f"
 
 
 def text_of(octets: bytes) -> str:
-    """Return octets of a file as text; those that are not UTF-8 become lone surrogates."""
+    """Return bytes of a file as text; those that are not UTF-8 become lone surrogates."""
     return octets.decode("utf-8", "surrogateescape")
 
 
 def spelt_out(character: str) -> str:
-    r"""Return an escape for a character that cannot be shown; ``\xff`` is an octet of no UTF-8.
+    r"""Return an escape for a character that cannot be shown; ``\xff`` is a byte of no UTF-8.
 
     >>> print(spelt_out("\n"), spelt_out("\u202e"), spelt_out("\udcff"))
     \n \u202e \xff

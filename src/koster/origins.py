@@ -28,7 +28,7 @@ PORTS = {"http": 80, "https": 443}
 #: Longer URLs belong to no site.
 MAX_URL = 1 << 16
 
-#: Longer redirects are not followed: RFC 9110 §4.1 wants 8,000 octets to be understood.
+#: Longer redirects are not followed: RFC 9110 §4.1 wants 8,000 bytes to be understood.
 MAX_LOCATION = 1 << 13
 
 #: What may stand in a host's name in ASCII; the underscore is in real names.
@@ -182,7 +182,7 @@ def _host(text: str, url: str, to_ascii: ToAscii) -> str:
 
 
 def _readable(name: str) -> str:
-    """Return a name whose octets were no UTF-8 as the Latin-1 that it probably is.
+    """Return a name whose bytes were no UTF-8 as the Latin-1 that it probably is.
 
     Raises:
         ValueError: it is neither.
@@ -199,7 +199,7 @@ def redirect_target(base: str, location: str, to_ascii: ToAscii = idna_2003) -> 
 
     Args:
         base: The URL that was asked.
-        location: The header, decoded as UTF-8 with octets that are not UTF-8 as lone surrogates.
+        location: The header, decoded as UTF-8 with bytes that are not UTF-8 as lone surrogates.
         to_ascii: The encoder for names of hosts.
 
     Raises:

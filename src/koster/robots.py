@@ -2,7 +2,7 @@
 """`RobotsTxt` and `Rules`: the objects that people hold, and `parse`, which makes them.
 
 Both never change as far as anyone can see: what they keep for later they can always make
-again. They are safe to share between threads, and pickle as the octets, the dialect and the
+again. They are safe to share between threads, and pickle as the bytes, the dialect and the
 agent.
 """
 
@@ -48,7 +48,7 @@ def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
     """Parse a robots.txt.
 
     Args:
-        body: The file: octets as they were served, or a string, which is read as UTF-8.
+        body: The file: bytes as they were served, or a string, which is read as UTF-8.
         dialect: How to read it; see `koster.DIALECTS`.
 
     Raises:
@@ -94,14 +94,14 @@ class RobotsTxt:
 
     def __repr__(self) -> str:
         size, groups = len(self._file.data), self._file.groups.count
-        return f"<RobotsTxt {self._file.plan.dialect}: {size} octets, {groups} groups>"
+        return f"<RobotsTxt {self._file.plan.dialect}: {size} bytes, {groups} groups>"
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self._file.octets()
 
     @property
     def body(self) -> bytes:
-        """The octets that were read; a string as UTF-8."""
+        """The bytes that were read; a string as UTF-8."""
         return self._file.data
 
     @property
@@ -240,7 +240,7 @@ def _agent_key(agent: Any) -> str | tuple[str, ...]:
 
 
 def _encoded(text: str) -> bytes:
-    """Return text as octets."""
+    """Return text as bytes."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -559,7 +559,7 @@ class Rules:
 
 
 def _octets_matched(url: str, pattern: str) -> int:
-    """Return how many octets a pattern has, in its canonical form, if it matches; else -1."""
+    """Return how many bytes a pattern has, in its canonical form, if it matches; else -1."""
     octets = pattern.encode("utf-8", "surrogateescape")
     rule = parse(b"User-agent: *\nAllow: " + octets, USAGE_PATHS).decide(url, "*").rule
     return _ruleset.pattern_octets(octets) if rule else -1

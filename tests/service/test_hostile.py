@@ -30,7 +30,7 @@ def request(body: bytes = QUESTION, head: bytes = HEAD) -> bytes:
 
 
 def exchange(url: str, *parts: bytes, pause: float = 0) -> bytes:
-    """Send octets, and return all that comes."""
+    """Send bytes, and return all that comes."""
     with serving.connected(url) as connection:
         for part in parts:
             try:

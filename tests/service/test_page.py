@@ -169,7 +169,7 @@ def test_a_mend_that_changes_what_is_allowed_says_so(opened: Opened) -> None:
 
 
 def test_octets_are_counted_as_the_service_counts_them(opened: Opened) -> None:
-    """Edits are in octets of UTF-8; the text has characters of one to four of them, and a BOM."""
+    """Edits are in bytes of UTF-8; the text has characters of one to four of them, and a BOM."""
     page = opened()
     text = "\ufeff# caf\u00e9 ☕ 🤖\nUser-agent: *\nDisalow: /foo\n# 🤖"
     editor(page).fill(text)

@@ -88,7 +88,7 @@ def test_one_agent_may_ask_in_all_rows(frame: Any, table: pa.Table) -> None:
 def test_what_is_wrong_is_told_before_anything_runs(frame: Any) -> None:
     with pytest.raises(TypeError, match="there is no column 'robots_txt', only id, text"):
         robots.classify(frame, ["x"], body="robots_txt")
-    with pytest.raises(TypeError, match="id must be a column of text or octets, not of bigint"):
+    with pytest.raises(TypeError, match="id must be a column of text or bytes, not of bigint"):
         robots.facts(frame, body="id")
     with pytest.raises(TypeError, match="there is a column 'url' already"):
         robots.facts(frame, result="url")

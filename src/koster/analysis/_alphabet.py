@@ -49,7 +49,7 @@ _KEPT = "".join(sorted(_UNRESERVED | set("/?&="))).encode("ascii")
 #: Escapes of characters that the canonical form leaves as they are.
 _DISTINCT = frozenset(f"%{ord(character):02X}" for character in "/?&=")
 
-#: Escapes that do not stand in a query; a token without octets leads nowhere.
+#: Escapes that do not stand in a query; a token without bytes leads nowhere.
 _AS_THEY_ARE = ("%2F", "%3F")
 
 #: As they are written, and as the canonical form has them (`koster.engine.canonical`).
@@ -60,7 +60,7 @@ _BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
 #: A run behind a star that can begin in the middle of an escape.
 _IN_AN_ESCAPE = re.compile(rb"\*[0-9A-F]")
 
-#: Readings that take a URL's octets as they stand.
+#: Readings that take a URL's bytes as they stand.
 AS_IT_STANDS = frozenset({Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN})
 
 
@@ -96,7 +96,7 @@ def plainest(path: str, reading: Reading) -> str:
 
 @functools.cache
 def _outputs(reading: Reading) -> dict[str, tuple[bytes, bytes]]:
-    """Return for each ASCII character and each escape its octets: in a path, and in a query."""
+    """Return for each ASCII character and each escape its bytes: in a path, and in a query."""
     rules = parse(b"", _asked(reading)).rules_for("*")
     tokens = [chr(octet) for octet in (*map(ord, _NICE), *range(1, 128))]
     tokens += [f"%{octet:02X}" for octet in range(256)]
@@ -109,7 +109,7 @@ def _outputs(reading: Reading) -> dict[str, tuple[bytes, bytes]]:
 
 @dataclass(frozen=True, slots=True)
 class Alphabet:
-    """Tokens, and for each reading their octets: in a path, and behind its first ``?``."""
+    """Tokens, and for each reading their bytes: in a path, and behind its first ``?``."""
 
     tokens: tuple[str, ...]
     outputs: tuple[tuple[tuple[bytes, ...], tuple[bytes, ...]], ...]

@@ -2,8 +2,8 @@
 
 A pattern of stars needs no set of states: its runs are found one after another, each as far left
 as it can stand (`wildcards`), so that the place in the pattern says everything; the links of Knuth,
-Morris and Pratt say where to go on when an octet does not fit. A run of a shell pattern, whose
-elements stand for several octets each, has a bit for each element up to which it may have matched.
+Morris and Pratt say where to go on when a byte does not fit. A run of a shell pattern, whose
+elements stand for several bytes each, has a bit for each element up to which it may have matched.
 
 `NEVER` is the state in which nothing can match any more, ``full`` the one in which the pattern has
 matched: for ever, unless it is anchored.
@@ -39,7 +39,7 @@ class Automaton:
         self._rows: dict[tuple[int, int, bool], tuple[int, ...]] = {}
 
     def step(self, state: int, octet: int) -> int:
-        """Return the state after one more octet."""
+        """Return the state after one more byte."""
         raise NotImplementedError
 
     def accepts(self, state: int) -> bool:
@@ -55,11 +55,11 @@ class Automaton:
         return -1
 
     def run_start(self, _state: int) -> int:
-        """Return what at least stays of a state after any octets."""
+        """Return what at least stays of a state after any bytes."""
         return NEVER
 
     def after(self, state: int, octets: bytes) -> int:
-        """Return the state after some octets."""
+        """Return the state after some bytes."""
         for octet in octets:
             if state == NEVER:
                 break
@@ -67,13 +67,13 @@ class Automaton:
         return state
 
     def start(self, octets: bytes) -> int:
-        """Return the state after the octets that a path begins with."""
+        """Return the state after the bytes that a path begins with."""
         return self.after(0, octets)
 
     def row(
         self, state: int, outputs: Sequence[bytes], number: int, must_match: bool
     ) -> tuple[int, ...]:
-        """Return the successors for each of some octets; ``number`` is that of the outputs.
+        """Return the successors for each of some bytes; ``number`` is that of the outputs.
 
         `PRUNED` where a pattern that must match never will, or one that must not always will.
         """
@@ -91,7 +91,7 @@ class Automaton:
 
 
 class Starred(Automaton):
-    """A literal prefix, and perhaps runs of literal octets with stars before them."""
+    """A literal prefix, and perhaps runs of literal bytes with stars before them."""
 
     __slots__ = ("_left", "_links", "_literal", "_starts", "_text")
 
@@ -127,11 +127,11 @@ class Starred(Automaton):
         return self._text[_state] if 0 <= _state < self._literal else -1
 
     def run_start(self, _state: int) -> int:
-        """Return what at least stays of a state after any octets: where its run begins."""
+        """Return what at least stays of a state after any bytes: where its run begins."""
         return NEVER if _state < self._literal else self._starts[_state]
 
     def step(self, state: int, octet: int) -> int:
-        """Return the state after one more octet."""
+        """Return the state after one more byte."""
         if state == self.full and not self.is_anchored:
             return state
         text = self._text
@@ -149,7 +149,7 @@ class Starred(Automaton):
         return state + 1
 
     def start(self, octets: bytes) -> int:
-        """Return the state after the octets that a path begins with."""
+        """Return the state after the bytes that a path begins with."""
         literal = self._literal
         if len(octets) <= literal:
             return len(octets) if self._text.startswith(octets) else NEVER
@@ -161,7 +161,7 @@ class Starred(Automaton):
 def _characters_left(text: bytes) -> list[int]:
     """Return for each place how many characters a URL needs for what follows, at least.
 
-    One may be brought to an escape of three octets, or be a character of several.
+    One may be brought to an escape of three bytes, or be a character of several.
     """
     left = [0]
     for place in range(len(text) - 1, -1, -1):
@@ -173,7 +173,7 @@ def _characters_left(text: bytes) -> list[int]:
 
 
 def _links(run: bytes) -> list[int]:
-    """Return how many octets before and with each one are also how the run begins."""
+    """Return how many bytes before and with each one are also how the run begins."""
     links = [0] * len(run)
     matched = 0
     for position in range(1, len(run)):
@@ -202,7 +202,7 @@ class Shell(Automaton):
         #: Stars without anything between them are one; the first and the last run stay.
         middle = [run for run in runs[1:-1] if run]
         self._runs = [runs[0], *middle, *runs[1:][-1:]]
-        #: A table for each octet that any element stands for.
+        #: A table for each byte that any element stands for.
         self.tables = tuple({table for run in self._runs for table in run})
         self._bits = [_bits(run) for run in self._runs]
         self._states: list[tuple[int, int]] = []
@@ -223,7 +223,7 @@ class Shell(Automaton):
         return number
 
     def step(self, state: int, octet: int) -> int:
-        """Return the state after one more octet."""
+        """Return the state after one more byte."""
         if state == self.full:
             return state
         run, mask = self._states[state]
@@ -248,7 +248,7 @@ def _is_complete(run: list[bytes], mask: int) -> bool:
 
 
 def _bits(run: list[bytes]) -> list[int]:
-    """Return for each octet the bits of the elements that it matches."""
+    """Return for each byte the bits of the elements that it matches."""
     return [
         sum(1 << place for place, table in enumerate(run) if table[octet]) for octet in range(256)
     ]

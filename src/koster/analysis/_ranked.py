@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ..dialects import Reading
     from ..robots import Rules
 
-#: Octets of a literal prefix with which an entry meets many others.
+#: Bytes of a literal prefix with which an entry meets many others.
 _SHORT = 3
 
 #: Bytes of a literal prefix by which it is found, where it has to be unescaped.
 _KEY = 2_000
 
-#: Octets behind a literal prefix, as patterns usually have them at most; how many of more take as
+#: Bytes behind a literal prefix, as patterns usually have them at most; how many of more take as
 #: long as a usual pattern.
 _USUAL = 32
 _AS_LONG = 4
@@ -51,7 +51,7 @@ _CUT_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
 _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?&=*")
 #: What no reading takes for anything else, escaped or not: RFC 3986 §2.3, with stars.
 _ALIKE = _SAFE - frozenset(b"?&=")
-#: RFC 3986 §3.3: octets that stand as they are, and are none of a pattern's.
+#: RFC 3986 §3.3: bytes that stand as they are, and are none of a pattern's.
 _PLAIN = (_SAFE - {42}) | frozenset(b":@!'()+,;")
 _ESCAPES_OR_NOT_PLAIN = re.compile(
     rb"(?:%[0-9A-F]{2})+|[^" + re.escape(bytes(sorted(_PLAIN))) + rb"]", re.DOTALL
@@ -101,7 +101,7 @@ class Entry:
 
     @property
     def octets(self) -> frozenset[int]:
-        """The octets that it has, but for stars; made once."""
+        """The bytes that it has, but for stars; made once."""
         if self._octets is None:
             self._octets = frozenset(self.literal + self.rest) - {42}
         return self._octets
@@ -113,7 +113,7 @@ class Entry:
 
     @property
     def shortest(self) -> int:
-        """At least so many octets a path has that it matches."""
+        """At least so many bytes a path has that it matches."""
         if self.kind == Patterns.SHELL:
             if self._elements < 0:
                 self._elements = sum(each is not None for each in _wildcards.elements(self.rest))

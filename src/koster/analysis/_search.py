@@ -111,7 +111,7 @@ class Search:
     def shortest(self, url: str, prefixes: Sequence[bytes], budget: Budget) -> str | None:
         """Return a shortest URL of those that begin as given, or None: there is none.
 
-        ``prefixes`` are the octets of the beginning, in each reading.
+        ``prefixes`` are the bytes of the beginning, in each reading.
 
         Raises:
             BudgetSpentError: nobody knows.

@@ -1,4 +1,4 @@
-"""Arrow columns as the loops of `_scan` want them: octets in one buffer, repeats found.
+"""Arrow columns as the loops of `_scan` want them: bytes in one buffer, repeats found.
 
 Takes whatever Arrow has for text and octets: string, large_string, binary, large_binary, views,
 dictionaries, in one piece or in chunks; and what gives itself as such (``__arrow_c_array__``).
@@ -56,7 +56,7 @@ def coded(column: Column, what: str) -> Coded:
     """Return a column with every value once.
 
     Raises:
-        TypeError: it is no column of text or octets; ``what`` it was given as.
+        TypeError: it is no column of text or bytes; ``what`` it was given as.
     """
     found = arrow_of(column, what)
     chunks = tuple(map(len, found.chunks)) if isinstance(found, pa.ChunkedArray) else None
@@ -128,10 +128,10 @@ def arrow_of(column: Column, what: str) -> pa.Array | pa.ChunkedArray:
     """Return a column as Arrow's own.
 
     Raises:
-        TypeError: it is no column of text or octets.
+        TypeError: it is no column of text or bytes.
     """
     if isinstance(column, (str, bytes)):
-        raise TypeError(f"{what} must be a column of text or octets, not {type(column).__name__}")
+        raise TypeError(f"{what} must be a column of text or bytes, not {type(column).__name__}")
     if hasattr(column, "__arrow_c_stream__") and not isinstance(column, pa.ChunkedArray):
         column = pa.chunked_array(column)
     elif not isinstance(column, (pa.Array, pa.ChunkedArray)):
@@ -144,12 +144,12 @@ def arrow_of(column: Column, what: str) -> pa.Array | pa.ChunkedArray:
                  for each in column]
             )  # fmt: skip
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
-            raise TypeError(f"{what} must be a column of text or octets: {error}") from error
+            raise TypeError(f"{what} must be a column of text or bytes: {error}") from error
     type_ = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_null(type_):
         return column.cast(pa.large_binary())
     if not any(of_kind(type_) for of_kind in _KINDS):
-        raise TypeError(f"{what} must be a column of text or octets, not of {column.type}")
+        raise TypeError(f"{what} must be a column of text or bytes, not of {column.type}")
     return column
 
 
@@ -160,7 +160,7 @@ _KINDS = (
 
 
 def octets_in(column: Any) -> pa.Array:
-    """Return an array of text or octets as large_binary, dictionaries and pieces put together."""
+    """Return an array of text or bytes as large_binary, dictionaries and pieces put together."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if pa.types.is_dictionary(column.type):
@@ -169,7 +169,7 @@ def octets_in(column: Any) -> pa.Array:
 
 
 def buffers(column: pa.Array) -> tuple[memoryview, memoryview]:
-    """Return the octets of a large_binary array, and the bounds of its values in them."""
+    """Return the bytes of a large_binary array, and the bounds of its values in them."""
     _, bounds, data = column.buffers()
     if not len(column):
         return memoryview(b""), memoryview(array("q", [0]))

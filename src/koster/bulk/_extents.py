@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
 """How much of each of many sites is closed to whom: the loop over bodies.
 
-Takes octets that stand one after another in a buffer, as Arrow keeps them, and fills buffers with
+Takes bytes that stand one after another in a buffer, as Arrow keeps them, and fills buffers with
 integers. It needs no Python object for a body or a robot, and gives the interpreter lock back, so
 that threads work side by side. What it does not settle it says so of: `UNSETTLED` is for
 `koster.analysis`, which answers everything.
@@ -51,7 +51,7 @@ _ALL, _SOME, _NONE, _UNSETTLED = range(4)
 
 #: So many comparisons of a path with a rule are made before a question is left to the analysis.
 _MOST_COMPARED = 20_000
-#: No pattern is longer whose likely URLs are asked about: time grows with stars and octets.
+#: No pattern is longer whose likely URLs are asked about: time grows with stars and bytes.
 _LONGEST_PATTERN = 2_048
 #: Rows of a file for which room is kept for the next one.
 _KEPT_ROWS = 16_384

@@ -139,7 +139,7 @@ def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
 
 
 def _told(octets: bytes) -> str:
-    """Return octets of a file as text that Arrow takes."""
+    """Return bytes of a file as text that Arrow takes."""
     return _shown(text_of(octets[: 4 * MOST_CHARACTERS]))
 
 

@@ -62,7 +62,7 @@ class WrongColumnsError(KosterError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A file to be read: ``kind`` is warc, parquet, json or csv; ``size`` in octets."""
+    """A file to be read: ``kind`` is warc, parquet, json or csv; ``size`` in bytes."""
 
     path: str
     kind: str
@@ -243,7 +243,7 @@ def fetched(
     octets = 0
     for each in found:
         if isinstance(each, BadRecord):
-            trouble.add(f"at octet {each.offset}: {each.why}")
+            trouble.add(f"at byte {each.offset}: {each.why}")
             continue
         fetches.append(each)
         octets += len(each.body)
@@ -350,7 +350,7 @@ _HINTS = {
 
 
 def _check_type(given: Input, what: str, column: Any) -> None:
-    """Look whether a column has text or octets.
+    """Look whether a column has text or bytes.
 
     Raises:
         WrongColumnsError: it has something else.
@@ -359,7 +359,7 @@ def _check_type(given: Input, what: str, column: Any) -> None:
     if not TEXT.fullmatch(str(type_)) and not pa.types.is_null(type_):
         raise WrongColumnsError(
             f"{given.path}: the column {column.name!r} has {column.type}, and {what} must be text "
-            "or octets"
+            "or bytes"
         )
 
 
@@ -480,7 +480,7 @@ def _delimiter(path: str) -> str:
 
 
 def _as_text(column: Any) -> Any:
-    """Return a column of octets as text; what is not UTF-8 of it is replaced."""
+    """Return a column of bytes as text; what is not UTF-8 of it is replaced."""
     try:
         return column.cast(pa.string())
     except pa.ArrowInvalid:
@@ -499,7 +499,7 @@ def _unpacked(path: str, stream: Any) -> Any:
 #: Keys of objects that stay.
 _MOST_KEYS = 1_000
 
-#: Octets of a line of JSON that are read: a body can take six for one.
+#: Bytes of a line of JSON that are read: a body can take six for one.
 _LONGEST_LINE = 128 * 1024 * 1024
 
 
@@ -555,7 +555,7 @@ def _lines(stream: Any) -> Iterator[tuple[int, bytes | None]]:
 def _object(line: bytes | None) -> dict[str, Any] | str:
     """Return an object of JSON, or what is wrong with it."""
     if line is None:
-        return f"it has more than {_LONGEST_LINE:,} octets"
+        return f"it has more than {_LONGEST_LINE:,} bytes"
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -608,7 +608,7 @@ def _of_objects(
 
 
 def _octets(body: str | None) -> bytes | None:
-    """Return text as octets, as `koster.parse` reads it."""
+    """Return text as bytes, as `koster.parse` reads it."""
     return None if body is None else body.encode("utf-8", "surrogatepass")
 
 

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Decisions about many rows, and what else is done octet by octet: loops over Arrow's buffers.
+"""Decisions about many rows, and what else is done byte by byte: loops over Arrow's buffers.
 
 As in `_extents` the interpreter lock is given back where no Python object is needed.
 """
@@ -43,7 +43,7 @@ class Answers:
     """What `decide` fills in: a place for each row.
 
     ``lines`` are 0 where no rule decided. Of the pattern of the rule that did, ``starts`` says
-    where it stands in the bodies, -1 if there is none, and ``sizes`` how many octets it has.
+    where it stands in the bodies, -1 if there is none, and ``sizes`` how many bytes it has.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ def survey(
 
 
 def runs(data: Buffer, starts: Longs, numbers: array[int], firsts: array[int]) -> int:
-    """Number the octets in a buffer, those that follow their like as these; return how many.
+    """Number the bytes in a buffer, those that follow their like as these; return how many.
 
     ``firsts`` has for each number the first that has it.
     """

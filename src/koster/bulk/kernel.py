@@ -1,7 +1,7 @@
 """The kernel: columns of Arrow in, columns of Arrow out, whatever engine they are from.
 
-``bodies`` are robots.txt files, text or octets as they were served; a body that repeats is parsed
-once. Columns may be of any of Arrow's types for text and octets, in one piece or in chunks, and
+``bodies`` are robots.txt files, text or bytes as they were served; a body that repeats is parsed
+once. Columns may be of any of Arrow's types for text and bytes, in one piece or in chunks, and
 what comes out is in the same pieces. Null gives null. What a cell says is what the library says of
 that body: `koster.parse(body).decide(url, agent)` and `koster.analysis.classify`.
 
@@ -85,7 +85,7 @@ def classify(bodies: Column, agents: Iterable[str], dialect: Dialect = RFC9309) 
         dialect: How to read the files.
 
     Raises:
-        TypeError: ``bodies`` is no column of text or octets, or an agent is no str.
+        TypeError: ``bodies`` is no column of text or bytes, or an agent is no str.
     """
     asked = checked(agents)
     column = coded(bodies, "bodies")
@@ -102,7 +102,7 @@ def _octets(text: str | bytes) -> bytes:
 
 
 def _as_agent(octets: bytes) -> str:
-    """Return an agent; octets that are not UTF-8 stand in no name that anyone asks with."""
+    """Return an agent; bytes that are not UTF-8 stand in no name that anyone asks with."""
     try:
         return octets.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
@@ -214,7 +214,7 @@ def decide(
         dialect: How to read the files.
 
     Raises:
-        TypeError: one of them is no column of text or octets.
+        TypeError: one of them is no column of text or bytes.
         ValueError: columns differ in length, or there is none.
     """
     answered = _Answered(bodies, urls, agents, dialect)
@@ -236,7 +236,7 @@ def facts(bodies: Column, dialect: Dialect = RFC9309) -> Any:
     """Return what stands in each file, whoever it is for: structs of `FACTS`.
 
     Raises:
-        TypeError: ``bodies`` is no column of text or octets.
+        TypeError: ``bodies`` is no column of text or bytes.
     """
     column = coded(bodies, "bodies")
     return column.spread(facts_of(column.values.to_pylist(), dialect))

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
-    #: How far each input is read, in octets, and how many records it gave.
+    #: How far each input is read, in bytes, and how many records it gave.
     Progress: TypeAlias = Callable[[list[int], list[int]], None]
 
 __all__ = [
@@ -66,7 +66,7 @@ find_inputs = _inputs.find
 #: Under which key a shard says what it is.
 _KEY = b"koster.bulk"
 
-#: Rows, and octets of answers, that are written together.
+#: Rows, and bytes of answers, that are written together.
 _GROUP_ROWS = 16_384
 _GROUP_OCTETS = 16 * 1024 * 1024
 

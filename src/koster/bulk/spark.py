@@ -179,7 +179,7 @@ def _answers(
 
 
 def _check_column(frame: Any, name: str) -> None:
-    """Look whether a column is there, and has text or octets.
+    """Look whether a column is there, and has text or bytes.
 
     Raises:
         TypeError: it is not, or has not.
@@ -188,7 +188,7 @@ def _check_column(frame: Any, name: str) -> None:
         raise TypeError(f"there is no column {name!r}, only {', '.join(frame.columns)}")
     if not isinstance(frame.schema[name].dataType, (StringType, BinaryType)):
         kind = frame.schema[name].dataType.simpleString()
-        raise TypeError(f"{name} must be a column of text or octets, not of {kind}")
+        raise TypeError(f"{name} must be a column of text or bytes, not of {kind}")
 
 
 def _with(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     #: Reads on in an archive; the flag says whether records of no interest are told, too.
     _Reader: TypeAlias = Callable[[BinaryIO, bool], Iterator["_Raw"]]
 
-#: Octets of a body that are read: 32 times what crawlers are to read (RFC 9309 §2.5).
+#: Bytes of a body that are read: 32 times what crawlers are to read (RFC 9309 §2.5).
 MAX_BODY = 16 * 1024 * 1024 - 1
 
 
@@ -43,7 +43,7 @@ class FetchClass(enum.StrEnum):
     OK = "ok"
     """A file (2xx)."""
     WRONG_TYPE = "wrong type"
-    """2xx, but an HTML page or no text at all, or declared to be neither text nor octets."""
+    """2xx, but an HTML page or no text at all, or declared to be neither text nor bytes."""
     REDIRECT = "redirect"
     """3xx with a Location that can be followed."""
     UNAVAILABLE = "unavailable"
@@ -66,9 +66,9 @@ class Record:
         location: Where a redirect leads; None if there is none.
         content_type: As declared, or None.
         charset: As declared, or None.
-        body: As it was served, without codings; at most `MAX_BODY` octets.
+        body: As it was served, without codings; at most `MAX_BODY` bytes.
         is_whole: Whether that is all of it.
-        offset: Where the record stands in the archive, in octets; of several in one member of
+        offset: Where the record stands in the archive, in bytes; of several in one member of
             gzip nobody knows where.
     """
 
@@ -88,7 +88,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class BadRecord:
-    """What could not be read: where it stands in the archive, in octets, and why."""
+    """What could not be read: where it stands in the archive, in bytes, and why."""
 
     offset: int
     why: str
@@ -521,7 +521,7 @@ def with_fastwarc(file: BinaryIO, every: bool) -> Iterator[_Raw]:
             size = record.content_length
             body = record.reader.read(min(size, MAX_BODY + 1)) if size else b""
             if len(body) < min(size, MAX_BODY + 1):
-                raise _BrokenError(f"it has {len(body):,} octets, not {size:,}")
+                raise _BrokenError(f"it has {len(body):,} bytes, not {size:,}")
             http = record.http_headers
             kind = record.record_type
             yield _Raw(
@@ -549,7 +549,7 @@ def _header(look_up: Callable[[str], str | None] | None) -> Callable[[str], str 
 
     def header(name: str) -> str | None:
         value = look_up(name) if look_up is not None else None
-        # It comes decoded octet by octet.
+        # It comes decoded byte by byte.
         return None if value is None else _as_text(value)
 
     return header
@@ -580,7 +580,7 @@ def with_warcio(file: BinaryIO, _every: bool) -> Iterator[_Raw]:
             body = record.raw_stream.read(MAX_BODY + 1)
             left = getattr(record.raw_stream, "limit", 0)
             if left > 0 and len(body) <= MAX_BODY:
-                raise _BrokenError(f"it has {left:,} octets less than it says")
+                raise _BrokenError(f"it has {left:,} bytes less than it says")
             # To tell the offset it reads the rest of the record.
             yield _Raw(
                 archive.get_record_offset(),

@@ -92,12 +92,12 @@ class MemoryCache:
 
     Args:
         entries: How many at most.
-        octets: How many octets they may take together, about.
+        octets: How many bytes they may take together, about.
     """
 
     def __init__(self, entries: int = 10_000, octets: int = 64 << 20) -> None:
         if entries < 1 or octets < 1:
-            raise ValueError("a cache must be allowed at least one entry and one octet")
+            raise ValueError("a cache must be allowed at least one entry and one byte")
         self._kept: Recent[str, Entry] = Recent(entries, octets, octets_of)
 
     def __len__(self) -> int:
@@ -122,5 +122,5 @@ def octets_of(entry: Entry) -> int:
         len(hop.url) + len(hop.why) + sum(len(value) for _, value in hop.headers)
         for hop in entry.hops
     )
-    # Text may take four octets for each character.
+    # Text may take four bytes for each character.
     return _OVERHEAD + len(entry.body) + 4 * (hops + len(entry.url) + len(entry.why))

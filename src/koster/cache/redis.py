@@ -44,7 +44,7 @@ class RedisCache:
 
     Args:
         server: Its URL, as in ``redis://localhost:6379/0``, or a client (`redis.Redis`), which
-            then stays the caller's to close and is to give octets, not text.
+            then stays the caller's to close and is to give bytes, not text.
         prefix: What all keys begin with.
     """
 
@@ -52,7 +52,7 @@ class RedisCache:
         self._server = Server(server)
         self._prefix = prefix
         if self._server.client.get_connection_kwargs().get("decode_responses"):
-            raise TypeError("the client must not decode responses: entries are octets")
+            raise TypeError("the client must not decode responses: entries are bytes")
 
     def get(self, key: str) -> Entry | None:
         """Return what is kept under a key, or None; also where it cannot be read.

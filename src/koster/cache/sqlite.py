@@ -106,7 +106,7 @@ class SqliteCache:
                 self._run(_DROP, ())
 
     def _used(self) -> int:
-        """Return how many octets of the file are in use."""
+        """Return how many bytes of the file are in use."""
         (used,) = self._run(_USED, ())[0]
         return int(str(used))
 

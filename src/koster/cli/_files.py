@@ -116,7 +116,7 @@ def version_of(path: str) -> Version:
 
 
 def octets_escaped(text: str) -> str:
-    """Return text in which octets that were no UTF-8, kept as surrogates, are ``%XX``."""
+    """Return text in which bytes that were no UTF-8, kept as surrogates, are ``%XX``."""
     if text.isascii():
         return text
     return "".join(
@@ -127,7 +127,7 @@ def octets_escaped(text: str) -> str:
 def read_lines(path: str) -> list[str]:
     """Return the lines of a text file that are not blank, without the space around them.
 
-    Octets that are not UTF-8 become ``%XX``.
+    Bytes that are not UTF-8 become ``%XX``.
 
     Raises:
         UnreadableError: it cannot be read.

@@ -325,7 +325,7 @@ def _counted(count: int, what: str) -> str:
 
 @contextmanager
 def _progress(inputs: list[Input], *, is_quiet: bool) -> Iterator[Any]:
-    """Show how far the run is, to who looks: octets read, their rate, and the time that is left."""
+    """Show how far the run is, to who looks: bytes read, their rate, and the time that is left."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

@@ -111,7 +111,7 @@ def _facts(outcome: Outcome, began: datetime) -> list[tuple[str, str]]:
         facts.append(("Why", _screen.shortened(outcome.why)))
     if outcome.robots is not None:
         size, groups = len(outcome.robots.body), len(outcome.robots.groups)
-        counted = f"{size:,} octets, {groups:,} group{'s' * (groups != 1)}"
+        counted = f"{size:,} bytes, {groups:,} group{'s' * (groups != 1)}"
         facts.append(("File", f"{counted}, read as {outcome.dialect}"))
         if outcome.is_cut:
             facts.append(("Note", "the file is longer: robots read its first 500 KiB alone"))

@@ -69,7 +69,7 @@ def _networks(
     type=click.IntRange(1024),
     default=_MIB,
     show_default=True,
-    metavar="OCTETS",
+    metavar="BYTES",
     help="How large the body of a request may be.",
 )
 @click.option(

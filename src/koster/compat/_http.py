@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Octets that are read of a robots.txt by default: what koster parses of one.
+#: Bytes that are read of a robots.txt by default: what koster parses of one.
 MAX_BYTES = 1 << 24
 
 #: What `urllib.parse.quote` is to leave as it is, so that only what is not ASCII is escaped.
@@ -27,12 +27,12 @@ def folded(user_agent: str) -> str:
 
 
 def text_of(value: str | bytes) -> str:
-    """Return a value as text; octets that are not UTF-8 become lone surrogates."""
+    """Return a value as text; bytes that are not UTF-8 become lone surrogates."""
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
 
 
 def decoders(characters: str) -> tuple[Callable[[bytes], bytes], Callable[[str], str]]:
-    """Return two functions, for octets and for text, that decode the escapes of these alone."""
+    """Return two functions, for bytes and for text, that decode the escapes of these alone."""
     codes = "|".join(f"{ord(character):02X}" for character in characters)
     in_octets = re.compile(f"%({codes})".encode(), re.IGNORECASE)
     in_text = re.compile(f"%({codes})", re.IGNORECASE | re.ASCII)
@@ -51,7 +51,7 @@ def decoders(characters: str) -> tuple[Callable[[bytes], bytes], Callable[[str],
 
 
 def unpacked(content: bytes, encoding: str | None, limit: int) -> bytes:
-    """Return the first ``limit`` octets of a body without its Content-Encoding."""
+    """Return the first ``limit`` bytes of a body without its Content-Encoding."""
     if (encoding or "").strip().lower() not in ("gzip", "x-gzip", "deflate"):
         return content
     try:

@@ -154,7 +154,7 @@ def _escaped_character(path: str, at: int) -> tuple[str, int]:
 
 
 def _escaped_octet(path: str, at: int) -> int:
-    """Return the octet that ``%XX`` stands for.
+    """Return the byte that ``%XX`` stands for.
 
     Raises:
         ValueError: it is malformed.
@@ -173,7 +173,7 @@ def _escaped_octet(path: str, at: int) -> int:
 
 
 def _octets_that_follow(first: int) -> int:
-    """Return how many octets a character of UTF-8 has after its first.
+    """Return how many bytes a character of UTF-8 has after its first.
 
     Raises:
         ValueError: it begins no character.

@@ -126,7 +126,7 @@ def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
 
 
 _SCHEMES = (b"http://", b"https://")
-#: The escapes of ``?``, ``&`` and ``=`` are no others than these octets.
+#: The escapes of ``?``, ``&`` and ``=`` are no others than these bytes.
 _pattern_in_form, _url_in_form = decoders("?&=")
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
 #: What Protego does not escape in a pattern.

@@ -37,7 +37,7 @@ GYM2008 = 2
 #: Seconds until a robots.txt expires that does not say when (draft-koster-robots-00, §3.4).
 SEVEN_DAYS = 60 * 60 * 24 * 7
 
-#: Octets that `fetch` reads.
+#: Bytes that `fetch` reads.
 MAX_FILESIZE = 100 * 1024
 
 _SPELLINGS = {
@@ -272,10 +272,10 @@ class RobotExclusionRulesParser:
         return time.time() + SEVEN_DAYS
 
     def parse(self, s: str | bytes | bytearray) -> None:
-        """Parse a robots.txt. Octets are read as ISO-8859-1.
+        """Parse a robots.txt. Bytes are read as ISO-8859-1.
 
         Raises:
-            TypeError: it is neither text nor octets.
+            TypeError: it is neither text nor bytes.
         """
         if not isinstance(s, (str, bytes, bytearray)):
             raise TypeError(f"s must be str or bytes, not {type(s).__name__}")

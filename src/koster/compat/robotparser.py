@@ -168,7 +168,7 @@ class RobotFileParser:
             self._take(text.encode("utf-8", "surrogatepass"))
 
     def _take(self, body: bytes) -> None:
-        """Parse octets."""
+        """Parse bytes."""
         before = self._robots.body
         self._robots = _parse(before + _SEAM + body if before else body, _DIALECT)
         self.modified()

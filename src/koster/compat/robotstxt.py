@@ -118,7 +118,7 @@ class Parser:
     """The rules of a robots.txt for one user agent."""
 
     def __init__(self, user_agent: str, body: str | bytes | None = None) -> None:
-        """Parse a robots.txt, ready to be: octets in the charset of the URLs, usually UTF-8."""
+        """Parse a robots.txt, ready to be: bytes in the charset of the URLs, usually UTF-8."""
         self.robot_id = user_agent
         self.body = body
         self.found = body is not None

@@ -65,10 +65,10 @@ class KosterRobotParser:
         return self.robots.rules_for(text_of(user_agent)).crawl_delay
 
 
-#: Marks the requests of `RobotsTxtMiddleware`; the number of octets that came.
+#: Marks the requests of `RobotsTxtMiddleware`; the number of bytes that came.
 _OCTETS = "koster_octets"
 
-#: Outcomes that are kept ready to decide, and the octets of their files together.
+#: Outcomes that are kept ready to decide, and the bytes of their files together.
 _SITES = 1000
 _SITES_OCTETS = 32 << 20
 

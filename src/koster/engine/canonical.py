@@ -1,17 +1,17 @@
 """Paths: what is compared. One canonical form for the path of a URL and for a pattern.
 
-Takes octets, gives octets: `span` tells where in a URL its path and query stand, `write`
-writes the canonical form of a path or a pattern. Any octets are a URL; nothing raises.
+Takes bytes, gives bytes: `span` tells where in a URL its path and query stand, `write`
+writes the canonical form of a path or a pattern. Any bytes are a URL; nothing raises.
 
-RFC 9309 §2.2.2 wants octets compared after percent-encoding is made equal, and leaves open
-how. Here: an escape of an unreserved octet (RFC 3986 §2.3) is decoded, and every octet that
+RFC 9309 §2.2.2 wants bytes compared after percent-encoding is made equal, and leaves open
+how. Here: an escape of an unreserved byte (RFC 3986 §2.3) is decoded, and every byte that
 could mean two things (reserved, ``%``, not ASCII) is escaped, so that ``/a%2Fb`` is not
 ``/a/b`` and ``%2A`` in a pattern is a literal star.
 
-An escape is one octet, whatever it takes to write it, and a ``*`` does not match a part of it:
+An escape is one byte, whatever it takes to write it, and a ``*`` does not match a part of it:
 ``/*A`` says nothing of ``/10:30``, though the form of that has ``%3A``. So the canonical form has
 the highest bit of both hex digits set. Nothing else in it has, and what follows a star in a
-pattern never begins with such an octet (UTF-8 tells the beginnings of characters in that way).
+pattern never begins with such a byte (UTF-8 tells the beginnings of characters in that way).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _GIVEN = int(UrlPath.GIVEN)
 _WILDCARDS = int(Patterns.WILDCARDS)
 _SHELL = int(Patterns.SHELL)
 
-#: Says that what is written is a URL's path, in which no octet is special.
+#: Says that what is written is a URL's path, in which no byte is special.
 URL = -1
 
 _SLASH = 47
@@ -77,7 +77,7 @@ def _actions(kept: bytes, special: bytes) -> bytes:
 #: RFC 3986 §2.3 and the separators that patterns are about.
 _CANONICAL_TABLE = _actions(_UNRESERVED + b"/?&=", b"%*$")
 _CANONICAL_ACTIONS = _CANONICAL_TABLE
-#: MK1996 §3.2.2: octets as they are; those that may be special in a pattern are told apart.
+#: MK1996 §3.2.2: bytes as they are; those that may be special in a pattern are told apart.
 _DECODED_TABLE = _actions(bytes(range(256)), b"%*$")
 _DECODED_ACTIONS = _DECODED_TABLE
 _PLAIN_TABLE = _actions(bytes(range(256)), b"%")
@@ -90,7 +90,7 @@ _SHELL_SPECIAL = _SHELL_TABLE
 
 
 def _actions_of(escapes: int, patterns: int) -> Octets:
-    """Return what a form does with each octet."""
+    """Return what a form does with each byte."""
     if escapes == _CANONICAL:
         return _CANONICAL_ACTIONS
     if patterns == _SHELL:
@@ -180,7 +180,7 @@ def write(
     """Write the canonical form of ``data[start:end]`` from ``out[at]`` on; return where it ends.
 
     ``patterns`` is what is special in a pattern, or `URL`. There must be room for three
-    octets for each one, and one more.
+    bytes for each one, and one more.
     """
     if patterns == URL and (start == end or data[start] != _SLASH):
         out[at] = _SLASH
@@ -237,7 +237,7 @@ def _is_escape(data: Octets, position: int, end: int) -> bool:
 
 
 def _is_special(octet: int, last: bool, patterns: int) -> bool:
-    """Tell whether a raw octet means something in a pattern."""
+    """Tell whether a raw byte means something in a pattern."""
     if octet == _STAR:
         return patterns == _WILDCARDS or patterns == _SHELL
     return octet == _DOLLAR and last and patterns == _WILDCARDS
@@ -246,7 +246,7 @@ def _is_special(octet: int, last: bool, patterns: int) -> bool:
 def _write_escape(
     value: int, escapes: int, patterns: int, query: bool, quoted: bool, out: bytearray, at: int
 ) -> int:
-    """Write the octet that was escaped: plain where that means the same, else ``%XX``.
+    """Write the byte that was escaped: plain where that means the same, else ``%XX``.
 
     ``query``: after the first literal ``?``; ``quoted``: after a backslash that quotes it.
     """

@@ -1,5 +1,5 @@
 # cython: nonecheck=True
-"""A parsed file: its octets, its rows and its groups, and the objects made from them.
+"""A parsed file: its bytes, its rows and its groups, and the objects made from them.
 
 The steps before this one give integers; here they become the values of `model` when someone
 asks for them. A `File` never changes, and knows nothing of who asks.
@@ -96,10 +96,10 @@ def plan_for(dialect: Dialect) -> Plan:
 
 
 def octets_of(body: Any) -> bytes:
-    """Return the octets of what was given to be parsed.
+    """Return the bytes of what was given to be parsed.
 
     Raises:
-        TypeError: it is neither octets nor a string.
+        TypeError: it is neither bytes nor a string.
     """
     if isinstance(body, str):
         return body.encode("utf-8", "surrogatepass")
@@ -109,7 +109,7 @@ def octets_of(body: Any) -> bytes:
 
 
 def read(data: bytes, plan: Plan) -> File:
-    """Parse octets: lines, then groups."""
+    """Parse bytes: lines, then groups."""
     if len(data) > MAX_PARSED_BYTES:
         last = max(data.rfind(b"\n", 0, MAX_PARSED_BYTES), data.rfind(b"\r", 0, MAX_PARSED_BYTES))
         data = data[: last + 1]
@@ -119,10 +119,10 @@ def read(data: bytes, plan: Plan) -> File:
 
 
 class File:
-    """What `read` makes of octets."""
+    """What `read` makes of bytes."""
 
     def fill(self, data: bytes, plan: Plan) -> None:
-        """Take in the octets of a file."""
+        """Take in the bytes of a file."""
         self.plan = plan
         self.data = data
         self.version_rows: dict[int, int] | None = None
@@ -152,7 +152,7 @@ class File:
                     rows.replace(row, _lexer.MALFORMED, start)
 
     def octets(self) -> int:
-        """Return the octets of memory that it takes, without the file's own."""
+        """Return the bytes of memory that it takes, without the file's own."""
         return object.__sizeof__(self) + self.rows.octets() + self.groups.octets()
 
     def groups_to_heed(self) -> Rows:
@@ -306,7 +306,7 @@ class File:
 def _line(text: bytes, code: int, number: int, start: int, end: int, skipped: int) -> Line:
     """Make the object of a line; its value stands from ``start`` to ``end``.
 
-    ``skipped`` are the octets of a byte order mark before it.
+    ``skipped`` are the bytes of a byte order mark before it.
     """
     kind = _KINDS.get(code, LineKind.DIRECTIVE)
     key = value = b""

@@ -1,8 +1,8 @@
-"""Lines: the first step, from octets to a row for each line that says something.
+"""Lines: the first step, from bytes to a row for each line that says something.
 
-Takes the octets of a robots.txt and a dialect's choices for lines; gives rows of ``(code,
+Takes the bytes of a robots.txt and a dialect's choices for lines; gives rows of ``(code,
 line number, start of value, end of value)``, where code is a `Directive`'s, or `BLANK`.
-Any octets are lines: nothing raises, and the time is linear in their number.
+Any bytes are lines: nothing raises, and the time is linear in their number.
 
 RFC 9309 §2.2: lines end at CRLF, LF or CR, ``#`` starts a comment, and a line is ``key :
 value``. Google's parser, and so every dialect here, also reads exactly two words without a
@@ -42,7 +42,7 @@ _COLON = 58
 _WHITE_TABLE = bytes(octet in b" \t\n\r\v\f" for octet in range(256))
 WHITE = _WHITE_TABLE
 
-#: The column of an octet in the automaton that recognises keys; 0: in no key.
+#: The column of a byte in the automaton that recognises keys; 0: in no key.
 _KEY_OCTETS = b"abcdefghijklmnopqrstuvwxyz- "
 _COLUMN_TABLE = bytes(_KEY_OCTETS.find(bytes([octet]).lower()) + 1 for octet in range(256))
 _COLUMN = _COLUMN_TABLE

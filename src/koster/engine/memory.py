@@ -1,6 +1,6 @@
 """The few things that C has and Python lacks, or the other way round: in this one place.
 
-Every step works on octets and offsets. What they need below that stands here twice: as
+Every step works on bytes and offsets. What they need below that stands here twice: as
 Python in this file, and as C in ``_memory.pxd``, which the compiled steps use instead. Both
 give the same answers; nothing else in koster is written twice.
 """
@@ -26,17 +26,17 @@ def find(data: Octets, octet: int, start: int, end: int) -> int:
 
 
 def same(data: Octets, start: int, other: Octets, other_start: int, size: int) -> bool:
-    """Tell whether ``size`` octets from either start are the same."""
+    """Tell whether ``size`` bytes from either start are the same."""
     return data[start : start + size] == other[other_start : other_start + size]
 
 
 def copy(target: bytearray, at: int, source: Octets, start: int, size: int) -> None:
-    """Copy ``size`` octets; target and source do not overlap."""
+    """Copy ``size`` bytes; target and source do not overlap."""
     target[at : at + size] = source[start : start + size]
 
 
 def fill(target: bytearray, at: int, octet: int, size: int) -> None:
-    """Set ``size`` octets to one value."""
+    """Set ``size`` bytes to one value."""
     target[at : at + size] = bytes([octet]) * size
 
 
@@ -54,7 +54,7 @@ def resized(values: Integers, count: int) -> Integers:
 
 
 def octets(count: int) -> bytearray:
-    """Return room for ``count`` octets."""
+    """Return room for ``count`` bytes."""
     return bytearray(count)
 
 
@@ -73,22 +73,22 @@ def release(values: Integers | bytearray) -> None:
 
 
 def part(data: Octets, start: int, size: int) -> Octets:
-    """Return ``size`` octets from ``start``: those that are there, not others like them."""
+    """Return ``size`` bytes from ``start``: those that are there, not others like them."""
     return bytes(data[start : start + size])
 
 
 def room(target: bytearray) -> bytearray:
-    """Return the octets of a bytearray, to be written."""
+    """Return the bytes of a bytearray, to be written."""
     return target
 
 
 def utf8(text: str) -> bytes:
-    """Return a string as UTF-8, lone surrogates as three octets; see `view`."""
+    """Return a string as UTF-8, lone surrogates as three bytes; see `view`."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def view(held: bytes) -> tuple[Octets, int]:
-    """Return the octets of what `utf8` gave, and how many they are.
+    """Return the bytes of what `utf8` gave, and how many they are.
 
     They can be read for as long as ``held`` is kept.
     """

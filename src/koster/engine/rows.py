@@ -31,7 +31,7 @@ class Rows:
         _memory.release(self.values)
 
     def octets(self) -> int:
-        """Return the octets of memory that it takes."""
+        """Return the bytes of memory that it takes."""
         return object.__sizeof__(self) + 4 * self.width * self.room
 
     def add_line(self, code: int, number: int, start: int, end: int) -> None:

@@ -4,7 +4,7 @@
 precedence of a dialect, the matching rule of the best rank decides, and the set has an answer
 for when none matches. RFC 9309 §2.2.2: the longest match, and Allow where two are equal.
 
-``rule_for`` and all that it calls need no Python object: octets in, the number of a rule out.
+``rule_for`` and all that it calls need no Python object: bytes in, the number of a rule out.
 Many URLs can be decided without the interpreter lock.
 """
 
@@ -67,21 +67,21 @@ NO_MEMORY = -3
 
 #: A set of at most so many rules is not worth an index: trying them all is as fast.
 SCANNED = 48
-#: A set of at most so many is not worth looking for the kinds of octets in the path.
+#: A set of at most so many is not worth looking for the kinds of bytes in the path.
 TRIED = 4
 #: A set is prepared for many questions when it is asked the so-manieth: most are asked but one.
 FEW_QUESTIONS = 4
 
-#: Octets fall into 31 kinds, a bit for each: what a pattern has and the path has not, cannot
+#: Bytes fall into 31 kinds, a bit for each: what a pattern has and the path has not, cannot
 #: match. Letters, digits, and the separators of paths and queries are told apart. The last
-#: kind is every octet that is not plain in a canonical path (`canonical`).
+#: kind is every byte that is not plain in a canonical path (`canonical`).
 _KINDS_OF_LETTERS = {letter: number for number, letter in enumerate("abcdefghijklmnopqrstuvwxyz")}
 _KIND_OF = {"0123456789": 26, "/": 27, "-._~": 28, "?&=": 29}
 _OTHERS = 1 << 30
 
 
 def _kind_bits() -> Integers:
-    """Return the bit of each octet's kind."""
+    """Return the bit of each byte's kind."""
     bits = _memory.integers(256)
     for octet in range(256):
         bits[octet] = _OTHERS
@@ -208,7 +208,7 @@ class Ruleset:
         return self._settle()
 
     def _make_room(self, count: int, size: int) -> bool:
-        """Make room for so many rules with so many octets; tell whether there was memory."""
+        """Make room for so many rules with so many bytes; tell whether there was memory."""
         more = 2 if self.form.index_pages else 1
         rules = RULE * (more * count + 1)
         octets = more * (3 * size + count) + 1
@@ -385,11 +385,11 @@ class Ruleset:
         return self._rules[RULE * rule + _START]
 
     def size(self, rule: int) -> int:
-        """Return how many octets are compared of a rule."""
+        """Return how many bytes are compared of a rule."""
         return self._rules[RULE * rule + _END] - self._rules[RULE * rule + _START]
 
     def text(self, at: int) -> int:
-        """Return an octet of the text."""
+        """Return a byte of the text."""
         return self._text[at]
 
     def is_anchored(self, rule: int) -> bool:
@@ -412,7 +412,7 @@ class Ruleset:
     def patterns(self) -> list[tuple[bytes, int, int, bool, bool, int, int]]:
         """Return what is compared and how, of each rule, for those who reason about them.
 
-        Its canonical pattern without closing stars and anchor, the octets of its literal
+        Its canonical pattern without closing stars and anchor, the bytes of its literal
         prefix, what follows that (of `Patterns`; `Patterns.PREFIX` if nothing does), whether it
         must match up to the end of the path, whether it allows, its rank, and its row.
         """
@@ -443,7 +443,7 @@ class Ruleset:
         return found
 
     def octets(self) -> int:
-        """Return the octets of memory that the rules and their index take."""
+        """Return the bytes of memory that the rules and their index take."""
         total = 4 * RULE * self.count + self._used
         if self._kinds:
             total += 4 * self.count
@@ -463,7 +463,7 @@ class Ruleset:
                     self.index()
 
     def _note_kinds(self) -> None:
-        """Note for each rule the kinds of octets that a path must have to match it.
+        """Note for each rule the kinds of bytes that a path must have to match it.
 
         They stand apart from the rules: most rules are passed over by them, and so many fit
         into a cache line (``make bench``, prepared decisions).
@@ -621,7 +621,7 @@ def _set_rule(
 
 
 def _kinds_in(text: Octets, start: int, end: int) -> int:
-    """Return the kinds of octets that stand there, as bits."""
+    """Return the kinds of bytes that stand there, as bits."""
     kinds = 0
     while start < end:
         kinds |= _BITS[text[start]]

@@ -5,9 +5,9 @@ begins with, so that it costs the length of the path and not the number of rules
 without anything special end at a node, of several the best; of the others the node has a
 chain, each to be matched from there on.
 
-A node is eight integers: where its label begins in the text of the patterns, the octets in it,
-its first child, how many children stand there in a row (in the order of their first octets),
-the best plain rule that ends there, the first rule of its chain, the first octet of its label,
+A node is eight integers: where its label begins in the text of the patterns, the bytes in it,
+its first child, how many children stand there in a row (in the order of their first bytes),
+the best plain rule that ends there, the first rule of its chain, the first byte of its label,
 and the rank of its plain rule. Rules are counted from 1, with 0 for none; ``chain`` gives for
 each the next one of its chain. The last two could be looked up elsewhere: they spare a large
 trie a cache miss each (``make bench``, growth).
@@ -78,7 +78,7 @@ class Trie:
         return new
 
     def _split(self, node: int, common: int, text: Octets) -> None:
-        """Move what follows the first ``common`` octets of a node's label to a new child."""
+        """Move what follows the first ``common`` bytes of a node's label to a new child."""
         nodes = self.nodes
         new = self.used
         self.used += 1
@@ -113,7 +113,7 @@ class Trie:
 
 
 def _child_linked(nodes: Integers, node: int, octet: int) -> int:
-    """Return the child whose label begins with an octet, or 0."""
+    """Return the child whose label begins with a byte, or 0."""
     child = nodes[NODE * node + CHILD]
     while child > 0 and nodes[NODE * child + OCTET] != octet:
         child = nodes[NODE * child + _SIBLING]
@@ -121,7 +121,7 @@ def _child_linked(nodes: Integers, node: int, octet: int) -> int:
 
 
 def _common(text: Octets, label: int, size: int, start: int, end: int) -> int:
-    """Return how many octets a label and ``text[start:end]`` begin with together."""
+    """Return how many bytes a label and ``text[start:end]`` begin with together."""
     limit = min(size, end - start)
     common = 0
     while common < limit and text[label + common] == text[start + common]:

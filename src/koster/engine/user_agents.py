@@ -1,6 +1,6 @@
 """Agents: the third step, from the agent that asks to the groups that are for it.
 
-Takes a robot's name as octets and gives the numbers of its groups in file order: those that
+Takes a robot's name as bytes and gives the numbers of its groups in file order: those that
 name it, else those for everybody (``*``), else none.
 
 RFC 9309 §2.2.1: the name is a product token, compared without case, and all its groups hold
@@ -172,7 +172,7 @@ def _is_odd(data: Octets, start: int, end: int) -> bool:
 def _may_be_name(data: Octets, start: int, end: int, agent: Octets, size: int) -> bool:
     """Tell whether name and agent (lower case) stand in one another, or the name is an odd one.
 
-    Where both are long it leaves the question to who asks: octet by octet it could take long.
+    Where both are long it leaves the question to who asks: byte by byte it could take long.
     """
     length = end - start
     if min(length, size) > _SHORT:
@@ -319,7 +319,7 @@ def name_end(data: Octets, start: int, end: int) -> int:
 
 
 def _same_letters(data: Octets, start: int, agent: Octets, at: int, size: int) -> bool:
-    """Tell whether ``size`` octets are those of ``agent`` (lower case) at a place, without case."""
+    """Tell whether ``size`` bytes are those of ``agent`` (lower case) at a place, without case."""
     for index in range(size):
         if _LOWER[data[start + index]] != agent[at + index]:
             return False
@@ -356,7 +356,7 @@ def _answer_to_name(data: Octets, start: int, end: int, asked: Octets, size: int
 
 
 def _answer_to_letters(data: Octets, start: int, end: int, agent: Octets, size: int) -> int:
-    """Compare a name, up to the first octet outside ``A-Za-z_-``, with the whole agent."""
+    """Compare a name, up to the first byte outside ``A-Za-z_-``, with the whole agent."""
     if start < end and data[start] == _STAR and (start + 1 == end or _lexer.WHITE[data[start + 1]]):
         return _EVERYBODY
     at = start

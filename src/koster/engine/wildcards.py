@@ -1,10 +1,10 @@
-"""Globs: whether the rest of a pattern, from its first special octet on, matches a path.
+"""Globs: whether the rest of a pattern, from its first special byte on, matches a path.
 
-Takes octets and offsets into them, gives a verdict; no Python object is needed. `matches`
+Takes bytes and offsets into them, gives a verdict; no Python object is needed. `matches`
 takes ``*``: each run between stars is looked for once, as far left as it can stand, so that
-there is no backtracking and the time is at most O(octets of the path × number of stars).
+there is no backtracking and the time is at most O(bytes of the path × number of stars).
 `shell_matches` takes the patterns of /bin/sh: runs there have elements that stand for several
-octets, so that each element is compared with many places of the path at once.
+bytes, so that each element is compared with many places of the path at once.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _PLACES = 256
 _EVERY_TABLE = bytes(range(256))
 _EVERY_OCTET = _EVERY_TABLE
 
-#: Up to this many octets a run is looked for by comparing it at each place: that is at most
-#: so many comparisons an octet of the path. Longer runs have links (Knuth, Morris and Pratt).
+#: Up to this many bytes a run is looked for by comparing it at each place: that is at most
+#: so many comparisons a byte of the path. Longer runs have links (Knuth, Morris and Pratt).
 SHORT = 32
 
 
@@ -93,7 +93,7 @@ def _search_long(
 
 
 def longest_run(text: Octets, at: int, end: int) -> int:
-    """Return the octets in the longest run between stars."""
+    """Return the bytes in the longest run between stars."""
     longest = 0
     while at < end:
         run_end = _memory.find(text, _STAR, at, end)
@@ -105,7 +105,7 @@ def longest_run(text: Octets, at: int, end: int) -> int:
 def link(text: Octets, at: int, end: int, links: Integers) -> None:
     """Fill in the links of the runs in ``text[at:end]``.
 
-    ``links[i]`` is how many octets before and with ``text[i]`` are also how its run begins.
+    ``links[i]`` is how many bytes before and with ``text[i]`` are also how its run begins.
     """
     while at < end:
         run_end = _memory.find(text, _STAR, at, end)
@@ -120,12 +120,12 @@ def link(text: Octets, at: int, end: int, links: Integers) -> None:
 
 
 def is_special(octet: int) -> bool:
-    """Tell whether an octet is special in a shell pattern."""
+    """Tell whether a byte is special in a shell pattern."""
     return octet == _STAR or octet == _QUESTION or octet == _BRACKET or octet == _BACKSLASH
 
 
 def is_explicit(text: Octets, at: int, end: int) -> bool:
-    """Tell whether a shell pattern has nothing but literal octets, quoted or not."""
+    """Tell whether a shell pattern has nothing but literal bytes, quoted or not."""
     closing = _last_closing(text, at, end)
     while at < end:
         after = _element_end(text, at, end, closing)
@@ -169,7 +169,7 @@ def shell_matches(text: Octets, at: int, end: int, path: Octets, position: int, 
 def elements(pattern: bytes) -> list[bytes | None]:
     """Return what a shell pattern is made of, for those who reason about it.
 
-    For each element that stands for one octet a table of the 256 with 1 for those that match;
+    For each element that stands for one byte a table of the 256 with 1 for those that match;
     for each star None.
     """
     found: list[bytes | None] = []
@@ -213,7 +213,7 @@ def _run(text: Octets, at: int, end: int, closing: int) -> tuple[int, int]:
 
 
 def _element_end(text: Octets, at: int, end: int, closing: int) -> int:
-    """Return where the element at ``at`` ends, which stands for one octet of the path."""
+    """Return where the element at ``at`` ends, which stands for one byte of the path."""
     if text[at] == _BACKSLASH:
         return min(at + 2, end)
     if text[at] != _BRACKET:
@@ -235,7 +235,7 @@ def _place(
 ) -> int:  # fmt: skip
     """Return the first place from ``low`` to ``high`` where a run matches the path, or -1.
 
-    In ``room``, 1 stands for each place that is still possible, then for each octet in a class.
+    In ``room``, 1 stands for each place that is still possible, then for each byte in a class.
     """
     while low <= high:
         count = min(_PLACES, high - low + 1)
@@ -274,7 +274,7 @@ def _strike_out(
 
 
 def _note_members(text: Octets, at: int, end: int, room: bytearray) -> None:
-    """Note which octets are in the class with the members ``text[at:end]``."""
+    """Note which bytes are in the class with the members ``text[at:end]``."""
     wanted = 1
     if at < end and text[at] == _BANG:
         wanted = 0

@@ -33,7 +33,7 @@ class Unpacker(Protocol):
         """Whether nothing that follows belongs to it."""
 
     def feed(self, part: bytes, limit: int) -> bytes:
-        """Return what is in a part, at most so many octets of it."""
+        """Return what is in a part, at most so many bytes of it."""
 
 
 class _Plain:
@@ -106,7 +106,7 @@ class _Deflate:
         if self._start is None:
             return self._stream.decompress(part, limit)
         self._start += part
-        # The header that tells the two apart has two octets.
+        # The header that tells the two apart has two bytes.
         if len(self._start) < 2:
             return b""
         start, self._start = self._start, None

@@ -16,7 +16,7 @@ from ..access import (
 )
 from ._codings import ACCEPTED, CODINGS, unpacker
 
-#: Octets of a packed body that are read: nothing that is used is longer than what it is packed in.
+#: Bytes of a packed body that are read: nothing that is used is longer than what it is packed in.
 _MOST_PACKED = 2 * MAX_BYTES
 
 
@@ -54,7 +54,7 @@ class Reading:
     def result(self) -> Response | Failure:
         """Return the answer, as far as it was read."""
         octets, is_whole = bytes(self._body[:MAX_BYTES]), len(self._body) <= MAX_BYTES
-        # Where nothing came there is nothing packed: 204, or a file without an octet.
+        # Where nothing came there is nothing packed: 204, or a file without a byte.
         if is_whole and self._came and not self._unpacker.is_whole:
             return Failure(FailureKind.ENCODING, "its body breaks off before its end")
         failure = coding_failure(self._headers, CODINGS, octets)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .events import OnEvent, Value
     from .guard import Guard
 
-#: Outcomes that are kept ready to decide, and the octets of their files together.
+#: Outcomes that are kept ready to decide, and the bytes of their files together.
 _SITES = 1000
 _SITES_OCTETS = 32 << 20
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a site answers: ``body`` as octets or text."""
+    """What a site answers: ``body`` as bytes or text."""
 
     status: int = 200
     body: bytes | str = b""

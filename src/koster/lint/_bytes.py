@@ -102,7 +102,7 @@ def bom(subject: Subject) -> Iterator[Remark]:
 
 
 def not_utf8(subject: Subject) -> Iterator[Remark]:
-    """Find octets that are not UTF-8, once a file."""
+    """Find bytes that are not UTF-8, once a file."""
     if subject.charset and not is_wide(subject.charset):
         yield subject.file(
             f"the file is served in {subject.charset}; many robots read UTF-8 alone, and other paths",
@@ -118,7 +118,7 @@ def not_utf8(subject: Subject) -> Iterator[Remark]:
         more = f", here and on {len(lines) - 1} more lines" if len(lines) > 1 else ""
         octet = ord(lines[0].text[at]) - 0xDC00
         yield subject.part(
-            lines[0], at, 1, f"octet {octet:#04x} is not UTF-8{more}", "save the file as UTF-8"
+            lines[0], at, 1, f"byte {octet:#04x} is not UTF-8{more}", "save the file as UTF-8"
         )
 
 

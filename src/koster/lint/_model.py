@@ -31,12 +31,12 @@ _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
 
 
 def is_page(body: bytes) -> bool:
-    """Tell whether octets are a page of HTML."""
+    """Tell whether bytes are a page of HTML."""
     return _HTML.match(body.lstrip(b"\xef\xbb\xbf \t\r\n\v\f")[:16]) is not None
 
 
 def wide_charset(body: bytes) -> str | None:
-    """Return which charset of two or four octets a character a file is in, or None."""
+    """Return which charset of two or four bytes a character a file is in, or None."""
     marked = marked_charset(body)
     if marked:
         return marked.upper()
@@ -48,7 +48,7 @@ def wide_charset(body: bytes) -> str | None:
 
 
 def is_binary(body: bytes) -> bool:
-    """Tell whether octets are no text at all: compressed, a picture, a program."""
+    """Tell whether bytes are no text at all: compressed, a picture, a program."""
     begin = body[:200]
     return body.startswith(_MAGIC) or (
         begin.count(0) * 10 >= len(begin) > 0 and not wide_charset(body)
@@ -81,7 +81,7 @@ class Family(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Octets of the file that are to be others: ``start`` to ``end``, counted from 0."""
+    """Bytes of the file that are to be others: ``start`` to ``end``, counted from 0."""
 
     start: int
     end: int
@@ -229,7 +229,7 @@ class Subject:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each line begins, in octets."""
+        """Where each line begins, in bytes."""
         return [0, *[match.end() for match in _LINE_ENDS.finditer(self.robots.body)]]
 
     def of(self, *directives: Directive) -> Iterator[Line]:

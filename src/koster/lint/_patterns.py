@@ -123,7 +123,7 @@ def stars(subject: Subject) -> Iterator[Remark]:
                 line,
                 at,
                 size,
-                "several stars match what one does, and count as more octets",
+                "several stars match what one does, and count as more bytes",
                 f"write {fixed}",
                 (subject.edit_value(line, fixed),),
             )
@@ -138,7 +138,7 @@ def stars(subject: Subject) -> Iterator[Remark]:
             line,
             at,
             len(line.value) - len(shorter),
-            f"a star at the end matches what the pattern matches without it, and counts as an octet more{more}",
+            f"a star at the end matches what the pattern matches without it, and counts as a byte more{more}",
             f"write {shorter}",
             edits,
         )

@@ -294,6 +294,6 @@ def long_line(subject: Subject) -> Iterator[Remark]:
                 line,
                 BUFFER_OCTETS,
                 len(line.text) - BUFFER_OCTETS,
-                f"the line has {len(line.text):,} characters; Google's parser reads {BUFFER_OCTETS:,} octets of one",
+                f"the line has {len(line.text):,} characters; Google's parser reads {BUFFER_OCTETS:,} bytes of one",
                 "shorten it",
             )

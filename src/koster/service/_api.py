@@ -52,7 +52,7 @@ def add_routes(  # noqa: C901, PLR0915 - one route after another
     async def text_of(
         file: models.File, dialect: str, request: Request, pointer: str = "/site"
     ) -> tuple[bytes, Outcome | None]:
-        """Return a file's octets, and what fetching it gave; a site without one has none."""
+        """Return a file's bytes, and what fetching it gave; a site without one has none."""
         if file.site is None:
             return (file.robots or "").encode("utf-8"), None
         outcome = await fetched(file.site, dialect, request, pointer)

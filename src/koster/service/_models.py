@@ -40,7 +40,7 @@ def _known_dialect(name: str) -> str:
 def _whole_text(text: str) -> str:
     r"""Return text that is one.
 
-    JSON can spell half of a character (``"\ud800"``), of which no octets come.
+    JSON can spell half of a character (``"\ud800"``), of which no bytes come.
 
     Raises:
         ValueError: it holds such a half.
@@ -308,7 +308,7 @@ class CheckResponse(BaseModel):
 
 
 class EditRecord(BaseModel):
-    """Octets of the file, in UTF-8, that are to be others."""
+    """Bytes of the file, in UTF-8, that are to be others."""
 
     start: int
     end: int

@@ -21,7 +21,7 @@ class Settings:
     """The limits of a service, and where it keeps what it fetched.
 
     Attributes:
-        max_body: Octets of a request's body; more is 413.
+        max_body: Bytes of a request's body; more is 413.
         max_questions: Robots times URLs of a call; more is 422.
         rate: Requests a second that a client may make on average, twice as many at once; 0 for
             any number. More is 429. A request that fetches counts as ten.

@@ -32,7 +32,7 @@ def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list
     return [group for name, group in zip(names, groups, strict=True) if name == asked]
 
 
-#: These escapes are no others than their octets.
+#: These escapes are no others than their bytes.
 _pattern_in_form, _url_in_form = decoders("/&=")
 
 
@@ -188,7 +188,7 @@ class Robots:
         Args:
             url: The URL of the robots.txt.
             ttl_policy: How long it may be kept; `DEFAULT_TTL_POLICY` if None.
-            max_size: Octets that it may have.
+            max_size: Bytes that it may have.
             params: Query parameters to add.
             headers: Headers to send.
             timeout: Seconds to wait for the server; of a pair the second counts.

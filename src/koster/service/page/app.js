@@ -61,7 +61,7 @@ function edited(text) {
 function facts() {
   const octets = new Blob([state.robots]).size;
   const source = state.dialect === names[0] ? "" : ` · as in: ${views.dialects.sources.get(state.dialect)}`;
-  byId("facts").textContent = `${counted(editor.rows, "line")}, ${counted(octets, "octet")}${source}`;
+  byId("facts").textContent = `${counted(editor.rows, "line")}, ${counted(octets, "byte")}${source}`;
 }
 
 function showLine(line) {
