@@ -70,7 +70,7 @@ def test_wrong_types(ask: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize("type_", [bytearray, memoryview])
-def test_other_octets(type_: Any) -> None:
+def test_other_bytes(type_: Any) -> None:
     assert not koster.parse(type_(b"User-agent: *\nDisallow: /")).allowed("/", "x")
 
 
@@ -184,7 +184,7 @@ def test_strange_strings_get_answers(text: str) -> None:
         assert koster.parse(text, dialect).allowed(text, text)
 
 
-def test_lone_surrogates_are_three_octets() -> None:
+def test_lone_surrogates_are_three_bytes() -> None:
     robots = koster.parse("User-agent: *\nDisallow: /%ED%A0%80\n")
     assert not robots.allowed("/\ud800", "x")
     robots = koster.parse("User-agent: *\nDisallow: /\ud800\n")
@@ -250,7 +250,7 @@ def test_what_is_for_the_whole_file() -> None:
     assert [(each.key, each.value) for each in robots.preferences] == [("ai-train", "no")]
 
 
-def test_octets_that_are_not_utf8_come_back() -> None:
+def test_bytes_that_are_not_utf8_come_back() -> None:
     robots = koster.parse(b"User-agent: *\nDisallow: /caf\xe9\nSitemap: \xff")
     rule = robots.decide("/caf%E9", "x").rule
     assert rule is not None

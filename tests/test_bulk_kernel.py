@@ -375,7 +375,7 @@ def test_facts() -> None:
     )
     (found,) = kernel.facts([body]).to_pylist()
     assert found == {
-        "octets": len(body.encode()),
+        "bytes": len(body.encode()),
         "lines": 17,
         "groups": 2,
         "rules": 3,

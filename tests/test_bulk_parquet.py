@@ -367,6 +367,6 @@ def test_long_cells_are_cut_to_what_is_parsed(tmp_path: Path, name: str, padding
     assert [decided[n]["allowed"] for n in given] == [expected[n] for n in given]
     told = pq.read_table(tmp_path / "facts")["facts"].to_pylist()
     size = len(long.encode())
-    assert [each and each["octets"] for each in told][:2] == [len(RULES), size]
-    assert told[3]["octets"] == size
+    assert [each and each["bytes"] for each in told][:2] == [len(RULES), size]
+    assert told[3]["bytes"] == size
     assert told[1]["findings"] == ["too-large"]

@@ -139,7 +139,7 @@ def test_tables_of_every_kind(tmp_path: Path, name: str, packed: bool) -> None:
     assert {each["asked_agent"] for each in found} == {"GPTBot"}
 
 
-def test_bodies_may_be_octets_or_null(tmp_path: Path) -> None:
+def test_bodies_may_be_bytes_or_null(tmp_path: Path) -> None:
     records = [{"body": "User-agent: *\nDisallow: /\udcff"}, {"body": None}, {"other": "x"}]
     path = tmp_path / "robots.jsonl"
     as_jsonl(path, records)
@@ -191,7 +191,7 @@ def test_archives_are_read_as_crawlers_do(tmp_path: Path) -> None:
     }  # fmt: skip
     told = {row["origin"][7]: row["facts"] for row in answered(Question("facts"), path)}
     assert told["c"]["findings"] == ["too-large"]
-    assert told["c"]["octets"] == len(long)
+    assert told["c"]["bytes"] == len(long)
     assert "not-utf-8-but-wide" in told["b"]["findings"]
 
 
@@ -585,7 +585,7 @@ def test_utf16_is_read_as_crawlers_do_and_told(tmp_path: Path) -> None:
     path = archives.write(tmp_path / "a.warc.gz", [Fetch("http://e.com/robots.txt", body)])
     (told,) = answered(Question("facts"), path)
     assert told["facts"]["agents"][0]["name"] == "GPTBot"
-    assert (told["facts"]["octets"], told["facts"]["unknown"]) == (len(body), [])
+    assert (told["facts"]["bytes"], told["facts"]["unknown"]) == (len(body), [])
     assert "not-utf-8-but-wide" in told["facts"]["findings"]
     (row,) = answered(GPT, path)
     assert row["robots"][0]["written"]

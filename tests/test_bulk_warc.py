@@ -190,7 +190,7 @@ def test_an_archive_in_one_member_is_read_whole_or_told(read: Reading) -> None:
         assert len(bad(found)) == 1, size
 
 
-def test_broken_octets_cost_one_record(read: Reading) -> None:
+def test_broken_bytes_cost_one_record(read: Reading) -> None:
     data, offsets = archives.archive(FIVE)
     middle = offsets[2] + 80
     found = read(data[:middle] + b"\0" * 10 + data[middle + 10 :])

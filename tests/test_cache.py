@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 import koster
 from koster._moments import FIRST, LAST
 from koster.cache import MemoryCache, RedisCache, SqliteCache
-from koster.cache.memory import Recent, octets_of
+from koster.cache.memory import Recent, bytes_of
 from koster.cache.store import _FORMAT, decoded, encoded, key_prefix
 from koster.freshness import Answer, Entry, Hop
 
@@ -155,8 +155,8 @@ def test_the_least_recently_used_goes_first() -> None:
     assert len(cache) == 0
 
 
-def test_memory_is_bounded_by_octets_too() -> None:
-    cache = MemoryCache(octets=100_000)
+def test_memory_is_bounded_by_bytes_too() -> None:
+    cache = MemoryCache(max_bytes=100_000)
     for number in range(100):
         cache.put(str(number), replace(ENTRY, body=b"x" * 10_000))
     assert 5 <= len(cache) <= 10
@@ -254,7 +254,7 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
 def test_a_file_of_bounded_size(tmp_path: Path) -> None:
     """What was put longest ago goes; what was put again stays."""
     path = tmp_path / "cache.sqlite"
-    with closing(SqliteCache(path, most_octets=400_000)) as cache:
+    with closing(SqliteCache(path, max_bytes=400_000)) as cache:
         for number in range(300):
             cache.put(f"{number:03}", replace(ENTRY, body=b"x" * 10_000))
             cache.put("again", ENTRY)
@@ -263,7 +263,7 @@ def test_a_file_of_bounded_size(tmp_path: Path) -> None:
         assert kept[-2] == "299"
         assert 10 < len(kept) < 100
     assert path.stat().st_size < 1_500_000
-    with closing(SqliteCache(path, most_octets=1)) as cache:
+    with closing(SqliteCache(path, max_bytes=1)) as cache:
         cache.put("a", ENTRY)
         assert not list(cache.keys())
 
@@ -415,7 +415,7 @@ def test_keys_tell_statuses_apart() -> None:
 
 def test_urls_of_redirects_weigh_too() -> None:
     hop = Hop("https://example.com/" + "x" * 8000, 301, (("location", "x" * 1000),))
-    assert octets_of(replace(ENTRY, hops=(hop,) * 5)) > 5 * 8000
+    assert bytes_of(replace(ENTRY, hops=(hop,) * 5)) > 5 * 8000
 
 
 def test_a_record_that_nests_deep_is_none() -> None:

@@ -296,7 +296,7 @@ def test_a_host_without_a_scheme_is_remarked(robots: str) -> None:
     )
 
 
-def test_octets_that_are_not_utf8(tmp_path: Path) -> None:
+def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
     (tmp_path / "r.txt").write_bytes(b"User-agent: *\nDisallow: /\xe9")
     (tmp_path / "urls").write_bytes(b"/\xe9")
     path = str(tmp_path / "r.txt")

@@ -506,7 +506,7 @@ def test_robotparser_statuses(site: Site, status: int, flags: tuple[bool, bool])
     assert parser.mtime() == 0
 
 
-def test_robotparser_reads_octets_that_are_not_utf_8(site: Site) -> None:
+def test_robotparser_reads_bytes_that_are_not_utf_8(site: Site) -> None:
     body = b"\xef\xbb\xbfUser-agent: *\nDisallow: /non-utf8/\xf0\nDisallow: /\xf0\x9f\x90\x8d"
     parser = RobotFileParser()
     parser.set_url(urllib.request.Request(site.robots(200, body)))

@@ -115,11 +115,11 @@ def test_a_byte_order_mark_is_ignored(bom: str) -> None:
     assert not parser(bom + "User-agent: *\nDisallow: /").is_allowed("Foobot", "/")
 
 
-def test_a_byte_order_mark_in_octets_is_ignored() -> None:
+def test_a_byte_order_mark_in_bytes_is_ignored() -> None:
     assert not parser(b"\xef\xbb\xbfUser-agent: *\nDisallow: /\xe9").is_allowed("Foobot", "/é")
 
 
-def test_octets_are_latin_1() -> None:
+def test_bytes_are_latin_1() -> None:
     made = parser(b"User-agent: *\nDisallow: /caf\xe9")
     assert not made.is_allowed("Foobot", "/caf\xe9")
     assert not made.is_allowed("Foobot", "/caf%C3%A9")
@@ -424,7 +424,7 @@ def test_an_empty_body_in_an_unknown_charset_is_an_empty_file(site: Site, charse
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "us-ascii"])
-def test_octets_that_are_not_in_the_charset_are_a_unicode_error(site: Site, charset: str) -> None:
+def test_bytes_that_are_not_in_the_charset_are_a_unicode_error(site: Site, charset: str) -> None:
     url = site.robots(200, b"\xe9", {"Content-Type": f"text/plain; charset={charset}"})
     with pytest.raises(UnicodeError, match=rf"not in the encoding expected \({charset}\)"):
         RobotExclusionRulesParser().fetch(url)

@@ -242,7 +242,7 @@ def test_bodies_become_utf_8(body: bytes, charset: str | None, read: str) -> Non
 
 @pytest.mark.parametrize("charset", [None, "utf-8", "ascii", "nonsense", "\0", "hex", "idna", "punycode",
                                      "undefined", "x" * 10_000, "utf-16", "utf-32", "unicode_escape", "é"])  # fmt: skip
-def test_a_charset_that_lies_leaves_the_octets(charset: str | None) -> None:
+def test_a_charset_that_lies_leaves_the_bytes(charset: str | None) -> None:
     body = b"User-agent: *\nDisallow: /\xe9 \xff\n"
     assert as_utf8(body, charset, is_whole=True) == (body, None)
 
@@ -250,7 +250,7 @@ def test_a_charset_that_lies_leaves_the_octets(charset: str | None) -> None:
 @given(
     st.binary(), st.sampled_from([None, "latin-1", "utf-16", "utf-8", "shift_jis"]), st.booleans()
 )
-def test_any_octets_are_read(body: bytes, charset: str | None, is_whole: bool) -> None:
+def test_any_bytes_are_read(body: bytes, charset: str | None, is_whole: bool) -> None:
     koster.parse(as_utf8(body, charset, is_whole)[0])
     koster.parse(as_utf8(codecs.BOM_UTF16_LE + body, charset, is_whole)[0])
 

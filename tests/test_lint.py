@@ -115,7 +115,7 @@ def test_a_rule_that_lives_for_one_robot_is_not_dead() -> None:
 
 
 @given(strategies.bodies)
-def test_any_octets_can_be_linted_and_mended(body: bytes) -> None:
+def test_any_bytes_can_be_linted_and_mended(body: bytes) -> None:
     """Nothing raises; places are in the file; a mended file has no more of what was mended."""
     found = lint(body)
     lines = koster.parse(body).lines

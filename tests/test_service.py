@@ -599,7 +599,7 @@ def test_the_command_serves_until_it_is_told_to_stop() -> None:
         entry = command.entry("request")
         assert entry["request"] == answer.headers["x-request-id"]
         assert (entry["handler"], entry["status"], entry["client"]) == ("decide", 200, "127.0.0.1")
-        assert entry.keys() >= {"time", "level", "logger", "method", "octets", "ms"}
+        assert entry.keys() >= {"time", "level", "logger", "method", "bytes", "ms"}
         assert command.stop() in (0, -signal.SIGTERM)
         command.entry("stopping")
         command.entry("stopped")

@@ -174,7 +174,7 @@ def test_readings_are_not_compared_on_robots_txt_itself() -> None:
             assert found.is_proved
 
 
-def test_octets_that_are_no_text_are_compared() -> None:
+def test_bytes_that_are_no_text_are_compared() -> None:
     for other in (b"/b", b"/\xff", b"/\xc3*x"):
         old = koster.parse(b"User-agent: *\nDisallow: /\xff\n", koster.MK1994)
         compare(old, koster.parse(b"User-agent: *\nDisallow: " + other, koster.MK1994))

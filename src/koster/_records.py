@@ -74,7 +74,7 @@ def of_finding(finding: Finding) -> dict[str, Any]:
         "url": finding.url,
         "fixable": bool(finding.edits),
         "edits": [
-            {"start": edit.start, "end": edit.end, "text": text_of(edit.octets)}
+            {"start": edit.start, "end": edit.end, "text": text_of(edit.replacement)}
             for edit in finding.edits
         ],
     }

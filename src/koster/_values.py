@@ -92,7 +92,7 @@ _RATE = re.compile(rb"(\d{1,9})[ \t]*/[ \t]*(\d{1,9})[ \t]*([smhdSMHD]?)(?:[ \t]
 _DELAY = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 #: No delay that anyone means is written with more.
-_DELAY_OCTETS = 100
+_DELAY_BYTES = 100
 
 #: RFC 9651 §3.2 and §3.3: a member of a dictionary, its value an item or absent (true), and
 #: parameters, which no preference has a use for.
@@ -106,12 +106,12 @@ _MEMBER = re.compile(rb"(" + _KEY + rb")(?:=(" + _ITEM + rb"))?" + _PARAMETERS)
 _SPACE = re.compile(rb"[ \t]*")
 
 #: Yandex: "a rule can contain up to 500 characters".
-_CLEAN_PARAM_OCTETS = 500
+_CLEAN_PARAM_BYTES = 500
 
 
 def delay(value: bytes) -> float | None:
     """Return a Crawl-delay in seconds, if it is a finite number that is not negative."""
-    if len(value) > _DELAY_OCTETS or not _DELAY.fullmatch(value):
+    if len(value) > _DELAY_BYTES or not _DELAY.fullmatch(value):
         return None
     seconds = float(value)
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
@@ -256,9 +256,9 @@ def content_usage(value: bytes, line: int) -> list[Preference]:
     ]
 
 
-def _after_space(octets: bytes, at: int) -> int:
+def _after_space(raw: bytes, at: int) -> int:
     """Return where spaces and tabs end."""
-    space = _SPACE.match(octets, at)
+    space = _SPACE.match(raw, at)
     return space.end() if space else at
 
 
@@ -288,7 +288,7 @@ def _strictest(preferences: Iterable[Preference]) -> tuple[Preference, ...]:
 def clean_param(value: bytes, line: int) -> CleanParam | None:
     """Return what ``p0&p1 /path`` says (Yandex)."""
     words = value.split()
-    if not 1 <= len(words) <= 2 or len(value) > _CLEAN_PARAM_OCTETS:
+    if not 1 <= len(words) <= 2 or len(value) > _CLEAN_PARAM_BYTES:
         return None
     names = tuple(text_of(name) for name in words[0].split(b"&") if name)
     path = text_of(words[1]) if len(words) == 2 else "/"
@@ -362,16 +362,16 @@ class Values:
         )
 
     def preferences_for(
-        self, crawlable: bool, octets_matched: Callable[[str], int]
+        self, crawlable: bool, bytes_matched: Callable[[str], int]
     ) -> tuple[Preference, ...]:
         """Return the preferences that hold for a URL, one for each directive and key.
 
-        ``octets_matched`` gives the bytes of a pattern that matches the URL, else -1.
+        ``bytes_matched`` gives the bytes of a pattern that matches the URL, else -1.
         """
         said = self.preferences
         signals = [each for each in said if each.directive is Directive.CONTENT_SIGNAL]
         usages = [each for each in said if each.directive is Directive.CONTENT_USAGE]
-        return _strictest(signals + (_longest(usages, octets_matched) if crawlable else []))
+        return _strictest(signals + (_longest(usages, bytes_matched) if crawlable else []))
 
     def interval(self, now: datetime) -> float | None:
         """Return the seconds between requests at a moment: the slowest that applies."""
@@ -394,8 +394,8 @@ class Values:
         return moment if self.open_at(moment) else next_start(self.visit_times, moment)
 
 
-def _longest(usages: list[Preference], octets_matched: Callable[[str], int]) -> list[Preference]:
+def _longest(usages: list[Preference], bytes_matched: Callable[[str], int]) -> list[Preference]:
     """Return the Content-Usage preferences with the longest path that matches."""
-    lengths = [octets_matched(usage.pattern) if usage.pattern else 0 for usage in usages]
+    lengths = [bytes_matched(usage.pattern) if usage.pattern else 0 for usage in usages]
     longest = max(lengths, default=-1)
-    return [usage for usage, octets in zip(usages, lengths, strict=True) if 0 <= octets == longest]
+    return [usage for usage, raw in zip(usages, lengths, strict=True) if 0 <= raw == longest]

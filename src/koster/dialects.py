@@ -223,7 +223,7 @@ def keys_of(*directives: Directive) -> dict[str, Directive]:
 
 
 #: google/robotstxt, robots.cc: a line's buffer holds 2083 × 8 bytes with its closing NUL.
-BUFFER_OCTETS = 2083 * 8 - 1
+BUFFER_BYTES = 2083 * 8 - 1
 
 
 @dataclass(frozen=True, slots=True)

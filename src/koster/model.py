@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 SPACE = " \t\n\r\v\f"
 
 
-def text_of(octets: bytes) -> str:
+def text_of(raw: bytes) -> str:
     """Return bytes of a file as text; those that are not UTF-8 become lone surrogates."""
-    return octets.decode("utf-8", "surrogateescape")
+    return raw.decode("utf-8", "surrogateescape")
 
 
 def spelt_out(character: str) -> str:

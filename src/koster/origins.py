@@ -225,10 +225,10 @@ def redirect_target(base: str, location: str, to_ascii: ToAscii = idna_2003) -> 
     origin, path = _split(cleaned, to_ascii)
     path, mark, query = path.partition("?")
     try:
-        octets = (_without_dots(path) + mark + query).encode("utf-8", "surrogateescape")
+        raw = (_without_dots(path) + mark + query).encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
         raise UrlError(f"no URL: {location[:200]!r}") from error
-    return f"{origin}{urllib.parse.quote(octets, safe=_KEPT)}"
+    return f"{origin}{urllib.parse.quote(raw, safe=_KEPT)}"
 
 
 def _without_dots(path: str) -> str:

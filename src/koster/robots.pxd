@@ -47,7 +47,7 @@ cdef class Rules:
     @cython.locals(_=int)
     cdef int _expect(self, Py_ssize_t questions) except -1
     cdef bint _verdict(self, object url) except -1
-    @cython.locals(octets="const unsigned char*", size=Py_ssize_t, number=int)
+    @cython.locals(raw="const unsigned char*", size=Py_ssize_t, number=int)
     cdef int _number(self, object url) except -100
     @cython.locals(number=int, found=int)
     cdef int _group_of(self, int row) except -1

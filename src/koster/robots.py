@@ -68,7 +68,7 @@ def _parsed(body: Any, dialect: Dialect) -> RobotsTxt:
     """Make a `RobotsTxt` without the detour by its constructor, which costs as much as a line."""
     robots = RobotsTxt.__new__(RobotsTxt)
     plan = _document.plan_for(dialect)
-    robots._file = _document.read(body if type(body) is bytes else _document.octets_of(body), plan)
+    robots._file = _document.read(body if type(body) is bytes else _document.bytes_of(body), plan)
     robots._prepared = None
     robots._last = None
     robots._clock = 0
@@ -97,7 +97,7 @@ class RobotsTxt:
         return f"<RobotsTxt {self._file.plan.dialect}: {size} bytes, {groups} groups>"
 
     def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self._file.octets()
+        return object.__sizeof__(self) + self._file.allocated()
 
     @property
     def body(self) -> bytes:
@@ -323,7 +323,7 @@ class Rules:
         return f"<Rules for {self._agent!r}: {self._ruleset.count} rules>"
 
     def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self._ruleset.octets()
+        return object.__sizeof__(self) + self._ruleset.allocated()
 
     @property
     def agent(self) -> str | tuple[str, ...]:
@@ -369,9 +369,9 @@ class Rules:
         if not isinstance(url, str):
             raise TypeError(f"url must be a str, not {type(url).__name__}")
         held = _memory.utf8(url if type(url) is str else str.__str__(url))
-        octets, size = _memory.view(held)
+        raw, size = _memory.view(held)
         self._ruleset.ready()
-        number = self._ruleset.rule_for(octets, size)
+        number = self._ruleset.rule_for(raw, size)
         if number == _ruleset.NO_MEMORY:
             raise MemoryError("no memory for the path of a URL")
         return number
@@ -527,7 +527,7 @@ class Rules:
         crawlable = self._verdict(url)
         chosen: dict[tuple[Directive, str], Preference] = {}
         for values in (_values_in(self._file, self._file.first_rows()), self._said()):
-            for preference in values.preferences_for(crawlable, partial(_octets_matched, url)):
+            for preference in values.preferences_for(crawlable, partial(_bytes_matched, url)):
                 chosen[preference.directive, preference.key] = preference
         return tuple(chosen.values())
 
@@ -558,8 +558,8 @@ class Rules:
         return self._said().next_open(now)
 
 
-def _octets_matched(url: str, pattern: str) -> int:
+def _bytes_matched(url: str, pattern: str) -> int:
     """Return how many bytes a pattern has, in its canonical form, if it matches; else -1."""
-    octets = pattern.encode("utf-8", "surrogateescape")
-    rule = parse(b"User-agent: *\nAllow: " + octets, USAGE_PATHS).decide(url, "*").rule
-    return _ruleset.pattern_octets(octets) if rule else -1
+    raw = pattern.encode("utf-8", "surrogateescape")
+    rule = parse(b"User-agent: *\nAllow: " + raw, USAGE_PATHS).decide(url, "*").rule
+    return _ruleset.pattern_bytes(raw) if rule else -1

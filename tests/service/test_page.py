@@ -168,7 +168,7 @@ def test_a_mend_that_changes_what_is_allowed_says_so(opened: Opened) -> None:
     )
 
 
-def test_octets_are_counted_as_the_service_counts_them(opened: Opened) -> None:
+def test_bytes_are_counted_as_the_service_counts_them(opened: Opened) -> None:
     """Edits are in bytes of UTF-8; the text has characters of one to four of them, and a BOM."""
     page = opened()
     text = "\ufeff# caf\u00e9 ☕ 🤖\nUser-agent: *\nDisalow: /foo\n# 🤖"
@@ -339,7 +339,7 @@ def test_what_may_be_meant_in_another_way_is_said(opened: Opened, site: Site) ->
     page = opened()
     page.get_by_label("Load from site").fill(site.url)
     page.get_by_label("Load from site").press("Enter")
-    expect(page.get_by_role("region", name="What was fetched")).to_contain_text("no UTF-8")
+    expect(page.get_by_role("region", name="What was fetched")).to_contain_text("not UTF-8")
     urls = page.get_by_label("URLs or paths, one a line")
     urls.fill(f"example.com/x\nhttps://other.example/x\n{site.url}/x\n/x")
     rows = page.locator("#panel-test tbody tr")

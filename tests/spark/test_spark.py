@@ -122,7 +122,7 @@ def test_archives_are_read_by_the_workers(session: Any, tmp_path: Path) -> None:
     out = tmp_path / "out"
     question = runs.Question("classify", ("GPTBot", "x"))
     runs.run(question, runs.find_inputs([str(tmp_path / "in")]), out, 1)
-    columns = ["url", "status", "class", "location", "octets", "offset", "archive", "robots"]
+    columns = ["url", "status", "class", "location", "bytes", "offset", "archive", "robots"]
 
     def in_order(frame: Any) -> list[Any]:
         return [row.asDict(True) for row in frame.select(*columns).orderBy("url").collect()]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ..dialects import Reading
 
-    #: A token, and for each reading its octets: in a path, and in a query.
+    #: A token, and for each reading its bytes: in a path, and in a query.
     Candidate: TypeAlias = tuple[str, tuple[tuple[bytes, bytes], ...]]
 
 _NICE = (
@@ -54,7 +54,7 @@ _AS_THEY_ARE = ("%2F", "%3F")
 
 #: As they are written, and as the canonical form has them (`koster.engine.canonical`).
 _ESCAPE = re.compile(rb"%(?:[0-9A-F]{2}|[\xb0-\xb9\xc1-\xc6]{2})")
-_MARKED = bytes(octet | 128 for octet in b"0123456789ABCDEF")
+_MARKED = bytes(byte | 128 for byte in b"0123456789ABCDEF")
 _UNMARKED = bytes.maketrans(_MARKED, b"0123456789ABCDEF")
 _BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
 #: A run behind a star that can begin in the middle of an escape.
@@ -98,8 +98,8 @@ def plainest(path: str, reading: Reading) -> str:
 def _outputs(reading: Reading) -> dict[str, tuple[bytes, bytes]]:
     """Return for each ASCII character and each escape its bytes: in a path, and in a query."""
     rules = parse(b"", _asked(reading)).rules_for("*")
-    tokens = [chr(octet) for octet in (*map(ord, _NICE), *range(1, 128))]
-    tokens += [f"%{octet:02X}" for octet in range(256)]
+    tokens = [chr(byte) for byte in (*map(ord, _NICE), *range(1, 128))]
+    tokens += [f"%{byte:02X}" for byte in range(256)]
     return {
         token: (rules.compared_path(f"/x{token}")[2:], rules.compared_path(f"/?{token}")[2:])
         for token in dict.fromkeys(tokens)
@@ -140,16 +140,13 @@ def alphabet(
     sets = tuple(set(tables))
     spoken = set(written)
     class_of = [
-        (octet if octet in spoken else -1, *[table[octet] for table in sets])
-        for octet in range(256)
+        (byte if byte in spoken else -1, *[table[byte] for table in sets]) for byte in range(256)
     ]
     chosen: dict[object, Candidate] = {}
     for token, outputs in candidates:
         key = (
             token == "?",
-            tuple(
-                tuple(class_of[octet] for octet in octets) for pair in outputs for octets in pair
-            ),
+            tuple(tuple(class_of[byte] for byte in raw) for pair in outputs for raw in pair),
         )
         chosen.setdefault(key, (token, outputs))
     tokens = tuple(token for token, _ in chosen.values())
@@ -171,12 +168,12 @@ def _of_one(reading: Reading, written: bytes) -> Iterator[Candidate]:
     outputs = _outputs(reading)
     if reading.escapes in AS_IT_STANDS:
         for token in (*(each for each in outputs if len(each) == 1), *_characters(written)):
-            octets = token.encode("utf-8")
-            yield token, ((octets, octets),)
+            raw = token.encode("utf-8")
+            yield token, ((raw, raw),)
         return
     # Where patterns speak of every character that stands as it is, one escape of which they do
     # not speak is the letter for all others.
-    needs_other = all(octet in written for octet in _KEPT)
+    needs_other = all(byte in written for byte in _KEPT)
     for token, pair in outputs.items():
         escape = spelled(pair[0], reading).decode("ascii", "replace")
         is_told = escape in listed or reading.escapes != Escapes.CANONICAL
@@ -200,7 +197,7 @@ def _of_several(
     listed |= spoken & _DISTINCT
     listed |= {each for each in spoken if chr(int(each[1:], 16)) not in _RAW}
     bare = _ESCAPE.sub(b"", written)
-    listed |= {f"%{octet:02X}" for octet in set(bare) if chr(octet) not in _RAW}
+    listed |= {f"%{byte:02X}" for byte in set(bare) if chr(byte) not in _RAW}
     spoken_bytes = set(written)
     in_an_escape = _IN_AN_ESCAPE.search(written) is not None
     for token in outputs[0]:

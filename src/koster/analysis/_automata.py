@@ -38,7 +38,7 @@ class Automaton:
         self.is_anchored = is_anchored
         self._rows: dict[tuple[int, int, bool], tuple[int, ...]] = {}
 
-    def step(self, state: int, octet: int) -> int:
+    def step(self, state: int, byte: int) -> int:
         """Return the state after one more byte."""
         raise NotImplementedError
 
@@ -58,17 +58,17 @@ class Automaton:
         """Return what at least stays of a state after any bytes."""
         return NEVER
 
-    def after(self, state: int, octets: bytes) -> int:
+    def after(self, state: int, raw: bytes) -> int:
         """Return the state after some bytes."""
-        for octet in octets:
+        for byte in raw:
             if state == NEVER:
                 break
-            state = self.step(state, octet)
+            state = self.step(state, byte)
         return state
 
-    def start(self, octets: bytes) -> int:
+    def start(self, raw: bytes) -> int:
         """Return the state after the bytes that a path begins with."""
-        return self.after(0, octets)
+        return self.after(0, raw)
 
     def row(
         self, state: int, outputs: Sequence[bytes], number: int, must_match: bool
@@ -86,7 +86,7 @@ class Automaton:
     def successors(self, state: int, outputs: Sequence[bytes], must_match: bool) -> tuple[int, ...]:
         """Return the same, without keeping it."""
         hopeless = NEVER if must_match else PRUNED if self.is_anchored else self.full
-        after = [self.after(state, octets) for octets in outputs]
+        after = [self.after(state, raw) for raw in outputs]
         return tuple([PRUNED if successor == hopeless else successor for successor in after])
 
 
@@ -130,32 +130,32 @@ class Starred(Automaton):
         """Return what at least stays of a state after any bytes: where its run begins."""
         return NEVER if _state < self._literal else self._starts[_state]
 
-    def step(self, state: int, octet: int) -> int:
+    def step(self, state: int, byte: int) -> int:
         """Return the state after one more byte."""
         if state == self.full and not self.is_anchored:
             return state
         text = self._text
         if state < self._literal:
-            return state + 1 if text[state] == octet else NEVER
+            return state + 1 if text[state] == byte else NEVER
         start = self._starts[state]
         if start == NEVER:
             return NEVER
         if state == self.full:
             state = start + self._links[state - 1]
-        while text[state] != octet:
+        while text[state] != byte:
             if state == start:
                 return start
             state = start + self._links[state - 1]
         return state + 1
 
-    def start(self, octets: bytes) -> int:
+    def start(self, raw: bytes) -> int:
         """Return the state after the bytes that a path begins with."""
         literal = self._literal
-        if len(octets) <= literal:
-            return len(octets) if self._text.startswith(octets) else NEVER
-        if not octets.startswith(self._text[:literal]):
+        if len(raw) <= literal:
+            return len(raw) if self._text.startswith(raw) else NEVER
+        if not raw.startswith(self._text[:literal]):
             return NEVER
-        return self.after(literal, octets[literal:])
+        return self.after(literal, raw[literal:])
 
 
 def _characters_left(text: bytes) -> list[int]:
@@ -192,8 +192,8 @@ class Shell(Automaton):
 
     def __init__(self, literal: bytes, rest: bytes) -> None:
         elements = _wildcards.elements(rest)
-        only = {octet: bytes(each == octet for each in range(256)) for octet in set(literal)}
-        runs: list[list[bytes]] = [[only[octet] for octet in literal]]
+        only = {byte: bytes(each == byte for each in range(256)) for byte in set(literal)}
+        runs: list[list[bytes]] = [[only[byte] for byte in literal]]
         for element in elements:
             if element is None:
                 runs.append([])
@@ -222,7 +222,7 @@ class Shell(Automaton):
             self._states.append((run, mask))
         return number
 
-    def step(self, state: int, octet: int) -> int:
+    def step(self, state: int, byte: int) -> int:
         """Return the state after one more byte."""
         if state == self.full:
             return state
@@ -231,7 +231,7 @@ class Shell(Automaton):
         # The first run stands where the path begins, the others anywhere behind the one before.
         if run > 0 or state == 0:
             matched |= 1
-        matched &= self._bits[run][octet]
+        matched &= self._bits[run][byte]
         return NEVER if run == 0 and not matched else self._number(run, matched)
 
     def accepts(self, state: int) -> bool:
@@ -250,7 +250,7 @@ def _is_complete(run: list[bytes], mask: int) -> bool:
 def _bits(run: list[bytes]) -> list[int]:
     """Return for each byte the bits of the elements that it matches."""
     return [
-        sum(1 << place for place, table in enumerate(run) if table[octet]) for octet in range(256)
+        sum(1 << place for place, table in enumerate(run) if table[byte]) for byte in range(256)
     ]
 
 

@@ -80,7 +80,7 @@ class Entry:
     key: bytes | None = None
     _automaton: Automaton | None = field(default=None, repr=False)
     _elements: int = field(default=-1, repr=False)
-    _octets: frozenset[int] | None = field(default=None, repr=False)
+    _bytes: frozenset[int] | None = field(default=None, repr=False)
 
     @property
     def is_prefix(self) -> bool:
@@ -100,11 +100,11 @@ class Entry:
         return self._automaton
 
     @property
-    def octets(self) -> frozenset[int]:
+    def letters(self) -> frozenset[int]:
         """The bytes that it has, but for stars; made once."""
-        if self._octets is None:
-            self._octets = frozenset(self.literal + self.rest) - {42}
-        return self._octets
+        if self._bytes is None:
+            self._bytes = frozenset(self.literal + self.rest) - {42}
+        return self._bytes
 
     @property
     def form(self) -> tuple[bytes, bytes, int, bool, bool]:
@@ -133,7 +133,7 @@ class Entry:
         if Patterns.SHELL in (self.kind, other.kind) or not self.rest:
             return self.form[:-1] == other.form[:-1]
         # What it has and the other lacks it cannot find there: most pairs end here.
-        if (self.is_anchored and not other.is_anchored) or not self.octets <= other.octets:
+        if (self.is_anchored and not other.is_anchored) or not self.letters <= other.letters:
             return False
         automaton = self.automaton
         state = automaton.start(other.literal)

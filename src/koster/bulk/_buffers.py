@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from ..engine.memory import Octets
+    from ..engine.memory import Bytes
 
     #: The bytes of many files, one after another.
     Buffer: TypeAlias = Any
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Longs: TypeAlias = Any
 
 
-def address(data: Buffer) -> Octets:
+def address(data: Buffer) -> Bytes:
     """Return the bytes of a buffer; see `koster.engine.memory.part`."""
-    found: Octets = data
+    found: Bytes = data
     return found

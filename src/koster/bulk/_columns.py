@@ -1,6 +1,6 @@
 """Arrow columns as the loops of `_scan` want them: bytes in one buffer, repeats found.
 
-Takes whatever Arrow has for text and octets: string, large_string, binary, large_binary, views,
+Takes whatever Arrow has for text and bytes: string, large_string, binary, large_binary, views,
 dictionaries, in one piece or in chunks; and what gives itself as such (``__arrow_c_array__``).
 """
 
@@ -64,13 +64,13 @@ def coded(column: Column, what: str) -> Coded:
     if pa.types.is_dictionary(found.type):
         codes, values = _of_dictionaries(pieces)
     else:
-        codes, values = _of_plain([octets_in(piece) for piece in pieces])
+        codes, values = _of_plain([bytes_in(piece) for piece in pieces])
     return Coded(codes, values, chunks)
 
 
 def _of_dictionaries(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
     """Return codes and values of arrays that have them already, each its own."""
-    again, values = _of_plain([octets_in(piece.dictionary) for piece in pieces])
+    again, values = _of_plain([bytes_in(piece.dictionary) for piece in pieces])
     start = 0
     codes = []
     for piece in pieces:
@@ -159,7 +159,7 @@ _KINDS = (
 )
 
 
-def octets_in(column: Any) -> pa.Array:
+def bytes_in(column: Any) -> pa.Array:
     """Return an array of text or bytes as large_binary, dictionaries and pieces put together."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()

@@ -44,13 +44,13 @@ cdef class Reader:
     cdef int* chosen
     cdef unsigned char* path
 
-    @cython.locals(octets="const unsigned char*", done=bint)
+    @cython.locals(raw="const unsigned char*", done=bint)
     cpdef object classify(
         self, const unsigned char[::1] data, const long long[::1] starts,
         unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
     )
     @cython.locals(
-        body=Py_ssize_t, size=Py_ssize_t, at=Py_ssize_t, token=int, octets="const unsigned char*",
+        body=Py_ssize_t, size=Py_ssize_t, at=Py_ssize_t, token=int, raw="const unsigned char*",
         result=int, agent=int,
     )
     cdef bint _classify_all(
@@ -78,5 +78,5 @@ cdef class Reader:
     @cython.locals(size=int, number=int)
     cdef bint _is_so(self, Ruleset rules, int rule, int way, bint allow) noexcept nogil
     cdef bint _rest_is_open(self, Ruleset rules) noexcept nogil
-    @cython.locals(start=int, end=int, size=int, after=int, at=int, octet=int)
+    @cython.locals(start=int, end=int, size=int, after=int, at=int, byte=int)
     cdef int _write_likely(self, Ruleset rules, int rule, int way) noexcept nogil

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ..dialects import Dialect
     from ..engine.document import Plan
-    from ..engine.memory import Octets
+    from ..engine.memory import Bytes
     from ._buffers import Buffer, Longs
 
 try:
@@ -69,20 +69,20 @@ class Names:
     def __init__(self, tokens: Sequence[bytes]) -> None:
         """Take distinct tokens in lower case."""
         self.count = len(tokens)
-        octets = sorted({octet for token in tokens for octet in token})
-        self.width = len(octets) + 1
+        raw = sorted({byte for token in tokens for byte in token})
+        self.width = len(raw) + 1
         columns = bytearray(256)
-        for octet in range(256):
-            lower = bytes([octet]).lower()[0]
-            columns[octet] = octets.index(lower) + 1 if lower in octets else 0
+        for byte in range(256):
+            lower = bytes([byte]).lower()[0]
+            columns[byte] = raw.index(lower) + 1 if lower in raw else 0
         states = [[0] * self.width, [0] * self.width]
         for number, token in enumerate(tokens):
             state = 1
-            for octet in token:
-                if not states[state][columns[octet]]:
-                    states[state][columns[octet]] = len(states)
+            for byte in token:
+                if not states[state][columns[byte]]:
+                    states[state][columns[byte]] = len(states)
                     states.append([0] * self.width)
-                state = states[state][columns[octet]]
+                state = states[state][columns[byte]]
             if token:
                 states[state][0] = number + 1
         # What the pointer points to is kept beside it.
@@ -95,7 +95,7 @@ class Names:
     def __dealloc__(self) -> None:
         _memory.release(self.states)
 
-    def number(self, data: Octets, start: int, end: int) -> int:
+    def number(self, data: Bytes, start: int, end: int) -> int:
         """Return the number of the token that a name is, or whose first word it is, or -1."""
         end = _user_agents.name_end(data, start, end)
         state = 1
@@ -133,7 +133,7 @@ class Reader:
         self.links_room = 0
         self.chosen = _memory.no_integers()
         self.chosen_room = 0
-        self.path = _memory.octets(_LONGEST_PATTERN * 2 + 8)
+        self.path = _memory.buffer(_LONGEST_PATTERN * 2 + 8)
         self.used = 0
         self.sets = 0
         self.closing = -1
@@ -165,15 +165,15 @@ class Reader:
         Raises:
             MemoryError: there was not enough.
         """
-        octets = _buffers.address(data)
+        raw = _buffers.address(data)
         with cython.nogil:
-            done = self._classify_all(octets, starts, written, extents, lines)
+            done = self._classify_all(raw, starts, written, extents, lines)
         if not done:
             raise MemoryError("no memory to read a robots.txt")
 
     def _classify_all(
         self,
-        data: Octets,
+        data: Bytes,
         starts: Longs,
         written: bytearray,
         extents: bytearray,
@@ -187,15 +187,15 @@ class Reader:
                 for agent in range(self.asked):
                     extents[at + agent] = _UNSETTLED
                 continue
-            octets = _memory.part(data, starts[body], size)
-            if not self._read(octets, size):
+            raw = _memory.part(data, starts[body], size)
+            if not self._read(raw, size):
                 return False
             for agent in range(self.asked):
                 token = self.wanted[agent]
                 if token < 0:
                     extents[at + agent] = _UNSETTLED
                     continue
-                result = self._result(octets, token)
+                result = self._result(raw, token)
                 if result < 0:
                     return False
                 written[at + agent] = self.heads[token] > 0
@@ -203,7 +203,7 @@ class Reader:
                 lines[at + agent] = self.results[4 * result + 3]
         return True
 
-    def _read(self, data: Octets, size: int) -> bool:
+    def _read(self, data: Bytes, size: int) -> bool:
         """Read the lines and groups of a body, and who is named; tell whether there was memory."""
         if self.rows.room > _KEPT_ROWS:
             self.rows.resize(_KEPT_ROWS)
@@ -223,7 +223,7 @@ class Reader:
                 return False
         return True
 
-    def _note_names(self, data: Octets, group: int) -> bool:
+    def _note_names(self, data: Bytes, group: int) -> bool:
         """Note for whom a group is; tell whether there was memory."""
         first = self.groups.values[2 * group]
         after = self.groups.values[2 * group + 1]
@@ -269,7 +269,7 @@ class Reader:
         self.tails[token] = number
         return True
 
-    def _result(self, data: Octets, token: int) -> int:
+    def _result(self, data: Bytes, token: int) -> int:
         """Return the number of the result for a token, found or new; -1: there was no memory.
 
         Tokens with the same groups have one.
@@ -395,9 +395,9 @@ class Reader:
                 self.path[0] = _SLASH
                 size = 1
         for at in range(start, end):
-            octet = rules.text(at)
-            if octet != _STAR:
-                self.path[size] = octet
+            byte = rules.text(at)
+            if byte != _STAR:
+                self.path[size] = byte
                 size += 1
             elif way == 2:
                 self.path[size] = _X

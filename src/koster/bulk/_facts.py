@@ -36,7 +36,7 @@ _COUNTED = pa.field("count", pa.int32())
 #: known key stands there, ``unknown``: each other one, in lower case. ``malformed``: lines that are
 #: neither key and value nor comment. ``findings``: names of checks of ``koster lint``.
 FACTS = pa.struct([
-    pa.field("octets", pa.int64()),
+    pa.field("bytes", pa.int64()),
     pa.field("lines", pa.int32()),
     pa.field("groups", pa.int32()),
     pa.field("rules", pa.int32()),
@@ -119,7 +119,7 @@ def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
             ]  # fmt: skip
     keys = Counter(_told(key.strip().removesuffix(b":").strip().lower()) for key in unknown)
     return {
-        "octets": len(body),
+        "bytes": len(body),
         "lines": sum(counts),
         "groups": groups,
         "rules": sum(counts[rule.code] for rule in RULES),
@@ -138,9 +138,9 @@ def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
     }
 
 
-def _told(octets: bytes) -> str:
+def _told(raw: bytes) -> str:
     """Return bytes of a file as text that Arrow takes."""
-    return _shown(text_of(octets[: 4 * MOST_CHARACTERS]))
+    return _shown(text_of(raw[: 4 * MOST_CHARACTERS]))
 
 
 def _shown(text: str) -> str:

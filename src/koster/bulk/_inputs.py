@@ -24,7 +24,7 @@ from ..engine.document import MAX_PARSED_BYTES
 from ..errors import KosterError, UnreadableError
 from . import _parquet, warc
 from ._arrow import pa, pc
-from ._columns import buffers, octets_in
+from ._columns import buffers, bytes_in
 from ._parquet import BYTES, ROWS, TEXT
 from .kernel import told
 from .warc import BadRecord, FetchClass
@@ -123,7 +123,7 @@ ARCHIVED = pa.schema([
     pa.field("location", pa.string()),
     pa.field("content_type", pa.string()),
     pa.field("charset", pa.string()),
-    pa.field("octets", pa.int64()),
+    pa.field("bytes", pa.int64()),
     pa.field("archive", pa.string()),
     pa.field("offset", pa.int64()),
 ])  # fmt: skip
@@ -240,17 +240,17 @@ def fetched(
 ) -> Iterator[Batch]:
     """Go through what was found in an archive, as batches."""
     fetches: list[warc.Record] = []
-    octets = 0
+    total = 0
     for each in found:
         if isinstance(each, BadRecord):
             trouble.add(f"at byte {each.offset}: {each.why}")
             continue
         fetches.append(each)
-        octets += len(each.body)
-        if len(fetches) == ROWS or octets >= BYTES:
+        total += len(each.body)
+        if len(fetches) == ROWS or total >= BYTES:
             yield _of_fetches(fetches, name)
             fetches = []
-            octets = 0
+            total = 0
     if fetches:
         yield _of_fetches(fetches, name)
 
@@ -370,7 +370,7 @@ def _cut(bodies: Any) -> tuple[Any, Any | None]:
     """
     is_coded = pa.types.is_dictionary(bodies.type)
     # Without a copy: values of Arrow's own, one by one, are copies.
-    values = octets_in(bodies.dictionary if is_coded else bodies)
+    values = bytes_in(bodies.dictionary if is_coded else bodies)
     sizes = pc.binary_length(values)
     if (pc.max(sizes).as_py() or 0) <= MAX_PARSED_BYTES:
         return bodies, None
@@ -508,7 +508,7 @@ def of_json(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]
     rows: list[tuple[int, dict[str, Any]]] = []
     names: list[str] = []
     named: dict[str, str] = {}
-    octets = 0
+    total = 0
     with open(given.path, "rb") as file:
         for number, line in _lines(_unpacked(given.path, pa.PythonFile(file, "r"))):
             row = _object(line)
@@ -516,13 +516,13 @@ def of_json(given: Input, columns: Columns, trouble: Trouble) -> Iterator[Batch]
                 trouble.add(f"line {number}: {row}")
                 continue
             rows.append((number, row))
-            octets += len(line or b"")
-            if len(rows) == ROWS or octets >= BYTES:
+            total += len(line or b"")
+            if len(rows) == ROWS or total >= BYTES:
                 if not names:
                     names, named = _keys(given, rows, columns)
                 yield _of_objects(rows, names, named, trouble, file.tell())
                 rows = []
-                octets = 0
+                total = 0
         if rows:
             if not names:
                 names, named = _keys(given, rows, columns)
@@ -596,7 +596,7 @@ def _of_objects(
         else:
             good.append(row)
     arrays = [
-        pa.array([_octets(row.get(name)) for row in good], pa.large_binary())
+        pa.array([_bytes(row.get(name)) for row in good], pa.large_binary())
         if name == named["body"]
         else pa.array([_cell(row.get(name)) for row in good], pa.string())
         for name in names
@@ -607,7 +607,7 @@ def _of_objects(
     return _of_table(pa.RecordBatch.from_pydict(dict(reversed(columns.items()))), cleaned, place)
 
 
-def _octets(body: str | None) -> bytes | None:
+def _bytes(body: str | None) -> bytes | None:
     """Return text as bytes, as `koster.parse` reads it."""
     return None if body is None else body.encode("utf-8", "surrogatepass")
 

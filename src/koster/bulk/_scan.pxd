@@ -27,7 +27,7 @@ cdef class Answers:
 
 
 @cython.locals(
-    octets="const unsigned char*", after=Py_ssize_t, first=Py_ssize_t, body=Py_ssize_t,
+    raw="const unsigned char*", after=Py_ssize_t, first=Py_ssize_t, body=Py_ssize_t,
     start=Py_ssize_t, agent=Py_ssize_t, parsed=RobotsTxt, rules=Rules,
 )
 cpdef object decide(
@@ -40,7 +40,7 @@ cpdef object decide(
     code=int, start=int, entries=list, orphans=int, group=int,
 )
 cpdef tuple survey(bytes body, object dialect)
-@cython.locals(octets="const unsigned char*", count=Py_ssize_t)
+@cython.locals(raw="const unsigned char*", count=Py_ssize_t)
 cpdef Py_ssize_t runs(
     const unsigned char[::1] data, const long long[::1] starts, int[::1] numbers,
     long long[::1] firsts

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..dialects import Dialect
-    from ..engine.memory import Octets
+    from ..engine.memory import Bytes
     from ..robots import Rules
     from ._buffers import Buffer, Longs
 
@@ -64,7 +64,7 @@ class Answers:
         self,
         rules: Rules,
         body: int,
-        urls: Octets,
+        urls: Bytes,
         bounds: Longs,
         order: Longs,
         first: int,
@@ -120,7 +120,7 @@ def decide(
     Raises:
         MemoryError: there was not enough.
     """
-    octets = _buffers.address(urls)
+    raw = _buffers.address(urls)
     after = 0
     while after < len(order):
         first = after
@@ -136,7 +136,7 @@ def decide(
                 after += 1
             rules = parsed._rules_for(agents[agent])
             rules._expect(after - first)
-            if answers.fill(rules, start, octets, bounds, order, first, after) < 0:
+            if answers.fill(rules, start, raw, bounds, order, first, after) < 0:
                 raise MemoryError("no memory for the path of a URL")
 
 
@@ -156,7 +156,7 @@ def survey(
     rows.close()
     counts = [0] * _rows.CODES
     unknown: list[bytes] = []
-    data: Octets = file.data
+    data: Bytes = file.data
     for row in range(rows.count):
         code = rows.code(row)
         counts[code] += 1
@@ -184,12 +184,12 @@ def runs(data: Buffer, starts: Longs, numbers: array[int], firsts: array[int]) -
     """
     if len(starts) < 2:
         return 0
-    octets = _buffers.address(data)
+    raw = _buffers.address(data)
     with cython.nogil:
-        return _number_runs(octets, starts, numbers, firsts)
+        return _number_runs(raw, starts, numbers, firsts)
 
 
-def _number_runs(data: Octets, starts: Longs, numbers: array[int], firsts: array[int]) -> int:
+def _number_runs(data: Bytes, starts: Longs, numbers: array[int], firsts: array[int]) -> int:
     """Do what `runs` does."""
     count = 0
     for index in range(len(starts) - 1):
@@ -239,7 +239,7 @@ def gather(data: Buffer, starts: Longs, sizes: Longs, bounds: array[int]) -> byt
     return found
 
 
-def _copy(data: Octets, starts: Longs, bounds: array[int], target: bytearray) -> None:
+def _copy(data: Bytes, starts: Longs, bounds: array[int], target: bytearray) -> None:
     """Copy parts of a buffer to where they belong."""
     with cython.nogil:
         for row in range(len(starts)):

@@ -30,11 +30,11 @@ from ._columns import (
     Coded,
     arrow_of,
     buffers,
+    bytes_in,
     coded,
     filled,
     in_chunks,
     integers,
-    octets_in,
 )
 from ._facts import FACTS, facts_of
 
@@ -97,16 +97,16 @@ def told(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _octets(text: str | bytes) -> bytes:
+def _bytes(text: str | bytes) -> bytes:
     return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
 
 
-def _as_agent(octets: bytes) -> str:
+def _as_agent(raw: bytes) -> str:
     """Return an agent; bytes that are not UTF-8 stand in no name that anyone asks with."""
     try:
-        return octets.decode("utf-8", "surrogatepass")
+        return raw.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
-        return octets.decode("utf-8", "replace")
+        return raw.decode("utf-8", "replace")
 
 
 def checked(agents: Iterable[str]) -> tuple[str, ...]:
@@ -273,14 +273,14 @@ class _Answered:
         asked = self._coded("agents", columns.get("agents"), agents)
         paths = columns.get("urls")
         if paths is None:
-            paths = pa.repeat(pa.scalar(_octets(urls), pa.large_binary()), self.size)
-        paths = octets_in(paths)
+            paths = pa.repeat(pa.scalar(_bytes(urls), pa.large_binary()), self.size)
+        paths = bytes_in(paths)
         self._fill(paths, asked, dialect)
 
     def _coded(self, what: str, column: Any, one: Any) -> Coded:
         if column is not None:
             return coded(column, what)
-        values = pa.array([_octets(one)])
+        values = pa.array([_bytes(one)])
         codes = filled("i", array("i", bytes(4 * self.size)))
         return Coded(codes, values.cast(pa.large_binary()), None)
 
@@ -331,10 +331,10 @@ class _Answered:
         """Return the pattern of the rule that decided each row, as text."""
         starts = self.starts
         bounds = array("q", bytes(8 * (self.size + 1)))
-        octets = _scan.gather(self.data, starts, self.sizes, bounds)
+        raw = _scan.gather(self.data, starts, self.sizes, bounds)
         is_none = pc.less(filled("q", self.starts), 0)
         plain = pa.Array.from_buffers(
-            pa.large_binary(), self.size, [None, pa.py_buffer(bounds), pa.py_buffer(octets)]
+            pa.large_binary(), self.size, [None, pa.py_buffer(bounds), pa.py_buffer(raw)]
         )
         try:
             found = plain.cast(pa.string())

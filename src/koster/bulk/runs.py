@@ -68,7 +68,7 @@ _KEY = b"koster.bulk"
 
 #: Rows, and bytes of answers, that are written together.
 _GROUP_ROWS = 16_384
-_GROUP_OCTETS = 16 * 1024 * 1024
+_GROUP_BYTES = 16 * 1024 * 1024
 
 #: Seconds between two looks at how far the others are.
 _LOOK = 0.1
@@ -448,7 +448,7 @@ class _Writer:
         self._file = file
         self._held: list[Any] = []
         self._held_rows = 0
-        self._held_octets = 0
+        self._held_bytes = 0
         self._writer: Any = None
 
     @property
@@ -460,16 +460,16 @@ class _Writer:
         self.rows += table.num_rows
         self._held.append(table)
         self._held_rows += table.num_rows
-        self._held_octets += table.nbytes
+        self._held_bytes += table.nbytes
         if self._writer is None:
             self._writer = pq.ParquetWriter(self._file, table.schema, compression="zstd")
-        if self._held_rows >= _GROUP_ROWS or self._held_octets >= _GROUP_OCTETS:
+        if self._held_rows >= _GROUP_ROWS or self._held_bytes >= _GROUP_BYTES:
             self._flush()
 
     def _flush(self) -> None:
         if self._held:
             self._writer.write_table(pa.concat_tables(self._held), row_group_size=_GROUP_ROWS)
-        self._held, self._held_rows, self._held_octets = [], 0, 0
+        self._held, self._held_rows, self._held_bytes = [], 0, 0
 
     def close(self, said: dict[bytes, str]) -> None:
         self._flush()
@@ -533,11 +533,11 @@ def _facts(batch: Batch, dialect: Any) -> Any:
     """Return what stands in files as crawlers read them, and what is odd about how they came."""
     found = kernel.facts(batch.bodies, dialect)
     if batch.sizes is not None:
-        return _with_fields(found, {"octets": batch.sizes})
+        return _with_fields(found, {"bytes": batch.sizes})
     if batch.served is batch.bodies or batch.served.equals(batch.bodies):
         return found
     served = kernel.facts(batch.served, dialect)
-    return _with_fields(found, {name: served.field(name) for name in ("octets", "findings")})
+    return _with_fields(found, {name: served.field(name) for name in ("bytes", "findings")})
 
 
 def _with_fields(found: Any, others: dict[str, Any]) -> Any:

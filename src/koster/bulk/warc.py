@@ -237,7 +237,7 @@ def _location(url: str, raw: _Raw) -> str | None:
 
 
 #: What a robots.txt may be declared to be, besides text.
-_OCTETS = (
+_BYTES = (
     "",
     "application/octet-stream",
     "binary/octet-stream",
@@ -249,7 +249,7 @@ def _class_of(status: int, location: str | None, content_type: str, body: bytes)
     """Return what a status means."""
     if 200 <= status < 300:
         media = content_type.partition(";")[0].strip().lower()
-        is_text = media.startswith("text/") or media in _OCTETS or "/" not in media
+        is_text = media.startswith("text/") or media in _BYTES or "/" not in media
         is_right = is_text and not is_page(body) and not is_binary(body)
         return FetchClass.OK if is_right else FetchClass.WRONG_TYPE
     if location is not None:

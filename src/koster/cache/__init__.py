@@ -21,10 +21,10 @@ __all__ = ["Cache", "MemoryCache", "RedisCache", "SqliteCache"]
 _SERVERS = ("redis://", "rediss://", "unix://")
 
 
-def opened(place: str | os.PathLike[str] | None, most_octets: int | None = None) -> Cache | None:
+def opened(place: str | os.PathLike[str] | None, max_bytes: int | None = None) -> Cache | None:
     """Return the cache at a place: the path of a file, or the URL of a Redis; None for none.
 
-    ``most_octets`` is what a file may hold.
+    ``max_bytes`` is what a file may hold.
     """
     if place is None:
         return None
@@ -32,7 +32,7 @@ def opened(place: str | os.PathLike[str] | None, most_octets: int | None = None)
         from .redis import RedisCache  # noqa: PLC0415 - needs an extra
 
         return RedisCache(place)
-    return SqliteCache(place, most_octets)
+    return SqliteCache(place, max_bytes)
 
 
 def __getattr__(name: str) -> object:

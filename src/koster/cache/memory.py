@@ -92,13 +92,13 @@ class MemoryCache:
 
     Args:
         entries: How many at most.
-        octets: How many bytes they may take together, about.
+        max_bytes: How many bytes they may take together, about.
     """
 
-    def __init__(self, entries: int = 10_000, octets: int = 64 << 20) -> None:
-        if entries < 1 or octets < 1:
+    def __init__(self, entries: int = 10_000, max_bytes: int = 64 << 20) -> None:
+        if entries < 1 or max_bytes < 1:
             raise ValueError("a cache must be allowed at least one entry and one byte")
-        self._kept: Recent[str, Entry] = Recent(entries, octets, octets_of)
+        self._kept: Recent[str, Entry] = Recent(entries, max_bytes, bytes_of)
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -116,7 +116,7 @@ class MemoryCache:
         self._kept.clear()
 
 
-def octets_of(entry: Entry) -> int:
+def bytes_of(entry: Entry) -> int:
     """Return the memory that an entry takes, about."""
     hops = sum(
         len(hop.url) + len(hop.why) + sum(len(value) for _, value in hop.headers)

@@ -59,7 +59,7 @@ _LOOK = 50
 class SqliteCache:
     """Keeps entries in a file; it is made if it is not there.
 
-    ``most_octets``: what was fetched longest ago goes once entries take more; the file stays as
+    ``max_bytes``: what was fetched longest ago goes once entries take more; the file stays as
     large as it was at its largest. Without it, nothing goes.
 
     Nothing is opened before the first question; what goes wrong then and later is a
@@ -68,9 +68,9 @@ class SqliteCache:
     without that, and the child's cache raises `CacheError` from then on.
     """
 
-    def __init__(self, path: str | os.PathLike[str], most_octets: int | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], max_bytes: int | None = None) -> None:
         self._path = os.fspath(path)
-        self._most = most_octets
+        self._most = max_bytes
         self._puts = 0
         self._connection: sqlite3.Connection | None = None
         self._failures = 0

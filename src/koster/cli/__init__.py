@@ -26,9 +26,9 @@ class _Answers(io.FileIO):
     worker that hangs up would end the process too.
     """
 
-    def write(self, octets: Any) -> Any:
+    def write(self, raw: Any) -> Any:
         try:
-            return super().write(octets)
+            return super().write(raw)
         except BrokenPipeError:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGPIPE)

@@ -21,7 +21,7 @@ STDIN = "-"
 _STDIN_NAME = "<stdin>"
 
 #: What is read of a list of URLs: some millions of them. Longer ones are refused, not cut.
-_LIST_OCTETS = 256 << 20
+_LIST_BYTES = 256 << 20
 
 
 def shown_name(path: str) -> str:
@@ -60,7 +60,7 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
         raise UnreadableError(f"{shown_name(path)}: {why}") from error
 
 
-def read_octets(path: str) -> bytes:
+def read_bytes(path: str) -> bytes:
     """Return what stands in a file, as much of it as would be parsed.
 
     Raises:
@@ -115,7 +115,7 @@ def version_of(path: str) -> Version:
     return read_version(path)
 
 
-def octets_escaped(text: str) -> str:
+def bytes_escaped(text: str) -> str:
     """Return text in which bytes that were no UTF-8, kept as surrogates, are ``%XX``."""
     if text.isascii():
         return text
@@ -133,9 +133,9 @@ def read_lines(path: str) -> list[str]:
         UnreadableError: it cannot be read.
     """
     with _opened(path) as file:
-        octets = file.read(_LIST_OCTETS + 1)
-    if len(octets) > _LIST_OCTETS:
-        raise UnreadableError(f"{shown_name(path)}: has more than {_LIST_OCTETS >> 20} MiB")
-    text = octets.decode("utf-8-sig", "surrogateescape")
+        raw = file.read(_LIST_BYTES + 1)
+    if len(raw) > _LIST_BYTES:
+        raise UnreadableError(f"{shown_name(path)}: has more than {_LIST_BYTES >> 20} MiB")
+    text = raw.decode("utf-8-sig", "surrogateescape")
     lines = (line.strip() for line in text.split("\n"))
-    return [octets_escaped(line) for line in lines if line]
+    return [bytes_escaped(line) for line in lines if line]

@@ -104,7 +104,7 @@ def check(
     _check_usage(urls, paths, lists)
     chosen = flattened(dialects) or (RFC9309,)
     more, complete = _gather(_files.read_lines, lists)
-    asked = (*map(_files.octets_escaped, urls), *(url for _, lines in more for url in lines))
+    asked = (*map(_files.bytes_escaped, urls), *(url for _, lines in more for url in lines))
     who = agents or (_EVERYBODY,)
     settings = _sites.Settings(timeout, cache, user_agent)
     if paths:

@@ -237,7 +237,7 @@ def serve(
             fetches=fetches,
             user_agent=user_agent,
             cache=_place(cache),
-            cache_octets=cache_size * _MIB,
+            cache_bytes=cache_size * _MIB,
             let_through=let_through,
             **({} if workers is None else {"workers": workers}),
         )

@@ -97,7 +97,7 @@ def _results(path: str, robots: str | None, settings: _sites.Settings) -> list[R
         UnreadableError: it, or a robots.txt that it names, cannot be read.
     """
     try:
-        text = _files.read_octets(path).decode("utf-8-sig")
+        text = _files.read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise expectations.ExpectationsError("is not UTF-8") from error
     expected = expectations.read(text)

@@ -34,20 +34,20 @@ def text_of(value: str | bytes) -> str:
 def decoders(characters: str) -> tuple[Callable[[bytes], bytes], Callable[[str], str]]:
     """Return two functions, for bytes and for text, that decode the escapes of these alone."""
     codes = "|".join(f"{ord(character):02X}" for character in characters)
-    in_octets = re.compile(f"%({codes})".encode(), re.IGNORECASE)
+    in_bytes = re.compile(f"%({codes})".encode(), re.IGNORECASE)
     in_text = re.compile(f"%({codes})", re.IGNORECASE | re.ASCII)
 
-    def octets(value: bytes) -> bytes:
+    def raw(value: bytes) -> bytes:
         if b"%" not in value:
             return value
-        return in_octets.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), value)
+        return in_bytes.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), value)
 
     def text(value: str) -> str:
         if "%" not in value:
             return value
         return in_text.sub(lambda match: chr(int(match[1], 16)), value)
 
-    return octets, text
+    return raw, text
 
 
 def unpacked(content: bytes, encoding: str | None, limit: int) -> bytes:

@@ -131,29 +131,29 @@ def _escaped_character(path: str, at: int) -> tuple[str, int]:
     Raises:
         ValueError: it is malformed.
     """
-    octets = [_escaped_octet(path, at)]
+    raw = [_escaped_byte(path, at)]
     at += 3
-    if octets[0] == 0x2F:
+    if raw[0] == 0x2F:
         return "%2f", at
-    remaining = _octets_that_follow(octets[0])
+    remaining = _bytes_that_follow(raw[0])
     while remaining:
         if path[at : at + 1] != "%":
             raise ValueError(
                 f"incomplete escaped UTF8 character, expected {remaining} more escaped bytes"
             )
-        octet = _escaped_octet(path, at)
-        if octet & 0xC0 != 0x80:
+        byte = _escaped_byte(path, at)
+        if byte & 0xC0 != 0x80:
             raise ValueError(
                 "invalid percent-encoded UTF8: expected 0x80..0xBF for non-first byte, "
-                f"got 0x{octet:02X}"
+                f"got 0x{byte:02X}"
             )
-        octets.append(octet)
+        raw.append(byte)
         at += 3
         remaining -= 1
-    return bytes(octets).decode(), at
+    return bytes(raw).decode(), at
 
 
-def _escaped_octet(path: str, at: int) -> int:
+def _escaped_byte(path: str, at: int) -> int:
     """Return the byte that ``%XX`` stands for.
 
     Raises:
@@ -163,16 +163,16 @@ def _escaped_octet(path: str, at: int) -> int:
     if len(digits) != 2:
         raise ValueError('incomplete escape, expected 2 characters after "%"')
     try:
-        octet = int(digits, 16)
+        byte = int(digits, 16)
     except ValueError:
-        octet = -1
+        byte = -1
     # int() would take a sign, and "-0" is not below 0.
-    if octet < 0 or "-" in digits:
+    if byte < 0 or "-" in digits:
         raise ValueError(f'incorrect escape: expected 2 hex digits after "%", got "{digits}"')
-    return octet
+    return byte
 
 
-def _octets_that_follow(first: int) -> int:
+def _bytes_that_follow(first: int) -> int:
     """Return how many bytes a character of UTF-8 has after its first.
 
     Raises:

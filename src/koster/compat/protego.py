@@ -142,8 +142,8 @@ def _size(pattern: bytes) -> int:
 
 
 def _unless_kept(escape: re.Match[bytes]) -> bytes:
-    octet = bytes.fromhex(escape[1].decode("ascii"))
-    return escape[0] if octet in b"/%*" else octet
+    byte = bytes.fromhex(escape[1].decode("ascii"))
+    return escape[0] if byte in b"/%*" else byte
 
 
 _DIALECT = replace(

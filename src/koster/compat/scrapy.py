@@ -66,11 +66,11 @@ class KosterRobotParser:
 
 
 #: Marks the requests of `RobotsTxtMiddleware`; the number of bytes that came.
-_OCTETS = "koster_octets"
+_BYTES = "koster_bytes"
 
 #: Outcomes that are kept ready to decide, and the bytes of their files together.
 _SITES = 1000
-_SITES_OCTETS = 32 << 20
+_SITES_BYTES = 32 << 20
 
 
 class RobotsTxtMiddleware:
@@ -92,7 +92,7 @@ class RobotsTxtMiddleware:
         self._access = Access(self._dialect.statuses)
         self._cache = opened(settings.get("KOSTER_CACHE")) or MemoryCache()
         self._shelf = Shelf(self._cache, self._dialect.statuses, self._cache_failed, time.monotonic)
-        self._kept: Recent[str, Outcome] = Recent(_SITES, _SITES_OCTETS, _weight)
+        self._kept: Recent[str, Outcome] = Recent(_SITES, _SITES_BYTES, _weight)
         self._waiting: dict[str, list[Any]] = {}
         self._least: dict[str, float] = {}
 
@@ -207,7 +207,7 @@ class RobotsTxtMiddleware:
                 "dont_cache": True,
                 "handle_httpstatus_all": True,
                 "allow_offsite": True,
-                _OCTETS: 0,
+                _BYTES: 0,
                 **({"proxy": proxy} if proxy else {}),
             },
         )
@@ -236,9 +236,9 @@ class RobotsTxtMiddleware:
         """
         from scrapy.exceptions import StopDownload
 
-        if _OCTETS in request.meta:
-            request.meta[_OCTETS] += len(data)
-            if request.meta[_OCTETS] > MAX_BYTES:
+        if _BYTES in request.meta:
+            request.meta[_BYTES] += len(data)
+            if request.meta[_BYTES] > MAX_BYTES:
                 raise StopDownload(fail=False)
 
     async def _tell(self, outcome: Outcome, request: Any) -> None:

@@ -42,7 +42,7 @@ cdef Py_ssize_t write(
     unsigned char* out, Py_ssize_t at
 ) noexcept nogil
 @cython.locals(
-    actions="const unsigned char*", query=Py_ssize_t, position=Py_ssize_t, octet=int, value=int,
+    actions="const unsigned char*", query=Py_ssize_t, position=Py_ssize_t, byte=int, value=int,
     quoted=bint,
 )
 cdef Py_ssize_t _write_form(
@@ -52,7 +52,7 @@ cdef Py_ssize_t _write_form(
 cdef bint _is_escape(
     const unsigned char* data, Py_ssize_t position, Py_ssize_t end
 ) noexcept nogil
-cdef bint _is_special(int octet, bint last, int patterns) noexcept nogil
+cdef bint _is_special(int byte, bint last, int patterns) noexcept nogil
 @cython.locals(separator=bint, plain=bint)
 cdef Py_ssize_t _write_escape(
     int value, int escapes, int patterns, bint query, bint quoted, unsigned char* out,
@@ -60,9 +60,9 @@ cdef Py_ssize_t _write_escape(
 ) noexcept nogil
 @cython.locals(digits="const unsigned char*")
 cdef Py_ssize_t _escape(
-    int octet, int escapes, unsigned char* out, Py_ssize_t at
+    int byte, int escapes, unsigned char* out, Py_ssize_t at
 ) noexcept nogil
-@cython.locals(octet=int, value=int)
+@cython.locals(byte=int, value=int)
 cdef Py_ssize_t _write_google(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end, unsigned char* out, Py_ssize_t at
 ) noexcept nogil

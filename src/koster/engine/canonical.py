@@ -21,7 +21,7 @@ from . import memory as _memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .memory import Octets
+    from .memory import Bytes
 
 _CANONICAL = int(Escapes.CANONICAL)
 _PATTERN_ONLY = int(Escapes.PATTERN_ONLY)
@@ -48,20 +48,20 @@ _LOWER_BIT = 32
 _HEX_TABLE = b"0123456789ABCDEF"
 _HEX = _HEX_TABLE
 #: The digits of the canonical form.
-_MARKED_TABLE = bytes(octet | 128 for octet in _HEX_TABLE)
+_MARKED_TABLE = bytes(byte | 128 for byte in _HEX_TABLE)
 _MARKED = _MARKED_TABLE
 #: The value of a hex digit, or 255.
 _NIBBLE_TABLE = bytes(
-    int(chr(octet), 16) if chr(octet) in "0123456789abcdefABCDEF" else 255 for octet in range(256)
+    int(chr(byte), 16) if chr(byte) in "0123456789abcdefABCDEF" else 255 for byte in range(256)
 )
 _NIBBLE = _NIBBLE_TABLE
 
 _ALPHA = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _UNRESERVED = _ALPHA + b"0123456789-._~"
-_SCHEME_TABLE = bytes(octet in _ALPHA + b"0123456789+-." for octet in range(256))
+_SCHEME_TABLE = bytes(byte in _ALPHA + b"0123456789+-." for byte in range(256))
 _SCHEME = _SCHEME_TABLE
 
-#: What the canonical form does with a raw octet: 0 escapes it, 1 keeps it, 2 looks closer.
+#: What the canonical form does with a raw byte: 0 escapes it, 1 keeps it, 2 looks closer.
 _ESCAPED = 0
 _KEPT = 1
 _SPECIAL = 2
@@ -69,8 +69,7 @@ _SPECIAL = 2
 
 def _actions(kept: bytes, special: bytes) -> bytes:
     return bytes(
-        _SPECIAL if octet in special else _KEPT if octet in kept else _ESCAPED
-        for octet in range(256)
+        _SPECIAL if byte in special else _KEPT if byte in kept else _ESCAPED for byte in range(256)
     )
 
 
@@ -84,12 +83,12 @@ _PLAIN_TABLE = _actions(bytes(range(256)), b"%")
 _PLAIN_ACTIONS = _PLAIN_TABLE
 _SHELL_ACTIONS_TABLE = _actions(bytes(range(256)), b"%\\")
 _SHELL_ACTIONS = _SHELL_ACTIONS_TABLE
-_SHELL_OCTETS = b"*?[]!-\\"
-_SHELL_TABLE = bytes(octet in _SHELL_OCTETS for octet in range(256))
+_SHELL_BYTES = b"*?[]!-\\"
+_SHELL_TABLE = bytes(byte in _SHELL_BYTES for byte in range(256))
 _SHELL_SPECIAL = _SHELL_TABLE
 
 
-def _actions_of(escapes: int, patterns: int) -> Octets:
+def _actions_of(escapes: int, patterns: int) -> Bytes:
     """Return what a form does with each byte."""
     if escapes == _CANONICAL:
         return _CANONICAL_ACTIONS
@@ -98,7 +97,7 @@ def _actions_of(escapes: int, patterns: int) -> Octets:
     return _DECODED_ACTIONS if escapes == _DECODED else _PLAIN_ACTIONS
 
 
-def span(url: Octets, size: int, url_path: int) -> tuple[int, int]:
+def span(url: Bytes, size: int, url_path: int) -> tuple[int, int]:
     """Return where the path of a URL begins and where its query ends.
 
     A path that is not empty and does not begin with ``/`` is to get one in front.
@@ -129,7 +128,7 @@ def span(url: Octets, size: int, url_path: int) -> tuple[int, int]:
     return start, end
 
 
-def _google_span(url: Octets, size: int) -> tuple[int, int]:
+def _google_span(url: Bytes, size: int) -> tuple[int, int]:
     """Do what GetPathParamsQuery of google/robotstxt does, and end at a NUL as C strings do.
 
     Returns ``(size, size)`` for a URL that has no path.
@@ -145,14 +144,14 @@ def _google_span(url: Octets, size: int) -> tuple[int, int]:
     return path, _memory.find(url, 0, path, mark)
 
 
-def _google_path(url: Octets, start: int, size: int) -> int:
+def _google_path(url: Bytes, start: int, size: int) -> int:
     """Return where the first ``/``, ``?`` or ``;`` stands."""
     while start < size and url[start] != _SLASH and url[start] != _QUERY and url[start] != 59:
         start += 1
     return start
 
 
-def _google_separator(url: Octets, start: int, size: int) -> int:
+def _google_separator(url: Bytes, start: int, size: int) -> int:
     """Return where the first ``://`` stands, or ``size``."""
     colon = _memory.find(url, _COLON, start, size)
     while colon < size:
@@ -162,7 +161,7 @@ def _google_separator(url: Octets, start: int, size: int) -> int:
     return size
 
 
-def is_plain(data: Octets, start: int, end: int, escapes: int) -> bool:
+def is_plain(data: Bytes, start: int, end: int, escapes: int) -> bool:
     """Tell whether a URL's path is in its canonical form as it stands."""
     if start == end or data[start] != _SLASH:
         return False
@@ -175,7 +174,7 @@ def is_plain(data: Octets, start: int, end: int, escapes: int) -> bool:
 
 
 def write(
-    data: Octets, start: int, end: int, escapes: int, patterns: int, out: bytearray, at: int
+    data: Bytes, start: int, end: int, escapes: int, patterns: int, out: bytearray, at: int
 ) -> int:
     """Write the canonical form of ``data[start:end]`` from ``out[at]`` on; return where it ends.
 
@@ -194,7 +193,7 @@ def write(
 
 
 def _write_form(
-    data: Octets, start: int, end: int, escapes: int, patterns: int, out: bytearray, at: int
+    data: Bytes, start: int, end: int, escapes: int, patterns: int, out: bytearray, at: int
 ) -> int:
     """Write the canonical or the decoded form."""
     actions = _actions_of(escapes, patterns)
@@ -209,38 +208,38 @@ def _write_form(
             position += 1
         if position == end:
             break
-        octet = data[position]
+        byte = data[position]
         position += 1
-        if octet == _PERCENT and _is_escape(data, position, end):
+        if byte == _PERCENT and _is_escape(data, position, end):
             if query < 0:
                 query = _memory.find(data, _QUERY, start, end)
             value = 16 * _NIBBLE[data[position]] + _NIBBLE[data[position + 1]]
             at = _write_escape(value, escapes, patterns, query < position, quoted, out, at)
             position += 2
             quoted = False
-        elif octet == _BACKSLASH and patterns == _SHELL:
-            out[at] = octet
+        elif byte == _BACKSLASH and patterns == _SHELL:
+            out[at] = byte
             at += 1
             quoted = not quoted
-        elif _is_special(octet, position == end, patterns):
-            out[at] = octet
+        elif _is_special(byte, position == end, patterns):
+            out[at] = byte
             at += 1
         else:
-            at = _escape(octet, escapes, out, at)
+            at = _escape(byte, escapes, out, at)
             quoted = False
     return at
 
 
-def _is_escape(data: Octets, position: int, end: int) -> bool:
+def _is_escape(data: Bytes, position: int, end: int) -> bool:
     """Tell whether two hex digits stand there."""
     return end - position >= 2 and _NIBBLE[data[position]] < 16 and _NIBBLE[data[position + 1]] < 16
 
 
-def _is_special(octet: int, last: bool, patterns: int) -> bool:
+def _is_special(byte: int, last: bool, patterns: int) -> bool:
     """Tell whether a raw byte means something in a pattern."""
-    if octet == _STAR:
+    if byte == _STAR:
         return patterns == _WILDCARDS or patterns == _SHELL
-    return octet == _DOLLAR and last and patterns == _WILDCARDS
+    return byte == _DOLLAR and last and patterns == _WILDCARDS
 
 
 def _write_escape(
@@ -266,27 +265,27 @@ def _write_escape(
     return at + 1
 
 
-def _escape(octet: int, escapes: int, out: bytearray, at: int) -> int:
+def _escape(byte: int, escapes: int, out: bytearray, at: int) -> int:
     """Write ``%XX``."""
     digits = _MARKED if escapes == _CANONICAL else _HEX
     out[at] = _PERCENT
-    out[at + 1] = digits[octet >> 4]
-    out[at + 2] = digits[octet & 15]
+    out[at + 1] = digits[byte >> 4]
+    out[at + 2] = digits[byte & 15]
     return at + 3
 
 
-def _write_google(data: Octets, start: int, end: int, out: bytearray, at: int) -> int:
+def _write_google(data: Bytes, start: int, end: int, out: bytearray, at: int) -> int:
     """Do what MaybeEscapePattern of google/robotstxt does: escapes in upper case, no 8-bit."""
     while start < end:
-        octet = data[start]
+        byte = data[start]
         start += 1
-        if octet == _PERCENT and _is_escape(data, start, end):
+        if byte == _PERCENT and _is_escape(data, start, end):
             value = 16 * _NIBBLE[data[start]] + _NIBBLE[data[start + 1]]
             at = _escape(value, _PATTERN_ONLY, out, at)
             start += 2
-        elif octet > 127:
-            at = _escape(octet, _PATTERN_ONLY, out, at)
+        elif byte > 127:
+            at = _escape(byte, _PATTERN_ONLY, out, at)
         else:
-            out[at] = octet
+            out[at] = byte
             at += 1
     return at

@@ -24,7 +24,7 @@ cdef class Plan:
 
 @cython.locals(plan=Plan)
 cdef Plan plan_for(object dialect)
-cdef bytes octets_of(object body)
+cdef bytes bytes_of(object body)
 @cython.locals(file=File)
 cdef File read(bytes data, Plan plan)
 
@@ -44,7 +44,7 @@ cdef class File:
     cdef int fill(self, bytes data, Plan plan) except -1
     @cython.locals(row=int, start=int, line=bytes, at=int)
     cdef int read_odd_lines(self, Rows rows, object read_odd) except -1
-    cdef Py_ssize_t octets(self) except -1
+    cdef Py_ssize_t allocated(self) except -1
     @cython.locals(heeded=Rows, number=int, first=int, after=int)
     cdef Rows groups_to_heed(self)
     @cython.locals(row=int)

@@ -95,7 +95,7 @@ def plan_for(dialect: Dialect) -> Plan:
     return plan
 
 
-def octets_of(body: Any) -> bytes:
+def bytes_of(body: Any) -> bytes:
     """Return the bytes of what was given to be parsed.
 
     Raises:
@@ -151,9 +151,9 @@ class File:
                 else:
                     rows.replace(row, _lexer.MALFORMED, start)
 
-    def octets(self) -> int:
+    def allocated(self) -> int:
         """Return the bytes of memory that it takes, without the file's own."""
-        return object.__sizeof__(self) + self.rows.octets() + self.groups.octets()
+        return object.__sizeof__(self) + self.rows.allocated() + self.groups.allocated()
 
     def groups_to_heed(self) -> Rows:
         """Return the groups, those empty whose version says that they are to be passed over."""

@@ -11,14 +11,14 @@ colon as key and value, and some misspelt keys.
 
 from __future__ import annotations
 
-from ..dialects import BUFFER_OCTETS, BlankLines, Bom, Comments, Keys, LineEnd, Separator
+from ..dialects import BUFFER_BYTES, BlankLines, Bom, Comments, Keys, LineEnd, Separator
 from ..model import Directive, LineKind
 from . import memory as _memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..dialects import Dialect
-    from .memory import Octets
+    from .memory import Bytes
     from .rows import Rows
 
 #: Codes of lines that have no directive. In the rows of a parsed file stand only `BLANK` and
@@ -39,14 +39,14 @@ _HASH = 35
 _COLON = 58
 
 #: 1 for ASCII whitespace.
-_WHITE_TABLE = bytes(octet in b" \t\n\r\v\f" for octet in range(256))
+_WHITE_TABLE = bytes(byte in b" \t\n\r\v\f" for byte in range(256))
 WHITE = _WHITE_TABLE
 
 #: The column of a byte in the automaton that recognises keys; 0: in no key.
-_KEY_OCTETS = b"abcdefghijklmnopqrstuvwxyz- "
-_COLUMN_TABLE = bytes(_KEY_OCTETS.find(bytes([octet]).lower()) + 1 for octet in range(256))
+_KEY_BYTES = b"abcdefghijklmnopqrstuvwxyz- "
+_COLUMN_TABLE = bytes(_KEY_BYTES.find(bytes([byte]).lower()) + 1 for byte in range(256))
 _COLUMN = _COLUMN_TABLE
-_WIDTH = len(_KEY_OCTETS) + 1
+_WIDTH = len(_KEY_BYTES) + 1
 
 
 def _automaton(spellings: dict[str, int]) -> list[list[int]]:
@@ -58,8 +58,8 @@ def _automaton(spellings: dict[str, int]) -> list[list[int]]:
     states = [[0] * _WIDTH, [0] * _WIDTH]
     for spelling, code in spellings.items():
         state = 1
-        for octet in spelling.encode("ascii"):
-            column = _COLUMN_TABLE[octet]
+        for byte in spelling.encode("ascii"):
+            column = _COLUMN_TABLE[byte]
             if not states[state][column]:
                 states[state][column] = len(states)
                 states.append([0] * _WIDTH)
@@ -86,7 +86,7 @@ class Lexer:
             self._table[index] = value
         self._prefix = dialect.keys == Keys.PREFIX
         self._after_space = dialect.comments == Comments.AFTER_SPACE
-        self._buffer = BUFFER_OCTETS if dialect.line_end == LineEnd.BUFFER else 0
+        self._buffer = BUFFER_BYTES if dialect.line_end == LineEnd.BUFFER else 0
         self._partial_bom = dialect.bom == Bom.PARTIAL
         self._blanks = dialect.blank_lines == BlankLines.END_GROUP
         self._unknowns = LineKind.UNKNOWN in dialect.closing
@@ -96,7 +96,7 @@ class Lexer:
     def __dealloc__(self) -> None:
         _memory.release(self._table)
 
-    def scan(self, data: Octets, size: int, rows: Rows, every: bool) -> None:
+    def scan(self, data: Bytes, size: int, rows: Rows, every: bool) -> None:
         """Add a row for each line of ``data``: with ``every``, for those that say nothing too."""
         start = self.after_bom(data, size)
         number = 0
@@ -116,7 +116,7 @@ class Lexer:
             self._line(data, start, end, stop, number, rows, every)
             start = stop + 2 if carriage + 1 == feed else stop + 1
 
-    def after_bom(self, data: Octets, size: int) -> int:
+    def after_bom(self, data: Bytes, size: int) -> int:
         """Return where the first line begins."""
         length = 0
         if size > 0 and data[0] == 0xEF:
@@ -127,7 +127,7 @@ class Lexer:
                     length = 3
         return length if length == 3 or self._partial_bom else 0
 
-    def _comment(self, data: Octets, start: int, size: int) -> int:
+    def _comment(self, data: Bytes, start: int, size: int) -> int:
         """Return where the next comment begins, at ``start``, the start of a line, or later."""
         mark = _memory.find(data, _HASH, start, size)
         if self._after_space:
@@ -136,7 +136,7 @@ class Lexer:
         return mark
 
     def _line(
-        self, data: Octets, start: int, end: int, stop: int, number: int, rows: Rows, every: bool
+        self, data: Bytes, start: int, end: int, stop: int, number: int, rows: Rows, every: bool
     ) -> None:
         """Add the row of the line ``data[start:end]``, which with its comment ends at ``stop``."""
         while start < end and WHITE[data[start]]:
@@ -159,7 +159,7 @@ class Lexer:
             end -= 1
         rows.add_line(code, number, at, end)
 
-    def _key(self, data: Octets, start: int, end: int) -> tuple[int, int]:
+    def _key(self, data: Bytes, start: int, end: int) -> tuple[int, int]:
         """Return where the separator of a line stands, and the code of its key."""
         table = self._table
         state = 1
@@ -171,7 +171,7 @@ class Lexer:
             return at, table[state * _WIDTH]
         return self._odd_line(data, start, end)
 
-    def _odd_line(self, data: Octets, start: int, end: int) -> tuple[int, int]:
+    def _odd_line(self, data: Bytes, start: int, end: int) -> tuple[int, int]:
         """Return where the separator of an unusual line stands, and the code of its key.
 
         Unusual is everything but a known key with a colon right after it.
@@ -186,7 +186,7 @@ class Lexer:
             return start - 1, MALFORMED
         return separator, self._code_of_key(data, start, key_end)
 
-    def _begins_with_key(self, data: Octets, start: int, end: int) -> bool:
+    def _begins_with_key(self, data: Bytes, start: int, end: int) -> bool:
         """Tell whether a line begins with a known key and white space."""
         state = 1
         while start < end and state:
@@ -197,7 +197,7 @@ class Lexer:
             start += 1
         return start == end and self._table[state * _WIDTH] != 0
 
-    def _gap_of_two_words(self, data: Octets, start: int, end: int) -> int:
+    def _gap_of_two_words(self, data: Bytes, start: int, end: int) -> int:
         """Return where the first of exactly two words ends, or ``end``."""
         last = end
         while last > start and WHITE[data[last - 1]]:
@@ -210,13 +210,13 @@ class Lexer:
             return gap
         return end
 
-    def _word_end(self, data: Octets, start: int, end: int) -> int:
+    def _word_end(self, data: Bytes, start: int, end: int) -> int:
         """Return where the word that begins at ``start`` ends."""
         while start < end and data[start] != _SPACE and data[start] != _TAB:
             start += 1
         return start
 
-    def _code_of_key(self, data: Octets, start: int, end: int) -> int:
+    def _code_of_key(self, data: Bytes, start: int, end: int) -> int:
         """Return the code of the directive that the key ``data[start:end]`` is, or `UNKNOWN`."""
         state = 1
         for at in range(start, end):
@@ -226,7 +226,7 @@ class Lexer:
         return self._table[state * _WIDTH]
 
 
-def line_start(data: Octets, at: int) -> int:
+def line_start(data: Bytes, at: int) -> int:
     """Return where the line begins that ``data[at]`` stands in or ends."""
     while at > 0 and data[at - 1] != _LF and data[at - 1] != _CR:
         at -= 1

@@ -10,16 +10,16 @@ from cpython.unicode cimport PyUnicode_DATA, PyUnicode_GET_LENGTH
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)
 
-ctypedef const unsigned char* octets_t
+ctypedef const unsigned char* bytes_t
 
 
 cdef inline Py_ssize_t find(
-    const unsigned char* data, int octet, Py_ssize_t start, Py_ssize_t end
+    const unsigned char* data, int byte, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil:
     cdef const void* found
     if start >= end:
         return end
-    found = memchr(data + start, octet, <size_t> (end - start))
+    found = memchr(data + start, byte, <size_t> (end - start))
     return end if found is NULL else <const unsigned char*> found - data
 
 
@@ -38,9 +38,9 @@ cdef inline void copy(
 
 
 cdef inline void fill(
-    unsigned char* target, Py_ssize_t at, int octet, Py_ssize_t size
+    unsigned char* target, Py_ssize_t at, int byte, Py_ssize_t size
 ) noexcept nogil:
-    memset(target + at, octet, <size_t> size)
+    memset(target + at, byte, <size_t> size)
 
 
 cdef inline int* integers(Py_ssize_t count) noexcept nogil:
@@ -51,7 +51,7 @@ cdef inline int* resized(int* values, Py_ssize_t count) noexcept nogil:
     return <int*> PyMem_RawRealloc(values, <size_t> count * sizeof(int))
 
 
-cdef inline unsigned char* octets(Py_ssize_t count) noexcept nogil:
+cdef inline unsigned char* buffer(Py_ssize_t count) noexcept nogil:
     return <unsigned char*> PyMem_RawMalloc(<size_t> count)
 
 
@@ -59,7 +59,7 @@ cdef inline int* no_integers() noexcept nogil:
     return NULL
 
 
-cdef inline unsigned char* no_octets() noexcept nogil:
+cdef inline unsigned char* no_buffer() noexcept nogil:
     return NULL
 
 
@@ -84,7 +84,7 @@ cdef inline object utf8(str text):
     return text.encode("utf-8", "surrogatepass")
 
 
-cdef inline (octets_t, Py_ssize_t) view(object held) noexcept:
+cdef inline (bytes_t, Py_ssize_t) view(object held) noexcept:
     if PyBytes_CheckExact(held):
-        return (<octets_t> PyBytes_AS_STRING(held), PyBytes_GET_SIZE(held))
-    return (<octets_t> PyUnicode_DATA(held), PyUnicode_GET_LENGTH(held))
+        return (<bytes_t> PyBytes_AS_STRING(held), PyBytes_GET_SIZE(held))
+    return (<bytes_t> PyUnicode_DATA(held), PyUnicode_GET_LENGTH(held))

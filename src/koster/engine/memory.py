@@ -13,31 +13,31 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    #: What holds octets: a ``const unsigned char *`` where compiled.
-    Octets: TypeAlias = bytes | bytearray
+    #: What holds bytes: a ``const unsigned char *`` where compiled.
+    Bytes: TypeAlias = bytes | bytearray
     #: What holds integers: an ``int *`` where compiled.
     Integers: TypeAlias = array[int]
 
 
-def find(data: Octets, octet: int, start: int, end: int) -> int:
-    """Return where ``octet`` first stands in ``data[start:end]``, or ``end``."""
-    position = data.find(octet, start, end)
+def find(data: Bytes, byte: int, start: int, end: int) -> int:
+    """Return where ``byte`` first stands in ``data[start:end]``, or ``end``."""
+    position = data.find(byte, start, end)
     return end if position < 0 else position
 
 
-def same(data: Octets, start: int, other: Octets, other_start: int, size: int) -> bool:
+def same(data: Bytes, start: int, other: Bytes, other_start: int, size: int) -> bool:
     """Tell whether ``size`` bytes from either start are the same."""
     return data[start : start + size] == other[other_start : other_start + size]
 
 
-def copy(target: bytearray, at: int, source: Octets, start: int, size: int) -> None:
+def copy(target: bytearray, at: int, source: Bytes, start: int, size: int) -> None:
     """Copy ``size`` bytes; target and source do not overlap."""
     target[at : at + size] = source[start : start + size]
 
 
-def fill(target: bytearray, at: int, octet: int, size: int) -> None:
+def fill(target: bytearray, at: int, byte: int, size: int) -> None:
     """Set ``size`` bytes to one value."""
-    target[at : at + size] = bytes([octet]) * size
+    target[at : at + size] = bytes([byte]) * size
 
 
 def integers(count: int) -> Integers:
@@ -53,7 +53,7 @@ def resized(values: Integers, count: int) -> Integers:
     return room
 
 
-def octets(count: int) -> bytearray:
+def buffer(count: int) -> bytearray:
     """Return room for ``count`` bytes."""
     return bytearray(count)
 
@@ -63,16 +63,16 @@ def no_integers() -> Integers:
     return array("i")
 
 
-def no_octets() -> bytearray:
+def no_buffer() -> bytearray:
     """Return room for none."""
     return bytearray()
 
 
 def release(values: Integers | bytearray) -> None:
-    """Give back what `integers` or `octets` gave: Python does that by itself."""
+    """Give back what `integers` or `buffer` gave: Python does that by itself."""
 
 
-def part(data: Octets, start: int, size: int) -> Octets:
+def part(data: Bytes, start: int, size: int) -> Bytes:
     """Return ``size`` bytes from ``start``: those that are there, not others like them."""
     return bytes(data[start : start + size])
 
@@ -87,7 +87,7 @@ def utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def view(held: bytes) -> tuple[Octets, int]:
+def view(held: bytes) -> tuple[Bytes, int]:
     """Return the bytes of what `utf8` gave, and how many they are.
 
     They can be read for as long as ``held`` is kept.

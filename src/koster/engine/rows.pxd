@@ -12,7 +12,7 @@ cdef class Rows:
     cdef Py_ssize_t width, room
     cdef bint lost
 
-    cdef Py_ssize_t octets(self) except -1
+    cdef Py_ssize_t allocated(self) except -1
 
     @cython.locals(at=Py_ssize_t, values="int*")
     cdef void add_line(self, int code, int number, int start, int end) noexcept nogil

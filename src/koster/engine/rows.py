@@ -30,7 +30,7 @@ class Rows:
     def __dealloc__(self) -> None:
         _memory.release(self.values)
 
-    def octets(self) -> int:
+    def allocated(self) -> int:
         """Return the bytes of memory that it takes."""
         return object.__sizeof__(self) + 4 * self.width * self.room
 

@@ -15,7 +15,7 @@ cdef const unsigned char* _EXEMPT_PATH
 cdef const unsigned char* _INDEX_PAGE
 cdef Py_ssize_t _EXEMPT_SIZE, _INDEX_SIZE
 
-@cython.locals(bits="int*", octet=int, kind=int)
+@cython.locals(bits="int*", byte=int, kind=int)
 cdef int* _kind_bits()
 
 
@@ -54,7 +54,7 @@ cdef class Ruleset:
     cdef bint _is_rewritten(self, const unsigned char* data, Rows rows, int row) noexcept
     @cython.locals(
         index=Py_ssize_t, group=int, first=int, after=int, row=int, patterns=list, pattern=bytes,
-        octets=int, size=int,
+        counted=int, size=int,
     )
     cdef int _add_mixed(
         self, bytes data, Rows rows, Rows groups, list chosen, list others
@@ -65,14 +65,14 @@ cdef class Ruleset:
     ) noexcept nogil
     @cython.locals(at=int, stop=int)
     cdef void _add(
-        self, const unsigned char* data, int start, int end, int octets, bint allow, int row
+        self, const unsigned char* data, int start, int end, int counted, bint allow, int row
     ) noexcept nogil
     @cython.locals(slash=int, size=int)
     cdef void _add_directory(self, int at, int stop, int row) noexcept nogil
     @cython.locals(flags=int, literal=int, rank=int)
-    cdef void _add_pattern(self, int at, int stop, int octets, bint allow, int row) noexcept nogil
+    cdef void _add_pattern(self, int at, int stop, int counted, bint allow, int row) noexcept nogil
     @cython.locals(earlier=int)
-    cdef int _rank(self, int octets, int flags) noexcept nogil
+    cdef int _rank(self, int counted, int flags) noexcept nogil
     @cython.locals(allows=int, special_allows=int, rule=int, flags=int)
     cdef void _settle_unmatched(self) noexcept nogil
     @cython.locals(rule=int, at=int)
@@ -82,7 +82,7 @@ cdef class Ruleset:
         self, const unsigned char* data, Rows rows, Rows groups, const int* chosen, int first,
         int after
     ) noexcept nogil
-    @cython.locals(more=Py_ssize_t, rules=Py_ssize_t, octets=Py_ssize_t)
+    @cython.locals(more=Py_ssize_t, rules=Py_ssize_t, counted=Py_ssize_t)
     cdef bint _make_room(self, Py_ssize_t count, Py_ssize_t size) noexcept nogil
     cdef bint _settle(self) noexcept nogil
     cdef int row(self, int rule) noexcept nogil
@@ -97,7 +97,7 @@ cdef class Ruleset:
     @cython.locals(start=Py_ssize_t, end=Py_ssize_t, path="unsigned char*", found=bytes)
     cdef bytes path_of(self, bytes url)
     cdef bint allows(self, int rule) noexcept nogil
-    cpdef Py_ssize_t octets(self)
+    cpdef Py_ssize_t allocated(self)
     cdef int ready(self) except -1
     @cython.locals(rule=int, at=int, kinds=int, kinds_of="int*")
     cdef void _note_kinds(self) noexcept nogil
@@ -142,4 +142,4 @@ cdef bint _is_exempt(
 ) noexcept nogil
 cdef bint _is_better(int rank, int rule, int best_rank, int best) noexcept nogil
 @cython.locals(out="unsigned char*", size=Py_ssize_t)
-cdef Py_ssize_t pattern_octets(bytes pattern) except -1
+cdef Py_ssize_t pattern_bytes(bytes pattern) except -1

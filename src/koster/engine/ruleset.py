@@ -21,7 +21,7 @@ from .trie import Trie
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..dialects import Reading, Rewrite
-    from .memory import Integers, Octets
+    from .memory import Bytes, Integers
     from .rows import Rows
 
 _ALLOW = Directive.ALLOW.code
@@ -83,8 +83,8 @@ _OTHERS = 1 << 30
 def _kind_bits() -> Integers:
     """Return the bit of each byte's kind."""
     bits = _memory.integers(256)
-    for octet in range(256):
-        bits[octet] = _OTHERS
+    for byte in range(256):
+        bits[byte] = _OTHERS
     for letter, kind in _KINDS_OF_LETTERS.items():
         bits[ord(letter)] = bits[ord(letter.upper())] = 1 << kind
     for letters, kind in _KIND_OF.items():
@@ -115,7 +115,7 @@ class Form:
     def __init__(self, reading: Reading, rewrite: Rewrite | None, rewritten: bytes | None) -> None:
         self.reading = reading
         self.rewrite = rewrite
-        self.rewritten = bytes(rewritten is None or octet in rewritten for octet in range(256))
+        self.rewritten = bytes(rewritten is None or byte in rewritten for byte in range(256))
         self.url_path = int(reading.url_path)
         self.escapes = int(reading.escapes)
         self.patterns = int(reading.patterns)
@@ -141,7 +141,7 @@ class Ruleset:
         self._kinds = _memory.no_integers()
         self._rules = _memory.no_integers()
         self._links = _memory.no_integers()
-        self._text = _memory.no_octets()
+        self._text = _memory.no_buffer()
         self._trie: Trie | None = None
 
     def __dealloc__(self) -> None:
@@ -182,7 +182,7 @@ class Ruleset:
             raise MemoryError("no memory for the rules of a robots.txt")
 
     def refill(
-        self, data: Octets, rows: Rows, groups: Rows, chosen: Integers, first: int, after: int
+        self, data: Bytes, rows: Rows, groups: Rows, chosen: Integers, first: int, after: int
     ) -> bool:
         """Hold the rules of other groups instead, ``chosen[first:after]``; for archives.
 
@@ -211,15 +211,15 @@ class Ruleset:
         """Make room for so many rules with so many bytes; tell whether there was memory."""
         more = 2 if self.form.index_pages else 1
         rules = RULE * (more * count + 1)
-        octets = more * (3 * size + count) + 1
+        counted = more * (3 * size + count) + 1
         if rules > self._rules_room:
             _memory.release(self._rules)
             self._rules = _memory.integers(rules)
             self._rules_room = rules if self._rules else 0
-        if octets > self._text_room:
+        if counted > self._text_room:
             _memory.release(self._text)
-            self._text = _memory.octets(octets)
-            self._text_room = octets if self._text else 0
+            self._text = _memory.buffer(counted)
+            self._text_room = counted if self._text else 0
         return self._rules_room > 0 and self._text_room > 0
 
     def _settle(self) -> bool:
@@ -228,13 +228,13 @@ class Ruleset:
             self._settle_unmatched()
         return self._longest <= _wildcards.SHORT or self._link_runs()
 
-    def _is_rewritten(self, data: Octets, rows: Rows, row: int) -> bool:
+    def _is_rewritten(self, data: Bytes, rows: Rows, row: int) -> bool:
         """Tell whether a rule's value is not to be taken as it stands."""
         start = rows.start(row)
         end = rows.end(row)
         if start == end:
             return self.form.empty_rules == 0
-        table: Octets = self.form.rewritten
+        table: Bytes = self.form.rewritten
         while start < end:
             if table[data[start]]:
                 return True
@@ -257,14 +257,14 @@ class Ruleset:
             while index < len(others) and first <= others[index][0] < after:
                 row, patterns = others[index]
                 self._add_group(data, rows, first, row)
-                for pattern, octets in patterns:
+                for pattern, counted in patterns:
                     size = len(pattern)
-                    self._add(pattern, 0, size, octets, rows.code(row) == _ALLOW, row)
+                    self._add(pattern, 0, size, counted, rows.code(row) == _ALLOW, row)
                 first = row + 1
                 index += 1
             self._add_group(data, rows, first, after)
 
-    def _add_group(self, data: Octets, rows: Rows, first: int, after: int) -> None:
+    def _add_group(self, data: Bytes, rows: Rows, first: int, after: int) -> None:
         """Add the rules of one group."""
         for row in range(first, after):
             code = rows.code(row)
@@ -277,13 +277,13 @@ class Ruleset:
                     allow = code == _DISALLOW or self.form.empty_rules == _ALLOW_ALL
                     self._add_pattern(self._used, self._used, -1, allow, row)
 
-    def _add(self, data: Octets, start: int, end: int, octets: int, allow: bool, row: int) -> None:
+    def _add(self, data: Bytes, start: int, end: int, counted: int, allow: bool, row: int) -> None:
         """Add the rule with the pattern ``data[start:end]``; see `_add_pattern`."""
         at = self._used
         stop = _canonical.write(
             data, start, end, self.form.escapes, self.form.patterns, self._text, at
         )
-        self._add_pattern(at, stop, octets, allow, row)
+        self._add_pattern(at, stop, counted, allow, row)
         if allow and self.form.index_pages:
             self._add_directory(at, stop, row)
 
@@ -302,14 +302,14 @@ class Ruleset:
             self._text[stop + size] = _DOLLAR
             self._add_pattern(stop, stop + size + 1, -1, True, row)
 
-    def _add_pattern(self, at: int, stop: int, octets: int, allow: bool, row: int) -> None:
+    def _add_pattern(self, at: int, stop: int, counted: int, allow: bool, row: int) -> None:
         """Add a rule whose canonical pattern stands in the text from ``at`` to ``stop``.
 
-        It counts for ``octets``, or for as many as it has if that is -1.
+        It counts for ``counted``, or for as many as it has if that is -1.
         """
         self._used = stop
-        if octets < 0:
-            octets = stop - at
+        if counted < 0:
+            counted = stop - at
         flags = ALLOWS if allow else 0
         literal = stop
         if self.form.patterns == _WILDCARDS:
@@ -335,14 +335,14 @@ class Ruleset:
                 flags |= _GLOB
                 if not _wildcards.is_explicit(self._text, literal, stop):
                     flags |= _SPECIAL
-        rank = self._rank(octets, flags)
+        rank = self._rank(counted, flags)
         _set_rule(self._rules, RULE * self.count, at, stop, literal, flags, rank, row)
         self.count += 1
 
-    def _rank(self, octets: int, flags: int) -> int:
+    def _rank(self, counted: int, flags: int) -> int:
         """Return the rank of the next rule: of two that match, the higher one decides."""
         if self.form.choice == _LONGEST:
-            return 2 * octets + (flags & ALLOWS)
+            return 2 * counted + (flags & ALLOWS)
         earlier = _BAND - 1 - self.count
         if self.form.choice == _FIRST:
             return earlier
@@ -434,7 +434,7 @@ class Ruleset:
     def path_of(self, url: bytes) -> bytes:
         """Return what of a URL is compared with patterns: its path and query, in one form."""
         start, end = _canonical.span(url, len(url), self.form.url_path)
-        path = _memory.octets(3 * (end - start) + 1)
+        path = _memory.buffer(3 * (end - start) + 1)
         if not path:
             raise MemoryError("no memory for the path of a URL")
         end = _canonical.write(url, start, end, self.form.escapes, _canonical.URL, path, 0)
@@ -442,7 +442,7 @@ class Ruleset:
         _memory.release(path)
         return found
 
-    def octets(self) -> int:
+    def allocated(self) -> int:
         """Return the bytes of memory that the rules and their index take."""
         total = 4 * RULE * self.count + self._used
         if self._kinds:
@@ -499,7 +499,7 @@ class Ruleset:
                 trie.nodes[node + _trie.PLAIN] = rule + 1
                 trie.nodes[node + _trie.RANK] = self._rules[at + _RANK]
 
-    def rule_for(self, url: Octets, size: int) -> int:
+    def rule_for(self, url: Bytes, size: int) -> int:
         """Return the number of the rule that decides about a URL.
 
         Or one of `UNMATCHED`, `EXEMPT` and `NO_MEMORY`.
@@ -516,7 +516,7 @@ class Ruleset:
             plain = _canonical.is_plain(url, start, end, self.form.escapes)
         if plain:
             return self._best(url, start, end, kinds)
-        path = _memory.octets(3 * (end - start) + 1)
+        path = _memory.buffer(3 * (end - start) + 1)
         if not path:
             return NO_MEMORY
         end = _canonical.write(url, start, end, self.form.escapes, _canonical.URL, path, 0)
@@ -524,13 +524,13 @@ class Ruleset:
         _memory.release(path)
         return best
 
-    def _best(self, path: Octets, start: int, end: int, kinds: int) -> int:
+    def _best(self, path: Bytes, start: int, end: int, kinds: int) -> int:
         """Return the best rule that matches a canonical path, or `UNMATCHED`."""
         if self._trie is not None:
             return self.best_by_index(self._trie, path, start, end, kinds)
         return self.best_by_scan(path, start, end, kinds)
 
-    def best_by_scan(self, path: Octets, start: int, end: int, kinds: int) -> int:
+    def best_by_scan(self, path: Bytes, start: int, end: int, kinds: int) -> int:
         """Try every rule that would be better than the best so far."""
         rules = self._rules
         kinds_of = self._kinds
@@ -557,7 +557,7 @@ class Ruleset:
                 best_rank = rules[at + _RANK]
         return best
 
-    def best_by_index(self, trie: Trie, path: Octets, start: int, end: int, kinds: int) -> int:
+    def best_by_index(self, trie: Trie, path: Bytes, start: int, end: int, kinds: int) -> int:
         """Walk down the trie, and try only the rules that it meets."""
         rules = self._rules
         kinds_of = self._kinds
@@ -590,7 +590,7 @@ class Ruleset:
                 return best
             start += nodes[_trie.NODE * node + _trie.SIZE]
 
-    def _rest_matches(self, at: int, path: Octets, position: int, end: int) -> int:
+    def _rest_matches(self, at: int, path: Bytes, position: int, end: int) -> int:
         """Tell whether what follows the literal prefix of a rule matches, too.
 
         Returns 1 or 0, or -1 where there was no memory to find out.
@@ -620,7 +620,7 @@ def _set_rule(
     rules[at + _ROW] = row
 
 
-def _kinds_in(text: Octets, start: int, end: int) -> int:
+def _kinds_in(text: Bytes, start: int, end: int) -> int:
     """Return the kinds of bytes that stand there, as bits."""
     kinds = 0
     while start < end:
@@ -629,7 +629,7 @@ def _kinds_in(text: Octets, start: int, end: int) -> int:
     return kinds
 
 
-def _is_exempt(url: Octets, start: int, end: int) -> bool:
+def _is_exempt(url: Bytes, start: int, end: int) -> bool:
     """Tell whether a raw path is exactly /robots.txt, with or without a query."""
     return (
         end - start >= _EXEMPT_SIZE
@@ -643,9 +643,9 @@ def _is_better(rank: int, rule: int, best_rank: int, best: int) -> bool:
     return rank > best_rank or (rank == best_rank and rule < best)
 
 
-def pattern_octets(pattern: bytes) -> int:
+def pattern_bytes(pattern: bytes) -> int:
     """Return how long the canonical form of a pattern is: what the longest match counts."""
-    out = _memory.octets(3 * len(pattern) + 1)
+    out = _memory.buffer(3 * len(pattern) + 1)
     if not out:
         raise MemoryError("no memory for a pattern")
     size = _canonical.write(pattern, 0, len(pattern), _CANONICAL, _WILDCARDS, out, 0)

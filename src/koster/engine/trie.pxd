@@ -1,7 +1,7 @@
 cimport cython
 from koster.engine cimport memory as _memory
 
-cdef int NODE, LABEL, SIZE, CHILD, CHILDREN, PLAIN, CHAIN, OCTET, RANK, _SIBLING
+cdef int NODE, LABEL, SIZE, CHILD, CHILDREN, PLAIN, CHAIN, BYTE, RANK, _SIBLING
 
 
 @cython.final
@@ -13,23 +13,23 @@ cdef class Trie:
     @cython.locals(nodes="int*", node=int, child=int, size=int, common=int)
     cdef int insert(self, const unsigned char* text, int start, int end) noexcept nogil
     @cython.locals(nodes="int*", new=int)
-    cdef int _append(self, int parent, int start, int end, int octet) noexcept nogil
+    cdef int _append(self, int parent, int start, int end, int byte) noexcept nogil
     @cython.locals(nodes="int*", new=int)
     cdef void _split(self, int node, int common, const unsigned char* text) noexcept nogil
     @cython.locals(order="int*", out="int*")
     cdef bint arrange(self) noexcept nogil
 
 @cython.locals(child=int)
-cdef int _child_linked(int* nodes, int node, int octet) noexcept nogil
+cdef int _child_linked(int* nodes, int node, int byte) noexcept nogil
 @cython.locals(limit=int, common=int)
 cdef int _common(
     const unsigned char* text, int label, int size, int start, int end
 ) noexcept nogil
 @cython.locals(filled=int, at=int, node=int, first=int, child=int, part=int)
 cdef void _arrange(int* nodes, int count, int* order, int* out) noexcept nogil
-@cython.locals(octet=int)
+@cython.locals(byte=int)
 cdef void _place(int* nodes, int child, int* order, int first, int at) noexcept nogil
-@cython.locals(low=int, high=int, octet=int, middle=int, label=int, size=int, fits=bint)
+@cython.locals(low=int, high=int, byte=int, middle=int, label=int, size=int, fits=bint)
 cdef int step(
     const int* nodes, int node, const unsigned char* text, const unsigned char* path,
     Py_ssize_t position, Py_ssize_t stop

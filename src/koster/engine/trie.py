@@ -19,7 +19,7 @@ from . import memory as _memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .memory import Integers, Octets
+    from .memory import Bytes, Integers
 
 #: Integers in a node.
 NODE = 8
@@ -29,7 +29,7 @@ CHILD = 2
 CHILDREN = 3
 PLAIN = 4
 CHAIN = 5
-OCTET = 6
+BYTE = 6
 RANK = 7
 
 #: While the trie grows, children are linked: the first in CHILD, the next one here.
@@ -49,7 +49,7 @@ class Trie:
         _memory.release(self.nodes)
         _memory.release(self.chain)
 
-    def insert(self, text: Octets, start: int, end: int) -> int:
+    def insert(self, text: Bytes, start: int, end: int) -> int:
         """Return the node for ``text[start:end]``, which is made if there is none."""
         nodes = self.nodes
         node = 0
@@ -65,19 +65,19 @@ class Trie:
             node = child
         return node
 
-    def _append(self, parent: int, start: int, end: int, octet: int) -> int:
+    def _append(self, parent: int, start: int, end: int, byte: int) -> int:
         """Make a new child of ``parent``, with the label from ``start`` to ``end``."""
         nodes = self.nodes
         new = self.used
         self.used += 1
         nodes[NODE * new + LABEL] = start
         nodes[NODE * new + SIZE] = end - start
-        nodes[NODE * new + OCTET] = octet
+        nodes[NODE * new + BYTE] = byte
         nodes[NODE * new + _SIBLING] = nodes[NODE * parent + CHILD]
         nodes[NODE * parent + CHILD] = new
         return new
 
-    def _split(self, node: int, common: int, text: Octets) -> None:
+    def _split(self, node: int, common: int, text: Bytes) -> None:
         """Move what follows the first ``common`` bytes of a node's label to a new child."""
         nodes = self.nodes
         new = self.used
@@ -87,7 +87,7 @@ class Trie:
         nodes[NODE * new + CHILD] = nodes[NODE * node + CHILD]
         nodes[NODE * new + PLAIN] = nodes[NODE * node + PLAIN]
         nodes[NODE * new + RANK] = nodes[NODE * node + RANK]
-        nodes[NODE * new + OCTET] = text[nodes[NODE * new + LABEL]]
+        nodes[NODE * new + BYTE] = text[nodes[NODE * new + LABEL]]
         nodes[NODE * new + CHAIN] = nodes[NODE * node + CHAIN]
         nodes[NODE * node + SIZE] = common
         nodes[NODE * node + CHILD] = new
@@ -112,15 +112,15 @@ class Trie:
         return False
 
 
-def _child_linked(nodes: Integers, node: int, octet: int) -> int:
+def _child_linked(nodes: Integers, node: int, byte: int) -> int:
     """Return the child whose label begins with a byte, or 0."""
     child = nodes[NODE * node + CHILD]
-    while child > 0 and nodes[NODE * child + OCTET] != octet:
+    while child > 0 and nodes[NODE * child + BYTE] != byte:
         child = nodes[NODE * child + _SIBLING]
     return child
 
 
-def _common(text: Octets, label: int, size: int, start: int, end: int) -> int:
+def _common(text: Bytes, label: int, size: int, start: int, end: int) -> int:
     """Return how many bytes a label and ``text[start:end]`` begin with together."""
     limit = min(size, end - start)
     common = 0
@@ -149,23 +149,23 @@ def _arrange(nodes: Integers, count: int, order: Integers, out: Integers) -> Non
 
 def _place(nodes: Integers, child: int, order: Integers, first: int, at: int) -> None:
     """Put a child among its sisters, which stand in order from ``first`` to ``at``."""
-    octet = nodes[NODE * child + OCTET]
-    while at > first and nodes[NODE * order[at - 1] + OCTET] > octet:
+    byte = nodes[NODE * child + BYTE]
+    while at > first and nodes[NODE * order[at - 1] + BYTE] > byte:
         order[at] = order[at - 1]
         at -= 1
     order[at] = child
 
 
-def step(nodes: Integers, node: int, text: Octets, path: Octets, position: int, stop: int) -> int:
+def step(nodes: Integers, node: int, text: Bytes, path: Bytes, position: int, stop: int) -> int:
     """Return the child whose whole label stands in the path at ``position``, or 0."""
     low = nodes[NODE * node + CHILD]
     high = low + nodes[NODE * node + CHILDREN]
-    octet = path[position]
+    byte = path[position]
     while low < high:
         middle = (low + high) >> 1
-        if nodes[NODE * middle + OCTET] < octet:
+        if nodes[NODE * middle + BYTE] < byte:
             low = middle + 1
-        elif nodes[NODE * middle + OCTET] > octet:
+        elif nodes[NODE * middle + BYTE] > byte:
             high = middle
         else:
             label = nodes[NODE * middle + LABEL]

@@ -3,7 +3,7 @@ from koster.engine cimport lexer as _lexer
 from koster.engine.rows cimport Rows
 
 cdef int _USER_AGENT, _PRODUCT_TOKEN, _LETTERS, _SUBSTRING, _PREFIX
-cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _CHOSEN, _SHORT, _STAR, _SLASH, _SPACE, HEADER_OCTETS
+cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _CHOSEN, _SHORT, _STAR, _SLASH, _SPACE, HEADER_BYTES
 cdef bytes _LOWER_TABLE, _LETTER_TABLE
 cdef const unsigned char* _LOWER
 cdef const unsigned char* _LETTER
@@ -44,7 +44,7 @@ cdef bint _is_address(bytes word) except -1
     start=Py_ssize_t, end=Py_ssize_t, answer=int,
 )
 cdef int _answer_of_group(
-    bytes octets, Rows rows, int first, int after, int how, bytes asked
+    bytes raw, Rows rows, int first, int after, int how, bytes asked
 ) except -1
 cdef bint is_everybody(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end
@@ -67,7 +67,7 @@ cdef int _answer_to_token(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
     const unsigned char* token, Py_ssize_t size
 ) noexcept nogil
-@cython.locals(at=Py_ssize_t, octet=int)
+@cython.locals(at=Py_ssize_t, byte=int)
 cdef int _answer_to_name(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
     const unsigned char* asked, Py_ssize_t size

@@ -20,7 +20,7 @@ from . import lexer as _lexer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..dialects import Choose
-    from .memory import Octets
+    from .memory import Bytes
     from .rows import Rows
 
 _USER_AGENT = Directive.USER_AGENT.code
@@ -46,7 +46,7 @@ _CHOSEN = 101
 _SHORT = 32
 
 #: What is read of a User-Agent header: servers refuse longer ones (nginx, Apache: 8 KiB).
-HEADER_OCTETS = 8192
+HEADER_BYTES = 8192
 
 _STAR = 42
 _SLASH = 47
@@ -55,12 +55,12 @@ _SPACE = 32
 _LOWER_TABLE = bytes(range(256)).lower()
 _LOWER = _LOWER_TABLE
 _LETTER_TABLE = bytes(
-    octet in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-" for octet in range(256)
+    byte in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-" for byte in range(256)
 )
 _LETTER = _LETTER_TABLE
 
 #: What may not stand right before or after a name in a User-Agent header.
-_TOKEN_OCTETS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_TOKEN_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 #: Nearly every browser and robot calls itself these; as names they would stand in all headers.
 _COMMON_WORDS = frozenset({b"mozilla", b"compatible"})
 
@@ -81,13 +81,13 @@ def groups_of(
             token = product_token(agent)
             if token is None:
                 how = _WHOLE_NAME
-                asked = _name_in_header(_names(data, rows, groups), agent[:HEADER_OCTETS])
+                asked = _name_in_header(_names(data, rows, groups), agent[:HEADER_BYTES])
             else:
                 asked = token
         elif names == _LETTERS:
             asked = agent.lower()
         else:
-            asked = agent[:HEADER_OCTETS].lower()
+            asked = agent[:HEADER_BYTES].lower()
             if names == _PREFIX:
                 asked = _from_named_word(data, rows, groups, asked)
         everybody = []
@@ -108,7 +108,7 @@ def chosen_groups(
     """Return what `groups_of` does, as a dialect's own function chooses."""
     everybody: list[int] = []
     for asked in agents:
-        agent = asked[:HEADER_OCTETS]
+        agent = asked[:HEADER_BYTES]
         everybody = []
         names: list[bytes] = []
         numbers: list[int] = []
@@ -158,7 +158,7 @@ def _note_candidates(
     return others
 
 
-def _is_odd(data: Octets, start: int, end: int) -> bool:
+def _is_odd(data: Bytes, start: int, end: int) -> bool:
     """Tell whether a name may match otherwise than by its bytes.
 
     It has stars, control characters, or characters that are not ASCII.
@@ -169,7 +169,7 @@ def _is_odd(data: Octets, start: int, end: int) -> bool:
     return False
 
 
-def _may_be_name(data: Octets, start: int, end: int, agent: Octets, size: int) -> bool:
+def _may_be_name(data: Bytes, start: int, end: int, agent: Bytes, size: int) -> bool:
     """Tell whether name and agent (lower case) stand in one another, or the name is an odd one.
 
     Where both are long it leaves the question to who asks: byte by byte it could take long.
@@ -215,7 +215,7 @@ def product_token(agent: bytes) -> bytes | None:
     return None if token != token.strip() or version != version.strip() else token
 
 
-def _is_lone_token(agent: Octets, size: int) -> bool:
+def _is_lone_token(agent: Bytes, size: int) -> bool:
     """Tell whether an agent is nothing but letters, ``_`` and ``-``: the usual case."""
     for at in range(size):
         if not _LETTER[agent[at]]:
@@ -275,12 +275,10 @@ def _is_address(word: bytes) -> bool:
     return b"://" in word or b"@" in word or b"www." in word
 
 
-def _answer_of_group(
-    octets: bytes, rows: Rows, first: int, after: int, how: int, asked: bytes
-) -> int:
+def _answer_of_group(raw: bytes, rows: Rows, first: int, after: int, how: int, asked: bytes) -> int:
     """Return the best answer among the agent lines of a group."""
-    data: Octets = octets
-    agent: Octets = asked
+    data: Bytes = raw
+    agent: Bytes = asked
     size = len(asked)
     best = _OTHERS
     if first < after and rows.code(first) != _USER_AGENT:
@@ -296,19 +294,19 @@ def _answer_of_group(
             elif how == _WHOLE_NAME:
                 answer = _answer_to_name(data, start, end, agent, size)
             else:
-                answer = _answer_to_part(octets, start, end, how, asked)
+                answer = _answer_to_part(raw, start, end, how, asked)
             best = max(best, answer)
     return best
 
 
-def is_everybody(data: Octets, start: int, end: int) -> bool:
+def is_everybody(data: Bytes, start: int, end: int) -> bool:
     """Tell whether a name is ``*``, alone or followed by a space or tab."""
     if start == end or data[start] != _STAR:
         return False
     return start + 1 == end or data[start + 1] == 32 or data[start + 1] == 9
 
 
-def name_end(data: Octets, start: int, end: int) -> int:
+def name_end(data: Bytes, start: int, end: int) -> int:
     """Return where a name ends: before the first ``/`` and without trailing ``*``."""
     at = start
     while at < end and data[at] != _SLASH:
@@ -318,7 +316,7 @@ def name_end(data: Octets, start: int, end: int) -> int:
     return at
 
 
-def _same_letters(data: Octets, start: int, agent: Octets, at: int, size: int) -> bool:
+def _same_letters(data: Bytes, start: int, agent: Bytes, at: int, size: int) -> bool:
     """Tell whether ``size`` bytes are those of ``agent`` (lower case) at a place, without case."""
     for index in range(size):
         if _LOWER[data[start + index]] != agent[at + index]:
@@ -326,7 +324,7 @@ def _same_letters(data: Octets, start: int, agent: Octets, at: int, size: int) -
     return True
 
 
-def _answer_to_token(data: Octets, start: int, end: int, token: Octets, size: int) -> int:
+def _answer_to_token(data: Bytes, start: int, end: int, token: Bytes, size: int) -> int:
     """Compare a name, or its first word, with a product token."""
     if is_everybody(data, start, end):
         return _EVERYBODY
@@ -336,26 +334,26 @@ def _answer_to_token(data: Octets, start: int, end: int, token: Octets, size: in
     return _NAMED if end - start == size or _lexer.WHITE[data[start + size]] else _OTHERS
 
 
-def _answer_to_name(data: Octets, start: int, end: int, asked: Octets, size: int) -> int:
+def _answer_to_name(data: Bytes, start: int, end: int, asked: Bytes, size: int) -> int:
     """Compare a name, its inner whitespace folded, with a whole name."""
     if is_everybody(data, start, end):
         return _EVERYBODY
     end = name_end(data, start, end)
     at = 0
     while start < end and at < size:
-        octet = _LOWER[data[start]]
-        if _lexer.WHITE[octet]:
-            octet = _SPACE
+        byte = _LOWER[data[start]]
+        if _lexer.WHITE[byte]:
+            byte = _SPACE
             while start + 1 < end and _lexer.WHITE[data[start + 1]]:
                 start += 1
-        if octet != asked[at]:
+        if byte != asked[at]:
             return _OTHERS
         start += 1
         at += 1
     return _NAMED if size > 0 and start == end and at == size else _OTHERS
 
 
-def _answer_to_letters(data: Octets, start: int, end: int, agent: Octets, size: int) -> int:
+def _answer_to_letters(data: Bytes, start: int, end: int, agent: Bytes, size: int) -> int:
     """Compare a name, up to the first byte outside ``A-Za-z_-``, with the whole agent."""
     if start < end and data[start] == _STAR and (start + 1 == end or _lexer.WHITE[data[start + 1]]):
         return _EVERYBODY
@@ -414,13 +412,13 @@ def _standing(text: bytes, name: bytes) -> int:
     at = text.find(name)
     while at >= 0:
         after = at + len(name)
-        if (at == 0 or text[at - 1] not in _TOKEN_OCTETS) and (
-            after == len(text) or text[after] not in _TOKEN_OCTETS
+        if (at == 0 or text[at - 1] not in _TOKEN_BYTES) and (
+            after == len(text) or text[after] not in _TOKEN_BYTES
         ):
             return at
         # It can only stand where a word begins: not again in this one.
         at += 1
-        while at < len(text) and text[at - 1] in _TOKEN_OCTETS:
+        while at < len(text) and text[at - 1] in _TOKEN_BYTES:
             at += 1
         at = text.find(name, at)
     return -1

@@ -3,7 +3,7 @@ from koster.engine cimport memory as _memory
 
 cdef int SHORT, NO_ROOM, _PLACES
 cdef bytes _EVERY_TABLE
-cdef const unsigned char* _EVERY_OCTET
+cdef const unsigned char* _EVERY_BYTE
 cdef int _STAR, _QUESTION, _BRACKET, _CLOSING, _BANG, _HYPHEN, _BACKSLASH
 
 @cython.locals(run_end=Py_ssize_t, size=Py_ssize_t)
@@ -29,7 +29,7 @@ cdef Py_ssize_t longest_run(
 cdef void link(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end, int* links
 ) noexcept nogil
-cdef bint is_special(int octet) noexcept nogil
+cdef bint is_special(int byte) noexcept nogil
 @cython.locals(closing=Py_ssize_t, after=Py_ssize_t)
 cdef bint is_explicit(const unsigned char* text, Py_ssize_t at, Py_ssize_t end) noexcept nogil
 @cython.locals(
@@ -65,7 +65,7 @@ cdef Py_ssize_t _place(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end, Py_ssize_t closing,
     unsigned char* room, const unsigned char* path, Py_ssize_t low, Py_ssize_t high
 ) noexcept nogil
-@cython.locals(octet="unsigned char", place=Py_ssize_t)
+@cython.locals(byte="unsigned char", place=Py_ssize_t)
 cdef void _strike_out(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end, unsigned char* room,
     Py_ssize_t count, const unsigned char* path, Py_ssize_t position

@@ -13,7 +13,7 @@ from . import memory as _memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .memory import Integers, Octets
+    from .memory import Bytes, Integers
 
 _STAR = 42
 _QUESTION = 63
@@ -31,7 +31,7 @@ NO_ROOM = -1
 _PLACES = 256
 
 _EVERY_TABLE = bytes(range(256))
-_EVERY_OCTET = _EVERY_TABLE
+_EVERY_BYTE = _EVERY_TABLE
 
 #: Up to this many bytes a run is looked for by comparing it at each place: that is at most
 #: so many comparisons a byte of the path. Longer runs have links (Knuth, Morris and Pratt).
@@ -39,8 +39,8 @@ SHORT = 32
 
 
 def matches(
-    text: Octets, at: int, end: int, anchored: bool, links: Integers,
-    path: Octets, position: int, stop: int,
+    text: Bytes, at: int, end: int, anchored: bool, links: Integers,
+    path: Bytes, position: int, stop: int,
 ) -> bool:  # fmt: skip
     """Tell whether ``text[at:end]``, which begins with a star, matches from ``position`` on."""
     while at < end:
@@ -59,7 +59,7 @@ def matches(
 
 
 def _search(
-    text: Octets, at: int, size: int, links: Integers, path: Octets, position: int, stop: int
+    text: Bytes, at: int, size: int, links: Integers, path: Bytes, position: int, stop: int
 ) -> int:
     """Return where the run ``text[at:at + size]`` first stands in the path, or -1."""
     if size == 0:
@@ -77,7 +77,7 @@ def _search(
 
 
 def _search_long(
-    text: Octets, at: int, size: int, links: Integers, path: Octets, position: int, stop: int
+    text: Bytes, at: int, size: int, links: Integers, path: Bytes, position: int, stop: int
 ) -> int:
     """Search in time linear in the path: Knuth, Morris and Pratt, 1977."""
     matched = 0
@@ -92,7 +92,7 @@ def _search_long(
     return -1
 
 
-def longest_run(text: Octets, at: int, end: int) -> int:
+def longest_run(text: Bytes, at: int, end: int) -> int:
     """Return the bytes in the longest run between stars."""
     longest = 0
     while at < end:
@@ -102,7 +102,7 @@ def longest_run(text: Octets, at: int, end: int) -> int:
     return longest
 
 
-def link(text: Octets, at: int, end: int, links: Integers) -> None:
+def link(text: Bytes, at: int, end: int, links: Integers) -> None:
     """Fill in the links of the runs in ``text[at:end]``.
 
     ``links[i]`` is how many bytes before and with ``text[i]`` are also how its run begins.
@@ -119,12 +119,12 @@ def link(text: Octets, at: int, end: int, links: Integers) -> None:
         at = run_end + 1
 
 
-def is_special(octet: int) -> bool:
+def is_special(byte: int) -> bool:
     """Tell whether a byte is special in a shell pattern."""
-    return octet == _STAR or octet == _QUESTION or octet == _BRACKET or octet == _BACKSLASH
+    return byte == _STAR or byte == _QUESTION or byte == _BRACKET or byte == _BACKSLASH
 
 
-def is_explicit(text: Octets, at: int, end: int) -> bool:
+def is_explicit(text: Bytes, at: int, end: int) -> bool:
     """Tell whether a shell pattern has nothing but literal bytes, quoted or not."""
     closing = _last_closing(text, at, end)
     while at < end:
@@ -135,12 +135,12 @@ def is_explicit(text: Octets, at: int, end: int) -> bool:
     return True
 
 
-def shell_matches(text: Octets, at: int, end: int, path: Octets, position: int, stop: int) -> int:
+def shell_matches(text: Bytes, at: int, end: int, path: Bytes, position: int, stop: int) -> int:
     """Tell whether the shell pattern ``text[at:end]`` matches all of ``path[position:stop]``.
 
     Returns 1 or 0, or `NO_ROOM`.
     """
-    room = _memory.octets(_PLACES + 256)
+    room = _memory.buffer(_PLACES + 256)
     if not room:
         return NO_ROOM
     closing = _last_closing(text, at, end)
@@ -182,18 +182,18 @@ def elements(pattern: bytes) -> list[bytes | None]:
             found.append(None)
         else:
             after = _element_end(pattern, at, end, closing)
-            room = _memory.octets(_PLACES + 256)
+            room = _memory.buffer(_PLACES + 256)
             if not room:
                 raise MemoryError("no memory for a shell pattern")
             _memory.fill(room, 0, 1, _PLACES)
-            _strike_out(pattern, at, after, room, _PLACES, _EVERY_OCTET, 0)
+            _strike_out(pattern, at, after, room, _PLACES, _EVERY_BYTE, 0)
             found.append(bytes(room[:256]))
             _memory.release(room)
         at = after
     return found
 
 
-def _last_closing(text: Octets, at: int, end: int) -> int:
+def _last_closing(text: Bytes, at: int, end: int) -> int:
     """Return where the last ``]`` stands that can close a class, or -1."""
     last = -1
     while at < end:
@@ -203,7 +203,7 @@ def _last_closing(text: Octets, at: int, end: int) -> int:
     return last
 
 
-def _run(text: Octets, at: int, end: int, closing: int) -> tuple[int, int]:
+def _run(text: Bytes, at: int, end: int, closing: int) -> tuple[int, int]:
     """Return where the run that begins at ``at`` ends, and how many elements it has."""
     size = 0
     while at < end and text[at] != _STAR:
@@ -212,7 +212,7 @@ def _run(text: Octets, at: int, end: int, closing: int) -> tuple[int, int]:
     return at, size
 
 
-def _element_end(text: Octets, at: int, end: int, closing: int) -> int:
+def _element_end(text: Bytes, at: int, end: int, closing: int) -> int:
     """Return where the element at ``at`` ends, which stands for one byte of the path."""
     if text[at] == _BACKSLASH:
         return min(at + 2, end)
@@ -230,8 +230,8 @@ def _element_end(text: Octets, at: int, end: int, closing: int) -> int:
 
 
 def _place(
-    text: Octets, at: int, end: int, closing: int, room: bytearray,
-    path: Octets, low: int, high: int,
+    text: Bytes, at: int, end: int, closing: int, room: bytearray,
+    path: Bytes, low: int, high: int,
 ) -> int:  # fmt: skip
     """Return the first place from ``low`` to ``high`` where a run matches the path, or -1.
 
@@ -256,24 +256,24 @@ def _place(
 
 
 def _strike_out(
-    text: Octets, at: int, end: int, room: bytearray, count: int, path: Octets, position: int
+    text: Bytes, at: int, end: int, room: bytearray, count: int, path: Bytes, position: int
 ) -> None:
     """Strike out the places at which the element ``text[at:end]`` does not match."""
-    octet = text[at]
-    if octet == _QUESTION:
+    byte = text[at]
+    if byte == _QUESTION:
         return
-    if octet == _BRACKET and end - at > 1:
+    if byte == _BRACKET and end - at > 1:
         _note_members(text, at + 1, end - 1, room)
         for place in range(count):
             room[place] &= room[_PLACES + path[position + place]]
         return
-    if octet == _BACKSLASH and end - at == 2:
-        octet = text[at + 1]
+    if byte == _BACKSLASH and end - at == 2:
+        byte = text[at + 1]
     for place in range(count):
-        room[place] &= path[position + place] == octet
+        room[place] &= path[position + place] == byte
 
 
-def _note_members(text: Octets, at: int, end: int, room: bytearray) -> None:
+def _note_members(text: Bytes, at: int, end: int, room: bytearray) -> None:
     """Note which bytes are in the class with the members ``text[at:end]``."""
     wanted = 1
     if at < end and text[at] == _BANG:

@@ -53,9 +53,9 @@ class Reading:
 
     def result(self) -> Response | Failure:
         """Return the answer, as far as it was read."""
-        octets, is_whole = bytes(self._body[:MAX_BYTES]), len(self._body) <= MAX_BYTES
+        raw, is_whole = bytes(self._body[:MAX_BYTES]), len(self._body) <= MAX_BYTES
         # Where nothing came there is nothing packed: 204, or a file without a byte.
         if is_whole and self._came and not self._unpacker.is_whole:
             return Failure(FailureKind.ENCODING, "its body breaks off before its end")
-        failure = coding_failure(self._headers, CODINGS, octets)
-        return failure or Response(self._status, self._headers, octets, is_whole)
+        failure = coding_failure(self._headers, CODINGS, raw)
+        return failure or Response(self._status, self._headers, raw, is_whole)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..access import Access, Failure, Request, Unreachable, outcome_of
 from ..cache import MemoryCache, opened
-from ..cache.memory import Recent, octets_of
+from ..cache.memory import Recent, bytes_of
 from ..cache.shelf import Shelf
 from ..dialects import Dialect, Names
 from ..errors import TooSoonError
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 #: Outcomes that are kept ready to decide, and the bytes of their files together.
 _SITES = 1000
-_SITES_OCTETS = 32 << 20
+_SITES_BYTES = 32 << 20
 
 #: Pairs of site and agent whose last event is remembered, so that it is not repeated.
 _REMEMBERED = 10_000
@@ -109,7 +109,7 @@ class Keeper:
         #: By origin and agent: the file whose comments were emitted, and the next visit time.
         self._comments_of: Recent[str, int] = Recent(_REMEMBERED, _REMEMBERED, lambda _: 1)
         self._next_open: Recent[str, datetime] = Recent(_REMEMBERED, _REMEMBERED, lambda _: 1)
-        self._sites: Recent[str, Site] = Recent(_SITES, _SITES_OCTETS, lambda site: site.weight)
+        self._sites: Recent[str, Site] = Recent(_SITES, _SITES_BYTES, lambda site: site.weight)
         self.shelf = Shelf(self.cache, dialect.statuses, self._cache_failed, time.monotonic)
 
     # What is known without asking anybody.
@@ -183,7 +183,7 @@ class Keeper:
             self._tell_comments(outcome, rules)
         since = holds_from(entry, self.dialect.statuses)
         has_visit_times = rules is not None and bool(rules.visit_times)
-        return Site(outcome, rules, octets_of(entry), since, entry.expires, has_visit_times)
+        return Site(outcome, rules, bytes_of(entry), since, entry.expires, has_visit_times)
 
     # Fetching, step by step.
 

@@ -117,6 +117,6 @@ def fixed(body: bytes, findings: Iterable[Finding]) -> bytes:
     at = 0
     for edit in edits:
         if edit.start >= at:
-            parts += [body[at : edit.start], edit.octets]
+            parts += [body[at : edit.start], edit.replacement]
             at = max(edit.end, at)
     return b"".join([*parts, body[at:]])

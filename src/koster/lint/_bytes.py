@@ -116,9 +116,9 @@ def not_utf8(subject: Subject) -> Iterator[Remark]:
     if lines:
         at = next(place for place, each in enumerate(lines[0].text) if "\udc80" <= each <= "\udcff")
         more = f", here and on {len(lines) - 1} more lines" if len(lines) > 1 else ""
-        octet = ord(lines[0].text[at]) - 0xDC00
+        byte = ord(lines[0].text[at]) - 0xDC00
         yield subject.part(
-            lines[0], at, 1, f"byte {octet:#04x} is not UTF-8{more}", "save the file as UTF-8"
+            lines[0], at, 1, f"byte {byte:#04x} is not UTF-8{more}", "save the file as UTF-8"
         )
 
 

@@ -85,7 +85,7 @@ class Edit:
 
     start: int
     end: int
-    octets: bytes
+    replacement: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,8 +370,8 @@ class Subject:
 
     def value_at(self, line: Line) -> int:
         """Return the characters before the value of a line."""
-        octets = line.text.encode("utf-8", "surrogateescape")[: line.column - 1]
-        return len(octets.decode("utf-8", "surrogateescape"))
+        raw = line.text.encode("utf-8", "surrogateescape")[: line.column - 1]
+        return len(raw.decode("utf-8", "surrogateescape"))
 
     def edit(self, line: Line, at: int, size: int, text: str) -> Edit:
         """Return the edit that replaces characters of a line."""

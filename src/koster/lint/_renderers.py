@@ -82,7 +82,7 @@ def _result(path: str, finding: Finding, numbers: dict[str, int]) -> dict[str, A
         replacements = [
             {
                 "deletedRegion": {"byteOffset": edit.start, "byteLength": edit.end - edit.start},
-                "insertedContent": _content(edit.octets),
+                "insertedContent": _content(edit.replacement),
             }
             for edit in finding.edits
         ]
@@ -92,11 +92,11 @@ def _result(path: str, finding: Finding, numbers: dict[str, int]) -> dict[str, A
     return result
 
 
-def _content(octets: bytes) -> dict[str, str]:
+def _content(raw: bytes) -> dict[str, str]:
     try:
-        return {"text": octets.decode("utf-8")}
+        return {"text": raw.decode("utf-8")}
     except UnicodeDecodeError:
-        return {"binary": base64.b64encode(octets).decode("ascii")}
+        return {"binary": base64.b64encode(raw).decode("ascii")}
 
 
 def _uri(path: str) -> str:

@@ -16,7 +16,7 @@ from .._values import (
     usage_path,
     visit_time,
 )
-from ..dialects import BUFFER_OCTETS
+from ..dialects import BUFFER_BYTES
 from ..engine import document as _document
 from ..model import Directive, LineKind
 from ._model import shortened
@@ -39,7 +39,7 @@ _SIGNALS = {
 _USAGES = {"train-ai": ("y", "n"), "search": ("y", "n")}
 
 
-def _octets(line: Line) -> bytes:
+def _bytes(line: Line) -> bytes:
     return line.value.encode("utf-8", "surrogateescape")
 
 
@@ -107,7 +107,7 @@ def sitemap_twice(subject: Subject) -> Iterator[Remark]:
 def bad_delay(subject: Subject) -> Iterator[Remark]:
     """Find delays that are no number of seconds."""
     for line in subject.of(Directive.CRAWL_DELAY):
-        if delay(_octets(line)) is None:
+        if delay(_bytes(line)) is None:
             yield subject.value(
                 line,
                 f"{shortened(line.value) or 'nothing'} is no number of seconds; robots ignore it",
@@ -118,7 +118,7 @@ def bad_delay(subject: Subject) -> Iterator[Remark]:
 def long_delay(subject: Subject) -> Iterator[Remark]:
     """Find delays that keep robots from reading a site."""
     for line in subject.of(Directive.CRAWL_DELAY):
-        seconds = delay(_octets(line))
+        seconds = delay(_bytes(line))
         if seconds is not None and seconds > _LONG_DELAY:
             pages = int(86400 / seconds)
             yield subject.value(
@@ -132,7 +132,7 @@ def several_delays(subject: Subject) -> Iterator[Remark]:
     """Find groups with several delays."""
     for group in subject.groups:
         lines = [line for line in group.others if line.directive is Directive.CRAWL_DELAY]
-        values = {delay(_octets(line)) for line in lines} - {None}
+        values = {delay(_bytes(line)) for line in lines} - {None}
         if len(values) > 1:
             yield subject.value(
                 lines[-1],
@@ -144,8 +144,8 @@ def several_delays(subject: Subject) -> Iterator[Remark]:
 def bad_rate(subject: Subject) -> Iterator[Remark]:
     """Find malformed rates, and rates with a malformed window."""
     for line in subject.of(Directive.REQUEST_RATE):
-        octets = _octets(line)
-        if request_rate(octets, line.number, False) is None:
+        raw = _bytes(line)
+        if request_rate(raw, line.number, False) is None:
             rate, _, window = " ".join(line.value.split()).partition(" ")
             is_window = request_rate(rate.encode("utf-8", "replace"), line.number, False)
             yield subject.value(
@@ -160,7 +160,7 @@ def bad_rate(subject: Subject) -> Iterator[Remark]:
 def bad_time(subject: Subject) -> Iterator[Remark]:
     """Find malformed visit times."""
     for line in subject.of(Directive.VISIT_TIME):
-        if visit_time(_octets(line), line.number, False) is None:
+        if visit_time(_bytes(line), line.number, False) is None:
             yield subject.value(
                 line,
                 f'Invalid Visit-time "{shortened(line.value)}": it is ignored',
@@ -197,10 +197,10 @@ def bad_signal(subject: Subject) -> Iterator[Remark]:
 def bad_usage(subject: Subject) -> Iterator[Remark]:
     """Find Content-Usage lines that are no dictionary, or say what its vocabulary does not know."""
     for line in subject.of(Directive.CONTENT_USAGE):
-        octets = _octets(line)
-        said = content_usage(octets, line.number)
+        raw = _bytes(line)
+        said = content_usage(raw, line.number)
         if not said:
-            rest = octets[usage_path(octets) :].strip()
+            rest = raw[usage_path(raw) :].strip()
             yield subject.value(
                 line,
                 f"{shortened(line.value) or 'nothing'} is no preference; "
@@ -231,7 +231,7 @@ def contradicting(subject: Subject) -> Iterator[Remark]:
         for line in lines:
             if line.directive is not Directive.CONTENT_SIGNAL:
                 continue
-            for each in content_signal(_octets(line), line.number):
+            for each in content_signal(_bytes(line), line.number):
                 value, number = seen.setdefault(each.key, (each.value, line.number))
                 if value != each.value:
                     yield subject.value(
@@ -255,7 +255,7 @@ def bad_license(subject: Subject) -> Iterator[Remark]:
 def bad_clean_param(subject: Subject) -> Iterator[Remark]:
     """Find Clean-param lines that Yandex does not read."""
     for line in subject.of(Directive.CLEAN_PARAM):
-        if clean_param(_octets(line), line.number) is None:
+        if clean_param(_bytes(line), line.number) is None:
             yield subject.value(
                 line,
                 f"{shortened(line.value) or 'nothing'} is not what Clean-param takes: parameters, perhaps a path, 500 characters at most",
@@ -289,11 +289,11 @@ def beyond_koster(subject: Subject) -> Iterator[Remark]:
 def long_line(subject: Subject) -> Iterator[Remark]:
     """Find lines of which Google reads a part."""
     for line in subject.lines:
-        if len(line.text) > BUFFER_OCTETS and line.kind is not LineKind.COMMENT:
+        if len(line.text) > BUFFER_BYTES and line.kind is not LineKind.COMMENT:
             yield subject.part(
                 line,
-                BUFFER_OCTETS,
-                len(line.text) - BUFFER_OCTETS,
-                f"the line has {len(line.text):,} characters; Google's parser reads {BUFFER_OCTETS:,} bytes of one",
+                BUFFER_BYTES,
+                len(line.text) - BUFFER_BYTES,
+                f"the line has {len(line.text):,} characters; Google's parser reads {BUFFER_BYTES:,} bytes of one",
                 "shorten it",
             )

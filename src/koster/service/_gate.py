@@ -173,7 +173,7 @@ class Gate:
             handler=handler,
             method=method,
             status=answer.status,
-            octets=answer.sent,
+            bytes=answer.sent,
             ms=round(seconds * 1000, 2),
         )
 

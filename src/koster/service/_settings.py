@@ -33,7 +33,7 @@ class Settings:
         fetches: Fetches at a time.
         user_agent: What is sent as the User-Agent header.
         cache: A path, ``redis://HOST:PORT/DB``, or None to keep it in memory.
-        cache_octets: What a cache in a file may hold.
+        cache_bytes: What a cache in a file may hold.
         let_through: Networks that the address guard lets through, as in ``("10.1.2.0/24",)``.
     """
 
@@ -47,5 +47,5 @@ class Settings:
     fetches: int = 20
     user_agent: str = USER_AGENT
     cache: str | None = None
-    cache_octets: int = 1 << 30
+    cache_bytes: int = 1 << 30
     let_through: tuple[str, ...] = ()

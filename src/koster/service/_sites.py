@@ -48,7 +48,7 @@ class Sites:
         self._limit = limit
         self._metrics = metrics
         self._clients: dict[Statuses, AsyncRobotsClient] = {}
-        self._cache: Cache = opened(settings.cache, settings.cache_octets) or MemoryCache()
+        self._cache: Cache = opened(settings.cache, settings.cache_bytes) or MemoryCache()
         self._guard = Guard(also=settings.let_through)
         self._at_once: anyio.Semaphore | None = None
         #: When sites were asked before their time.

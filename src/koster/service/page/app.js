@@ -59,9 +59,9 @@ function edited(text) {
 }
 
 function facts() {
-  const octets = new Blob([state.robots]).size;
+  const bytes = new Blob([state.robots]).size;
   const source = state.dialect === names[0] ? "" : ` · as in: ${views.dialects.sources.get(state.dialect)}`;
-  byId("facts").textContent = `${counted(editor.rows, "line")}, ${counted(octets, "byte")}${source}`;
+  byId("facts").textContent = `${counted(editor.rows, "line")}, ${counted(bytes, "byte")}${source}`;
 }
 
 function showLine(line) {

@@ -18,9 +18,9 @@ export function findingParts(finding, does) {
       el("p", {}, finding.title), el("p", {}, finding.why), el("p", { class: "soft" }, `Source: ${finding.source}`)));
 }
 
-/** Return a text with the edits of findings, which count octets; of two that overlap the first counts. */
+/** Return a text with the edits of findings, which count bytes; of two that overlap the first counts. */
 export function fixed(text, findings) {
-  const octets = new TextEncoder().encode(text);
+  const bytes = new TextEncoder().encode(text);
   const each = new Map(findings.flatMap((finding) => finding.edits).map((edit) => [JSON.stringify(edit), edit]));
   const edits = [...each.values()].sort((one, other) => one.start - other.start || other.end - one.end);
   const parts = [];
@@ -28,9 +28,9 @@ export function fixed(text, findings) {
   let at = 0;
   for (const edit of edits) {
     if (edit.start < at) continue;
-    parts.push(decoder.decode(octets.subarray(at, edit.start)), edit.text);
+    parts.push(decoder.decode(bytes.subarray(at, edit.start)), edit.text);
     at = edit.end;
   }
-  parts.push(decoder.decode(octets.subarray(at)));
+  parts.push(decoder.decode(bytes.subarray(at)));
   return parts.join("");
 }

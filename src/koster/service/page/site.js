@@ -17,7 +17,7 @@ export const fetched = (site, dialect) => get("fetch", { site, dialect, max_age:
 export function showFetched(section, found) {
   const notes = [
     !found.hops.some((hop) => hop.why === found.why) && found.why,
-    found.body?.includes("\ufffd") && "Some of its bytes are not UTF-8, and stand here as \ufffd: about them robots and this page may decide otherwise.",
+    found.body?.includes("\ufffd") && "Some bytes of the file are not UTF-8 and are shown as \ufffd: verdicts here may differ from what crawlers decide.",
     found.stale && "The site cannot be reached: this is an old copy, which holds on.",
     found.cut && "The file is longer: robots read its first 500 KiB alone.",
     found.charset && `It is in ${found.charset}: many robots read UTF-8 alone.`,

@@ -34,10 +34,10 @@ const VERSION = "1.";
 //: Octets that a state has at most: a short link may unpack to gigabytes.
 const MOST_OCTETS = 10_000_000;
 
-async function through(stream, octets) {
+async function through(stream, bytes) {
   const parts = [];
   let size = 0;
-  const reader = new Blob([octets]).stream().pipeThrough(stream).getReader();
+  const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
@@ -53,11 +53,11 @@ async function through(stream, octets) {
 
 /** Return the state as the fragment of a link. */
 export async function asFragment() {
-  const octets = await through(
+  const bytes = await through(
     new CompressionStream("deflate-raw"), new TextEncoder().encode(JSON.stringify(state)));
   let text = "";
-  for (let at = 0; at < octets.length; at += 32768) {
-    text += String.fromCharCode(...octets.subarray(at, at + 32768));
+  for (let at = 0; at < bytes.length; at += 32768) {
+    text += String.fromCharCode(...bytes.subarray(at, at + 32768));
   }
   return VERSION + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
@@ -72,9 +72,9 @@ export async function fromFragment(fragment, dialects) {
   if (!fragment.startsWith(VERSION) || fragment.length > MOST) return false;
   try {
     const text = atob(fragment.slice(VERSION.length).replaceAll("-", "+").replaceAll("_", "/"));
-    const octets = Uint8Array.from(text, (each) => each.charCodeAt(0));
+    const bytes = Uint8Array.from(text, (each) => each.charCodeAt(0));
     const found = JSON.parse(new TextDecoder().decode(
-      await through(new DecompressionStream("deflate-raw"), octets)));
+      await through(new DecompressionStream("deflate-raw"), bytes)));
     if (isText(found.robots)) state.robots = found.robots;
     if (isText(found.urls)) state.urls = found.urls;
     if (isText(found.other) || found.other === null) state.other = found.other;
