@@ -111,7 +111,7 @@ def as_utf8(body: bytes, charset: str | None, is_whole: bool) -> tuple[bytes, st
 
 
 def is_utf8(body: bytes) -> bool:
-    """Tell whether bytes are UTF-8 text: what has NULs may be valid, but is none."""
+    """Tell whether bytes are UTF-8 text, which has no NUL."""
     try:
         body.decode("utf-8")
     except UnicodeDecodeError:

@@ -51,7 +51,7 @@ _CUT_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
 _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?&=*")
 #: What no reading takes for anything else, escaped or not: RFC 3986 §2.3, with stars.
 _ALIKE = _SAFE - frozenset(b"?&=")
-#: RFC 3986 §3.3: bytes that stand as they are, and are none of a pattern's.
+#: RFC 3986 §3.3: bytes that are not escaped and mean nothing in a pattern.
 _PLAIN = (_SAFE - {42}) | frozenset(b":@!'()+,;")
 _ESCAPES_OR_NOT_PLAIN = re.compile(
     rb"(?:%[0-9A-F]{2})+|[^" + re.escape(bytes(sorted(_PLAIN))) + rb"]", re.DOTALL

@@ -1,4 +1,4 @@
-# The C side of _memory.py: the same functions, for the compiled steps. Where there is no
+# The C side of memory.py: the same functions, for the compiled steps. Where there is no
 # memory they return NULL, as malloc does; who calls them checks.
 
 from libc.string cimport memchr, memcmp, memcpy, memset

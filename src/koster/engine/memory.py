@@ -1,8 +1,7 @@
-"""The few things that C has and Python lacks, or the other way round: in this one place.
+"""Low-level functions that C and Python do differently: memory, searches, views of bytes.
 
-Every step works on bytes and offsets. What they need below that stands here twice: as
-Python in this file, and as C in ``_memory.pxd``, which the compiled steps use instead. Both
-give the same answers; nothing else in koster is written twice.
+They are written twice: as Python in this file, and as C in ``memory.pxd``, which the compiled
+modules use instead. Both give the same answers; nothing else in koster is written twice.
 """
 
 from __future__ import annotations

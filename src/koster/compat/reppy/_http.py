@@ -43,7 +43,7 @@ def get(
     """Return the response to a request, whatever its status.
 
     Raises:
-        ReppyException: there is none, or it is longer than ``max_size`` bytes.
+        ReppyException: it is missing, or longer than ``max_size`` bytes.
     """
     with _as_reppy_says():
         request = urllib.request.Request(url, headers=dict(headers))  # noqa: S310 - see below
