@@ -4,6 +4,7 @@ The hot modules are compiled if there is a C compiler, and used as plain Python 
 ``KOSTER_PURE=1`` skips compilation.
 """
 
+import math
 import os
 import runpy
 import shutil
@@ -15,6 +16,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 HOT = runpy.run_path("src/koster/_pure.py", run_name="koster._pure")["HOT"]
+SOURCES = {f"koster.{name}": f"src/koster/{name.replace('.', '/')}.py" for name in HOT}
 
 #: Where the C files go: beside the sources they would end up in what is shipped.
 C_FILES = "build/cython"
@@ -36,14 +38,7 @@ def extensions() -> list[Extension]:
     if os.environ.get("KOSTER_PURE", "") not in ("", "0") or not has_compiler():
         return []
     found = cythonize(
-        [
-            Extension(
-                f"koster.{name}",
-                [f"src/koster/{name.replace('.', '/')}.py"],
-                extra_compile_args=FLAGS,
-            )
-            for name in HOT
-        ],
+        [Extension(name, [path], extra_compile_args=FLAGS) for name, path in SOURCES.items()],
         include_path=["src"],
         build_dir=C_FILES,
         force=has_newer_pxd(),
@@ -63,10 +58,9 @@ def extensions() -> list[Extension]:
 
 def has_newer_pxd() -> bool:
     """Tell whether a .pxd has changed since the last build: Cython sees only changes of a .py."""
-    written = [file.stat().st_mtime for file in Path(C_FILES).rglob("*.c")]
-    return any(
-        file.stat().st_mtime > min(written) for file in Path("src").rglob("*.pxd") if written
-    )
+    c_files = [Path(C_FILES, path).with_suffix(".c") for path in SOURCES.values()]
+    built = min((file.stat().st_mtime for file in c_files if file.exists()), default=math.inf)
+    return any(file.stat().st_mtime > built for file in Path("src").rglob("*.pxd"))
 
 
 def has_compiler() -> bool:

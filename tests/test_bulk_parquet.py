@@ -348,10 +348,10 @@ def test_long_cells_are_cut_to_what_is_parsed(tmp_path: Path, name: str, padding
         ".jsonl": table.write_ndjson,
         ".csv": table.write_csv,
     }[path.suffix](path)
-    octets = bodies_in(path)
+    cut = bodies_in(path)
     # Longer than what is parsed, and whole characters.
-    assert len(octets[1]) == len(octets[3]) in (MAX_PARSED_BYTES + 1, MAX_PARSED_BYTES + 2)
-    assert long.startswith(octets[1].decode("utf-8"))
+    assert len(cut[1]) == len(cut[3]) in (MAX_PARSED_BYTES + 1, MAX_PARSED_BYTES + 2)
+    assert long.startswith(cut[1].decode("utf-8"))
     for kind, question in (
         ("decide", Question("decide", ("GPTBot",), columns=Columns(url="url"))),
         ("facts", Question("facts")),

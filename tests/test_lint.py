@@ -20,18 +20,18 @@ from koster.lint._renderers import as_github, as_sarif
 CASES = tomllib.loads((ROOT / "tests/findings.toml").read_text("utf-8"))["case"]
 
 
-def octets_of(case: dict[str, Any]) -> bytes:
-    body = case["raises"].replace("LONG", "a" * case.get("longer", 0))
-    octets = body.encode(case.get("encoding", "utf-8"))
+def body_of(case: dict[str, Any]) -> bytes:
+    text = case["raises"].replace("LONG", "a" * case.get("longer", 0))
+    body = text.encode(case.get("encoding", "utf-8"))
     if "padded" in case:
-        octets += (b"#" + b" " * 998 + b"\n") * (case["padded"] // 1_000 + 1)
-    return octets
+        body += (b"#" + b" " * 998 + b"\n") * (case["padded"] // 1_000 + 1)
+    return body
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["code"])
 def test_a_check_raises_what_it_should(case: dict[str, Any]) -> None:
     code = case["code"]
-    body = octets_of(case)
+    body = body_of(case)
     found = [each for each in lint(body) if each.code == code]
     assert [each.line for each in found][:1] == case["at"][:1], lint(body)
     assert found[0].column == case["at"][1]

@@ -69,12 +69,12 @@ class Names:
     def __init__(self, tokens: Sequence[bytes]) -> None:
         """Take distinct tokens in lower case."""
         self.count = len(tokens)
-        raw = sorted({byte for token in tokens for byte in token})
-        self.width = len(raw) + 1
+        letters = sorted({byte for token in tokens for byte in token})
+        self.width = len(letters) + 1
         columns = bytearray(256)
         for byte in range(256):
             lower = bytes([byte]).lower()[0]
-            columns[byte] = raw.index(lower) + 1 if lower in raw else 0
+            columns[byte] = letters.index(lower) + 1 if lower in letters else 0
         states = [[0] * self.width, [0] * self.width]
         for number, token in enumerate(tokens):
             state = 1

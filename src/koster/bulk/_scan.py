@@ -43,7 +43,7 @@ class Answers:
     """What `decide` fills in: a place for each row.
 
     ``lines`` are 0 where no rule decided. Of the pattern of the rule that did, ``starts`` says
-    where it stands in the bodies, -1 if there is none, and ``sizes`` how many bytes it has.
+    where it stands in the bodies, or -1 without a rule, and ``sizes`` how many bytes it has.
     """
 
     def __init__(

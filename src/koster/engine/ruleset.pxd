@@ -82,7 +82,7 @@ cdef class Ruleset:
         self, const unsigned char* data, Rows rows, Rows groups, const int* chosen, int first,
         int after
     ) noexcept nogil
-    @cython.locals(more=Py_ssize_t, rules=Py_ssize_t, counted=Py_ssize_t)
+    @cython.locals(more=Py_ssize_t, rules=Py_ssize_t, text=Py_ssize_t)
     cdef bint _make_room(self, Py_ssize_t count, Py_ssize_t size) noexcept nogil
     cdef bint _settle(self) noexcept nogil
     cdef int row(self, int rule) noexcept nogil

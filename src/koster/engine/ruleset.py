@@ -211,15 +211,15 @@ class Ruleset:
         """Make room for so many rules with so many bytes; tell whether there was memory."""
         more = 2 if self.form.index_pages else 1
         rules = RULE * (more * count + 1)
-        counted = more * (3 * size + count) + 1
+        text = more * (3 * size + count) + 1
         if rules > self._rules_room:
             _memory.release(self._rules)
             self._rules = _memory.integers(rules)
             self._rules_room = rules if self._rules else 0
-        if counted > self._text_room:
+        if text > self._text_room:
             _memory.release(self._text)
-            self._text = _memory.buffer(counted)
-            self._text_room = counted if self._text else 0
+            self._text = _memory.buffer(text)
+            self._text_room = text if self._text else 0
         return self._rules_room > 0 and self._text_room > 0
 
     def _settle(self) -> bool:
