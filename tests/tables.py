@@ -13,7 +13,7 @@ from koster.lint import CHECKS, Family
 #: What is no choice: names, and the keys, of which the page has a table of their own.
 NOT_CHOICES = {
     *("name", "source", "spellings", "reading", "versions", "statuses"),
-    *("read_odd", "choose", "rewrite", "rewritten"),
+    *("choose", "rewrite", "rewritten"),
 }
 
 #: On which URL two dialects decide otherwise: a file, who asks, and the URL.

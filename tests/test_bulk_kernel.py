@@ -17,9 +17,11 @@ from test_cases import variants
 
 import koster
 from koster.analysis import classify as classification
-from koster.bulk import _extents, kernel
+from koster.bulk import kernel
 from koster.bulk._columns import coded
+from koster.engine import extents as _extents
 from koster.lint import CHECKS
+from koster.robots import file_of
 
 ONE = "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private\nAllow: /private/x\n"
 OTHER = "User-agent: *\nAllow: /\n"
@@ -430,7 +432,7 @@ def test_facts_of_anything(body: bytes) -> None:
     robots = koster.parse(body)
     assert found["groups"] == len(robots.groups)
     assert found["lines"] == len(robots.lines)
-    assert len(found["agents"]) == len(robots.named_parts())
+    assert len(found["agents"]) == len(file_of(robots).named_parts())
     kinds = [line.kind for line in robots.lines]
     assert found["malformed"] == kinds.count(koster.LineKind.MALFORMED)
     assert sum(each["count"] for each in found["unknown"]) == kinds.count(koster.LineKind.UNKNOWN)

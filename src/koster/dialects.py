@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
-    #: A line without its comment and the white space around it, which has no known key before a
-    #: colon but begins with one and white space: gives its directive and where its value
-    #: begins, or None if that is not its key.
-    ReadOdd: TypeAlias = Callable[[bytes], tuple[Directive, int] | None]
     #: Names in lower case, those that `Names.CHOSEN` tells and ``*``, the number of each one's
     #: group, and the agent that asks: gives the numbers of the groups that are for it, in the
     #: order in which they count; without any, those for everybody hold.
@@ -126,8 +122,6 @@ class UrlPath(enum.IntEnum):
     AFTER_AUTHORITY = 0
     GOOGLE = 1
     """At the first ``/``, ``?`` or ``;`` after ``://``, wherever that stands; up to a NUL."""
-    GIVEN = 2
-    """At its first byte: whoever asks gives nothing but path and query, ``#`` included."""
 
 
 class Escapes(enum.IntEnum):
@@ -162,8 +156,6 @@ class EmptyRules(enum.IntEnum):
     NOTHING = 0
     OPPOSITE = 1
     """An empty Allow allows nothing, an empty Disallow everything; on any path."""
-    ALLOW_ALL = 2
-    """Either allows everything, on any path."""
 
 
 class Choice(enum.IntEnum):
@@ -269,8 +261,7 @@ class Dialect:
     whose minor number is odd, or whose major number is not here, is passed over. Without
     ``versions`` every group is read by ``reading``.
 
-    What a single library does in a way of its own is no choice here but a function:
-    ``read_odd`` reads lines in which white space follows a known key; ``choose`` picks the
+    The quirks of a single library are not choices here but functions: ``choose`` picks the
     groups where ``names`` is `Names.CHOSEN`; ``rewrite`` brings the rules whose values are
     empty or have a byte of ``rewritten`` (all rules, if it is None) into what ``reading``
     says.
@@ -283,7 +274,6 @@ class Dialect:
     bom: Bom = Bom.WHOLE
     keys: Keys = Keys.EQUAL
     separator: Separator = Separator.COLON_OR_SPACE
-    read_odd: ReadOdd | None = None
     comments: Comments = Comments.ANYWHERE
     line_end: LineEnd = LineEnd.WHOLE
     closing: frozenset[Directive | LineKind] = frozenset({Directive.ALLOW, Directive.DISALLOW})

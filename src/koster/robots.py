@@ -13,11 +13,9 @@ from functools import partial
 
 from .dialects import RFC9309, USAGE_PATHS, Rates, WindowEnd
 from .engine import document as _document
-from .engine import memory as _memory
 from .engine import ruleset as _ruleset
-from .engine import user_agents as _user_agents
-from .engine.ruleset import Ruleset
-from .model import RULES, Decision, Directive, Reason, Scope
+from .engine import selection as _selection
+from .model import Decision, Directive, Reason
 
 #: Bytes of a file that are parsed, up to the end of a line: 16 MiB less one.
 MAX_PARSED_BYTES = _document.MAX_PARSED_BYTES
@@ -29,19 +27,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._values import CleanParam, Preference, RequestRate, Values, VisitTime
-    from .dialects import Dialect, Reading
+    from .dialects import Dialect
     from .engine.document import File
-    from .model import Group, Line, Rule
+    from .engine.ruleset import Ruleset
+    from .engine.selection import Selection
+    from .model import Group, Line
 
 #: Agents whose rules are kept prepared, for each file; the least recently used one goes first.
 PREPARED_AGENTS = 64
-
-#: The codes of what a group says besides its agents and rules.
-_SETTINGS = frozenset(
-    directive.code
-    for directive in Directive
-    if directive.scope is Scope.GROUP and directive not in (*RULES, Directive.USER_AGENT)
-)
 
 
 def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
@@ -158,27 +151,6 @@ class RobotsTxt:
         """The groups, in file order."""
         return tuple([self._file.group(number) for number in range(self._file.groups.count)])
 
-    def named_parts(self) -> list[tuple[int, int, str]]:
-        """Return each agent that is named, with the number of its group and of its part of that.
-
-        What a group says besides rules is for the agents above: each line of it that another agent
-        follows begins a part.
-        """
-        file = self._file
-        found: list[tuple[int, int, str]] = []
-        for number in range(file.groups.count):
-            part = 0
-            has_said = False
-            for row in range(file.groups.values[2 * number], file.groups.values[2 * number + 1]):
-                code = file.rows.code(row)
-                if code == Directive.USER_AGENT.code:
-                    part += has_said
-                    has_said = False
-                    found.append((number, part, file.text(row)))
-                elif code in _SETTINGS:
-                    has_said = True
-        return found
-
     def values(self, directive: Directive) -> tuple[str, ...]:
         """Return the values of a directive wherever in the file they stand, as written."""
         return self._file.values(range(self._file.rows.count), directive.code)
@@ -239,25 +211,17 @@ def _agent_key(agent: Any) -> str | tuple[str, ...]:
     raise TypeError(f"agent must be a str or a sequence of str, not {type(agent).__name__}")
 
 
-def _encoded(text: str) -> bytes:
-    """Return text as bytes."""
-    return text.encode("utf-8", "surrogatepass")
-
-
 def _prepare(file: File, agent: str | tuple[str, ...], prepared: dict[Any, Rules]) -> Rules:
     """Make the rules of an agent; share them with one already prepared that has its groups."""
     if isinstance(agent, str):
-        names: tuple[bytes, ...] = (_encoded(agent),)
+        names: tuple[bytes, ...] = (_selection.encoded(agent),)
     else:
-        names = tuple([_encoded(name) for name in agent or ("",)])
+        names = tuple([_selection.encoded(name) for name in agent or ("",)])
+    others: list[Selection] = []
+    for rules in list(prepared.values()):
+        others.append(rules._selection)  # noqa: PERF401 - a comprehension would not be compiled
     rules = Rules.__new__(Rules)
-    rules._find(file, agent, names)
-    if prepared:
-        for other in list(prepared.values()):
-            if other._chosen == rules._chosen:
-                rules._ruleset = other._ruleset
-                return rules
-    rules._ruleset = _compiled(file, rules._chosen)
+    rules._fill(agent, _selection.select(file, names, others))
     return rules
 
 
@@ -269,13 +233,6 @@ def _drop_least_recent(prepared: dict[Any, Rules]) -> None:
         if rules._used < least._used:
             oldest, least = key, rules
     prepared.pop(oldest, None)
-
-
-def _compiled(file: File, chosen: list[int]) -> Ruleset:
-    """Return the ruleset of some groups."""
-    ruleset = Ruleset(file.form(chosen[0]) if chosen else file.plan.forms[0])
-    ruleset.compile(file.data, file.rows, file.groups, chosen)
-    return ruleset
 
 
 def _rules_of(body: bytes, dialect: Dialect, agent: str | tuple[str, ...]) -> Rules:
@@ -291,33 +248,18 @@ class Rules:
         self._take(robots.rules_for(agent))
 
     def _take(self, other: Rules) -> None:
-        """Become the same as others."""
-        self._file: File = other._file
-        self._agent: str | tuple[str, ...] = other._agent
-        self._chosen: list[int] = other._chosen
-        self._how: int = other._how
-        self._asked: bytes = other._asked
-        self._ruleset: Ruleset = other._ruleset
-        self._made: tuple[int, Group] | None = None
+        self._fill(other._agent, other._selection)
 
-    def _find(self, file: File, agent: str | tuple[str, ...], names: tuple[bytes, ...]) -> None:
-        """Find the groups of an agent."""
-        self._file = file
+    def _fill(self, agent: str | tuple[str, ...], selection: Selection) -> None:
+        """Hold what was selected for an agent."""
         self._agent = agent
+        self._selection = selection
+        self._ruleset: Ruleset = selection.ruleset
         self._used = 0
-        self._made = None
-        plan = file.plan
-        if plan.choose is None:
-            self._chosen, self._how, self._asked = _user_agents.groups_of(
-                file.data, file.rows, file.heeded, plan.names, plan.merges, names
-            )
-        else:
-            self._chosen, self._how, self._asked = _user_agents.chosen_groups(
-                file.data, file.rows, file.heeded, plan.choose, plan.merges, names
-            )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rules_of, (self._file.data, self._file.plan.dialect, self._agent)
+        file = self._selection.file
+        return _rules_of, (file.data, file.plan.dialect, self._agent)
 
     def __repr__(self) -> str:
         return f"<Rules for {self._agent!r}: {self._ruleset.count} rules>"
@@ -333,17 +275,22 @@ class Rules:
     @property
     def dialect(self) -> Dialect:
         """How the file is read."""
-        return self._file.plan.dialect
+        return self._selection.file.plan.dialect
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """The groups that are for this robot."""
-        return tuple([self._file.group(number) for number in self._chosen])
+        """The groups that apply to this crawler."""
+        return self._selection.groups()
+
+    @property
+    def group_lines(self) -> tuple[int, ...]:
+        """The lines at which those groups begin: the same ones mean the same rules."""
+        return self._selection.group_lines()
 
     @property
     def is_named(self) -> bool:
-        """Whether a group names the robot, so that those for everybody are not for it."""
-        return len(self._chosen) > 0 and self._asked != b"*"
+        """Whether a group names the crawler, so that the groups for ``*`` do not apply to it."""
+        return self._selection.is_named()
 
     def allowed(self, url: str) -> bool:
         """Tell whether the robot may fetch a URL; see `RobotsTxt.allowed`."""
@@ -361,125 +308,37 @@ class Rules:
         return [self._verdict(url) for url in urls]
 
     def _verdict(self, url: str) -> bool:
-        """Tell whether the robot may fetch a URL."""
-        return self._ruleset.allows(self._number(url))
-
-    def _number(self, url: str) -> int:
-        """Return the number of the rule that decides, or why there is none."""
-        if not isinstance(url, str):
-            raise TypeError(f"url must be a str, not {type(url).__name__}")
-        held = _memory.utf8(url if type(url) is str else str.__str__(url))
-        raw, size = _memory.view(held)
-        self._ruleset.ready()
-        number = self._ruleset.rule_for(raw, size)
-        if number == _ruleset.NO_MEMORY:
-            raise MemoryError("no memory for the path of a URL")
-        return number
-
-    def _expect(self, questions: int) -> None:
-        """Be told how many questions come."""
-        for _ in range(min(questions, _ruleset.FEW_QUESTIONS)):
-            self._ruleset.ready()
+        """Tell whether the crawler may fetch a URL."""
+        return self._ruleset.allows(self._ruleset.number_for(url))
 
     def decide(self, url: str) -> Decision:
-        """Decide whether the robot may fetch a URL, with the reason and the rule."""
-        number = self._number(url)
+        """Decide whether the crawler may fetch a URL, with the reason and the rule."""
+        selection = self._selection
+        number = self._ruleset.number_for(url)
         rule = None
         group = None
         if number >= 0:
             reason = Reason.RULE
             row = self._ruleset.row(number)
-            rule = self._file.rule(row)
-            group = self._group(self._group_of(row))
+            rule = selection.rule(row)
+            group = selection.group(selection.file.group_of(row))
         elif number == _ruleset.EXEMPT:
             reason = Reason.ROBOTS_TXT
         else:
-            reason = Reason.NO_RULE if self._chosen else Reason.NO_GROUP
-        if group is None and self._chosen:
-            group = self._group(self._chosen[0])
+            reason = Reason.NO_RULE if selection.chosen else Reason.NO_GROUP
+        if group is None and selection.chosen:
+            group = selection.group(selection.chosen[0])
         allowed = self._ruleset.allows(number)
-        return Decision(allowed, reason, rule, group, self._agent, url, self._file.plan.dialect)
+        dialect = selection.file.plan.dialect
+        return Decision(allowed, reason, rule, group, self._agent, url, dialect)
 
-    def _group(self, number: int) -> Group:
-        """Return a group, the last one as it was made then."""
-        made = self._made
-        if made is None or made[0] != number:
-            made = self._made = (number, self._file.group(number))
-        return made[1]
+    def _values_for_everyone(self) -> Values:
+        """Return what the rows before any group say."""
+        return _values_in(self._selection.file, self._selection.file.first_rows())
 
-    # What follows is for `koster.analysis`, which reasons about what is compared.
-
-    @property
-    def group_lines(self) -> tuple[int, ...]:
-        """The lines at which the groups begin that are for this robot: what tells rules apart."""
-        rows, groups = self._file.rows, self._file.groups
-        return tuple([rows.number(groups.values[2 * number]) for number in self._chosen])
-
-    def rule_lines(self) -> list[int]:
-        """Return the lines of the Allow and Disallow lines in those groups."""
-        file = self._file
-        found: list[int] = []
-        for number in self._chosen:
-            first = file.groups.values[2 * number]
-            after = file.groups.values[2 * number + 1]
-            for code in (Directive.ALLOW.code, Directive.DISALLOW.code):
-                found += [file.rows.number(row) for row in file.rows_with(first, after, code)]
-        return found
-
-    @property
-    def reading(self) -> Reading:
-        """How the groups are read: paths, patterns, and the choice between them."""
-        return self._ruleset.form.reading
-
-    @property
-    def unmatched_allowed(self) -> bool:
-        """What holds where no rule matches."""
-        return self._ruleset.unmatched_allowed
-
-    def compared_rules(self) -> list[tuple[bytes, int, int, bool, bool, int, int]]:
-        """Return what is compared with paths, by number; see `_ruleset.Ruleset.patterns`."""
-        return self._ruleset.patterns()
-
-    def compared_path(self, url: str) -> bytes:
-        """Return what of a URL is compared with patterns."""
-        return self._ruleset.path_of(_encoded(url))
-
-    def number_for(self, url: str) -> int:
-        """Return the number of the compared rule that decides, -1 if none matches.
-
-        -2: the URL is that of /robots.txt itself, which the reading exempts.
-        """
-        return self._number(url)
-
-    def rule_in(self, row: int) -> Rule:
-        """Return the rule of a row, as compared rules have it."""
-        return self._file.rule(row)
-
-    def _group_of(self, row: int) -> int:
-        """Return the number of the group that a row stands in."""
-        groups = self._file.groups
-        found = -1
-        for number in self._chosen:
-            if number > found and groups.values[2 * number] <= row:
-                found = number
-        return found
-
-    def _bound_rows(self) -> list[int]:
-        """Return the rows of its groups that stand below a line that names the robot."""
-        file = self._file
-        found: list[int] = []
-        for number in self._chosen:
-            first = file.groups.values[2 * number]
-            after = file.groups.values[2 * number + 1]
-            first = _user_agents.binding_row(
-                file.data, file.rows, first, after, self._how, self._asked
-            )
-            found.extend(range(first, after))
-        return found
-
-    def _said(self) -> Values:
-        """Return what the rows below a line that names the robot say."""
-        return _values_in(self._file, self._bound_rows())
+    def _values(self) -> Values:
+        """Return what the rows that follow a line with the crawler's name say."""
+        return _values_in(self._selection.file, self._selection.binding_rows())
 
     def values(self, directive: Directive) -> tuple[str, ...]:
         """Return the values of a directive in the lines that are for this robot, as written.
@@ -488,33 +347,34 @@ class Rules:
         >>> robots.rules_for("FooBot").values(Directive.NOINDEX)
         ('/a', '/c')
         """
-        return self._file.values(self._bound_rows(), directive.code)
+        selection = self._selection
+        return selection.file.values(selection.binding_rows(), directive.code)
 
     @property
     def crawl_delay(self) -> float | None:
         """Seconds between two requests: the largest Crawl-delay that is a number, or None."""
-        return self._said().crawl_delay
+        return self._values().crawl_delay
 
     @property
     def request_rates(self) -> tuple[RequestRate, ...]:
         """How many documents in how much time, each perhaps only in a window of the day."""
-        return self._said().request_rates
+        return self._values().request_rates
 
     @property
     def visit_times(self) -> tuple[VisitTime, ...]:
         """The windows of the day in which the robot is welcome; without any, it always is."""
-        return self._said().visit_times
+        return self._values().visit_times
 
     @property
     def comments(self) -> tuple[str, ...]:
         """What Comment lines say to the robot's author."""
-        return self._said().comments
+        return self._values().comments
 
     @property
     def preferences(self) -> tuple[Preference, ...]:
         """What the site says about uses of its content: for the whole file, then in the groups."""
-        whole_file = _values_in(self._file, self._file.first_rows())
-        return whole_file.preferences + self._said().preferences
+        whole_file = self._values_for_everyone()
+        return whole_file.preferences + self._values().preferences
 
     def preferences_for(self, url: str) -> tuple[Preference, ...]:
         """Return the preferences that hold for a URL, one for each directive and key.
@@ -526,7 +386,7 @@ class Rules:
         """
         crawlable = self._verdict(url)
         chosen: dict[tuple[Directive, str], Preference] = {}
-        for values in (_values_in(self._file, self._file.first_rows()), self._said()):
+        for values in (self._values_for_everyone(), self._values()):
             for preference in values.preferences_for(crawlable, partial(_bytes_matched, url)):
                 chosen[preference.directive, preference.key] = preference
         return tuple(chosen.values())
@@ -539,7 +399,7 @@ class Rules:
         Raises:
             ValueError: ``now`` has no time zone.
         """
-        return self._said().interval(now)
+        return self._values().interval(now)
 
     def open_at(self, now: datetime) -> bool:
         """Tell whether the robot is welcome at a moment.
@@ -547,7 +407,7 @@ class Rules:
         Raises:
             ValueError: ``now`` has no time zone.
         """
-        return self._said().open_at(now)
+        return self._values().open_at(now)
 
     def next_open(self, now: datetime) -> datetime:
         """Return ``now`` if the robot is welcome then, else when it next will be, in UTC.
@@ -555,7 +415,7 @@ class Rules:
         Raises:
             ValueError: ``now`` has no time zone.
         """
-        return self._said().next_open(now)
+        return self._values().next_open(now)
 
 
 def _bytes_matched(url: str, pattern: str) -> int:
@@ -563,3 +423,13 @@ def _bytes_matched(url: str, pattern: str) -> int:
     raw = pattern.encode("utf-8", "surrogateescape")
     rule = parse(b"User-agent: *\nAllow: " + raw, USAGE_PATHS).decide(url, "*").rule
     return _ruleset.pattern_bytes(raw) if rule else -1
+
+
+def file_of(robots: RobotsTxt) -> File:
+    """Return the engine's view of a parsed file: for `koster.analysis` and `koster.lint`."""
+    return robots._file
+
+
+def selection_of(rules: Rules) -> Selection:
+    """Return the engine's view of a crawler's rules: for `koster.analysis` and `koster.lint`."""
+    return rules._selection

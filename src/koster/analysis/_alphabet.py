@@ -22,13 +22,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..dialects import Dialect, Escapes
-from ..robots import parse
+from ..robots import parse, selection_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from ..dialects import Reading
+    from ..engine.selection import Selection
 
     #: A token, and for each reading its bytes: in a path, and in a query.
     Candidate: TypeAlias = tuple[str, tuple[tuple[bytes, bytes], ...]]
@@ -65,13 +66,13 @@ AS_IT_STANDS = frozenset({Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN})
 
 
 @functools.cache
-def _asked(reading: Reading) -> Dialect:
-    return Dialect(name="", source="", reading=reading)
+def _no_rules(reading: Reading) -> Selection:
+    return selection_of(parse(b"", Dialect(name="", source="", reading=reading)).rules_for("*"))
 
 
 def path_of(reading: Reading, path: str) -> bytes:
     """Return what a reading compares of a path, also of one that looks like a host."""
-    return parse(b"", _asked(reading)).rules_for("*").compared_path(with_host(path))
+    return _no_rules(reading).path_of(with_host(path))
 
 
 def spelled(path: bytes, reading: Reading) -> bytes:
@@ -97,11 +98,11 @@ def plainest(path: str, reading: Reading) -> str:
 @functools.cache
 def _outputs(reading: Reading) -> dict[str, tuple[bytes, bytes]]:
     """Return for each ASCII character and each escape its bytes: in a path, and in a query."""
-    rules = parse(b"", _asked(reading)).rules_for("*")
+    selection = _no_rules(reading)
     tokens = [chr(byte) for byte in (*map(ord, _NICE), *range(1, 128))]
     tokens += [f"%{byte:02X}" for byte in range(256)]
     return {
-        token: (rules.compared_path(f"/x{token}")[2:], rules.compared_path(f"/?{token}")[2:])
+        token: (selection.path_of(f"/x{token}")[2:], selection.path_of(f"/?{token}")[2:])
         for token in dict.fromkeys(tokens)
         if token != "#"
     }

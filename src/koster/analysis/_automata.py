@@ -105,7 +105,7 @@ class Starred(Automaton):
         self._links = [0] * self._literal
         begin = self._literal
         for run in runs:
-            self._links += _links(run)
+            self._links += _wildcards.links_of(run)
             self._starts[begin:] = [begin] * len(run)
             begin += len(run)
             self._starts.append(begin)
@@ -170,19 +170,6 @@ def _characters_left(text: bytes) -> list[int]:
         left.append(left[-1] + (0 if counts or in_an_escape else 1))
     left.reverse()
     return left
-
-
-def _links(run: bytes) -> list[int]:
-    """Return how many bytes before and with each one are also how the run begins."""
-    links = [0] * len(run)
-    matched = 0
-    for position in range(1, len(run)):
-        while matched and run[position] != run[matched]:
-            matched = links[matched - 1]
-        if run[position] == run[matched]:
-            matched += 1
-        links[position] = matched
-    return links
 
 
 class Shell(Automaton):

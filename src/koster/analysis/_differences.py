@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..dialects import RobotsTxtPath
-from ..robots import parse
+from ..robots import parse, selection_of
 from ._alphabet import AS_IT_STANDS, alphabet, path_of, plainest, with_host
 from ._ranked import ITSELF, Ranked, url_of, url_that_begins
 from ._search import Budget, BudgetSpentError, Search
@@ -133,11 +133,9 @@ class _Pairs:
     """Two rule sets, and the pairs of their entries."""
 
     def __init__(self, before: Rules, after: Rules, budget: Budget) -> None:
-        self._is_one = before.reading == after.reading
-        is_exempt = RobotsTxtPath.ALWAYS_ALLOWED in (
-            before.reading.robots_txt,
-            after.reading.robots_txt,
-        )
+        readings = [selection_of(rules).reading() for rules in (before, after)]
+        self._is_one = readings[0] == readings[1]
+        is_exempt = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
         exempts = is_exempt and not self._is_one
         self.old = Ranked(before, unescaped=not self._is_one, exempts=exempts)
         self.new = Ranked(after, unescaped=not self._is_one, exempts=exempts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..dialects import Names
 from ..model import SPACE
-from ..robots import parse
+from ..robots import file_of, parse, selection_of
 from ._questions import dead_rules, each_likely_url, idle_rules
 from ._search import Budget, BudgetSpentError
 
@@ -51,7 +51,7 @@ def names_in(*files: RobotsTxt) -> list[list[str]]:
     called: dict[str, list[tuple[int, int, int]]] = {}
     written = {EVERYBODY: EVERYBODY}
     for number, robots in enumerate(files):
-        for place, part, agent in robots.named_parts():
+        for place, part, agent in file_of(robots).named_parts():
             for name in _robots_called(agent, robots.dialect.names):
                 written.setdefault(name.lower(), name)
                 called.setdefault(name.lower(), []).append((number, place, part))
@@ -187,7 +187,7 @@ class WholeFile:
             gone = {each.rule.line for each in gone_by.rules}
             for each in gone_by.rules:
                 found.setdefault(each.rule.line, (each, name))
-            lives.update(line for line in rules.rule_lines() if line not in gone)
+            lives.update(line for line in selection_of(rules).rule_lines() if line not in gone)
         return [
             (dead, name)
             for line, (dead, name) in sorted(found.items())
@@ -206,7 +206,7 @@ class WholeFile:
         needed: set[int] = set()
         for name, rules in self.sets:
             idle = {each.rule.line: each for each in idle_rules(rules, self._idle_budget)}
-            needed.update(line for line in rules.rule_lines() if line not in idle)
+            needed.update(line for line in selection_of(rules).rule_lines() if line not in idle)
             for line, each in idle.items():
                 found.setdefault(line, each)
                 if self._is_needed_elsewhere(each.rule, name):
@@ -250,5 +250,5 @@ class WholeFile:
                 self._living_by[key] = {line for line, _ in each_likely_url(rules, self._budget)}
             except BudgetSpentError:
                 # Then any of them may.
-                self._living_by[key] = set(rules.rule_lines())
+                self._living_by[key] = set(selection_of(rules).rule_lines())
         return self._living_by[key]

@@ -248,7 +248,7 @@ def each_likely_url(rules: Rules, budget: Budget) -> Iterator[tuple[int, str]]:
     for entry in ranked.entries:
         url = reasoner.example(entry) if entry.row >= 0 else None
         if url is not None:
-            yield rules.rule_in(entry.row).line, url
+            yield ranked.rule(entry.row).line, url
 
 
 def classify(rules: Rules, budget: Budget | None = None) -> Classification:
@@ -276,7 +276,7 @@ def classify(rules: Rules, budget: Budget | None = None) -> Classification:
         return Classification(Extent.NONE, "/", None, None, is_proved)
     closed = "/" if not first or found is None else found
     entry = ranked.deciding(closed)
-    rule = rules.rule_in(entry.row) if entry.row >= 0 else None
+    rule = ranked.rule(entry.row) if entry.row >= 0 else None
     if found is None:
         return Classification(Extent.ALL, None, closed, rule, is_proved)
     return Classification(Extent.SOME, "/" if first else found, closed, rule)
@@ -292,18 +292,19 @@ def dead_rules(rules: Rules, budget: Budget | None = None) -> DeadRules:
     for row in sorted(of_row):
         try:
             if all(reasoner.is_dead(entry) for entry in of_row[row]):
-                found.append(_dead(rules, reasoner, row, of_row[row]))
+                found.append(_dead(reasoner, row, of_row[row]))
         except BudgetSpentError:
             is_proved = False
     return DeadRules(tuple(found), is_proved)
 
 
-def _dead(rules: Rules, reasoner: Reasoner, row: int, entries: list[Entry]) -> DeadRule:
+def _dead(reasoner: Reasoner, row: int, entries: list[Entry]) -> DeadRule:
     """Say why a rule is dead."""
+    rule_of = reasoner.ranked.rule
     covers = {each.row: each for entry in entries for each in reasoner.covers(entry)}
-    covered_by = tuple(rules.rule_in(number) for number in sorted(covers) if number >= 0)
+    covered_by = tuple(rule_of(number) for number in sorted(covers) if number >= 0)
     otherwise = Cause.ROBOTS_TXT if ITSELF in covers else Cause.NO_PATH
-    return DeadRule(rules.rule_in(row), Cause.COVERED if covered_by else otherwise, covered_by)
+    return DeadRule(rule_of(row), Cause.COVERED if covered_by else otherwise, covered_by)
 
 
 def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ...]:
@@ -329,8 +330,8 @@ def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ..
         url = urls[row]
         if url is not None and _is_idle(reasoner, of_row[row], url):
             instead = ranked.deciding_without(of_row[row], url)
-            rule = rules.rule_in(instead.row) if instead.row >= 0 else None
-            found.append(IdleRule(rules.rule_in(row), url, rule))
+            rule = ranked.rule(instead.row) if instead.row >= 0 else None
+            found.append(IdleRule(ranked.rule(row), url, rule))
     return tuple(found)
 
 
@@ -361,7 +362,7 @@ def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, .
     for rules in sets:
         reasoner = Reasoner(Ranked(rules), budget)
         for row, entries in reasoner.by_row().items():
-            rule = rules.rule_in(row)
+            rule = reasoner.ranked.rule(row)
             rule_of.setdefault(rule.line, rule)
             of_line.setdefault(rule.line, []).append((reasoner, entries))
     gone = []

@@ -15,6 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 from ..dialects import Choice, Escapes, Patterns, RobotsTxtPath
 from ..engine import wildcards as _wildcards
+from ..robots import selection_of
 from ._alphabet import AS_IT_STANDS, path_of, spelled
 from ._automata import Automaton, Shell, automaton
 from ._search import BudgetSpentError
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ..dialects import Reading
+    from ..engine.selection import Selection
+    from ..model import Rule
     from ..robots import Rules
 
 #: Bytes of a literal prefix with which an entry meets many others.
@@ -171,18 +174,21 @@ class Entry:
         return self.automaton.tables if isinstance(self.automaton, Shell) else ()
 
 
-def _entries_of(rules: Rules) -> list[Entry]:
-    """Return the entries of compared rules, by number."""
+def _entries_of(selection: Selection) -> list[Entry]:
+    """Return the entries of compiled rules, by number."""
     found = []
-    for number, compared in enumerate(rules.compared_rules()):
-        text, size, kind, is_anchored, allow, rank, row = compared
+    for number, rule in enumerate(selection.compiled_rules()):
+        text, size, kind, is_anchored = rule.pattern, rule.literal_size, rule.kind, rule.is_anchored
         if kind == Patterns.SHELL and not _SHELL_SPECIAL.search(text):
             # With stars alone it is a pattern as of the other readings, and simpler.
             is_anchored = not text.endswith(_STAR)
             text = text.rstrip(_STAR)
             kind = int(Patterns.WILDCARDS if _STAR in text else Patterns.PREFIX)
             size = min(size, len(text))
-        entry = Entry(number, text[:size], text[size:], kind, is_anchored, allow, rank, row)
+        entry = Entry(
+            *(number, text[:size], text[size:], kind, is_anchored),
+            *(rule.allow, rule.rank, rule.row),
+        )
         found.append(entry)
     return found
 
@@ -213,12 +219,12 @@ class Ranked:
         exempts: bool = False,
         exempts_longer: bool = False,
     ) -> None:
-        self.rules = rules
-        self.reading = rules.reading
+        selection = self._selection = selection_of(rules)
+        self.reading = selection.reading()
         self.is_longest_first = self.reading.choice == Choice.LONGEST
-        numbered = _entries_of(rules)
+        numbered = _entries_of(selection)
         plain = int(Patterns.PREFIX)
-        nothing = Entry(NOTHING, b"", b"", plain, False, rules.unmatched_allowed, -1, NOTHING)
+        nothing = Entry(NOTHING, b"", b"", plain, False, selection.unmatched_allowed(), -1, NOTHING)
         always = self.reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED
         exempt = exempts or exempts_longer or always
         itself = _of_itself(and_longer=exempts_longer) if exempt else []
@@ -258,12 +264,16 @@ class Ranked:
 
     def deciding(self, url: str) -> Entry:
         """Return the entry that decides about a URL, as the engine says."""
-        number = self.rules.number_for(url)
+        number = self._selection.number_for(url)
         if number >= 0:
             return self._numbered[number]
         if number == NOTHING or self._itself is None:
             return self.nothing
         return self._itself
+
+    def rule(self, row: int) -> Rule:
+        """Return the rule of a row of the file."""
+        return self._selection.rule(row)
 
     def leaves_out(self, url: str) -> bool:
         """Tell whether rules are asked as if a URL were exempt: that of /robots.txt."""
@@ -273,7 +283,7 @@ class Ranked:
 
     def deciding_without(self, gone: Sequence[Entry], url: str) -> Entry:
         """Return the entry that would decide about a URL without some, and those removed."""
-        path = self.rules.compared_path(url)
+        path = self._selection.path_of(url)
         matching = (
             entry
             for entry in self.beginning(path)

@@ -1,4 +1,4 @@
-"""Arrow columns as the loops of `_scan` want them: bytes in one buffer, repeats found.
+"""Arrow columns as `koster.engine.batches` wants them: bytes in one buffer, repeats found.
 
 Takes whatever Arrow has for text and bytes: string, large_string, binary, large_binary, views,
 dictionaries, in one piece or in chunks; and what gives itself as such (``__arrow_c_array__``).
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from . import _scan
+from ..engine import batches as _batches
 from ._arrow import pa, pc
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Coded:
     def spread(self, results: pa.Array) -> pa.Array | pa.ChunkedArray:
         """Return the results for the values as those for the column."""
         is_plain = self.codes.null_count == 0 and len(self.codes) == len(results)
-        if is_plain and _scan.count_up(integers(self.codes)):
+        if is_plain and _batches.count_up(integers(self.codes)):
             whole = results
         else:
             whole = results.take(self.codes)
@@ -91,7 +91,7 @@ def _of_plain(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
         data, starts = buffers(piece)
         numbers = array("i", bytes(4 * len(piece)))
         places = array("q", bytes(8 * len(piece)))
-        found = _scan.runs(data, starts, numbers, places)
+        found = _batches.runs(data, starts, numbers, places)
         numbers_of = filled("i", numbers)
         if found == len(piece):
             firsts.append(piece)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _values
 from .._charsets import MAX_BYTES
+from ..engine import batches as _batches
 from ..lint import is_binary, is_page, wide_charset
 from ..model import DIRECTIVE_OF, RULES, Directive, text_of
-from . import _scan
 from ._arrow import pa
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _array(values: list[Any], type_: Any) -> pa.Array:
 
 def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
     """Return what stands in one body."""
-    counts, entries, unknown, groups, orphans, malformed = _scan.survey(body, dialect)
+    counts, entries, unknown, groups, orphans, malformed = _batches.survey(body, dialect)
     agents = []
     sitemaps = []
     delays = []

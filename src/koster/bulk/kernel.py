@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 from ..analysis import Budget
 from ..analysis import classify as classification
 from ..dialects import RFC9309
+from ..engine import batches as _batches
+from ..engine import extents as _extents
 from ..engine import user_agents as _user_agents
 from ..robots import parse
-from . import _extents, _scan
 from ._arrow import pa, pc
 from ._columns import (
     Coded,
@@ -296,12 +297,12 @@ class _Answered:
         order = _order(self.bodies.codes, asked.codes, self.nulls)
         self.data, starts = buffers(self.bodies.values)
         urls, bounds = buffers(paths)
-        answers = _scan.Answers(
+        answers = _batches.Answers(
             self.allowed, self.reasons, self.lines, self.starts,
             self.sizes,
         )  # fmt: skip
         names = [_as_agent(each) for each in asked.values.to_pylist()]
-        _scan.decide(
+        _batches.decide(
             dialect, self.data, starts, integers(self.bodies.codes), urls, bounds, names,
             integers(asked.codes), order, answers,
         )  # fmt: skip
@@ -315,7 +316,7 @@ class _Answered:
 
     def decisions(self) -> pa.Array:
         """Return the decision of each row."""
-        reasons = pa.array(list(_scan.REASONS), pa.string())
+        reasons = pa.array(list(_batches.REASONS), pa.string())
         return pa.StructArray.from_arrays(
             [
                 filled("B", self.allowed).cast(pa.bool_()),
@@ -331,7 +332,7 @@ class _Answered:
         """Return the pattern of the rule that decided each row, as text."""
         starts = self.starts
         bounds = array("q", bytes(8 * (self.size + 1)))
-        raw = _scan.gather(self.data, starts, self.sizes, bounds)
+        raw = _batches.gather(self.data, starts, self.sizes, bounds)
         is_none = pc.less(filled("q", self.starts), 0)
         plain = pa.Array.from_buffers(
             pa.large_binary(), self.size, [None, pa.py_buffer(bounds), pa.py_buffer(raw)]
@@ -356,7 +357,7 @@ def _any_null(*columns: pa.Array) -> pa.Array | None:
 
 def _order(bodies: pa.Array, asked: pa.Array, nulls: pa.Array | None) -> memoryview:
     """Return the rows that have no null, those with the same body in a row."""
-    if nulls is None and _scan.is_sorted(integers(bodies)):
+    if nulls is None and _batches.is_sorted(integers(bodies)):
         return memoryview(array("q", range(len(bodies))))
     keys = pa.table({"body": bodies, "agent": asked})
     order = pc.sort_indices(keys, sort_keys=[("body", "ascending"), ("agent", "ascending")]).cast(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import dialects
 from ..dialects import IndexPages, Names, Separator
-from ..model import Directive, LineKind, text_of
+from ..model import SPACE, Directive, LineKind, text_of
 from ..robots import parse as _parse
 from ._http import decoders, folded
 
@@ -58,21 +58,38 @@ _SPELLINGS = {
     "visit time": Directive.VISIT_TIME,
 }
 _DIRECTIVES = frozenset(_SPELLINGS.values())
-_KEY = re.compile(
-    b"(%s)(?:[ \\t]+|$)" % b"|".join(key.encode() for key in _SPELLINGS), re.IGNORECASE
+_KEYS = "|".join(sorted(_SPELLINGS, key=len, reverse=True))
+#: A line that begins with a key and white space, or consists of a key, without a colon after it.
+_WITHOUT_COLON = re.compile(
+    rf"(?:\A\ufeff?|(?<=[\r\n]))([ \t\v\f]*(?:{_KEYS}))"
+    r"(?:[ \t]+(?![ \t:])|(?=[ \t\v\f]*(?:[#\r\n]|\Z)))([^\r\n#]*)",
+    re.IGNORECASE | re.ASCII,
 )
 
+#: What nearly no file has: a first word that is not followed by a colon. Searching for it is ten
+#: times as fast as for the lines themselves.
+_WORD_WITHOUT_COLON = re.compile(r"\n[ \t\v\f]*[A-Za-z-]+[^A-Za-z:-]")
 
-def _read_odd(line: bytes) -> tuple[Directive, int] | None:
-    """Read a line that begins with a key and white space, unless an unknown key has a colon.
+
+def _with_colons(content: str) -> str:
+    """Return a file with the colons that Protego does without."""
+    lines = f"\n{content.removeprefix(chr(0xFEFF))}\n"
+    if "\r" in lines:
+        lines = lines.replace("\r", "\n")
+    if not _WORD_WITHOUT_COLON.search(lines):
+        return content
+    return _WITHOUT_COLON.sub(_with_colon, content)
+
+
+def _with_colon(line: re.Match[str]) -> str:
+    """Write the colon of a line, unless an unknown key ends at a later one.
 
     A colon with nothing or white space after it is one that ends a key.
     """
-    _, colon, value = line.partition(b":")
-    match = _KEY.match(line)
-    if match is None or (colon and (not value or value[:1].isspace())):
-        return None
-    return _SPELLINGS[match[1].decode("ascii").lower()], match.end()
+    _, colon, value = line[2].rstrip(SPACE).partition(":")
+    if colon and (not value or value[0] in SPACE):
+        return line[0]
+    return f"{line[1]}:{line[2]}"
 
 
 def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
@@ -153,7 +170,6 @@ _DIALECT = replace(
     directives=_DIRECTIVES,
     spellings=_SPELLINGS,
     separator=Separator.COLON,
-    read_odd=_read_odd,
     closing=(_DIRECTIVES - {Directive.SITEMAP, Directive.HOST}) | {LineKind.UNKNOWN},
     names=Names.CHOSEN,
     choose=_choose,
@@ -179,7 +195,7 @@ class Protego:
         if not isinstance(content, str):
             raise TypeError(f"Protego.parse expects str, got {type(content).__name__}")
         parser = cls()
-        parser._robots = _parse(content, _DIALECT)
+        parser._robots = _parse(_with_colons(content), _DIALECT)
         return parser
 
     def can_fetch(self, url: str, user_agent: str) -> bool:

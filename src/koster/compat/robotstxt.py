@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from email.message import Message
     from typing import TypeAlias
 
+    from ..robots import RobotsTxt
+
     #: What stands for a URL.
     Urlish: TypeAlias = str | SplitResult | ParseResult
     #: Where a robots.txt is had from: its site, or a connection to it.
@@ -105,10 +107,24 @@ _DIALECT = replace(
     reading=replace(
         dialects.RFC9309.reading,
         choice=Choice.FIRST,
-        empty_rules=EmptyRules.ALLOW_ALL,
+        empty_rules=EmptyRules.OPPOSITE,
         robots_txt=RobotsTxtPath.NOT_SPECIAL,
     ),
 )
+
+#: An Allow without a value.
+_EMPTY_ALLOW = re.compile(
+    rb"((?<![^\r\n])(?:\xef\xbb\xbf)?[ \t\v\f]*)"
+    rb"allow(?=[ \t\v\f]*:[ \t\v\f]*(?:(?<=[ \t\v\f])#|[\r\n]|\Z))",
+    re.IGNORECASE,
+)
+
+
+def _read(body: str | bytes) -> RobotsTxt:
+    """Parse a file: an empty Allow allows everything, as an empty Disallow does."""
+    raw = body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
+    return _parse(_EMPTY_ALLOW.sub(rb"\1Disallow", raw), _DIALECT)
+
 
 _ALL_FORBIDDEN = b"User-agent: *\nDisallow: /\n"
 _ALL_ALLOWED = b"User-agent: *\nDisallow:\n"
@@ -123,7 +139,7 @@ class Parser:
         self.body = body
         self.found = body is not None
         self._charset = "utf-8"
-        self._robots = _parse(body or b"", _DIALECT)
+        self._robots = _read(body or b"")
 
     def allowed(self, urlish: Urlish) -> bool:
         """Tell whether the user agent may fetch a URL."""

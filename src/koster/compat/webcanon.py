@@ -35,7 +35,6 @@ from ..dialects import (
     RobotsTxtPath,
     Separator,
     Statuses,
-    UrlPath,
     keys_of,
 )
 from ..model import Directive, Reason, text_of
@@ -85,7 +84,6 @@ _DIALECT = replace(
     rewritten=b"$" + bytes(range(128, 256)),
     reading=replace(
         dialects.RFC9309.reading,
-        url_path=UrlPath.GIVEN,
         escapes=Escapes.AS_WRITTEN,
         robots_txt=RobotsTxtPath.NOT_SPECIAL,
     ),
@@ -222,7 +220,10 @@ def evaluate_robots(
         rules = policy.rules_for(product)
         robots = _parse(_file_of(rules), _DIALECT)
         path = path.translate(_STAND_INS)
-    decision = robots.decide(path, folded(product))
+    elif "#" in path:
+        # Neither character is in a pattern, and this one ends no path.
+        path = path.replace("#", "\n")
+    decision = robots.decide("//host/" + path.removeprefix("/"), folded(product))
     if decision.reason is not Reason.RULE or decision.rule is None:
         return RobotsVerdict.ALLOWED_IMPLICIT, None
     rule = rules[decision.rule.line - 2] if rules else _rule(decision.rule)

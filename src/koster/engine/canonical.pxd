@@ -1,7 +1,7 @@
 cimport cython
 from koster.engine cimport memory as _memory
 
-cdef int _CANONICAL, _PATTERN_ONLY, _AS_WRITTEN, _DECODED, _GOOGLE, _GIVEN, _WILDCARDS, _SHELL
+cdef int _CANONICAL, _PATTERN_ONLY, _AS_WRITTEN, _DECODED, _GOOGLE, _WILDCARDS, _SHELL
 cdef int URL
 cdef int _SLASH, _COLON, _QUERY, _HASH, _PERCENT, _STAR, _DOLLAR, _BACKSLASH, _LOWER_BIT
 cdef int _ESCAPED, _KEPT, _SPECIAL

@@ -28,7 +28,6 @@ _PATTERN_ONLY = int(Escapes.PATTERN_ONLY)
 _AS_WRITTEN = int(Escapes.AS_WRITTEN)
 _DECODED = int(Escapes.DECODED)
 _GOOGLE = int(UrlPath.GOOGLE)
-_GIVEN = int(UrlPath.GIVEN)
 _WILDCARDS = int(Patterns.WILDCARDS)
 _SHELL = int(Patterns.SHELL)
 
@@ -104,8 +103,6 @@ def span(url: Bytes, size: int, url_path: int) -> tuple[int, int]:
     """
     if url_path == _GOOGLE:
         return _google_span(url, size)
-    if url_path == _GIVEN:
-        return 0, size
     end = _memory.find(url, _HASH, 0, size)
     start = 0
     if end >= 2 and url[0] == _SLASH and url[1] == _SLASH:

@@ -13,10 +13,9 @@ cdef Plan _default_plan
 cdef class Plan:
     cdef object dialect
     cdef Lexer lexer
-    cdef Grouping grouping
+    cdef Grouping grouping, written_grouping
     cdef int names
     cdef bint merges
-    cdef object read_odd
     cdef object choose
     cdef list forms
     cdef list majors
@@ -42,9 +41,14 @@ cdef class File:
     cdef dict version_rows
 
     cdef int fill(self, bytes data, Plan plan) except -1
-    @cython.locals(row=int, start=int, line=bytes, at=int)
-    cdef int read_odd_lines(self, Rows rows, object read_odd) except -1
     cdef Py_ssize_t allocated(self) except -1
+    cdef int first_row(self, int number) except -1
+    cdef int row_after(self, int number) except -1
+    cdef int group_of(self, int row) except -2
+    @cython.locals(groups=Rows, row=int, number=int, outside=list, inside=list)
+    cpdef tuple lines_by_group(self)
+    @cython.locals(number=int, part=int, has_settings=bint, row=int, code=int, found=list)
+    cpdef list named_parts(self)
     @cython.locals(heeded=Rows, number=int, first=int, after=int)
     cdef Rows groups_to_heed(self)
     @cython.locals(row=int)
@@ -64,7 +68,6 @@ cdef class File:
     cdef object rule(self, int row)
     @cython.locals(start=int)
     cdef object rule_in(self, int row, Form form)
-    @cython.locals(low=int, high=int, middle=int)
     cdef Form form_of(self, int row)
     @cython.locals(form=Form)
     cdef Form form(self, int number)

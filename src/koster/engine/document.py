@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..dialects import RFC9309, Dialect, EmptyRules, Merging
-from ..model import DIRECTIVE_OF, Directive, Group, Line, LineKind, Rule, text_of
+from ..dialects import RFC9309, Dialect, GroupNeeds, Merging
+from ..model import DIRECTIVE_OF, RULES, Directive, Group, Line, LineKind, Rule, Scope, text_of
 from . import groups as _groups
 from . import lexer as _lexer
 from .groups import Grouping
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from ..dialects import ReadOdd
-
 #: What is read of a file, up to a whole line: 16 MiB less one byte, 32 times what crawlers have to
 #: read (RFC 9309 §2.5). The tables have 32 bits for the number of a line with its code (`rows`),
 #: and for offsets into patterns, which can take three bytes for one.
@@ -34,6 +32,13 @@ MAX_PARSED_BYTES = (1 << 24) - 1
 _USER_AGENT = Directive.USER_AGENT.code
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
+
+#: The codes of what a group says besides its agents and rules.
+_SETTINGS = frozenset(
+    directive.code
+    for directive in Directive
+    if directive.scope is Scope.GROUP and directive not in (*RULES, Directive.USER_AGENT)
+)
 
 _KINDS = {
     _lexer.BLANK: LineKind.BLANK,
@@ -50,10 +55,10 @@ class Plan:
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
         self.lexer = Lexer(dialect)
-        self.grouping = Grouping(dialect)
+        self.grouping = Grouping(dialect, dialect.group_needs)
+        self.written_grouping = Grouping(dialect, GroupNeeds.NOTHING)
         self.names = int(dialect.names)
         self.merges = dialect.merging == Merging.ALL
-        self.read_odd = dialect.read_odd
         self.choose = dialect.choose
         self.forms = [
             Form(reading, dialect.rewrite, dialect.rewritten)
@@ -130,37 +135,67 @@ class File:
         self.groups = Rows(2, 8)
         plan.lexer.scan(data, len(data), self.rows, False)
         self.rows.close()
-        if plan.read_odd is not None:
-            self.read_odd_lines(self.rows, plan.read_odd)
         _groups.delimit(self.rows, plan.grouping, self.groups)
         self.groups.close()
         self.heeded = self.groups_to_heed() if plan.majors else self.groups
-
-    def read_odd_lines(self, rows: Rows, read_odd: ReadOdd) -> None:
-        """Let the dialect's own function read the lines that begin with a key and white space."""
-        for row in range(rows.count):
-            if rows.code(row) == _lexer.ODD:
-                start = rows.start(row)
-                line = self.data[start : rows.end(row)]
-                found = read_odd(line)
-                if found is not None:
-                    directive, at = found
-                    rows.replace(row, directive.code, min(start + at, rows.end(row)))
-                elif b":" in line:
-                    rows.replace(row, _lexer.UNKNOWN, start + line.index(b":") + 1)
-                else:
-                    rows.replace(row, _lexer.MALFORMED, start)
 
     def allocated(self) -> int:
         """Return the bytes of memory that it takes, without the file's own."""
         return object.__sizeof__(self) + self.rows.allocated() + self.groups.allocated()
 
+    def first_row(self, number: int) -> int:
+        """Return the first row of a group."""
+        return self.groups.values[2 * number]
+
+    def row_after(self, number: int) -> int:
+        """Return the row after the last one of a group."""
+        return self.groups.values[2 * number + 1]
+
+    def group_of(self, row: int) -> int:
+        """Return the number of the group that a row belongs to, or -1."""
+        return _groups.group_of(self.groups, row)
+
+    def lines_by_group(self) -> tuple[list[int], list[list[int]]]:
+        """Return the lines outside any group, and those of each group.
+
+        Groups as they are written: those without a rule are among them in every dialect.
+        """
+        groups = Rows(2, 8)
+        _groups.delimit(self.rows, self.plan.written_grouping, groups)
+        groups.close()
+        outside: list[int] = []
+        inside: list[list[int]] = [[] for _ in range(groups.count)]
+        for row in range(self.rows.count):
+            number = _groups.group_of(groups, row)
+            (outside if number < 0 else inside[number]).append(self.rows.number(row))
+        return outside, inside
+
+    def named_parts(self) -> list[tuple[int, int, str]]:
+        """Return each agent that is named, with the number of its group and of its part of that.
+
+        What a group says besides rules applies to the agents above it: each of its lines that is
+        followed by another agent begins a part.
+        """
+        found: list[tuple[int, int, str]] = []
+        for number in range(self.groups.count):
+            part = 0
+            has_settings = False
+            for row in range(self.first_row(number), self.row_after(number)):
+                code = self.rows.code(row)
+                if code == _USER_AGENT:
+                    part += has_settings
+                    has_settings = False
+                    found.append((number, part, self.text(row)))
+                elif code in _SETTINGS:
+                    has_settings = True
+        return found
+
     def groups_to_heed(self) -> Rows:
         """Return the groups, those empty whose version says that they are to be passed over."""
         heeded = Rows(2, self.groups.count + 1)
         for number in range(self.groups.count):
-            first = self.groups.values[2 * number]
-            after = self.groups.values[2 * number + 1]
+            first = self.first_row(number)
+            after = self.row_after(number)
             heeded.add_pair(first, after if self.reading(number) >= 0 else first)
         heeded.close()
         return heeded
@@ -186,8 +221,8 @@ class File:
 
     def find_version_row(self, number: int) -> int:
         """Find the row of a group's Robot-version."""
-        first = self.groups.values[2 * number]
-        row = _groups.version_row(self.rows, first, self.groups.values[2 * number + 1])
+        first = self.first_row(number)
+        row = _groups.version_row(self.rows, first, self.row_after(number))
         if row > first and self.rows.number(row) > self.rows.number(row - 1) + 1:
             after = self.rows.end(row - 1)
             if not _groups.stands_directly(self.data, after, self.rows.start(row)):
@@ -204,8 +239,8 @@ class File:
 
     def group(self, number: int) -> Group:
         """Make the object of a group."""
-        first = self.groups.values[2 * number]
-        after = self.groups.values[2 * number + 1]
+        first = self.first_row(number)
+        after = self.row_after(number)
         version = self.version_row(number)
         agents = tuple([self.text(row) for row in self.rows_with(first, after, _USER_AGENT)])
         return Group(
@@ -240,21 +275,13 @@ class File:
         pattern = self.text(row)
         allow = directive is Directive.ALLOW
         if not pattern and form.empty_rules:
-            allow = not allow or form.empty_rules == EmptyRules.ALLOW_ALL
+            allow = not allow
         column = start - _lexer.line_start(self.data, start) + 1
         return Rule(directive, pattern, self.rows.number(row), allow, column)
 
     def form_of(self, row: int) -> Form:
-        """Return how the group that a row stands in is read."""
-        low = 0
-        high = self.groups.count
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self.groups.values[2 * middle] <= row:
-                low = middle
-            else:
-                high = middle
-        return self.form(low)
+        """Return how the group that a row belongs to is read."""
+        return self.form(self.group_of(row))
 
     def form(self, number: int) -> Form:
         """Return how a group is read."""
@@ -263,7 +290,7 @@ class File:
 
     def first_rows(self) -> range:
         """Return the rows before any group: what they say is for the whole file."""
-        return range(self.groups.values[0] if self.groups.count else self.rows.count)
+        return range(self.first_row(0) if self.groups.count else self.rows.count)
 
     def values(self, rows: Iterable[int], code: int) -> tuple[str, ...]:
         """Return the values of those rows that have a directive."""
@@ -284,8 +311,6 @@ class File:
         rows = Rows(3, 8 + len(data) // 16)
         self.plan.lexer.scan(data, len(data), rows, True)
         rows.close()
-        if self.plan.read_odd is not None:
-            self.read_odd_lines(rows, self.plan.read_odd)
         skipped = self.plan.lexer.after_bom(data, len(data))
         ends = list(_LINE_ENDS.finditer(data))
         starts = [0, *[match.end() for match in ends]]

@@ -32,7 +32,7 @@ _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
 class Grouping:
     """How a dialect makes groups, as numbers. Made once for each dialect."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, needs: GroupNeeds) -> None:
         bits = 0
         for kind in dialect.closing:
             if isinstance(kind, Directive):
@@ -40,8 +40,8 @@ class Grouping:
             elif kind is LineKind.UNKNOWN:
                 bits |= 1 << _lexer.UNKNOWN
         self.closing = bits
-        self.needs_rules = dialect.group_needs == GroupNeeds.RULES
-        self.needs_directives = dialect.group_needs == GroupNeeds.DIRECTIVES
+        self.needs_rules = needs == GroupNeeds.RULES
+        self.needs_directives = needs == GroupNeeds.DIRECTIVES
         self.orphans = dialect.orphans == Orphans.FOR_EVERYBODY
 
 
@@ -89,6 +89,19 @@ def _has_needs(rows: Rows, rules: bool, first: int, after: int) -> bool:
         elif code == _ALLOW or code == _DISALLOW or not rules:
             says = True
     return named and says
+
+
+def group_of(groups: Rows, row: int) -> int:
+    """Return the number of the group that a row of the file belongs to, or -1."""
+    low = 0
+    high = groups.count
+    while low < high:
+        middle = (low + high) // 2
+        if groups.values[2 * middle + 1] <= row:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < groups.count and groups.values[2 * low] <= row else -1
 
 
 def version_row(rows: Rows, first: int, after: int) -> int:

@@ -2,7 +2,7 @@ cimport cython
 from koster.engine cimport memory as _memory
 from koster.engine.rows cimport Rows
 
-cdef int UNKNOWN, BLANK, COMMENT, MALFORMED, ODD
+cdef int UNKNOWN, BLANK, COMMENT, MALFORMED
 cdef int _LF, _CR, _SPACE, _TAB, _HASH, _COLON, _WIDTH
 cdef bytes _WHITE_TABLE, _COLUMN_TABLE
 cdef const unsigned char* WHITE
@@ -12,7 +12,7 @@ cdef const unsigned char* _COLUMN
 @cython.final
 cdef class Lexer:
     cdef int* _table
-    cdef bint _prefix, _after_space, _partial_bom, _blanks, _unknowns, _odd, _two_words
+    cdef bint _prefix, _after_space, _partial_bom, _blanks, _unknowns, _two_words
     cdef Py_ssize_t _buffer
 
     @cython.locals(
@@ -38,11 +38,7 @@ cdef class Lexer:
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
     @cython.locals(separator=Py_ssize_t, key_end=Py_ssize_t)
-    cdef (Py_ssize_t, int) _odd_line(
-        self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
-    ) noexcept nogil
-    @cython.locals(state=int, column=int)
-    cdef bint _begins_with_key(
+    cdef (Py_ssize_t, int) _unusual_key(
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
     @cython.locals(last=Py_ssize_t, gap=Py_ssize_t, second=Py_ssize_t)

@@ -21,15 +21,12 @@ if TYPE_CHECKING:
     from .memory import Bytes
     from .rows import Rows
 
-#: Codes of lines that have no directive. In the rows of a parsed file stand only `BLANK` and
-#: `UNKNOWN`, and those only where they end something, and what a dialect's own function may read;
-#: the rest is for who asks for every line.
+#: Codes of lines that have no directive. The rows of a parsed file contain only `BLANK` and
+#: `UNKNOWN`, where these end something; the others are for callers that want every line.
 UNKNOWN = 0
 BLANK = 101
 COMMENT = 102
 MALFORMED = 103
-#: A line that a dialect's own function reads: it begins with a known key and white space.
-ODD = 104
 
 _LF = 10
 _CR = 13
@@ -90,7 +87,6 @@ class Lexer:
         self._partial_bom = dialect.bom == Bom.PARTIAL
         self._blanks = dialect.blank_lines == BlankLines.END_GROUP
         self._unknowns = LineKind.UNKNOWN in dialect.closing
-        self._odd = dialect.read_odd is not None
         self._two_words = dialect.separator == Separator.COLON_OR_SPACE
 
     def __dealloc__(self) -> None:
@@ -146,12 +142,8 @@ class Lexer:
                 rows.add_line(BLANK if end == stop else COMMENT, number, end, end)
             return
         at, code = self._key(data, start, end)
-        if code == MALFORMED or code == UNKNOWN:
-            if self._odd and self._begins_with_key(data, start, end):
-                code = ODD
-                at = start - 1
-            elif not every and (code == MALFORMED or not self._unknowns):
-                return
+        if not every and (code == MALFORMED or (code == UNKNOWN and not self._unknowns)):
+            return
         at += 1
         while at < end and WHITE[data[at]]:
             at += 1
@@ -169,10 +161,10 @@ class Lexer:
             at += 1
         if at < end and data[at] == _COLON and table[state * _WIDTH]:
             return at, table[state * _WIDTH]
-        return self._odd_line(data, start, end)
+        return self._unusual_key(data, start, end)
 
-    def _odd_line(self, data: Bytes, start: int, end: int) -> tuple[int, int]:
-        """Return where the separator of an unusual line stands, and the code of its key.
+    def _unusual_key(self, data: Bytes, start: int, end: int) -> tuple[int, int]:
+        """Return where the separator of an unusual line is, and the code of its key.
 
         Unusual is everything but a known key with a colon right after it.
         """
@@ -185,17 +177,6 @@ class Lexer:
         if key_end == start or separator == end:
             return start - 1, MALFORMED
         return separator, self._code_of_key(data, start, key_end)
-
-    def _begins_with_key(self, data: Bytes, start: int, end: int) -> bool:
-        """Tell whether a line begins with a known key and white space."""
-        state = 1
-        while start < end and state:
-            if self._table[state * _WIDTH] and WHITE[data[start]]:
-                return True
-            column = _COLUMN[data[start]]
-            state = self._table[state * _WIDTH + column] if column else 0
-            start += 1
-        return start == end and self._table[state * _WIDTH] != 0
 
     def _gap_of_two_words(self, data: Bytes, start: int, end: int) -> int:
         """Return where the first of exactly two words ends, or ``end``."""

@@ -3,7 +3,7 @@ from koster.engine cimport wildcards as _wildcards, memory as _memory, canonical
 from koster.engine.rows cimport Rows
 from koster.engine.trie cimport Trie
 
-cdef int _ALLOW, _DISALLOW, _CANONICAL, _WILDCARDS, _SHELL, _ALLOW_ALL, _FIRST, _LONGEST
+cdef int _ALLOW, _DISALLOW, _CANONICAL, _WILDCARDS, _SHELL, _FIRST, _LONGEST
 cdef int _STAR, _DOLLAR, _SLASH, _QUERY
 cdef int RULE, _START, _END, _LITERAL, _FLAGS, _RANK, _ROW
 cdef int ALLOWS, _ANCHORED, _WILD, _GLOB, _SPECIAL
@@ -98,7 +98,11 @@ cdef class Ruleset:
     cdef bytes path_of(self, bytes url)
     cdef bint allows(self, int rule) noexcept nogil
     cpdef Py_ssize_t allocated(self)
+    @cython.locals(raw="const unsigned char*", size=Py_ssize_t, number=int)
+    cdef int number_for(self, object url) except -100
     cdef int ready(self) except -1
+    @cython.locals(_=int)
+    cdef int expect(self, Py_ssize_t questions) except -1
     @cython.locals(rule=int, at=int, kinds=int, kinds_of="int*")
     cdef void _note_kinds(self) noexcept nogil
     @cython.locals(trie=Trie)

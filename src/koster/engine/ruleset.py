@@ -10,7 +10,7 @@ Many URLs can be decided without the interpreter lock.
 
 from __future__ import annotations
 
-from ..dialects import Choice, EmptyRules, Escapes, IndexPages, Patterns, RobotsTxtPath, Unmatched
+from ..dialects import Choice, Escapes, IndexPages, Patterns, RobotsTxtPath, Unmatched
 from ..model import Directive
 from . import canonical as _canonical
 from . import memory as _memory
@@ -29,7 +29,6 @@ _DISALLOW = Directive.DISALLOW.code
 _CANONICAL = int(Escapes.CANONICAL)
 _WILDCARDS = int(Patterns.WILDCARDS)
 _SHELL = int(Patterns.SHELL)
-_ALLOW_ALL = int(EmptyRules.ALLOW_ALL)
 _FIRST = int(Choice.FIRST)
 _LONGEST = int(Choice.LONGEST)
 
@@ -69,7 +68,7 @@ NO_MEMORY = -3
 SCANNED = 48
 #: A set of at most so many is not worth looking for the kinds of bytes in the path.
 TRIED = 4
-#: A set is prepared for many questions when it is asked the so-manieth: most are asked but one.
+#: Questions after which a set builds its index: most sets are asked once.
 FEW_QUESTIONS = 4
 
 #: Bytes fall into 31 kinds, a bit for each: what a pattern has and the path has not, cannot
@@ -274,8 +273,7 @@ class Ruleset:
                 if start < end:
                     self._add(data, start, end, -1, code == _ALLOW, row)
                 elif self.form.empty_rules:
-                    allow = code == _DISALLOW or self.form.empty_rules == _ALLOW_ALL
-                    self._add_pattern(self._used, self._used, -1, allow, row)
+                    self._add_pattern(self._used, self._used, -1, code == _DISALLOW, row)
 
     def _add(self, data: Bytes, start: int, end: int, counted: int, allow: bool, row: int) -> None:
         """Add the rule with the pattern ``data[start:end]``; see `_add_pattern`."""
@@ -462,6 +460,11 @@ class Ruleset:
                 if self.count > SCANNED:
                     self.index()
 
+    def expect(self, questions: int) -> None:
+        """Prepare for so many questions."""
+        for _ in range(min(questions, FEW_QUESTIONS)):
+            self.ready()
+
     def _note_kinds(self) -> None:
         """Note for each rule the kinds of bytes that a path must have to match it.
 
@@ -498,6 +501,23 @@ class Ruleset:
             elif best < 0 or self._rules[at + _RANK] > self._rules[RULE * best + _RANK]:
                 trie.nodes[node + _trie.PLAIN] = rule + 1
                 trie.nodes[node + _trie.RANK] = self._rules[at + _RANK]
+
+    def number_for(self, url: str) -> int:
+        """Return the number of the rule that decides about a URL, or `UNMATCHED` or `EXEMPT`.
+
+        Raises:
+            TypeError: ``url`` is not a str.
+            MemoryError: there was not enough.
+        """
+        if not isinstance(url, str):
+            raise TypeError(f"url must be a str, not {type(url).__name__}")
+        held = _memory.utf8(url if type(url) is str else str.__str__(url))
+        raw, size = _memory.view(held)
+        self.ready()
+        number = self.rule_for(raw, size)
+        if number == NO_MEMORY:
+            raise MemoryError("no memory for the path of a URL")
+        return number
 
     def rule_for(self, url: Bytes, size: int) -> int:
         """Return the number of the rule that decides about a URL.

@@ -29,6 +29,8 @@ cdef Py_ssize_t longest_run(
 cdef void link(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end, int* links
 ) noexcept nogil
+@cython.locals(links="int*", at=Py_ssize_t, found=list)
+cpdef list links_of(bytes run)
 cdef bint is_special(int byte) noexcept nogil
 @cython.locals(closing=Py_ssize_t, after=Py_ssize_t)
 cdef bint is_explicit(const unsigned char* text, Py_ssize_t at, Py_ssize_t end) noexcept nogil

@@ -119,6 +119,17 @@ def link(text: Bytes, at: int, end: int, links: Integers) -> None:
         at = run_end + 1
 
 
+def links_of(run: bytes) -> list[int]:
+    """Return the links of one run; see `link`."""
+    links = _memory.integers(len(run) + 1)
+    if not links:
+        raise MemoryError("no memory for a pattern")
+    link(run, 0, len(run), links)
+    found = [links[at] for at in range(len(run))]
+    _memory.release(links)
+    return found
+
+
 def is_special(byte: int) -> bool:
     """Tell whether a byte is special in a shell pattern."""
     return byte == _STAR or byte == _QUESTION or byte == _BRACKET or byte == _BACKSLASH

@@ -12,7 +12,7 @@ from ..analysis import letters_of
 from ..dialects import EXTENDED2, GOOGLE, Names
 from ..errors import MissingExtraError
 from ..model import RULES, Directive
-from ..robots import parse
+from ..robots import parse, selection_of
 from ._model import remark_count, shortened
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
             and line.value
             and line.value.lower() not in with_rules
             # Also a group with another spelling of the name may be for the robot.
-            and not subject.robots.rules_for(_asked(subject, line.value)).rule_lines()
+            and not selection_of(subject.robots.rules_for(_asked(subject, line.value))).rule_lines()
         ]
         if left:
             names = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from .._charsets import marked_charset
 from ..analysis import Budget, WholeFile, likely_urls
-from ..dialects import GOOGLE, RFC9309, BlankLines
+from ..dialects import GOOGLE, RFC9309
 from ..model import RULES, SPACE, Directive, LineKind
-from ..robots import parse
+from ..robots import file_of, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -243,27 +243,19 @@ class Subject:
 
     @cached_property
     def grouped(self) -> tuple[list[Line], list[GroupLines]]:
-        """The lines before any group, and the groups."""
-        before: list[Line] = []
-        groups: list[GroupLines] = []
-        is_open = False
-        ends = self.robots.dialect.blank_lines == BlankLines.END_GROUP
-        closing = self.robots.dialect.closing
-        is_in_a_group = False
-        for line in self.lines:
-            if line.directive is Directive.USER_AGENT:
-                if is_open:
-                    groups[-1].agents.append(line)
-                else:
-                    groups.append(GroupLines([line]))
-                is_open = is_in_a_group = True
-            elif line.kind is LineKind.BLANK and ends:
-                is_open = is_in_a_group = False
-            elif line.directive is not None:
-                if line.directive in closing:
-                    is_open = False
-                (groups[-1].others if is_in_a_group else before).append(line)
-        return before, groups
+        """The directives outside any group, and the groups."""
+        outside, inside = file_of(self.robots).lines_by_group()
+        return self._directives(outside), [
+            GroupLines(
+                [line for line in lines if line.directive is Directive.USER_AGENT],
+                [line for line in lines if line.directive is not Directive.USER_AGENT],
+            )
+            for lines in map(self._directives, inside)
+        ]
+
+    def _directives(self, numbers: Iterable[int]) -> list[Line]:
+        lines = (self.lines[number - 1] for number in numbers)
+        return [line for line in lines if line.directive is not None]
 
     @property
     def groups(self) -> list[GroupLines]:

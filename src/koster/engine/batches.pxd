@@ -1,11 +1,10 @@
 cimport cython
-from koster.engine cimport document as _document, lexer as _lexer, ruleset as _ruleset, memory as _memory, rows as _rows
-from koster cimport robots
-from koster.bulk cimport _buffers
-from koster.engine.document cimport File
+from koster.engine cimport document as _document, lexer as _lexer, ruleset as _ruleset, selection as _selection, memory as _memory, rows as _rows
+from koster.engine cimport buffers as _buffers
+from koster.engine.document cimport File, Plan
 from koster.engine.ruleset cimport Ruleset
 from koster.engine.rows cimport Rows
-from koster.robots cimport RobotsTxt, Rules
+from koster.engine.selection cimport Selection
 
 cdef int _ALLOW, _DISALLOW, _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT
 
@@ -21,14 +20,15 @@ cdef class Answers:
         size=Py_ssize_t, number=int, line=int,
     )
     cdef int fill(
-        self, Rules rules, Py_ssize_t body, const unsigned char* urls, const long long[::1] bounds,
+        self, Selection selection, Py_ssize_t body, const unsigned char* urls, const long long[::1] bounds,
         const long long[::1] order, Py_ssize_t first, Py_ssize_t after
     ) except -2
 
 
 @cython.locals(
     raw="const unsigned char*", after=Py_ssize_t, first=Py_ssize_t, body=Py_ssize_t,
-    start=Py_ssize_t, agent=Py_ssize_t, parsed=RobotsTxt, rules=Rules,
+    start=Py_ssize_t, agent=Py_ssize_t, plan=Plan, names=list, file=File,
+    selection=Selection, selections=list,
 )
 cpdef object decide(
     object dialect, const unsigned char[::1] data, const long long[::1] starts,

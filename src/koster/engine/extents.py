@@ -3,25 +3,24 @@
 
 Takes bytes that stand one after another in a buffer, as Arrow keeps them, and fills buffers with
 integers. It needs no Python object for a body or a robot, and gives the interpreter lock back, so
-that threads work side by side. What it does not settle it says so of: `UNSETTLED` is for
-`koster.analysis`, which answers everything.
+that threads work side by side. Undecided cases are marked `UNSETTLED`;
+`koster.analysis` answers them.
 """
 
 from __future__ import annotations
 
-from ..analysis import Extent
 from ..dialects import RFC9309
-from ..engine import document as _document
-from ..engine import groups as _groups
-from ..engine import lexer as _lexer
-from ..engine import memory as _memory
-from ..engine import ruleset as _ruleset
-from ..engine import user_agents as _user_agents
-from ..engine.document import MAX_PARSED_BYTES
-from ..engine.rows import Rows
-from ..engine.ruleset import Ruleset
 from ..model import Directive
-from . import _buffers
+from . import buffers as _buffers
+from . import document as _document
+from . import groups as _groups
+from . import lexer as _lexer
+from . import memory as _memory
+from . import ruleset as _ruleset
+from . import user_agents as _user_agents
+from .document import MAX_PARSED_BYTES
+from .rows import Rows
+from .ruleset import Ruleset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,14 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..dialects import Dialect
-    from ..engine.document import Plan
-    from ..engine.memory import Bytes
-    from ._buffers import Buffer, Longs
+    from .buffers import Buffer, Longs
+    from .document import Plan
+    from .memory import Bytes
 
 try:
     import cython
 except ImportError:
-    from . import _no_cython as cython
+    from . import no_cython as cython
 
 _USER_AGENT = Directive.USER_AGENT.code
 _SLASH = 47
@@ -44,8 +43,8 @@ _STAR = 42
 _X = 120
 _Y = 121
 
-#: What the numbers of extents are.
-EXTENTS = (Extent.ALL, Extent.SOME, Extent.NONE)
+#: How much of a site is disallowed, as numbers.
+EXTENTS = ("all", "some", "none")
 UNSETTLED = len(EXTENTS)
 _ALL, _SOME, _NONE, _UNSETTLED = range(4)
 
@@ -422,6 +421,5 @@ def is_for(dialect: Dialect) -> bool:
         and dialect.merging == RFC9309.merging
         and not dialect.versions
         and dialect.rewrite is None
-        and dialect.read_odd is None
         and dialect.choose is None
     )

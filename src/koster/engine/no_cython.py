@@ -1,4 +1,4 @@
-"""What `_scan` needs of Cython where it is not installed, and nothing is compiled."""
+"""What the loops over batches need of Cython where it is not installed, and nothing is compiled."""
 
 from __future__ import annotations
 

@@ -1,20 +1,20 @@
 # cython: boundscheck=False, wraparound=False
 """Decisions about many rows, and what else is done byte by byte: loops over Arrow's buffers.
 
-As in `_extents` the interpreter lock is given back where no Python object is needed.
+As in `extents` the interpreter lock is given back where no Python object is needed.
 """
 
 from __future__ import annotations
 
-from .. import robots
-from ..engine import document as _document
-from ..engine import lexer as _lexer
-from ..engine import memory as _memory
-from ..engine import rows as _rows
-from ..engine import ruleset as _ruleset
-from ..engine.rows import Rows
 from ..model import Directive, Reason
-from . import _buffers
+from . import buffers as _buffers
+from . import document as _document
+from . import lexer as _lexer
+from . import memory as _memory
+from . import rows as _rows
+from . import ruleset as _ruleset
+from . import selection as _selection
+from .rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,20 +22,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..dialects import Dialect
-    from ..engine.memory import Bytes
-    from ..robots import Rules
-    from ._buffers import Buffer, Longs
+    from .buffers import Buffer, Longs
+    from .memory import Bytes
+    from .selection import Selection
 
 try:
     import cython
 except ImportError:
-    from . import _no_cython as cython
+    from . import no_cython as cython
 
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
 
 #: What the numbers of reasons are.
 REASONS = (Reason.RULE, Reason.NO_RULE, Reason.NO_GROUP, Reason.ROBOTS_TXT)
+#: Selections of one file that a new one is compared with, to share rules.
+_SHARED = 64
+
 _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT = range(4)
 
 
@@ -62,7 +65,7 @@ class Answers:
 
     def fill(
         self,
-        rules: Rules,
+        selection: Selection,
         body: int,
         urls: Bytes,
         bounds: Longs,
@@ -74,9 +77,9 @@ class Answers:
 
         Returns -1 if there was no memory.
         """
-        ruleset = rules._ruleset
-        lines = rules._file.rows
-        otherwise = _NO_RULE if rules._chosen else _NO_GROUP
+        ruleset = selection.ruleset
+        lines = selection.file.rows
+        otherwise = _NO_RULE if selection.chosen else _NO_GROUP
         with cython.nogil:
             for index in range(first, after):
                 row = order[index]
@@ -121,12 +124,15 @@ def decide(
         MemoryError: there was not enough.
     """
     raw = _buffers.address(urls)
+    plan = _document.plan_for(dialect)
+    names = [_selection.encoded(name) for name in agents]
     after = 0
     while after < len(order):
         first = after
         body = bodies[order[first]]
         start = starts[body]
-        parsed = robots._parsed(bytes(data[start : starts[body + 1]]), dialect)
+        file = _document.read(bytes(data[start : starts[body + 1]]), plan)
+        selections: list[Selection] = []
         while after < len(order) and bodies[order[after]] == body:
             first = after
             agent = asked[order[first]]
@@ -134,9 +140,10 @@ def decide(
                 after < len(order) and bodies[order[after]] == body and asked[order[after]] == agent
             ):
                 after += 1
-            rules = parsed._rules_for(agents[agent])
-            rules._expect(after - first)
-            if answers.fill(rules, start, raw, bounds, order, first, after) < 0:
+            selection = _selection.select(file, (names[agent],), selections)
+            selections = [*selections[-_SHARED:], selection]
+            selection.ruleset.expect(after - first)
+            if answers.fill(selection, start, raw, bounds, order, first, after) < 0:
                 raise MemoryError("no memory for the path of a URL")
 
 
@@ -145,8 +152,8 @@ def survey(
 ) -> tuple[list[int], list[tuple[int, bytes, int, int]], list[bytes], int, int, int]:
     """Count what stands in a file.
 
-    Returns how often each code of a line stands there; the code, value, line and group (from 1, 0
-    before any) of each line that is a directive, but for rules; unknown keys, one for each line;
+    Returns how often each code of a line stands there; the code, value, line and group (from 1; 0
+    outside any) of each line that is a directive, but for rules; unknown keys, one for each line;
     and how many groups there are, rules before any, and lines that are neither key and value nor
     comment.
     """
@@ -165,10 +172,8 @@ def survey(
             unknown.append(file.data[_lexer.line_start(data, start) : start])
     entries = []
     orphans = 0
-    group = 0
     for row in range(file.rows.count):
-        while group < file.groups.count and file.groups.values[2 * group] <= row:
-            group += 1
+        group = file.group_of(row) + 1
         code = file.rows.code(row)
         if code == _ALLOW or code == _DISALLOW:
             orphans += group == 0

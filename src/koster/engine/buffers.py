@@ -1,4 +1,4 @@
-"""Arrow buffers as bytes: what the steps of bulk need beyond `koster.engine.memory`.
+"""Arrow buffers as bytes: what loops over batches need beyond `koster.engine.memory`.
 
 In C it takes Cython's memory views, a third of a megabyte of code in each module that uses them;
 the other modules do without.
@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from ..engine.memory import Bytes
+    from .memory import Bytes
 
     #: The bytes of many files, one after another.
     Buffer: TypeAlias = Any

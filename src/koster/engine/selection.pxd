@@ -1,0 +1,44 @@
+cimport cython
+from koster.engine cimport user_agents as _user_agents
+from koster.engine.document cimport File, Plan
+from koster.engine.rows cimport Rows
+from koster.engine.ruleset cimport Ruleset
+
+cdef int _ALLOW, _DISALLOW
+
+cpdef bytes encoded(str text)
+@cython.locals(selection=Selection, other=Selection)
+cdef Selection select(File file, tuple agents, list others)
+
+
+@cython.final
+@cython.freelist(16)
+cdef class Selection:
+    cdef Ruleset ruleset
+    cdef File file
+    cdef list chosen
+    cdef int how
+    cdef bytes asked
+    # The group of the last decision, with its number.
+    cdef tuple last_group
+
+    @cython.locals(plan=Plan)
+    cdef int choose(self, File file, tuple agents) except -1
+    cdef int compile(self) except -1
+    cdef bint is_named(self) except -1
+    cdef object group(self, int number)
+    @cython.locals(number=int)
+    cdef tuple groups(self)
+    @cython.locals(file=File, number=int)
+    cdef tuple group_lines(self)
+    @cython.locals(rows=Rows, number=int, after=int, row=int, found=list)
+    cpdef list rule_lines(self)
+    @cython.locals(file=File, number=int, first=int, after=int)
+    cdef list binding_rows(self)
+    cpdef object rule(self, int row)
+    cpdef object reading(self)
+    cpdef bint unmatched_allowed(self) except -1
+    cpdef list compiled_rules(self)
+    cpdef bytes path_of(self, str url)
+    cpdef int number_for(self, object url) except -100
+

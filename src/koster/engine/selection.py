@@ -1,0 +1,162 @@
+# cython: nonecheck=True
+"""Selection: the groups of a parsed file that apply to an agent, and their compiled rules.
+
+`koster.Rules` answers with it; `koster.analysis`, `koster.lint` and `koster.bulk` reason about it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..model import Directive
+from . import user_agents as _user_agents
+from .ruleset import Ruleset
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..dialects import Reading
+    from ..model import Group, Rule
+    from .document import File
+
+_ALLOW = Directive.ALLOW.code
+_DISALLOW = Directive.DISALLOW.code
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledRule:
+    """A rule as the engine compares it with paths.
+
+    Attributes:
+        pattern: Its canonical pattern, without trailing stars and anchor.
+        literal_size: The bytes of the pattern's literal prefix.
+        kind: What follows the prefix, a value of `Patterns`; `Patterns.PREFIX` if nothing does.
+        is_anchored: Whether it must match up to the end of the path.
+        allow: Whether it allows.
+        rank: Of the rules that match a path, the one with the highest rank decides.
+        row: Its row in the file; see `Selection.rule`.
+    """
+
+    pattern: bytes
+    literal_size: int
+    kind: int
+    is_anchored: bool
+    allow: bool
+    rank: int
+    row: int
+
+
+def encoded(text: str) -> bytes:
+    """Return text as the bytes that the engine compares."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def select(file: File, agents: tuple[bytes, ...], others: list[Selection]) -> Selection:
+    """Select the groups for the first of ``agents`` that has any, and compile their rules.
+
+    ``others`` are selections of the same file: with the same groups they share their rules.
+    """
+    selection = Selection.__new__(Selection)
+    selection.choose(file, agents)
+    for other in others:
+        if other.chosen == selection.chosen:
+            selection.ruleset = other.ruleset
+            return selection
+    selection.compile()
+    return selection
+
+
+class Selection:
+    """The groups for an agent; `select` makes one.
+
+    ``chosen`` are the numbers of the groups in file order, ``how`` and ``asked`` say how their
+    names were compared, and with what (`user_agents`).
+    """
+
+    def choose(self, file: File, agents: tuple[bytes, ...]) -> None:
+        """Choose the groups for the first of ``agents`` that has any."""
+        self.file = file
+        self.last_group: tuple[int, Group] | None = None
+        plan = file.plan
+        if plan.choose is None:
+            self.chosen, self.how, self.asked = _user_agents.groups_of(
+                file.data, file.rows, file.heeded, plan.names, plan.merges, agents
+            )
+        else:
+            self.chosen, self.how, self.asked = _user_agents.chosen_groups(
+                file.data, file.rows, file.heeded, plan.choose, plan.merges, agents
+            )
+
+    def compile(self) -> None:
+        """Compile the rules of the groups."""
+        file = self.file
+        form = file.form(self.chosen[0]) if self.chosen else file.plan.forms[0]
+        self.ruleset: Ruleset = Ruleset(form)
+        self.ruleset.compile(file.data, file.rows, file.groups, self.chosen)
+
+    def is_named(self) -> bool:
+        """Tell whether a group names the agent."""
+        return len(self.chosen) > 0 and self.asked != b"*"
+
+    def group(self, number: int) -> Group:
+        """Return a group. The last one is kept: a large one takes long to make."""
+        last = self.last_group
+        if last is None or last[0] != number:
+            last = self.last_group = (number, self.file.group(number))
+        return last[1]
+
+    def groups(self) -> tuple[Group, ...]:
+        """Return the groups."""
+        return tuple([self.file.group(number) for number in self.chosen])
+
+    def group_lines(self) -> tuple[int, ...]:
+        """Return the line at which each group begins; agents with the same ones share rules."""
+        file = self.file
+        return tuple([file.rows.number(file.first_row(number)) for number in self.chosen])
+
+    def rule_lines(self) -> list[int]:
+        """Return the lines of the Allow and Disallow directives in the groups."""
+        rows = self.file.rows
+        found: list[int] = []
+        for number in self.chosen:
+            after = self.file.row_after(number)
+            for row in range(self.file.first_row(number), after):
+                if rows.code(row) == _ALLOW or rows.code(row) == _DISALLOW:
+                    found.append(rows.number(row))  # noqa: PERF401 - it would not be compiled
+        return found
+
+    def binding_rows(self) -> list[int]:
+        """Return the rows of the groups that follow a User-agent line for the agent."""
+        file = self.file
+        found: list[int] = []
+        for number in self.chosen:
+            after = file.row_after(number)
+            first = _user_agents.binding_row(
+                file.data, file.rows, file.first_row(number), after, self.how, self.asked
+            )
+            found.extend(range(first, after))
+        return found
+
+    def rule(self, row: int) -> Rule:
+        """Return the rule of a row."""
+        return self.file.rule(row)
+
+    def reading(self) -> Reading:
+        """Return how the groups are read: paths, patterns, and the choice between them."""
+        reading: Reading = self.ruleset.form.reading
+        return reading
+
+    def unmatched_allowed(self) -> bool:
+        """Tell whether a URL that no rule matches is allowed."""
+        return self.ruleset.unmatched_allowed
+
+    def compiled_rules(self) -> list[CompiledRule]:
+        """Return the rules as they are compared with paths, by number."""
+        return [CompiledRule(*values) for values in self.ruleset.patterns()]
+
+    def path_of(self, url: str) -> bytes:
+        """Return the part of a URL that is compared with patterns, in canonical form."""
+        return self.ruleset.path_of(encoded(url))
+
+    def number_for(self, url: str) -> int:
+        """Return the number of the rule that decides about a URL; see `Ruleset.number_for`."""
+        return self.ruleset.number_for(url)
