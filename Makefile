@@ -1,31 +1,41 @@
 # make run    show the main job on a robots.txt
 # make test   style, types, layers, and tests, compiled and as plain Python
 # make test-all  the same with all real files, and new random examples
-# make test-packaging  build, install and run the wheel and the source distribution
+# make wheel  build the wheel and the source distribution into dist, install the wheel and run it
+# make test-packaging  test the wheel and the source distribution
 # make test-spark   koster.bulk.spark on a real session of Spark: half a gigabyte, and Java 17
 # make test-service  the tester page in Chromium, and the service attacked and under load: Chromium, npm
 # make pictures   take the pictures of the tester that the docs show
 # make compat the test suites of the libraries that koster.compat stands in for
 # make differential  ask those libraries and koster.compat a million questions each
 # make bench  how fast, how large, and against whom
+# make constraints  write constraints.txt anew, with the newest versions: Python 3.11
 #
-# The first call sets up .venv, the next ones use it. KOSTER_PURE=1 skips compilation.
+# The first call sets up .venv, the next ones use it. KOSTER_PURE=1 skips compilation. pip installs the
+# versions in constraints.txt.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Build requirements, as in pyproject.toml.
 BUILD := 'setuptools>=77' 'Cython>=3.3,<4'
-WHEELS := 'click>=8.2' 'rich>=13.9' 'rich-click>=1.8' 'ai-crawler-index>=1.3'
+WHEELS := 'click>=8.2' 'rich>=13.9' 'rich-click>=1.8' 'jinja2>=3.1' 'ai-crawler-index>=1.3'
 HOT := $(wildcard src/koster/engine/*.p* src/koster/robots.p*) setup.py
 # What differential tests compare koster.compat with: their own dependencies are not needed.
 ORIGINALS := robotexclusionrulesparser==1.7.1 webcanon==0.3.0 apetest==0.1.1 protego==0.7.0
 PYTEST := $(BIN)/python -m pytest -q -r s -n 3 --dist loadgroup
-PIP := $(BIN)/python -m pip install -qq
+# koster.bulk runs on it too; it has no release for some Pythons and systems.
+RAY := 'ray>=2.40'
+CONSTRAINTS := -c constraints.txt
+PIP := $(BIN)/python -m pip install -qq $(CONSTRAINTS)
+
+# The public API as a user's mypy reads it: from the installed package, without our settings.
+OUTSIDE_MYPY = $(BIN)/mypy --strict --config-file= --cache-dir .mypy_cache/outside tests/packaging/public_api.py
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run test test-all test-packaging test-spark test-service pictures lint compat differential bench clean
+.PHONY: run test test-all test-packaging test-spark test-service pictures lint compat differential bench \
+  wheel constraints clean
 
 run: $(VENV)/compiled
 	@$(BIN)/python examples/run.py
@@ -45,6 +55,7 @@ lint: $(VENV)/dev $(VENV)/compiled
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(OUTSIDE_MYPY)
 	$(BIN)/lint-imports --no-cache
 
 test-spark: $(VENV)/spark $(VENV)/compiled
@@ -67,9 +78,20 @@ differential: $(VENV)/dev $(VENV)/compiled
 bench: $(VENV)/peers $(VENV)/browser $(VENV)/compiled
 	@KOSTER_PURE=0 $(BIN)/python -m benchmarks
 
+wheel: $(VENV)/dev
+	@rm -rf dist
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build --outdir dist > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log; exit 1; }
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && wheel=$$(echo dist/*.whl) \
+	  && $(BIN)/python -m venv "$$folder" \
+	  && "$$folder/bin/python" -m pip install -qq $(CONSTRAINTS) "$$wheel[cli]" \
+	  && "$$folder/bin/python" tests/packaging/check_wheel.py "$$wheel"
+
+constraints:
+	$(PYTHON) .ci/constraints.py $(ORIGINALS) $(RAY)
+
 # What `make run` needs: the command, its libraries, and what compiles the hot modules, which is
 # done after that, in place.
-$(VENV)/installed: pyproject.toml setup.py
+$(VENV)/installed: pyproject.toml setup.py constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "koster needs Python 3.11 or later; name one: make PYTHON=python3.12"; exit 1; }
 	@echo "Setting up $(VENV) (once, about half a minute): installs and compiles koster"
@@ -89,12 +111,12 @@ $(VENV)/dev: $(VENV)/installed | $(VENV)/compiled
 	@$(PIP) --group dev
 	@$(PIP) --no-deps $(ORIGINALS)
 	@KOSTER_PURE=1 $(PIP) --no-build-isolation --editable '.[all]'
-	@$(BIN)/python -m pip download -qq --dest $(VENV)/wheelhouse $(WHEELS)
+	@$(BIN)/python -m pip download -qq $(CONSTRAINTS) --dest $(VENV)/wheelhouse $(WHEELS)
 	@touch $@
 
 $(VENV)/spark: $(VENV)/dev
 	KOSTER_PURE=1 $(PIP) --no-build-isolation --editable '.[spark]'
-	$(PIP) 'ray>=2.40' || echo "Ray does not install here: its call is not tested"
+	$(PIP) $(RAY) || echo "Ray does not install here: its call is not tested"
 	@touch $@
 
 # axe-core is one file, which checks a page for accessibility.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from statistics import median
 
 import koster
-from koster import layout
+from koster import formatting
 from koster.analysis import classify, dead_rules, difference, redundant_rules
 from koster.lint import lint
 
@@ -26,8 +26,8 @@ def over_all_files() -> None:
     bodies = list(data.corpus().values())
     actions: dict[str, Callable[[bytes], object]] = {
         "`koster lint`": lint,
-        "`koster fmt`, proved": layout.formatted,
-        "`koster fmt --minify`, proved": layout.minified,
+        "`koster fmt`, proved": formatting.formatted,
+        "`koster fmt --minify`, proved": formatting.minified,
     }
     try:
         from susbot import Analysis

@@ -21,11 +21,12 @@ from support import ROOT
 from test_bulk_kernel import ONE, OTHER
 
 from koster.analysis import Budget
-from koster.bulk import _report_page, kernel, runs
+from koster.bulk import kernel, runs
 from koster.bulk.report import Share, report
 from koster.bulk.runs import Question
 from koster.cli._root import koster as command
 from koster.errors import UnreadableError
+from koster.reports.bulk import Shares, as_csv, as_page
 
 pytestmark = pytest.mark.any_mode
 
@@ -76,7 +77,7 @@ def test_the_numbers(tmp_path: Path) -> None:
     assert {each.sites for each in found.shares} == {6}
     gpt, ads, foo = (by_agent[name] for name in AGENTS)
     assert (gpt.named, gpt.closed, gpt.closed_by_name, gpt.partly) == (1, 3, 1, 0)
-    # It heeds no group for everybody: only j names it.
+    # It obeys no group for everybody: only j names it.
     assert (ads.by_name, ads.named, ads.closed, ads.partly) == (True, 1, 1, 0)
     assert (foo.named, foo.closed, foo.partly, foo.purpose) == (0, 2, 1, "others")
     assert {(each.outcome, each.sites) for each in found.fetches} == {
@@ -96,7 +97,7 @@ def test_crawls_are_apart(tmp_path: Path) -> None:
     found = shares(out)
     assert report(out).crawls == ("2024-03", "CC-MAIN-2025-01", "CC-MAIN-2026-01")
     assert [found[crawl, "GPTBot"].closed for crawl in report(out).crawls] == [1, 0, 1]
-    page = _report_page.page(report(out), "t")
+    page = as_page(Shares(report(out), "t"))
     assert page.count("<polyline") >= 1
     assert "In no crawl" not in page.partition("Training")[2].partition("<h2>")[0]
 
@@ -111,7 +112,7 @@ def test_rows_of_tables_are_sites(tmp_path: Path) -> None:
 
 def test_no_site_at_all(tmp_path: Path) -> None:
     archives.write(tmp_path / "in" / "a.warc.gz", [])
-    page = _report_page.page(report(classified(tmp_path)), "Nothing")
+    page = as_page(Shares(report(classified(tmp_path)), "Nothing"))
     assert "No site answered" in page
 
 
@@ -132,7 +133,7 @@ def test_its_csv_has_no_formulas(tmp_path: Path) -> None:
     """Agents come from whoever wrote their list, crawls from archives."""
     archives.write(tmp_path / "in" / "a.warc.gz", SITES)
     agents = ("=1+1", "+x", "-x", "@x", "\uff1dx", 'a"b')
-    written = report(classified(tmp_path, agents)).as_csv()
+    written = as_csv(report(classified(tmp_path, agents)))
     rows = list(csv.DictReader(written.splitlines()))
     assert {row["agent"] for row in rows} == {*(f"'{name}" for name in agents[:5]), 'a"b'}
     assert not [cell for row in rows for cell in row.values() if cell.startswith(agents[:5])]
@@ -149,7 +150,7 @@ def test_what_is_not_proved_is_counted_so(tmp_path: Path, monkeypatch: pytest.Mo
     pq.write_table(table, tmp_path / "in" / "robots.parquet")
     found = report(classified(tmp_path))
     assert {(each.unknown, each.closed, each.partly) for each in found.shares} == {(1, 0, 0)}
-    assert found.as_csv()
+    assert as_csv(found)
 
 
 @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
@@ -202,7 +203,7 @@ def test_nothing_on_the_page_is_a_tag_of_others(tmp_path: Path) -> None:
     archives.write(tmp_path / "in" / "b.warc.gz", SITES, f"y{evil}2")
     out = classified(tmp_path, (evil, "GPTBot"))
     reader = Texts()
-    reader.feed(_report_page.page(report(out), evil, evil))
+    reader.feed(as_page(Shares(report(out), evil, evil)))
     assert not reader.open
     assert "script" not in reader.tags
     assert evil.partition("\u202e")[0] in reader.text

@@ -333,11 +333,11 @@ def test_agents_from_a_file_and_those_that_are_known(table: Path, tmp_path: Path
     assert bulk("classify", table, "--agents", names, "-o", tmp_path / "a").exit_code == 0
     assert [each["agent"] for each in rows(tmp_path / "a")[0]["robots"]] == ["GPTBot", "FooBot"]
     assert bulk("classify", table, "--agents", "known", "-o", tmp_path / "b").exit_code == 0
-    known = [each.token for each in koster.agents.known()]
+    known = [each.token for each in koster.crawlers.known()]
     assert [each["agent"] for each in rows(tmp_path / "b")[0]["robots"]] == known
 
 
-def test_the_dialect_is_heeded(tmp_path: Path) -> None:
+def test_the_dialect_is_obeyed(tmp_path: Path) -> None:
     path = tmp_path / "robots.jsonl"
     as_jsonl(path, [{"body": "User-agent: *\nDisallowance: /"}])
     (row,) = answered(Question("classify", ("x",), dialect="GOOGLE"), path)

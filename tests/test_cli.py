@@ -18,8 +18,8 @@ from click.testing import CliRunner, Result
 from support import ROOT, Case, all_cases
 
 from koster import DIALECTS
-from koster._csv import csv_line
 from koster.cli._root import koster
+from koster.reports._csv import csv_line
 
 pytestmark = pytest.mark.any_mode
 

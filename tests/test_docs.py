@@ -19,11 +19,11 @@ from facades import COLUMNS
 from support import ROOT
 
 import koster
-import koster.agents
 import koster.analysis
 import koster.audit
 import koster.bulk
 import koster.cache
+import koster.crawlers
 import koster.fetch
 import koster.lint
 from koster.access import FailureKind
@@ -270,7 +270,7 @@ def test_every_code_of_lint_is_documented() -> None:
 
 
 def test_every_name_of_the_site_owner_s_modules_is_documented() -> None:
-    for module in (koster.analysis, koster.agents, koster.audit):
+    for module in (koster.analysis, koster.crawlers, koster.audit):
         for name in module.__all__:
             assert (
                 f"`{name}" in DOCS["linting.md"]

@@ -12,10 +12,12 @@ from hypothesis import given
 from support import ROOT, bodies
 
 import koster
-from koster._json import dumped
-from koster._records import of_finding
 from koster.lint import CHECK_OF, CHECKS, Family, Severity, chosen, fixed, lint
-from koster.lint._renderers import as_github, as_sarif
+from koster.reports._json import dumped
+from koster.reports.github import as_commands
+from koster.reports.lint import FileFindings, Findings
+from koster.reports.records import of_finding
+from koster.reports.sarif import as_log
 
 CASES = tomllib.loads((ROOT / "tests/findings.toml").read_text("utf-8"))["case"]
 
@@ -100,8 +102,8 @@ def test_lines_that_only_one_dialect_needs_are_not_dead() -> None:
     assert "S001" in {each.code for each in lint(body, dialects=())}
 
 
-def test_lines_that_only_an_older_dialect_heeds_are_not_dead_beside_it() -> None:
-    """To MK1996 a star is one: the plain line is the only one that it heeds."""
+def test_lines_that_only_an_older_dialect_obeys_are_not_dead_beside_it() -> None:
+    """To MK1996 a star is one: the plain line is the only one that it obeys."""
     body = b"User-agent: *\nDisallow: /trackback\nDisallow: */trackback\n"
     assert "S001" in {each.code for each in lint(body)}
     beside = lint(body, dialects=(koster.MK1996,))
@@ -126,8 +128,9 @@ def test_any_bytes_can_be_linted_and_mended(body: bytes) -> None:
             assert 0 <= edit.start <= edit.end <= len(body)
     fixed(body, found)
     assert len(json.loads(dumped(list(map(of_finding, found))))) == len(found)
-    assert json.loads(as_sarif([("a.txt", found)]))["version"] == "2.1.0"
-    assert len(as_github([("a.txt", found)]).splitlines()) == len(found)
+    shown = Findings([FileFindings("a.txt", "a.txt", body, found)], [])
+    assert json.loads(as_log(shown))["version"] == "2.1.0"
+    assert len(as_commands(shown).splitlines()) == len(found)
 
 
 def _robot(message: str) -> str:
@@ -174,7 +177,9 @@ def test_what_is_special_to_no_dialect_is_not_found_there() -> None:
 def test_github_gets_names_escaped(path: str, written: str) -> None:
     """As https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands has it."""
     found = lint(b"User-agent: *\nDisallow: a%0A::error::\x1b\n", dialects=())
-    printed = as_github([(path, found)], [f"{path}: cannot be read"])
+    printed = as_commands(
+        Findings([FileFindings(path, path, b"", found)], [f"{path}: cannot be read"])
+    )
     first, *others = printed.split("\n")
     data = written.replace("%3A", ":").replace("%2C", ",")
     assert first == f"::error title=koster::{data}: cannot be read"

@@ -877,27 +877,27 @@ def test_a_client_may_use_so_much_worker_time() -> None:
 
 INTERRUPTED = """
 import json, random, sys
-from koster import _answers
-from koster import _worker
+from koster.worker import answers
+from koster.worker import loop
 chance = random.Random(1)
 files = [open(path, "rb").read() for path in sys.argv[1:]]
 def all_answers():
     found = []
     for body in files:
-        found.append(_answers.lint(body, ["RFC9309", "GOOGLE"]))
-        found.append(_answers.audited(body, "RFC9309"))
-        found.append(_answers.disagreeing(body, "RFC9309", ["MK1996", "GOOGLE", "EXTENDED2"], ["*"]))
+        found.append(answers.lint(body, ["RFC9309", "GOOGLE"]))
+        found.append(answers.audited(body, "RFC9309"))
+        found.append(answers.disagreeing(body, "RFC9309", ["MK1996", "GOOGLE", "EXTENDED2"], ["*"]))
     return found
 ended = 0
 while ended < 30:
     for body in files:
         seconds = chance.uniform(0.0005, 0.02)
-        found = _worker.answered("lint", (body, ["RFC9309", "GOOGLE"]), seconds, 9)
-        ended += found[0] == _worker.OVERTIME
+        found = loop.answered("lint", (body, ["RFC9309", "GOOGLE"]), seconds, 9)
+        ended += found[0] == loop.OVERTIME
         question = body, "GOOGLE", ["MK1994"], ["x"]
-        found = _worker.answered("disagreeing", question, 9, seconds)
-        ended += found[0] == _worker.OVERTIME
-        _worker.answered("audited", (body, "GOOGLE"), seconds, 9)
+        found = loop.answered("disagreeing", question, 9, seconds)
+        ended += found[0] == loop.OVERTIME
+        loop.answered("audited", (body, "GOOGLE"), seconds, 9)
 print(json.dumps(all_answers()))
 """
 

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from support import bodies
 
 import koster
-from koster import agents, compose, expectations, layout
-from koster.agents import Heeds, Purpose
+from koster import compose, crawlers, expectations, formatting
 from koster.analysis import EVERYBODY, Extent, classify
-from koster.audit import audit, page
+from koster.audit import audit
+from koster.crawlers import Obeys, Purpose
 from koster.diff import compare
+from koster.reports.audit import Audited, as_page
 
 
 def parsed(body: str | bytes) -> koster.RobotsTxt:
@@ -117,7 +118,7 @@ def test_a_word_that_several_groups_share_is_asked_about() -> None:
     old = parsed("User-agent: So web\nDisallow: /a\nUser-agent: So inst\nAllow: /a\nDisallow: /b\n")
     new = parsed("User-agent: So web\nDisallow: /a\nUser-agent: So inst\nDisallow: /b\n")
     assert not compare(old, new).decides_alike
-    assert b"Allow: /a" in layout.minified(old.body)
+    assert b"Allow: /a" in formatting.minified(old.body)
 
 
 def test_what_is_said_between_two_names_is_for_the_first() -> None:
@@ -188,7 +189,7 @@ def test_the_usual_layout() -> None:
         "\ufeffuser-agent:foo\rDISALLOW :/a# why\r\nsitemap:https://e.com/s\n\n\n\n# Bar\n"
         "User-Agent:  bar\nallow:\nowner: me\n  odd\n\n"
     )
-    assert layout.formatted(body.encode()).decode() == (
+    assert formatting.formatted(body.encode()).decode() == (
         "User-agent: foo\nDisallow: /a  # why\nSitemap: https://e.com/s\n\n# Bar\n"
         "User-agent: bar\nAllow:\nowner: me\nodd\n"
     )
@@ -196,41 +197,43 @@ def test_the_usual_layout() -> None:
 
 def test_groups_get_a_blank_line() -> None:
     body = b"User-agent: a\nDisallow: /\n# b and c\nUser-agent: b\nUser-agent: c\nDisallow: /x\n"
-    assert layout.formatted(body) == body.replace(b"# b", b"\n# b")
+    assert formatting.formatted(body) == body.replace(b"# b", b"\n# b")
 
 
 def test_a_short_file_says_the_same() -> None:
     body = (
         b"# c\nUser-agent: *\nDisallow: /a\nDisallow: /a/b\nAllow: /c\nFoo: bar\nCrawl-delay: 1\n"
     )
-    assert layout.minified(body) == b"User-agent: *\nDisallow: /a\nCrawl-delay: 1\n"
+    assert formatting.minified(body) == b"User-agent: *\nDisallow: /a\nCrawl-delay: 1\n"
 
 
 def test_a_group_without_rules_stays_one() -> None:
     body = b"User-agent: foo\nAllow: /\nUser-agent: bar\nDisallow: /\n"
-    assert layout.minified(body) == b"User-agent: foo\nDisallow:\nUser-agent: bar\nDisallow: /\n"
+    assert (
+        formatting.minified(body) == b"User-agent: foo\nDisallow:\nUser-agent: bar\nDisallow: /\n"
+    )
 
 
 def test_what_would_change_a_dialect_is_not_written() -> None:
     """To the Extended Standard a comment begins after white space alone."""
     body = b"User-agent: *\nRobot-version: 2.0\nDisallow: /a#b\n"
-    layout.formatted(body)
-    with pytest.raises(layout.NotTheSame, match="EXTENDED2"):
-        layout.formatted(body, [koster.RFC9309, koster.EXTENDED2])
+    formatting.formatted(body)
+    with pytest.raises(formatting.NotTheSame, match="EXTENDED2"):
+        formatting.formatted(body, [koster.RFC9309, koster.EXTENDED2])
 
 
-@given(strategies.bodies, st.sampled_from([layout.formatted, layout.minified]))
+@given(strategies.bodies, st.sampled_from([formatting.formatted, formatting.minified]))
 def test_what_is_written_again_says_the_same(body: bytes, write: object) -> None:
     assert callable(write)
     try:
         after = write(body)
-    except layout.NotTheSame:
+    except formatting.NotTheSame:
         return
     assert compare(parsed(body), parsed(after)).is_empty
     assert write(after) == after
 
 
-@pytest.mark.parametrize("write", [layout.formatted, layout.minified])
+@pytest.mark.parametrize("write", [formatting.formatted, formatting.minified])
 @pytest.mark.parametrize(
     ("body", "why"),
     [
@@ -249,18 +252,18 @@ def test_what_is_written_again_says_the_same(body: bytes, write: object) -> None
 def test_what_cannot_be_read_is_not_written_again(
     write: Callable[[bytes], bytes], body: bytes, why: str
 ) -> None:
-    if write is layout.minified and b"x\nUser" in body:
+    if write is formatting.minified and b"x\nUser" in body:
         # The line that begins so says nothing, and goes.
         assert write(body) == b"User-agent: *\nDisallow: /a\n"
         return
-    with pytest.raises(layout.NotTheSame, match=why):
+    with pytest.raises(formatting.NotTheSame, match=why):
         write(body)
 
 
 @pytest.mark.parametrize("body", [b"", b"\n \n", b"# we allow everything\n", b"Sitemap: /s\n"])
 def test_a_file_without_rules_can_be_read(body: bytes) -> None:
-    assert layout.is_readable(body)
-    assert layout.formatted(body) == body.strip() + b"\n" * (body.strip() != b"")
+    assert formatting.is_readable(body)
+    assert formatting.formatted(body) == body.strip() + b"\n" * (body.strip() != b"")
 
 
 def test_real_files_written_again_decide_the_same(conformance_data: None) -> None:
@@ -271,9 +274,9 @@ def test_real_files_written_again_decide_the_same(conformance_data: None) -> Non
         pieces = [rule.pattern for group in robots.groups for rule in group.rules] or ["/"]
         urls = [made_up(rng, pieces) for _ in range(200)]
         names = ["*", *rng.sample([a for g in robots.groups for a in g.agents] or ["x"], 1)]
-        for write in (layout.formatted, layout.minified):
-            if not layout.is_readable(body):
-                with pytest.raises(layout.NotTheSame):
+        for write in (formatting.formatted, formatting.minified):
+            if not formatting.is_readable(body):
+                with pytest.raises(formatting.NotTheSame):
                     write(body)
                 continue
             after = parsed(write(body))
@@ -311,7 +314,7 @@ def test_crawlers_are_expected_by_their_purpose() -> None:
     found = results(
         '[[expect]]\nagent = "@ai-search"\ndisallow = "/"\n', "User-agent: *\nDisallow: /\n"
     )
-    assert len(found) == len(agents.of_purposes([Purpose.AI_SEARCH])) > 5
+    assert len(found) == len(crawlers.of_purposes([Purpose.AI_SEARCH])) > 5
     assert all(passed for passed, _, _ in found)
 
 
@@ -319,14 +322,14 @@ def test_what_google_needs_is_no_dead_rule() -> None:
     text = "User-agent: *\nDisallow: /a+\nDisallow: /a%2B\n"
     assert results("no-dead-rules = true\n", text)[0][0]
     assert not results("no-dead-rules = true\ndialect = 'GOOGLE'\n", text + "Disallow: /a+\n")[0][0]
-    short = layout.minified(text.encode())
+    short = formatting.minified(text.encode())
     assert compare(*(koster.parse(each, koster.GOOGLE) for each in (text, short))).is_empty
-    assert layout.minified(text.encode(), [koster.RFC9309]) != short
+    assert formatting.minified(text.encode(), [koster.RFC9309]) != short
 
 
 def test_a_short_file_has_no_idle_groups() -> None:
     body = b"User-agent: *\nDisallow: /a\n\nUser-agent: foo\nDisallow:\n\nUser-agent: *\nAllow: /\n"
-    assert layout.minified(body) == b"User-agent: *\nDisallow: /a\nUser-agent: foo\n"
+    assert formatting.minified(body) == b"User-agent: *\nDisallow: /a\nUser-agent: foo\n"
 
 
 def test_a_file_must_decide_as_another() -> None:
@@ -376,16 +379,16 @@ def test_wrong_expectations_are_told(text: str, why: str) -> None:
 
 
 def test_the_registry_is_sound() -> None:
-    known = agents.known()
+    known = crawlers.known()
     assert len({each.token.lower() for each in known}) == len(known) > 150
     assert {each.purpose for each in known} == set(Purpose)
     assert all(each.source.startswith("https://") for each in known)
-    assert agents.named("gptbot") == agents.named("GPTBot")
-    assert agents.named("nobody") is None
-    assert {each.token for each in agents.of_purposes([Purpose.ADS])} >= {"AdsBot-Google"}
-    adsbot = agents.named("AdsBot-Google")
+    assert crawlers.named("gptbot") == crawlers.named("GPTBot")
+    assert crawlers.named("nobody") is None
+    assert {each.token for each in crawlers.of_purposes([Purpose.ADS])} >= {"AdsBot-Google"}
+    adsbot = crawlers.named("AdsBot-Google")
     assert adsbot is not None
-    assert adsbot.heeds is Heeds.OWN_GROUPS
+    assert adsbot.obeys is Obeys.OWN_GROUPS
 
 
 def test_an_audit_says_who_may() -> None:
@@ -402,19 +405,19 @@ def test_an_audit_says_who_may() -> None:
     assert not found["Googlebot"].is_named
 
 
-def test_who_heeds_its_own_groups_is_not_covered_by_everybodys() -> None:
+def test_who_obeys_its_own_groups_is_not_covered_by_everybodys() -> None:
     robots = parsed("User-agent: *\nDisallow: /\n")
     found = {each.crawler.token: each for each in audit(robots).verdicts}
     assert found["AdsBot-Google"].extent is Extent.NONE
     assert found["Googlebot"].extent is Extent.ALL
-    assert found["AdsBot-Google"].how == "not named; heeds no *"
+    assert found["AdsBot-Google"].how == "not named; obeys no *"
 
 
 def test_who_does_not_read_the_file_may_fetch_everything() -> None:
     found = {
         each.crawler.token: each for each in audit(parsed("User-agent: *\nDisallow: /\n")).verdicts
     }
-    unbound = [each for each in agents.known() if each.heeds is Heeds.NOTHING]
+    unbound = [each for each in crawlers.known() if each.obeys is Obeys.NOTHING]
     assert len(unbound) > 5
     for each in unbound:
         assert found[each.token].extent is Extent.NONE
@@ -442,7 +445,8 @@ def test_the_summary_tells_parts_from_all() -> None:
             parsed(
                 "User-agent: *\nDisallow: /\n"
                 + "".join(
-                    f"User-agent: {each.token}\n" for each in agents.of_purposes([Purpose.TRAINING])
+                    f"User-agent: {each.token}\n"
+                    for each in crawlers.of_purposes([Purpose.TRAINING])
                 )
                 + "Disallow: /\n"
             )
@@ -451,7 +455,7 @@ def test_the_summary_tells_parts_from_all() -> None:
 
 
 def test_the_summary_names_who_is_not_covered() -> None:
-    training = [each for each in agents.known() if each.purpose is Purpose.TRAINING]
+    training = [each for each in crawlers.known() if each.purpose is Purpose.TRAINING]
     lines = "".join(f"User-agent: {each.token}\n" for each in training[2:])
     found = audit(parsed(f"{lines}Disallow: /\n"))
     assert (
@@ -466,7 +470,7 @@ def test_a_page_has_no_control_characters() -> None:
     robots = parsed(
         "User-agent: *\nDisallow: /\x1b[31m\x01\nLicense: \x1bx\nContent-Usage: /\x1b a=b\n"
     )
-    made = page(audit(robots), "a\x1bb")
+    made = as_page(Audited(audit(robots), "a\x1bb"))
     assert not [each for each in made if not each.isprintable() and each != "\n"]
 
 
@@ -487,12 +491,12 @@ class Page(HTMLParser):
 def test_the_page_has_nothing_from_elsewhere_and_nothing_of_the_file_as_markup() -> None:
     evil = "<script>alert(1)</script>"
     robots = parsed(f"User-agent: GPTBot\nDisallow: /{evil}\"'\nLicense: https://e.com/{evil}\n")
-    text = page(audit(robots), f"{evil} & co", evil)
+    text = as_page(Audited(audit(robots), f"{evil} & co", evil))
     seen = Page(text)
     assert "script" not in seen.tags
     assert not {"img", "link", "iframe"} & set(seen.tags)
     assert all(link.startswith("https://") for link in seen.links)
-    assert seen.tags.count("rect") == len(agents.known())
+    assert seen.tags.count("rect") == len(crawlers.known())
 
 
 def test_intentions_become_a_file() -> None:
@@ -572,8 +576,8 @@ def test_a_mark_of_the_beginning_is_text_elsewhere() -> None:
     made = compose.compose(compose.Intentions(sitemaps=("https://e.com/s",)), keep).body
     assert parsed(made).allowed("/y", "x")
     assert "\n\ufeffDisallow: /\n" in made.decode()
-    assert parsed(layout.formatted(keep)).allowed("/y", "x")
-    assert layout.formatted(layout.formatted(keep)) == layout.formatted(keep)
+    assert parsed(formatting.formatted(keep)).allowed("/y", "x")
+    assert formatting.formatted(formatting.formatted(keep)) == formatting.formatted(keep)
 
 
 def test_comments_that_are_not_about_a_group_stay_when_it_goes() -> None:
@@ -708,12 +712,12 @@ def test_without_the_registry_the_extra_is_named(monkeypatch: pytest.MonkeyPatch
     import sys
 
     monkeypatch.setitem(sys.modules, "ai_crawler_index", None)
-    agents.known.cache_clear()
+    crawlers.known.cache_clear()
     try:
-        with pytest.raises(koster.MissingExtraError, match=r"koster\[agents\]"):
-            agents.known()
+        with pytest.raises(koster.MissingExtraError, match=r"koster\[crawlers\]"):
+            crawlers.known()
     finally:
-        agents.known.cache_clear()
+        crawlers.known.cache_clear()
 
 
 _wanted = st.sampled_from(["allow", "disallow"])
@@ -743,7 +747,7 @@ def test_what_is_wanted_holds(
     robots = parsed(made.body)
     said = {
         each.token: want
-        for each in agents.known()
+        for each in crawlers.known()
         for p, want in purposes.items()
         if each.purpose is p
     }

@@ -47,8 +47,8 @@ from .robots import RobotsTxt, Rules, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._values import CleanParam, Preference, RequestRate, VisitTime
     from .access import Outcome, Unreachable
+    from .directives import CleanParam, Preference, RequestRate, VisitTime
     from .fetch import PUBLIC_ONLY as PUBLIC_ONLY
     from .fetch import AsyncRobotsClient as AsyncRobotsClient
     from .fetch import RobotsClient as RobotsClient
@@ -99,7 +99,7 @@ __all__ = [
 #: Names by the module that is loaded when one of them is first asked for: what only pacing,
 #: preferences and fetching need.
 _LATE = {
-    **dict.fromkeys(("CleanParam", "Preference", "RequestRate", "VisitTime"), "_values"),
+    **dict.fromkeys(("CleanParam", "Preference", "RequestRate", "VisitTime"), "directives"),
     **dict.fromkeys(("Outcome", "Unreachable"), "access"),
     **dict.fromkeys(("PUBLIC_ONLY", "AsyncRobotsClient", "RobotsClient"), "fetch"),
 }

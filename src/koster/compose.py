@@ -1,6 +1,6 @@
 """Compose: a robots.txt from what its author wants, with the robots of the registry by name.
 
-A robot that a group names heeds no other group, so that every group here says all that is for its
+A robot that a group names obeys no other group, so that every group here says all that is for its
 robots: the paths that are closed to everybody stand in each.
 """
 
@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .agents import Heeds, Purpose, known
 from .analysis import Extent, classify, difference, rule_sets
+from .crawlers import Obeys, Purpose, known
 from .diff import MOST_ASKED, Comparison, compare
 from .model import RULES, Directive, LineKind, Scope
 from .robots import parse
@@ -472,16 +472,16 @@ def _everybody(intentions: Intentions, rules: list[str], settings: list[str]) ->
 
 
 def _for_own_groups(taken: set[str], old: RobotsTxt, intentions: Intentions) -> list[str]:
-    """Return a group for those who heed no group for everybody, so that closed paths are closed."""
+    """Return a group for those who obey no group for everybody, so that closed paths are closed."""
     left = [
         each.token
         for each in known()
-        if each.heeds is Heeds.OWN_GROUPS
+        if each.obeys is Obeys.OWN_GROUPS
         and each.token.lower() not in taken
         and not old.rules_for(each.token).is_named
     ]
     rules = ["Disallow: /"] if intentions.others == DISALLOW else _paths(intentions)
     if not left or not rules:
         return []
-    comment = "# These heed groups that name them, and none for everybody."
+    comment = "# These obey groups that name them, and none for everybody."
     return ["", comment, *(f"User-agent: {name}" for name in left), *rules, ""]

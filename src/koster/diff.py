@@ -14,7 +14,7 @@ from .analysis import EVERYBODY, Budget, Differences, difference, first_of, name
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ._values import Preference
+    from .directives import Preference
     from .robots import RobotsTxt, Rules
 
 __all__ = ["EVERYBODY", "MOST_ASKED", "Change", "Comparison", "Setting", "compare"]

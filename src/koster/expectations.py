@@ -11,8 +11,8 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .agents import Purpose, of_purposes
 from .analysis import WholeFile
+from .crawlers import Purpose, of_purposes
 from .dialects import GOOGLE, RFC9309, dialect_named
 from .diff import compare
 from .errors import KosterError, MissingExtraError, UnknownDialectError

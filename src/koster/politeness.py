@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 
 from ._moments import later
-from ._values import DAY_MINUTES, RequestRate, VisitTime, minute_of, spans, utc
 from .dialects import Rates
+from .directives import DAY_MINUTES, RequestRate, VisitTime, minute_of, spans, utc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

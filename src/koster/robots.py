@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from ._values import CleanParam, Preference, RequestRate, Values, VisitTime
     from .dialects import Dialect
+    from .directives import CleanParam, Preference, RequestRate, Values, VisitTime
     from .engine.document import File
     from .engine.ruleset import Ruleset
     from .engine.selection import Selection
@@ -192,7 +192,7 @@ class RobotsTxt:
 
 def _values_in(file: File, rows: Iterable[int]) -> Values:
     """Return what some rows of a file say."""
-    from ._values import Values  # noqa: PLC0415 - see there
+    from .directives import Values  # noqa: PLC0415 - see there
 
     dialect = file.plan.dialect
     through_end = dialect.window_end == WindowEnd.THROUGH_MINUTE

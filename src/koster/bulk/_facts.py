@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from .. import _values
+from .. import directives
 from .._charsets import MAX_BYTES
 from ..engine import batches as _batches
 from ..lint import is_binary, is_page, wide_charset
@@ -60,8 +60,8 @@ FACTS = pa.struct([
 ])  # fmt: skip
 
 _PREFERENCES = {
-    Directive.CONTENT_SIGNAL.code: _values.content_signal,
-    Directive.CONTENT_USAGE.code: _values.content_usage,
+    Directive.CONTENT_SIGNAL.code: directives.content_signal,
+    Directive.CONTENT_USAGE.code: directives.content_usage,
 }
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
@@ -106,7 +106,7 @@ def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
         elif code == Directive.SITEMAP.code and value:
             sitemaps.append(_told(value))
         elif code == Directive.CRAWL_DELAY.code:
-            seconds = _values.delay(value)
+            seconds = directives.delay(value)
             if seconds is not None:
                 delays.append((seconds, group, line))
         elif code in _PREFERENCES:

@@ -8,12 +8,10 @@ no origins, each row is a site.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
-from decimal import Decimal
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._csv import csv_line
-from ..agents import Heeds, Purpose, known, place_in_reports
+from ..crawlers import Obeys, Purpose, known, place_in_reports
 from ..errors import MissingExtraError, UnreadableError, missing
 from . import runs
 from ._inputs import ARCHIVED
@@ -27,7 +25,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     import os
 
-    from ..agents import Crawler
+    from ..crawlers import Crawler
 
 __all__ = ["Fetches", "Report", "Share", "report"]
 
@@ -45,7 +43,7 @@ class Share:
 
     ``sites`` answered with a file; ``named`` of them name the agent, ``closed`` disallow all,
     ``closed_by_name`` in a group that names it, ``partly`` a part, and of ``unknown`` it could not
-    be proved. A crawler that heeds no groups for
+    be proved. A crawler that obeys no groups for
     everybody (``by_name``) is counted as disallowed only by sites that name it.
     """
 
@@ -103,17 +101,6 @@ class Report:
     def of(self, crawl: str) -> tuple[Share, ...]:
         """Return the shares of a crawl."""
         return tuple(each for each in self.shares if each.crawl == crawl)
-
-    def as_csv(self) -> str:
-        """Return the shares as CSV, with a line of headings; see `koster._csv` on formulas."""
-        ratios = ("share_closed", "share_by_name", "share_partly")
-        lines = [csv_line([*(field.name for field in fields(Share)), *ratios])]
-        for each in self.shares:
-            cells = ["yes" if value is True else "" if value is False else value
-                     for value in astuple(each)]  # fmt: skip
-            shares = [Decimal(f"{getattr(each, ratio):.6f}") for ratio in ratios]
-            lines.append(csv_line([*cells, *shares]))
-        return "".join(lines)
 
 
 def report(folder: str | os.PathLike[str]) -> Report:
@@ -174,12 +161,12 @@ _SHARES = """
 SELECT crawl, agent,
     count(*) AS sites,
     count(*) FILTER (WHERE written) AS named,
-    count(*) FILTER (WHERE effective = 'all' AND (written OR heeds_all)) AS closed,
+    count(*) FILTER (WHERE effective = 'all' AND (written OR obeys_all)) AS closed,
     count(*) FILTER (WHERE effective = 'all' AND written) AS closed_by_name,
-    count(*) FILTER (WHERE effective = 'some' AND (written OR heeds_all)) AS partly,
+    count(*) FILTER (WHERE effective = 'some' AND (written OR obeys_all)) AS partly,
     count(*) FILTER (WHERE effective IS NULL) AS unknown
 FROM (
-    SELECT answers.*, NOT coalesce(by_name, false) AS heeds_all
+    SELECT answers.*, NOT coalesce(by_name, false) AS obeys_all
     FROM (SELECT crawl, unnest(robots, recursive := true) FROM sites) AS answers
     LEFT JOIN crawlers USING (agent)
 )
@@ -211,7 +198,7 @@ def summarised(
     con.execute("CREATE TEMP TABLE crawlers (agent TEXT, by_name BOOLEAN)")
     con.executemany(
         "INSERT INTO crawlers VALUES (?, ?)",
-        [[token, each.heeds is Heeds.OWN_GROUPS] for token, each in crawlers.items()]
+        [[token, each.obeys is Obeys.OWN_GROUPS] for token, each in crawlers.items()]
         or [["", False]],
     )
     shares = [_share(row, crawlers.get(row[1])) for row in con.execute(_SHARES).fetchall()]
@@ -245,6 +232,6 @@ def _share(row: tuple[Any, ...], crawler: Crawler | None) -> Share:
         agent,
         crawler.operator if crawler else "",
         crawler.purpose.value if crawler else _OTHERS,
-        crawler is not None and crawler.heeds is Heeds.OWN_GROUPS,
+        crawler is not None and crawler.obeys is Obeys.OWN_GROUPS,
         *counts,
     )

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from ..errors import UnreadableError
+from ..reports.plain import printable
 from ..robots import MAX_PARSED_BYTES
-from ._screen import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .. import layout
+from .. import formatting
 from .._charsets import by_mark, is_wide, marked_charset
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError, UrlError
 from ..lint import is_binary, is_page, wide_charset
 from ..model import Reason
+from ..reports import screen
+from ..reports.plain import shortened
 from ..robots import MAX_PARSED_BYTES
-from . import _files, _screen, _sites
+from . import _files, _sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,7 +84,7 @@ def read_all(
         try:
             found.append(read_one(path, settings, dialect))
         except UnreadableError as error:
-            _screen.complain(str(error))
+            screen.complain(str(error))
             troubles.append(str(error))
     return found, troubles
 
@@ -90,9 +92,9 @@ def read_all(
 def warn_of_no_text(each: Input) -> None:
     """Warn of a file in which clients find no rules, or only those that know its charset."""
     if wrong := _unreadable(each.body, (RFC9309, GOOGLE)):
-        _screen.complain(f"{each.name}: {wrong}; crawlers find no rules in it")
+        screen.complain(f"{each.name}: {wrong}; crawlers find no rules in it")
     elif is_wide(each.charset):
-        _screen.complain(
+        screen.complain(
             f"{each.name}: is in {charset_name(each)}; crawlers that read only UTF-8 find no rules "
             "in it"
         )
@@ -100,7 +102,7 @@ def warn_of_no_text(each: Input) -> None:
 
 def charset_name(each: Input) -> str:
     """Return what a file was in, to be shown."""
-    return _screen.shortened((each.charset or "utf-8").upper())
+    return shortened((each.charset or "utf-8").upper())
 
 
 def _unreadable(body: bytes, dialects: tuple[Dialect, ...]) -> str | None:
@@ -111,7 +113,7 @@ def _unreadable(body: bytes, dialects: tuple[Dialect, ...]) -> str | None:
         return "seems to be in UTF-16 or UTF-32, without a byte order mark"
     if is_binary(body):
         return "is binary, not text"
-    if not layout.is_readable(body, dialects):
+    if not formatting.is_readable(body, dialects):
         return "has no line that can be read as robots.txt"
     return None
 
@@ -181,7 +183,7 @@ def _fetched(path: str, settings: _sites.Settings, dialect: Dialect) -> Input:
     if outcome.robots is None:
         if outcome.reason is Reason.UNAVAILABLE:
             # RFC 9309 §2.3.1.3: that is what a file that says nothing says.
-            _screen.complain(f"{outcome.origin}: has no robots.txt ({outcome.why}); all is allowed")
+            screen.complain(f"{outcome.origin}: has no robots.txt ({outcome.why}); all is allowed")
             return Input(outcome.url, b"")
         raise UnreadableError(f"{outcome.origin}: fetching its robots.txt failed ({outcome.why})")
     return Input(outcome.url, outcome.robots.body, outcome.is_cut, outcome.charset)

@@ -9,7 +9,7 @@ import rich_click as click
 from click.exceptions import NoArgsIsHelpError
 
 from .. import COMPILED, __version__
-from . import _screen
+from ..reports.plain import printable
 from .audit import audit
 from .bulk import bulk
 from .check import check
@@ -48,7 +48,7 @@ def _printable_errors() -> Iterator[None]:
         raise
     except click.UsageError as error:
         lines = error.format_message().split("\n")
-        raise click.UsageError("\n".join(map(_screen.printable, lines)), error.ctx) from error
+        raise click.UsageError("\n".join(map(printable, lines)), error.ctx) from error
 
 
 @click.group(cls=_Koster, context_settings={"help_option_names": ["-h", "--help"]})

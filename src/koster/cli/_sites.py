@@ -24,7 +24,7 @@ from .. import origins
 from .._version import VERSION
 from ..access import read_as
 from ..errors import MissingExtraError
-from . import _screen
+from ..reports import screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -93,7 +93,7 @@ def origin_of(url: str) -> str:
     try:
         from ..fetch import to_ascii
     except MissingExtraError as error:
-        _screen.complain(str(error))
+        screen.complain(str(error))
         sys.exit(2)
     return str(origins.origin_of(url, to_ascii))
 
@@ -135,7 +135,7 @@ def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
 
         def complain(event: Event) -> None:
             if event.name is EventName.CACHE_FAILED:
-                _screen.complain(f"the cache is not used: {event.attributes['error.message']}")
+                screen.complain(f"the cache is not used: {event.attributes['error.message']}")
 
         return RobotsClient(
             settings.user_agent,
@@ -146,7 +146,7 @@ def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
             on_event=complain,
         )
     except MissingExtraError as error:
-        _screen.complain(str(error))
+        screen.complain(str(error))
         sys.exit(2)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
@@ -206,7 +206,7 @@ def stoppable(command: Callable[P, R]) -> Callable[P, R]:
         try:
             return command(*args, **kwargs)
         except KeyboardInterrupt:
-            _screen.complain("stopped")
+            screen.complain("stopped")
             sys.exit(INTERRUPTED)
 
     return stopping

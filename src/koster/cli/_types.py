@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from ..dialects import DIALECTS, RFC9309, Dialect, dialect_named
 from ..errors import UnknownDialectError
+from ..reports.registry import formats_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -91,6 +92,20 @@ def dialects_option(what: str, otherwise: str) -> Callable[[F], F]:
         multiple=True,
         metavar="NAME",
         help=f"{what}: {', '.join(DIALECTS)}, or all{otherwise}",
+    )
+
+
+def format_option(result: type, what: str) -> Callable[[F], F]:
+    """Return the option for the format of a kind of result; ``what`` is its help."""
+    formats = formats_of(result)
+    return click.option(
+        "--format",
+        "-f",
+        "form",
+        type=click.Choice(formats),
+        default=formats[0],
+        show_default=True,
+        help=what,
     )
 
 

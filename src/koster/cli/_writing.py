@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UnreadableError
-from . import _files, _screen
+from ..reports import screen
+from ..reports.plain import printable
+from . import _files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +35,7 @@ def replace(path: str, body: bytes, before: Version | None = None) -> None:
     Raises:
         UnreadableError: it cannot be written, or has changed.
     """
-    shown = _screen.printable(path)
+    shown = printable(path)
     target = Path(path).resolve()
     with _as_unreadable(shown):
         status = target.stat() if target.exists() else None
@@ -52,10 +54,10 @@ def replace(path: str, body: bytes, before: Version | None = None) -> None:
         _keep_both(shown, body, now, new)
         return
     if lost:
-        _screen.complain(f"{shown}: could not keep {', '.join(lost)}")
+        screen.complain(f"{shown}: could not keep {', '.join(lost)}")
     if status is not None and status.st_nlink > 1:
         others = "another hard link" if status.st_nlink == 2 else "other hard links"
-        _screen.complain(f"{shown}: the file has {others} with the old content")
+        screen.complain(f"{shown}: the file has {others} with the old content")
 
 
 def _keep_both(shown: str, body: bytes, now: Version | None, new: str) -> None:
@@ -70,7 +72,7 @@ def _keep_both(shown: str, body: bytes, now: Version | None, new: str) -> None:
         return
     raise UnreadableError(
         f"{shown}: changed on disk after koster read it, and was not overwritten; the new content "
-        f"is in {_screen.printable(new)}"
+        f"is in {printable(new)}"
     )
 
 
@@ -172,7 +174,7 @@ def _copy_extended(target: Path, new: str) -> list[str]:
             if name not in os.listxattr(new) or os.getxattr(new, name) != value:
                 os.setxattr(new, name, value)
         except OSError:
-            lost.append(_screen.printable(name))
+            lost.append(printable(name))
     if _ACL not in names:
         with suppress(OSError):
             os.removexattr(new, _ACL)

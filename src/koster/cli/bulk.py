@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import rich_click as click
 
-from ..agents import known
+from ..crawlers import known
 from ..errors import KosterError, MissingExtraError, UnreadableError
 from ..expectations import ExpectationsError, robots_meant
-from . import _files, _screen, _sites, _writing
+from ..reports import screen
+from ..reports.bulk import Shares, as_csv, as_page
+from ..reports.plain import counted, printable
+from ..reports.registry import render
+from . import _files, _sites, _writing
 from ._types import dialect_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ..bulk import runs
-    from ..bulk.report import Report
     from ..bulk.runs import Input
     from ..dialects import Dialect
 
 #: Bad records of an input that are printed; the shard lists more.
 _PRINTED = 3
-
-#: Crawlers of a report that are printed.
-_MOST = 12
 
 #: Who is meant by ``--agents known``.
 _KNOWN = "known"
@@ -255,7 +255,7 @@ def _runs() -> Any:
 
 
 def _fail(why: str) -> NoReturn:
-    _screen.complain(why)
+    screen.complain(why)
     sys.exit(3)
 
 
@@ -271,14 +271,14 @@ def _run(
     """Ask, tell what became of it, and exit with its code."""
     runs = _runs()
     for trouble in troubles:
-        _screen.complain(trouble)
+        screen.complain(trouble)
     if not inputs:
         sys.exit(3)
     try:
         with _progress(inputs, is_quiet=is_quiet) as progress:
             done = runs.run(question, inputs, output, jobs, progress)
     except runs.ForeignFolderError as error:
-        raise click.UsageError(_screen.printable(str(error))) from error
+        raise click.UsageError(printable(str(error))) from error
     except KosterError as error:
         _fail(str(error))
     _tell(done, output, is_quiet=is_quiet)
@@ -291,12 +291,12 @@ def _tell(done: runs.Run, output: str, *, is_quiet: bool) -> None:
     """Print what a run did, and what it could not."""
     for each in done.shards:
         if each.why is not None:
-            _screen.complain(each.why)
+            screen.complain(each.why)
         for what in each.listed[:_PRINTED]:
-            _screen.complain(f"{each.input}: {what}")
+            screen.complain(f"{each.input}: {what}")
         if each.bad > _PRINTED:
-            more = _counted(each.bad - _PRINTED, "more record")
-            _screen.complain(f"{each.input}: {more} that could not be read")
+            more = counted(each.bad - _PRINTED, "more record")
+            screen.complain(f"{each.input}: {more} that could not be read")
     if is_quiet:
         return
     there = [each for each in done.shards if each.why is None]
@@ -304,23 +304,16 @@ def _tell(done: runs.Run, output: str, *, is_quiet: bool) -> None:
     rows = sum(each.rows for each in there if each.is_new)
     rate = f", {rows / done.seconds:,.0f} a second" if rows and done.seconds else ""
     if there:
-        where = f"{_counted(len(there), 'input')} in {_screen.printable(output)}"
-        print(f"{_counted(done.rows, 'answer')} from {where}")
-        print(
-            f"{rows:,} of them new, from {_counted(new, 'input')}, in {done.seconds:,.1f} s{rate}"
-        )
+        where = f"{counted(len(there), 'input')} in {printable(output)}"
+        print(f"{counted(done.rows, 'answer')} from {where}")
+        print(f"{rows:,} of them new, from {counted(new, 'input')}, in {done.seconds:,.1f} s{rate}")
     if done.bad:
-        print(f"{_counted(done.bad, 'record')} could not be read")
+        print(f"{counted(done.bad, 'record')} could not be read")
     if done.failed:
-        print(f"no answers from {_counted(len(done.failed), 'input')}")
+        print(f"no answers from {counted(len(done.failed), 'input')}")
     if done.others:
-        others = _counted(done.others, "more shard")
+        others = counted(done.others, "more shard")
         print(f"{others} in the folder, of inputs that were not named this time")
-
-
-def _counted(count: int, what: str) -> str:
-    """Return how many there are of something."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 @contextmanager
@@ -388,52 +381,20 @@ def report(answers: str, output: str, table: str | None, title: str) -> None:
     from .. import __version__
 
     _runs()
-    from ..bulk import _report_page
     from ..bulk import report as reports
 
     try:
         found = reports.report(answers)
-        bad = f", {_counted(found.bad, 'record')} of which could not be read" if found.bad else ""
+        bad = f", {counted(found.bad, 'record')} of which could not be read" if found.bad else ""
         made = (
-            f"{answers} ({_counted(found.inputs, 'input')}{bad}), {date.today()}, "
+            f"{answers} ({counted(found.inputs, 'input')}{bad}), {date.today()}, "
             f"by koster {__version__}, read as {found.dialect}"
         )
-        page = _report_page.page(found, title, made)
-        _writing.replace(output, page.encode("utf-8"))
+        shares = Shares(found, title, made)
+        _writing.replace(output, as_page(shares).encode("utf-8"))
         if table:
-            _writing.replace(table, found.as_csv().encode("utf-8"))
+            _writing.replace(table, as_csv(found).encode("utf-8"))
     except KosterError as error:
         _fail(str(error))
-    _print_report(found)
-    print(f"{_screen.printable(output)}{f' and {_screen.printable(table)}' if table else ''}")
-
-
-def _print_report(found: Report) -> None:
-    """Print the numbers of the last crawl for those that most are closed to."""
-    from rich.text import Text
-
-    from ..bulk import _report_page
-
-    if not found.crawls:
-        return
-    crawl = found.crawls[-1]
-    shares = found.of(crawl)
-    most = sorted(shares, key=lambda each: -each.share_closed)[:_MOST]
-    rows = [
-        [
-            Text(_screen.printable(each.agent)),
-            Text(each.purpose, "dim"),
-            Text(_report_page.percent(each.share_closed), "bold red"),
-            Text(_report_page.percent(each.share_by_name), "red"),
-            Text(_report_page.percent(each.share_partly), "yellow"),
-        ]
-        for each in most
-    ]
-    if rows:
-        _screen.print_lines(
-            Text(f"{_screen.printable(crawl)}: {_counted(shares[0].sites, 'site')}", "bold")
-        )
-        headings = ["Crawler", "Purpose", "Allow nothing", "By name", "Disallow a part"]
-        _screen.print_table(headings, rows)
-    if len(shares) > len(most):
-        print(f"and {len(shares) - len(most)} more in the report")
+    render(shares)
+    print(f"{printable(output)}{f' and {printable(table)}' if table else ''}")

@@ -12,10 +12,14 @@ import rich_click as click
 from ..dialects import RFC9309, Dialect
 from ..errors import UnreadableError, UrlError
 from ..model import Reason
+from ..reports import screen
+from ..reports.answers import Question, Reading, Tally, answers, reading_of
+from ..reports.check import Answers
+from ..reports.plain import printable
+from ..reports.registry import render
 from ..robots import parse
-from . import _files, _inputs, _renderers, _screen, _sites
-from ._answers import Question, Reading, Tally, answers, reading_of
-from ._types import MomentType, dialects_option, flattened
+from . import _files, _inputs, _sites
+from ._types import MomentType, dialects_option, flattened, format_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,12 +29,6 @@ _EVERYBODY = "*"
 
 #: The address of a site, or of its robots.txt.
 _IS_SITE = re.compile(r"[^/]*//[^/?#]*(/|/robots\.txt)?\Z")
-
-_RENDERERS = {
-    "text": _renderers.print_text,
-    "json": _renderers.print_json,
-    "csv": _renderers.print_csv,
-}
 
 
 @click.command(options_metavar="[OPTIONS]")
@@ -67,15 +65,7 @@ _RENDERERS = {
     metavar="TIME",
     help="Ask about visit times and rates, too, at this time: ISO 8601, HH:MM, or now; UTC.",
 )
-@click.option(
-    "--format",
-    "-f",
-    "form",
-    type=click.Choice(list(_RENDERERS)),
-    default="text",
-    show_default=True,
-    help="How to print the answers.",
-)
+@format_option(Answers, "How to print the answers.")
 @_sites.fetching_options
 @_sites.stoppable
 def check(
@@ -113,10 +103,9 @@ def check(
     else:
         questions, all_read = _about_sites(chosen, settings, who, asked, urls)
     if not asked:
-        _screen.complain("there are no URLs to ask about")
+        screen.complain("there are no URLs to ask about")
     tally = Tally(answers(questions))
-    if questions or form != "text":
-        _RENDERERS[form](tally, questions, moment)
+    render(Answers(tally, questions, moment), form)
     if not (complete and all_read):
         sys.exit(3)
     sys.exit(1 if tally.disallowed else 0)
@@ -138,7 +127,7 @@ def _warn_about(urls: tuple[str, ...]) -> None:
     """Say what was hardly meant: a host without a scheme."""
     for url in urls:
         if not url.startswith(("/", "*", "?")) and "://" not in url:
-            _screen.complain(f"{url}: has no scheme, and is read as the path /{url}")
+            screen.complain(f"{url}: has no scheme, and is read as the path /{url}")
 
 
 def _about_files(
@@ -154,9 +143,9 @@ def _about_files(
     for path in paths:
         if path.lower().startswith(("https://", "http://")):
             if not _IS_SITE.match(path):
-                _screen.complain(f"{path}: a site's robots.txt is at /robots.txt, which is asked")
+                screen.complain(f"{path}: a site's robots.txt is at /robots.txt, which is asked")
             found, had = _about_sites(dialects, settings, agents, (path,), (path,))
-            questions += [replace(question, urls=urls, site_s_own="") for question in found]
+            questions += [replace(question, urls=urls, own_name="") for question in found]
             complete = complete and had
             continue
         files, had = _gather(_inputs.read_file, (path,))
@@ -164,7 +153,7 @@ def _about_files(
         for name, given in files:
             _inputs.warn_of_no_text(given)
             readings = tuple(Reading(parse(given.body, dialect)) for dialect in dialects)
-            questions.append(Question(name, readings, agents, urls))
+            questions.append(Question(_files.shown_name(name), readings, agents, urls))
     return questions, complete
 
 
@@ -188,7 +177,7 @@ def _about_sites(
         except UrlError as error:
             if url in typed:
                 raise click.UsageError(_hint(url, error)) from error
-            _screen.complain(str(error))
+            screen.complain(str(error))
             complete = False
     questions = []
     for outcomes, asked in zip(
@@ -197,7 +186,7 @@ def _about_sites(
         readings = tuple(map(reading_of, outcomes))
         url = outcomes[0].url
         own = "robots.txt" if url == f"{outcomes[0].origin}/robots.txt" else url
-        questions.append(Question(url, readings, agents, tuple(asked), own))
+        questions.append(Question(printable(url), readings, agents, tuple(asked), own))
         complete = complete and not any(each.reason is Reason.UNREACHABLE for each in outcomes)
     return questions, complete
 
@@ -220,6 +209,6 @@ def _gather(read: Callable[[str], Any], paths: Iterable[str]) -> tuple[list[tupl
         try:
             found.append((path, read(path)))
         except UnreadableError as error:
-            _screen.complain(str(error))
+            screen.complain(str(error))
             complete = False
     return found, complete

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from .. import compose as composing
-from ..agents import Purpose
 from ..audit import audit
+from ..crawlers import Purpose
 from ..dialects import GOOGLE, RFC9309
 from ..errors import MissingExtraError, UnreadableError
 from ..lint import Severity, lint
+from ..reports import screen
+from ..reports.audit import Audited
+from ..reports.diff import Changes
+from ..reports.registry import render
 from ..robots import parse
-from . import _files, _inputs, _screen, _sites, _writing
-from .audit import print_text
-from .diff import print_text as print_changes
+from . import _files, _inputs, _sites, _writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,13 +153,13 @@ def compose(
         made = composing.compose(wanted, old)
         _put(made.body, write, before)
     except MissingExtraError as error:
-        _screen.complain(str(error))
+        screen.complain(str(error))
         sys.exit(2)
     except UnreadableError as error:
-        _screen.complain(str(error))
+        screen.complain(str(error))
         sys.exit(3)
     for decision in made.left_open:
-        _screen.complain(
+        screen.complain(
             f"{decision.rule} still lets {decision.agent} fetch {decision.url}, which was to be "
             "closed: it is about more than that"
         )
@@ -175,7 +177,7 @@ def _kept(path: str, settings: _sites.Settings) -> bytes:
     _inputs.check_rewritable(given, (RFC9309, GOOGLE))
     if given.charset:
         was = _inputs.charset_name(given)
-        _screen.complain(f"{given.name}: is in {was}; the new file is in UTF-8")
+        screen.complain(f"{given.name}: is in {was}; the new file is in UTF-8")
     return given.body
 
 
@@ -186,7 +188,7 @@ def _put(body: bytes, path: str | None, before: Version | None) -> None:
         UnreadableError: it cannot be written there, or has changed.
     """
     if path is None:
-        _screen.print_file(body)
+        screen.print_file(body)
     else:
         _writing.replace(path, body, before)
 
@@ -228,7 +230,7 @@ def _explain(made: composing.Composed, keeps: bool) -> None:
     """Print who then may, and what changes, for a person: on standard error."""
     with redirect_stdout(sys.stderr):
         print()
-        print_text(audit(parse(made.body)))
+        render(Audited(audit(parse(made.body))))
         if keeps:
             print("\nAgainst what was kept:\n")
-            print_changes(made.changes, RFC9309)
+            render(Changes(made.changes, RFC9309))

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import rich_click as click
 from rich.text import Text
 
-from .. import layout
+from .. import formatting
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError
-from . import _files, _inputs, _screen, _sites, _writing
+from ..reports import screen
+from . import _files, _inputs, _sites, _writing
 from ._types import dialects_option, flattened
 
 if TYPE_CHECKING:
@@ -61,18 +62,18 @@ def fmt(
     for each in inputs:
         try:
             _inputs.check_rewritable(each, chosen)
-            after = (layout.minified if minify else layout.formatted)(each.body, chosen)
-            layout.check_first_part(each.on_disk, after, chosen)
+            after = (formatting.minified if minify else formatting.formatted)(each.body, chosen)
+            formatting.check_first_part(each.on_disk, after, chosen)
             if not check:
                 _write(each, after, write)
             elif after != each.on_disk:
-                _screen.print_lines(Text(f"{each.name}: would be reformatted{_as_utf8(each)}"))
+                screen.print_lines(Text(f"{each.name}: would be reformatted{_as_utf8(each)}"))
                 is_done = False
-        except layout.NotTheSame as error:
-            _screen.complain(f"{each.name}: {error}; it stays as it is")
+        except formatting.NotTheSame as error:
+            screen.complain(f"{each.name}: {error}; it stays as it is")
             is_done = False
         except UnreadableError as error:
-            _screen.complain(str(error))
+            screen.complain(str(error))
             troubles.append(str(error))
     if troubles:
         sys.exit(3)
@@ -107,10 +108,10 @@ def _write(each: Input, after: bytes, write: bool) -> None:
         UnreadableError: it cannot be written, or has changed.
     """
     if not write:
-        _screen.print_file(after)
+        screen.print_file(after)
     elif after != each.on_disk:
         _writing.replace(each.path, after, each.before)
-        _screen.print_note(f"{each.name}: {len(each.on_disk):,} bytes before, {len(after):,} now")
+        screen.print_note(f"{each.name}: {len(each.on_disk):,} bytes before, {len(after):,} now")
     if each.charset:
         done = "written" if write else "printed"
-        _screen.complain(f"{each.name}: {done} as UTF-8; it was in {_inputs.charset_name(each)}")
+        screen.complain(f"{each.name}: {done} as UTF-8; it was in {_inputs.charset_name(each)}")

@@ -12,45 +12,24 @@ from rich.text import Text
 
 from .. import lint as linting
 from .._charsets import MAX_BYTES
-from .._json import dumped
-from .._records import of_finding
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError
 from ..lint import CHECKS, Severity
-from ..lint._renderers import as_github, as_sarif
-from ..robots import parse
-from . import _files, _inputs, _mending, _screen, _sites, _writing
-from ._types import dialects_option, flattened
+from ..reports import screen
+from ..reports.lint import STYLES, FileFindings, Findings
+from ..reports.registry import render
+from . import _files, _fixing, _inputs, _sites, _writing
+from ._types import dialects_option, flattened, format_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable
 
     from ..dialects import Dialect
     from ..lint import Check, Finding
     from ._inputs import Input
 
-_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
-
 #: The code for a file that is in UTF-16 or UTF-32.
 _WRONG_CHARSET = "B002"
-
-#: Characters of a line that are shown around what is found.
-_SHOWN = 72
-
-
-def _as_json(files: Iterable[tuple[str, list[Finding]]], troubles: Sequence[str] = ()) -> str:
-    """Return an array with an object for each finding; what could not be read has none."""
-    del troubles
-    return dumped(
-        [{"file": path} | of_finding(each) for path, findings in files for each in findings]
-    )
-
-
-_RENDERERS: dict[str, Callable[[list[tuple[str, list[Finding]]], list[str]], str]] = {
-    "json": _as_json,
-    "sarif": as_sarif,
-    "github": as_github,
-}
 
 
 def _explain(context: click.Context, _parameter: click.Parameter, code: str | None) -> None:
@@ -59,14 +38,14 @@ def _explain(context: click.Context, _parameter: click.Parameter, code: str | No
         return
     if code.lower() == "all":
         rows = [
-            [Text(check.code), Text(check.severity, _STYLES[check.severity]), Text(check.title)]
+            [Text(check.code), Text(check.severity, STYLES[check.severity]), Text(check.title)]
             for check in CHECKS
         ]
-        _screen.print_table(["Code", "Severity", "What it finds"], rows)
+        screen.print_table(["Code", "Severity", "What it finds"], rows)
     for check in _meant_by(code) if code.lower() != "all" else ():
-        _screen.print_lines(
+        screen.print_lines(
             Text.assemble(
-                (check.code, "bold"), f"  {check.name}  ", (check.severity, _STYLES[check.severity])
+                (check.code, "bold"), f"  {check.name}  ", (check.severity, STYLES[check.severity])
             ),
             Text(check.title),
             Text(check.why),
@@ -119,15 +98,7 @@ def _meant_by(codes: str) -> list[Check]:
     "Read the file so, and compare with the others that are named",
     f". Repeatable; without it {RFC9309} and {GOOGLE}.",
 )
-@click.option(
-    "--format",
-    "-f",
-    "form",
-    type=click.Choice(["text", *_RENDERERS]),
-    default="text",
-    show_default=True,
-    help="How to print the findings.",
-)
+@format_option(Findings, "How to print the findings.")
 @click.option(
     "--explain",
     metavar="CODE",
@@ -170,17 +141,15 @@ def lint(
     inputs, troubles = _inputs.read_all(files, settings, chosen[0])
     look = functools.partial(_findings, dialects=chosen, checks=checks)
     found = [(each, look(each)) for each in inputs]
-    if form != "text":
-        named = [(_files.file_name(each.path), _for_machines(each, some)) for each, some in found]
-        print(_RENDERERS[form](named, troubles))
-    for number, (each, findings) in enumerate(found if form == "text" else ()):
-        if not fix:
-            _print_findings(each, findings)
-            continue
+    if not fix:
+        of_form = _as_is if form == "text" else _for_machines
+        shown = [_shown(each, of_form(each, some)) for each, some in found]
+        render(Findings(shown, troubles), form)
+    for number, (each, findings) in enumerate(found if fix else ()):
         try:
             found[number] = each, _fix(each, findings, look, chosen, write)
         except UnreadableError as error:
-            _screen.complain(str(error))
+            screen.complain(str(error))
             troubles.append(str(error))
     if form == "text" and found:
         _print_summary(found)
@@ -235,47 +204,12 @@ def _findings(
     )
 
 
-def _print_findings(each: Input, findings: list[Finding]) -> None:
-    """Print each finding with its line, and a mark under what is meant."""
-    lines = parse(each.body).lines
-    for finding in findings:
-        place = f"{each.name}:{finding.line}:{finding.column}"
-        head = Text.assemble(
-            (place, "bold"),
-            " ",
-            (finding.severity, _STYLES[finding.severity]),
-            " ",
-            (finding.code, "bold"),
-            " ",
-            _screen.printable(finding.message),
-        )
-        text = lines[finding.line - 1].text if finding.line <= len(lines) else ""
-        excerpt, mark = _excerpt(text, finding)
-        number = f"{finding.line:>5} | "
-        blank = " " * (len(number) - 2) + "| "
-        parts = [head]
-        if excerpt and finding.end_column > finding.column:
-            parts.append(Text.assemble((number, "dim"), excerpt))
-            under = Text.assemble((blank, "dim"), (mark, _STYLES[finding.severity]))
-            if finding.suggestion:
-                under.append(f" {_screen.printable(finding.suggestion)}")
-            parts.append(under)
-        elif finding.suggestion:
-            parts.append(Text.assemble((blank, "dim"), _screen.printable(finding.suggestion)))
-        _screen.print_lines(*parts)
+def _shown(each: Input, findings: list[Finding]) -> FileFindings:
+    return FileFindings(each.name, _files.file_name(each.path), each.body, findings)
 
 
-def _excerpt(text: str, finding: Finding) -> tuple[str, str]:
-    """Return a part of a line with what is found, and the marks to stand below it."""
-    start, end = finding.column - 1, finding.end_column - 1
-    first = 0 if end <= _SHOWN else max(0, start - _SHOWN // 3)
-    shown = text[first : first + _SHOWN]
-    before = ("…" if first else "") + _screen.printable(shown[: start - first].expandtabs(1))
-    marked = _screen.printable(shown[start - first : end - first].expandtabs(1))
-    after = _screen.printable(shown[end - first :].expandtabs(1)) + (
-        "…" if len(text) > first + _SHOWN else ""
-    )
-    return before + marked + after, " " * len(before) + "^" * max(len(marked), 1)
+def _as_is(_each: Input, findings: list[Finding]) -> list[Finding]:
+    return findings
 
 
 def _for_machines(each: Input, findings: list[Finding]) -> list[Finding]:
@@ -313,25 +247,25 @@ def _fix(
         UnreadableError: the file cannot be read or written, or has changed.
     """
     _inputs.check_whole(each)
-    after, effect = _mending.mended(each.body, each.on_disk, findings, dialects)
+    after, effect = _fixing.fixed(each.body, each.on_disk, findings, dialects)
     if after == each.body and not any(_is_by_charset(each, finding) for finding in findings):
-        _screen.print_lines(Text(f"{each.name}: nothing can be fixed automatically"))
+        screen.print_lines(Text(f"{each.name}: nothing can be fixed automatically"))
         return findings
     if write:
         _inputs.check_rewritable(each, dialects, after)
-    _mending.print_change(each.name, each.body, after)
-    _screen.print_lines(Text(f"{each.name}: {effect.told}", "bold"))
+    _fixing.print_change(each.name, each.body, after)
+    screen.print_lines(Text(f"{each.name}: {effect.summary}", "bold"))
     if write:
         _writing.replace(each.path, after, each.before)
     if each.charset:
         done = "written" if write else "would be written"
         was = _inputs.charset_name(each)
-        _screen.print_lines(Text(f"{each.name}: {done} as UTF-8; it was in {was}", "bold"))
+        screen.print_lines(Text(f"{each.name}: {done} as UTF-8; it was in {was}", "bold"))
     if not write:
         return findings
     written = replace(each, body=after, charset=None, before=None)
     left = look(written)
-    _print_findings(written, left)
+    render(Findings([_shown(written, left)], []))
     return left
 
 

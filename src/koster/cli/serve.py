@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from ..errors import KosterError, MissingExtraError
-from . import _screen, _sites
+from ..reports import screen
+from . import _sites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -224,7 +225,7 @@ def serve(
         from ..service import Settings, create_app, listening, shown
         from ..service import serve as run
     except MissingExtraError as error:
-        _screen.complain(str(error))
+        screen.complain(str(error))
         sys.exit(2)
     try:
         settings = Settings(
@@ -256,7 +257,7 @@ def serve(
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     except KosterError as error:
-        _screen.complain(str(error))
+        screen.complain(str(error))
         sys.exit(3)
 
 
@@ -270,6 +271,6 @@ def _place(cache: str | None) -> str | None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        _screen.complain(f"{folder} cannot be made ({error.strerror}): fetches are kept in memory")
+        screen.complain(f"{folder} cannot be made ({error.strerror}): fetches are kept in memory")
         return None
     return str(folder / "service.sqlite")

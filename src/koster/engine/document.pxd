@@ -37,7 +37,7 @@ cdef class File:
     cdef bytes data
     cdef Rows rows
     cdef Rows groups
-    cdef Rows heeded
+    cdef Rows applicable
     cdef dict version_rows
 
     cdef int fill(self, bytes data, Plan plan) except -1
@@ -49,8 +49,8 @@ cdef class File:
     cpdef tuple lines_by_group(self)
     @cython.locals(number=int, part=int, has_settings=bint, row=int, code=int, found=list)
     cpdef list named_parts(self)
-    @cython.locals(heeded=Rows, number=int, first=int, after=int)
-    cdef Rows groups_to_heed(self)
+    @cython.locals(applicable=Rows, number=int, first=int, after=int)
+    cdef Rows applicable_groups(self)
     @cython.locals(row=int)
     cdef int reading(self, int number) except -2
     @cython.locals(row=int)

@@ -137,7 +137,7 @@ class File:
         self.rows.close()
         _groups.delimit(self.rows, plan.grouping, self.groups)
         self.groups.close()
-        self.heeded = self.groups_to_heed() if plan.majors else self.groups
+        self.applicable = self.applicable_groups() if plan.majors else self.groups
 
     def allocated(self) -> int:
         """Return the bytes of memory that it takes, without the file's own."""
@@ -190,15 +190,15 @@ class File:
                     has_settings = True
         return found
 
-    def groups_to_heed(self) -> Rows:
+    def applicable_groups(self) -> Rows:
         """Return the groups, those empty whose version says that they are to be passed over."""
-        heeded = Rows(2, self.groups.count + 1)
+        applicable = Rows(2, self.groups.count + 1)
         for number in range(self.groups.count):
             first = self.first_row(number)
             after = self.row_after(number)
-            heeded.add_pair(first, after if self.reading(number) >= 0 else first)
-        heeded.close()
-        return heeded
+            applicable.add_pair(first, after if self.reading(number) >= 0 else first)
+        applicable.close()
+        return applicable
 
     def reading(self, number: int) -> int:
         """Return the number of a group's reading, or -1 if it is to be passed over."""

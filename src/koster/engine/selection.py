@@ -79,11 +79,11 @@ class Selection:
         plan = file.plan
         if plan.choose is None:
             self.chosen, self.how, self.asked = _user_agents.groups_of(
-                file.data, file.rows, file.heeded, plan.names, plan.merges, agents
+                file.data, file.rows, file.applicable, plan.names, plan.merges, agents
             )
         else:
             self.chosen, self.how, self.asked = _user_agents.chosen_groups(
-                file.data, file.rows, file.heeded, plan.choose, plan.merges, agents
+                file.data, file.rows, file.applicable, plan.choose, plan.merges, agents
             )
 
     def compile(self) -> None:

@@ -7,7 +7,7 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
-from .. import agents
+from .. import crawlers
 from ..analysis import letters_of
 from ..dialects import EXTENDED2, GOOGLE, Names
 from ..errors import MissingExtraError
@@ -27,7 +27,7 @@ _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
 _NEARLY = re.compile(r"[A-Za-z0-9._-]+")
 _VERSION = re.compile(r"([A-Za-z0-9._-]+)/[\w.]*\Z")
 _HEADER = re.compile(r"Mozilla/|\(compatible|AppleWebKit|Gecko", re.IGNORECASE)
-#: Operators whose crawlers have other names. Yandex's and Pinterest's do heed their operator's name.
+#: Operators whose crawlers have other names. Yandex's and Pinterest's do obey their operator's name.
 _NO_TOKENS = {"OpenAI", "Anthropic", "Google", "Microsoft", "Meta", "Amazon", "ByteDance"}
 _NO_TOKENS |= {"Perplexity", "Mistral AI", "Apple", "DuckDuckGo"}
 
@@ -174,7 +174,7 @@ def not_a_token(subject: Subject) -> Iterator[Remark]:
 def _crawlers() -> dict[str, str]:
     """Return the tokens of known crawlers by themselves in lower case; none without the registry."""
     try:
-        return {each.token.lower(): each.token for each in agents.known()}
+        return {each.token.lower(): each.token for each in crawlers.known()}
     except MissingExtraError:
         return {}
 
@@ -189,7 +189,7 @@ def _squeezed() -> dict[str, str]:
 def _of_operators() -> dict[str, list[str]]:
     """Return the tokens of known crawlers by who runs them, of those whose name is no token."""
     found: dict[str, list[str]] = {}
-    for each in agents.known() if _crawlers() else ():
+    for each in crawlers.known() if _crawlers() else ():
         if each.operator in _NO_TOKENS:
             found.setdefault(each.operator.lower(), []).append(each.token)
     return found

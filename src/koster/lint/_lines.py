@@ -27,21 +27,21 @@ _BEGINS_WITH_KEY = re.compile(
 )
 #: Keys of which nothing is known but that they are meant: draft and vendor words, and the parts of
 #: other files. Sources stand with the documentation of the codes.
-_HEEDED_BY_NOBODY = {
-    "noindex": "no robot heeds Noindex since September 2019; Google reads a noindex in the page or its headers",
-    "nofollow": "no robot heeds Nofollow here; it belongs into the page or its headers",
-    "noarchive": "no robot heeds Noarchive here; it belongs into the page or its headers",
-    "nosnippet": "no robot heeds Nosnippet here; it belongs into the page or its headers",
-    "disallowaitraining": "no robot heeds DisallowAITraining as it is meant; name the robots, or say Content-Signal: ai-train=no",
+_OBEYED_BY_NOBODY = {
+    "noindex": "no robot obeys Noindex since September 2019; Google reads a noindex in the page or its headers",
+    "nofollow": "no robot obeys Nofollow here; it belongs into the page or its headers",
+    "noarchive": "no robot obeys Noarchive here; it belongs into the page or its headers",
+    "nosnippet": "no robot obeys Nosnippet here; it belongs into the page or its headers",
+    "disallowaitraining": "no robot obeys DisallowAITraining as it is meant; name the robots, or say Content-Signal: ai-train=no",
 }
 _IGNORED = {
     "host": "no robot reads Host since Yandex stopped in March 2018; redirect to the name that is meant",
     "domain": "no robot reads Domain",
     "revisit-after": "no robot reads Revisit-after",
     "llm-policy": "no robot reads LLM-Policy",
-    "crawl-delay": "Bing, Anthropic and Seznam heed Crawl-delay; Google and Yandex do not",
-    "request-rate": "Seznam heeds Request-rate; Google, Bing and Yandex do not",
-    "visit-time": "hardly any robot heeds Visit-time; Google, Bing and Yandex do not",
+    "crawl-delay": "Bing, Anthropic and Seznam obey Crawl-delay; Google and Yandex do not",
+    "request-rate": "Seznam obeys Request-rate; Google, Bing and Yandex do not",
+    "visit-time": "hardly any robot obeys Visit-time; Google, Bing and Yandex do not",
     "clean-param": "Yandex alone reads Clean-param",
 }
 
@@ -138,7 +138,7 @@ def unknown(subject: Subject) -> Iterator[Remark]:
     told = set()
     for line in _unknown(subject):
         key = line.key.lower()
-        is_known = key in _IGNORED or key in _HEEDED_BY_NOBODY
+        is_known = key in _IGNORED or key in _OBEYED_BY_NOBODY
         if key not in told and not is_known and not _intended(line.key):
             told.add(key)
             yield subject.key(
@@ -155,9 +155,9 @@ def ignored(subject: Subject) -> Iterator[Remark]:
     return _each_once(subject, _IGNORED)
 
 
-def heeded_by_nobody(subject: Subject) -> Iterator[Remark]:
+def obeyed_by_nobody(subject: Subject) -> Iterator[Remark]:
     """Find keys that all robots ignore, each once."""
-    return _each_once(subject, _HEEDED_BY_NOBODY)
+    return _each_once(subject, _OBEYED_BY_NOBODY)
 
 
 def _each_once(subject: Subject, said: Mapping[str, str]) -> Iterator[Remark]:
@@ -202,7 +202,7 @@ def _shown(key: str) -> str:
 def _intended(key: str) -> str | None:
     """Return the key that is probably meant by one that is none."""
     lower = key.lower().strip(" -_*")
-    if lower in _IGNORED or lower in _HEEDED_BY_NOBODY or len(key) > 40 or not lower.isascii():
+    if lower in _IGNORED or lower in _OBEYED_BY_NOBODY or len(key) > 40 or not lower.isascii():
         return None
     squeezed = re.sub(r"[^a-z]", "", lower)
     for usual, directive in _USUAL.items():

@@ -174,7 +174,7 @@ def _all_are_pages(rules: Rules) -> bool:
 
 
 def not_for_the_named(subject: Subject) -> Iterator[Remark]:
-    """Find groups whose robots do not heed what everybody is told, once a group."""
+    """Find groups whose robots do not obey what everybody is told, once a group."""
     everybody = subject.robots.rules_for("*")
     told: set[int] = set()
     for name, rules in subject.sets:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from .. import _charsets
-from .._values import (
+from ..dialects import BUFFER_BYTES
+from ..directives import (
     clean_param,
     content_signal,
     content_usage,
@@ -16,7 +17,6 @@ from .._values import (
     usage_path,
     visit_time,
 )
-from ..dialects import BUFFER_BYTES
 from ..engine import document as _document
 from ..model import Directive, LineKind
 from ._model import shortened

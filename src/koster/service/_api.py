@@ -1,35 +1,41 @@
-"""The routes of the API, version 1."""
+"""The routes of the API: `ROUTES` is the table of them, `Api` answers."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
 from pydantic_core import to_json
 
-from .. import COMPILED, _answers
-from .._json import scalars
-from .._records import of_outcome
-from ..agents import known
+from .. import COMPILED
+from .._version import VERSION
+from ..crawlers import known
 from ..dialects import DIALECTS, RFC9309, Patterns, dialect_named
+from ..reports._json import scalars
+from ..reports.records import of_outcome
 from ..robots import parse
+from ..worker import answers
 from . import _models as models
 from ._gate import LARGEST_ANSWER
 from ._limits import client_of
-from ._problems import Problem, answer_too_large
+from ._problems import Problem, answer_too_large, stopping
 from ._sites import as_url, is_on
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
     from ..access import Outcome
     from ..dialects import Dialect
+    from ._gate import State
     from ._metrics import Metrics
     from ._settings import Settings
     from ._sites import Sites
     from ._work import Workers
 
-#: What is decided in the server at once, in some milliseconds at worst (see docs/performance.md):
-#: bytes of the file, questions, robots and characters of their names, the bytes of the file times
-#: the robots, and that times the bytes of the URLs. More is worked on beside.
+#: What the server decides itself, in a few milliseconds at worst (see docs/performance.md): bytes
+#: of the file, questions, agents and characters of their names, the bytes of the file times the
+#: agents, and that times the bytes of the URLs. A worker answers larger questions.
 _FILE = 64 * 1024 if COMPILED else 8 * 1024
 #: Shell patterns take longer.
 _SHELL_FILE = 2 * 1024
@@ -40,117 +46,97 @@ _READ = 256 * 1024 if COMPILED else 32 * 1024
 _WORK = 80_000_000 if COMPILED else 2_000_000
 
 
-def add_routes(  # noqa: C901, PLR0915 - one route after another
-    api: FastAPI, settings: Settings, sites: Sites, workers: Workers, metrics: Metrics
-) -> None:
-    """Add the routes to the application itself: a router of their own would look them up twice."""
-    largest = max(settings.max_body, LARGEST_ANSWER)
+@dataclass(frozen=True, slots=True)
+class Api:
+    """The answers to requests. The docstring of a method describes its route."""
 
-    async def fetched(site: str, dialect: str, request: Request, pointer: str) -> Outcome:
-        return await sites.outcome(as_url(site), dialect, client_of(request), pointer)
+    settings: Settings
+    state: State
+    sites: Sites
+    workers: Workers
+    metrics: Metrics
 
-    async def text_of(
-        file: models.File, dialect: str, request: Request, pointer: str = "/site"
-    ) -> tuple[bytes, Outcome | None]:
-        """Return a file's bytes, and what fetching it gave; a site without one has none."""
-        if file.site is None:
-            return (file.robots or "").encode("utf-8"), None
-        outcome = await fetched(file.site, dialect, request, pointer)
-        if outcome.robots is None:
-            detail = f"{outcome.origin} has no file to look at: {outcome.why or outcome.reason}"
-            raise Problem(422, "no-file", detail, [{"detail": detail, "pointer": pointer}])
-        return outcome.robots.body, outcome
-
-    @api.post(
-        "/v1/decide",
-        operation_id="decide",
-        summary="May robots fetch URLs?",
-        response_model=models.DecideResponse,
-    )
-    async def decide(question: models.DecideRequest, request: Request) -> Response:
+    async def decide(self, question: models.DecideRequest, request: Request) -> Response:
         """Every URL is decided about for every robot, by a text or by a site's own file."""
         agents, urls, name = question.agents, question.urls, question.dialect
-        count = len(agents) * len(urls)
-        if count > settings.max_questions:
-            many = f"{count:,} questions are more than {settings.max_questions:,}"
-            detail = f"{many}: ask about fewer robots or URLs"
-            raise Problem(422, "too-many-questions", detail)
-        # Each URL is in the answer for each robot, also in the sentence.
-        if 2 * len(agents) * sum(map(len, urls)) > largest:
-            raise answer_too_large(largest)
-        metrics.questions.inc(count)
+        self._check_count(agents, urls)
+        self.metrics.questions.inc(len(agents) * len(urls))
         outcome = None
-        if question.site is None:
-            body = (question.robots or "").encode("utf-8")
-        else:
-            outcome = await fetched(question.site, name, request, "/site")
-            for number, url in enumerate(urls):
-                if not is_on(url, outcome):
-                    detail = f"{url} is not on {outcome.origin}, whose rules say nothing about it"
-                    where = {"detail": detail, "pointer": f"/urls/{number}"}
-                    raise Problem(422, "another-site", detail, [where])
-            body = b"" if outcome.robots is None else outcome.robots.body
+        if question.site is not None:
+            outcome = await self._outcome(question.site, name, request, "/site")
+            _check_site(urls, outcome)
         if outcome is not None and outcome.robots is None:
-            told = [
-                _answers.decision_told(outcome.decide(url, agent))
+            decisions = [
+                answers.decision_record(outcome.decide(url, agent))
                 for agent in agents
                 for url in urls
             ]
-        elif _is_small(body, dialect_named(name), agents, urls):
-            told = _answers.decided(parse(body, dialect_named(name)), agents, urls)
         else:
-            told = await workers.run(request, _answers.decide, body, name, agents, urls)
-        answer = {"dialect": name, "decisions": told, "fetch": None}
+            robots = outcome.robots if outcome else None
+            body = robots.body if robots else (question.robots or "").encode("utf-8")
+            if _is_small(body, dialect_named(name), agents, urls):
+                decisions = answers.decided(parse(body, dialect_named(name)), agents, urls)
+            else:
+                decisions = await self.workers.run(
+                    request, answers.decide, body, name, agents, urls
+                )
+        answer = {"dialect": name, "decisions": decisions, "fetch": None}
         if outcome is not None:
             fetch = of_outcome(outcome)
             del fetch["body"]
             answer = scalars(answer | {"fetch": fetch})
-        # It is as the model says, and not looked at again: that takes as long as the rest.
+        # Validating the answer against the model would take as long as the rest.
         return Response(to_json(answer), media_type="application/json")
 
-    @api.get("/v1/check", operation_id="check", summary="May a robot fetch a URL, says its site?")
+    def _check_count(self, agents: Sequence[str], urls: Sequence[str]) -> None:
+        """Check that a question is not too large, and its answer will not be."""
+        count, most = len(agents) * len(urls), self.settings.max_questions
+        if count > most:
+            detail = f"{count:,} questions are more than {most:,}: ask about fewer robots or URLs"
+            raise Problem(422, "too-many-questions", detail)
+        largest = max(self.settings.max_body, LARGEST_ANSWER)
+        # Each URL is in the answer for each robot, also in the sentence.
+        if 2 * len(agents) * sum(map(len, urls)) > largest:
+            raise answer_too_large(largest)
+
     async def check(
-        request: Request, query: Annotated[models.CheckQuery, Query()]
+        self, request: Request, query: Annotated[models.CheckQuery, Query()]
     ) -> models.CheckResponse:
         """The robots.txt of the URL's own site is fetched, or had from the cache."""
-        each_once(request)
+        check_once(request)
         url = as_url(query.url)
-        outcome = await sites.outcome(url, query.dialect, client_of(request), "url")
-        metrics.questions.inc()
-        told = _answers.decision_told(outcome.decide(url, query.agent))
-        answer = {"dialect": query.dialect, "decision": told, "fetch": of_outcome(outcome)}
+        outcome = await self.sites.outcome(url, query.dialect, client_of(request), "url")
+        self.metrics.questions.inc()
+        decision = answers.decision_record(outcome.decide(url, query.agent))
+        answer = {"dialect": query.dialect, "decision": decision, "fetch": of_outcome(outcome)}
         return models.CheckResponse.model_validate(scalars(answer))
 
-    @api.get("/v1/fetch", operation_id="fetch", summary="What is a site's robots.txt?")
     async def fetch(
-        request: Request, query: Annotated[models.FetchQuery, Query()]
+        self, request: Request, query: Annotated[models.FetchQuery, Query()]
     ) -> models.FetchedFile:
         """The file, each hop on the way to it, and for how long it holds."""
-        each_once(request)
+        check_once(request)
         url, client = as_url(query.site), client_of(request)
-        outcome = await sites.outcome(url, query.dialect, client, "site", query.max_age)
+        outcome = await self.sites.outcome(url, query.dialect, client, "site", query.max_age)
         return models.FetchedFile.model_validate(scalars(of_outcome(outcome)))
 
-    @api.post("/v1/lint", operation_id="lint", summary="What should the file's author know?")
-    async def lint(question: models.LintRequest, request: Request) -> models.LintResponse:
-        """Findings, each with its place, what comes of it, and often the edits that mend it."""
+    async def lint(self, question: models.LintRequest, request: Request) -> models.LintResponse:
+        """Findings, each with its place, what comes of it, and often the edits that fix it."""
         dialects = list(dict.fromkeys(question.dialects))
-        body, outcome = await text_of(question, dialects[0], request)
+        body, outcome = await self._body_of(question, dialects[0], request)
         cut, charset = (outcome.is_cut, outcome.charset) if outcome else (False, None)
-        answer = await workers.run(request, _answers.lint, body, dialects, cut, charset)
-        return models.LintResponse.model_validate(answer | _told(outcome))
+        answer = await self.workers.run(request, answers.lint, body, dialects, cut, charset)
+        return models.LintResponse.model_validate(answer | _fetch_record(outcome))
 
-    @api.post("/v1/diff", operation_id="diff", summary="What does a change of the file change?")
-    async def diff(question: models.DiffRequest, request: Request) -> models.DiffResponse:
+    async def diff(self, question: models.DiffRequest, request: Request) -> models.DiffResponse:
         """For whom, on which URLs and by which lines; that nothing changes is proved."""
         name = question.dialect
-        before, _ = await text_of(question.before, name, request, "/before/site")
-        after, _ = await text_of(question.after, name, request, "/after/site")
-        answer = await workers.run(request, _answers.diff, before, after, name)
+        before, _ = await self._body_of(question.before, name, request, "/before/site")
+        after, _ = await self._body_of(question.after, name, request, "/after/site")
+        answer = await self.workers.run(request, answers.diff, before, after, name)
         return models.DiffResponse.model_validate(answer)
 
-    @api.post("/v1/audit", operation_id="audit", summary="Which known crawlers may fetch what?")
-    async def audit(question: models.AuditRequest, request: Request) -> models.AuditResponse:
+    async def audit(self, question: models.AuditRequest, request: Request) -> models.AuditResponse:
         """All, some or none of the site, by which line; and what is said about uses of it."""
         tokens = {crawler.token.lower() for crawler in known()}
         for number, agent in enumerate(question.agents):
@@ -159,44 +145,42 @@ def add_routes(  # noqa: C901, PLR0915 - one route after another
                 where = {"detail": detail, "pointer": f"/agents/{number}"}
                 raise Problem(422, "unknown-agent", detail, [where])
         name = question.dialect
-        body, outcome = await text_of(question, name, request)
-        answer = await workers.run(request, _answers.audited, body, name, question.agents)
-        return models.AuditResponse.model_validate({"dialect": name} | answer | _told(outcome))
+        body, outcome = await self._body_of(question, name, request)
+        answer = await self.workers.run(request, answers.audited, body, name, question.agents)
+        record = {"dialect": name} | answer | _fetch_record(outcome)
+        return models.AuditResponse.model_validate(record)
 
-    @api.post("/v1/disagree", operation_id="disagree", summary="Who reads the file differently?")
     async def disagree(
-        question: models.DisagreeRequest, request: Request
+        self, question: models.DisagreeRequest, request: Request
     ) -> models.DisagreeResponse:
         """For each robot the dialects that decide otherwise, with URLs that show it."""
         name = question.dialect
         dialects = [each for each in dict.fromkeys(question.dialects) if each != name]
-        body, outcome = await text_of(question, name, request)
+        body, outcome = await self._body_of(question, name, request)
         agents = list(dict.fromkeys(question.agents))
-        found = await workers.run(request, _answers.disagreeing, body, name, dialects, agents)
+        found = await self.workers.run(request, answers.disagreeing, body, name, dialects, agents)
         answer = {"dialect": name, "dialects": dialects, "disagreements": found}
-        return models.DisagreeResponse.model_validate(answer | _told(outcome))
+        return models.DisagreeResponse.model_validate(answer | _fetch_record(outcome))
 
-    @api.get("/v1/agents", operation_id="agents", summary="Which crawlers are known?")
     async def agents(
-        request: Request, query: Annotated[models.AgentsQuery, Query()]
+        self, request: Request, query: Annotated[models.AgentsQuery, Query()]
     ) -> models.AgentsResponse:
         """Their tokens, operators, purposes and manners, each with its source."""
-        each_once(request)
-        found = [each for each in known() if query.purpose in (None, each.purpose)]
+        check_once(request)
         records = [
             models.CrawlerRecord(
                 token=each.token,
                 operator=each.operator,
                 purpose=each.purpose,
-                heeds=each.heeds,
+                obeys=each.obeys,
                 source=each.source,
             )
-            for each in found
+            for each in known()
+            if query.purpose in (None, each.purpose)
         ]
         return models.AgentsResponse(agents=records)
 
-    @api.get("/v1/dialects", operation_id="dialects", summary="In which ways can a file be read?")
-    async def dialects() -> models.DialectsResponse:
+    async def dialects(self) -> models.DialectsResponse:
         """The dialects, each with its source."""
         records = [
             models.DialectRecord(name=each.name, source=each.source, default=each is RFC9309)
@@ -204,8 +188,80 @@ def add_routes(  # noqa: C901, PLR0915 - one route after another
         ]
         return models.DialectsResponse(dialects=records)
 
+    async def healthz(self) -> models.State:
+        """Answered whatever else the service is busy with."""
+        return models.State(status="ok", version=VERSION)
 
-def _is_small(body: bytes, dialect: Dialect, agents: list[str], urls: list[str]) -> bool:
+    async def readyz(self) -> models.State:
+        """Refused once the service is stopping."""
+        if self.state.is_stopping:
+            raise stopping()
+        return models.State(status="ready", version=VERSION)
+
+    async def _outcome(self, site: str, dialect: str, request: Request, pointer: str) -> Outcome:
+        return await self.sites.outcome(as_url(site), dialect, client_of(request), pointer)
+
+    async def _body_of(
+        self, file: models.File, dialect: str, request: Request, pointer: str = "/site"
+    ) -> tuple[bytes, Outcome | None]:
+        """Return a file, and the outcome of fetching it.
+
+        Raises:
+            Problem: the site has no file.
+        """
+        if file.site is None:
+            return (file.robots or "").encode("utf-8"), None
+        outcome = await self._outcome(file.site, dialect, request, pointer)
+        if outcome.robots is None:
+            detail = f"{outcome.origin} has no file to look at: {outcome.why or outcome.reason}"
+            raise Problem(422, "no-file", detail, [{"detail": detail, "pointer": pointer}])
+        return outcome.robots.body, outcome
+
+
+#: Method, path, what answers, the model of its answer, and its summary.
+ROUTES: tuple[tuple[str, str, Callable[..., Awaitable[Any]], type, str], ...] = (
+    ("POST", "/v1/decide", Api.decide, models.DecideResponse, "May robots fetch URLs?"),
+    ("GET", "/v1/check", Api.check, models.CheckResponse, "May a robot fetch a URL, says its site?"),
+    ("GET", "/v1/fetch", Api.fetch, models.FetchedFile, "What is a site's robots.txt?"),
+    ("POST", "/v1/lint", Api.lint, models.LintResponse, "What should the file's author know?"),
+    ("POST", "/v1/diff", Api.diff, models.DiffResponse, "What does a change of the file change?"),
+    ("POST", "/v1/audit", Api.audit, models.AuditResponse, "Which known crawlers may fetch what?"),
+    ("POST", "/v1/disagree", Api.disagree, models.DisagreeResponse, "Who reads the file differently?"),
+    ("GET", "/v1/agents", Api.agents, models.AgentsResponse, "Which crawlers are known?"),
+    ("GET", "/v1/dialects", Api.dialects, models.DialectsResponse, "In which ways can a file be read?"),
+    ("GET", "/healthz", Api.healthz, models.State, "Is the service there?"),
+    ("GET", "/readyz", Api.readyz, models.State, "Does it take requests?"),
+)  # fmt: skip
+
+
+def add_routes(app: FastAPI, api: Api) -> None:
+    """Add the routes to the application itself: a router of their own would look them up twice."""
+    for method, path, endpoint, model, summary in ROUTES:
+        name = endpoint.__name__
+        app.add_api_route(
+            path,
+            getattr(api, name),
+            methods=[method],
+            operation_id=name,
+            summary=summary,
+            response_model=model,
+        )
+
+
+def _check_site(urls: Sequence[str], outcome: Outcome) -> None:
+    """Check that URLs belong to the site that was fetched.
+
+    Raises:
+        Problem: one does not.
+    """
+    for number, url in enumerate(urls):
+        if not is_on(url, outcome):
+            detail = f"{url} is not on {outcome.origin}, whose rules say nothing about it"
+            where = {"detail": detail, "pointer": f"/urls/{number}"}
+            raise Problem(422, "another-site", detail, [where])
+
+
+def _is_small(body: bytes, dialect: Dialect, agents: Sequence[str], urls: Sequence[str]) -> bool:
     """Tell whether a question takes so little that the server itself may answer it."""
     readings = [dialect.reading, *dialect.versions.values()]
     has_shell = any(reading.patterns == Patterns.SHELL for reading in readings)
@@ -219,8 +275,8 @@ def _is_small(body: bytes, dialect: Dialect, agents: list[str], urls: list[str])
     )
 
 
-def each_once(request: Request) -> None:
-    """See whether each parameter of a query was given once: of two, one would be overlooked.
+def check_once(request: Request) -> None:
+    """Check that each parameter of a query was given once: of two, one would be ignored.
 
     Raises:
         Problem: it was not.
@@ -232,6 +288,6 @@ def each_once(request: Request) -> None:
             raise Problem(422, "invalid", detail, [{"detail": detail, "parameter": name}])
 
 
-def _told(outcome: Outcome | None) -> dict[str, Any]:
-    """Return what fetching gave, for an answer."""
+def _fetch_record(outcome: Outcome | None) -> dict[str, Any]:
+    """Return the outcome of fetching a file as a part of an answer."""
     return {} if outcome is None else {"fetch": scalars(of_outcome(outcome))}

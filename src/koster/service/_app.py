@@ -14,7 +14,6 @@ from starlette.staticfiles import StaticFiles
 
 from .._version import VERSION
 from . import _api, _metrics, _problems
-from . import _models as models
 from ._gate import Gate, State
 from ._limits import RateLimit
 from ._settings import Settings
@@ -106,8 +105,8 @@ class Service(Gate):
         )
         self.api.openapi = self._openapi  # type: ignore[method-assign]
         _problems.install(self.api)
-        _api.add_routes(self.api, settings, sites, workers, metrics)
-        self._add_watching(metrics)
+        _api.add_routes(self.api, _api.Api(settings, self.state, sites, workers, metrics))
+        self._add_metrics(metrics)
         self._add_page()
         super().__init__(self.api, settings.max_body, limit, metrics, self.state)
 
@@ -124,18 +123,8 @@ class Service(Gate):
             self.api.openapi_schema = schema
         return self.api.openapi_schema
 
-    def _add_watching(self, metrics: _metrics.Metrics) -> None:
-        """Add what those ask for who watch over the service."""
-
-        @self.api.get("/healthz", operation_id="healthz", summary="Is the service there?")
-        async def healthz() -> models.State:
-            return models.State(status="ok", version=VERSION)
-
-        @self.api.get("/readyz", operation_id="readyz", summary="Does it take requests?")
-        async def readyz() -> models.State:
-            if self.state.is_stopping:
-                raise _problems.stopping()
-            return models.State(status="ready", version=VERSION)
+    def _add_metrics(self, metrics: _metrics.Metrics) -> None:
+        """Add the metrics, which are not JSON."""
 
         @self.api.get(
             "/metrics",

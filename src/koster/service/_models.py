@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, model_validator
 
-from ..agents import Heeds, Purpose
 from ..analysis import Extent
+from ..crawlers import Obeys, Purpose
 from ..dialects import DIALECTS, RFC9309, dialect_named
 from ..errors import UnknownDialectError
 from ..lint import Severity
@@ -383,7 +383,7 @@ class AuditedCrawler(BaseModel):
     token: str
     operator: str
     purpose: Purpose
-    heeds: Heeds
+    obeys: Obeys
     source: str
     disallowed: Extent
     named: bool
@@ -443,7 +443,7 @@ class CrawlerRecord(BaseModel):
     token: str
     operator: str
     purpose: Purpose
-    heeds: Heeds
+    obeys: Obeys
     source: str
 
 

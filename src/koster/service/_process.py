@@ -1,4 +1,4 @@
-"""A worker process, as the server sees it; see `koster._worker`."""
+"""A worker process, as the server sees it; see `koster.worker`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from .._worker import SIZE
+from ..worker.loop import SIZE
 
 if TYPE_CHECKING:
     from anyio.abc import ByteSendStream, Process
 
-_COMMAND = [sys.executable, "-m", "koster._worker"]
+_COMMAND = [sys.executable, "-m", "koster.worker"]
 
 #: Seconds that a process has to start.
 _STARTING = 60.0
@@ -63,7 +63,7 @@ class Worker:
             raise
 
     async def ask(self, *question: Any) -> Any:
-        """Return the answer to a question; see `koster._worker.answered`.
+        """Return the answer to a question; see `koster.worker.loop.answered`.
 
         Raises:
             WorkerEndedError: the process ended, or does not start.

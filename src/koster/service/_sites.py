@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from .._json import scalars
 from ..access import read_as
 from ..cache import MemoryCache, opened
 from ..cache.memory import Recent
@@ -16,6 +15,7 @@ from ..errors import UrlError
 from ..fetch import AsyncRobotsClient, Event, EventName, Guard, to_ascii
 from ..fetch._keeper import checked_header
 from ..origins import origin_of
+from ..reports._json import scalars
 from ._gate import too_many
 from ._log import WARNING, log
 from ._problems import Problem

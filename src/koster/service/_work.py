@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
 
-from .._worker import ANSWERED, FAILED, OVERTIME
+from ..worker.loop import ANSWERED, FAILED, OVERTIME
 from ._fair import Lane, WorkTime
 from ._limits import client_key, client_of
 from ._log import log_sparsely
@@ -58,7 +58,7 @@ _START = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A question: its client, the name of a function of `koster._answers`, and its arguments."""
+    """A question: its client, the name of a function of `worker.answers`, and its arguments."""
 
     client: str
     name: str
@@ -90,7 +90,7 @@ class Workers:
             await worker.kill()
 
     async def run(self, request: Request, function: Callable[..., T], *arguments: Any) -> T:
-        """Return what a function of `koster._answers` gives, while somebody waits for it.
+        """Return what a function of `koster.worker.answers` gives, while somebody waits for it.
 
         Raises:
             Problem: it takes too long, the service is busy, or the client has hung up.

@@ -7,9 +7,9 @@ import { failure } from "./test.js";
 
 const SIGNS = { all: "✕", some: "◕", none: "✓" };
 const WORDS = { all: "nothing", some: "a part", none: "everything" };
-const HEEDS = {
-  "own groups": "heeds no *", nothing: "does not read the file", control: "a control, no crawler",
-  undocumented: "its operator does not say whether it heeds the file", disputed: "whether it heeds the file is disputed",
+const OBEYS = {
+  "own groups": "obeys no *", nothing: "does not read the file", control: "a control, no crawler",
+  undocumented: "its operator does not say whether it obeys the file", disputed: "whether it obeys the file is disputed",
 };
 
 export class AuditView {
@@ -65,7 +65,7 @@ export class AuditView {
 
   row(each) {
     const how = each.named ? "by name" : "by *";
-    const remark = HEEDS[each.heeds];
+    const remark = OBEYS[each.obeys];
     return el("tr", {},
       el("td", {}, el("a", { href: each.source, rel: "noreferrer noopener", target: "_blank" }, each.token)),
       el("td", {}, each.operator),

@@ -6,27 +6,26 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..agents import Heeds, Purpose, known
-from ..analysis import Budget, Extent, classify, likely_urls
-from ._page import page
+from .analysis import Budget, Extent, classify, likely_urls
+from .crawlers import Obeys, Purpose, known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .._values import Preference
-    from ..agents import Crawler
-    from ..analysis import Classification
-    from ..model import Rule
-    from ..robots import RobotsTxt, Rules
+    from .analysis import Classification
+    from .crawlers import Crawler
+    from .directives import Preference
+    from .model import Rule
+    from .robots import RobotsTxt, Rules
 
-__all__ = ["Audit", "Verdict", "audit", "page"]
+__all__ = ["Audit", "Verdict", "audit"]
 
 #: What the summary speaks of.
 _SPOKEN_OF = (
     *(Purpose.SEARCH, Purpose.AI_SEARCH, Purpose.USER_FETCH, Purpose.TRAINING, Purpose.DATASET),
 )
-#: Those whose operators do not say that they heed the file, or are not believed.
-_DOUBTFUL = (Heeds.UNDOCUMENTED, Heeds.DISPUTED)
+#: Those whose operators do not say that they obey the file, or are not believed.
+_DOUBTFUL = (Obeys.UNDOCUMENTED, Obeys.DISPUTED)
 #: So many names stand in the summary.
 _NAMED = 5
 
@@ -35,7 +34,7 @@ _NAMED = 5
 class Verdict:
     """What a crawler may not fetch: all, some or none of the site.
 
-    ``extent`` is what holds: none for who heeds no group that the file has for it. ``is_named``: a
+    ``extent`` is what holds: none for who obeys no group that the file has for it. ``is_named``: a
     group names it. ``rule`` is the one that closes the site to it, or the widest of those that
     close a part of it, ``closing`` how many of these there are; ``url`` is one that it may not
     fetch. ``may_enter`` is whether it may fetch the start page.
@@ -53,10 +52,10 @@ class Verdict:
     @property
     def how(self) -> str:
         """How the crawler comes to it, in words."""
-        if self.crawler.heeds is Heeds.NOTHING:
+        if self.crawler.obeys is Obeys.NOTHING:
             return "does not read the file"
-        if self.crawler.heeds is Heeds.OWN_GROUPS and not self.is_named:
-            return "not named; heeds no *"
+        if self.crawler.obeys is Obeys.OWN_GROUPS and not self.is_named:
+            return "not named; obeys no *"
         how = "by name" if self.is_named else "by *"
         is_partly_out = self.extent is Extent.SOME and not self.may_enter
         return f"{how}, not the start page" if is_partly_out else how
@@ -127,8 +126,8 @@ class _Judge:
     def verdict(self, crawler: Crawler) -> Verdict:
         """Return what a crawler may not fetch."""
         rules = self._robots.rules_for(crawler.token)
-        is_bound = crawler.heeds is not Heeds.NOTHING and (
-            crawler.heeds is not Heeds.OWN_GROUPS or rules.is_named
+        is_bound = crawler.obeys is not Obeys.NOTHING and (
+            crawler.obeys is not Obeys.OWN_GROUPS or rules.is_named
         )
         if not is_bound:
             return Verdict(crawler, Extent.NONE, rules.is_named)
@@ -175,8 +174,8 @@ def _told(purpose: Purpose, verdicts: tuple[Verdict, ...]) -> str:
     if counted[Extent.ALL] == 0:
         return f"{purpose} may{partly}"
     if open_to == 0:
-        doubtful = sum(each.crawler.heeds in _DOUBTFUL for each in verdicts)
-        doubt = f" (whether {doubtful} of {total} heed it is open)" if doubtful else ""
+        doubtful = sum(each.crawler.obeys in _DOUBTFUL for each in verdicts)
+        doubt = f" (whether {doubtful} of {total} obey it is open)" if doubtful else ""
         return f"{purpose} may not{doubt}"
     if open_to <= counted[Extent.ALL]:
         names = [each.crawler.token for each in verdicts if each.extent is not Extent.ALL]

@@ -1,4 +1,4 @@
-"""Mending: the edits of findings put together, and what they change for robots."""
+"""Fixes: the edits of findings put together, and what they change for crawlers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from .._charsets import as_utf8
 from ..diff import compare
 from ..lint import Severity
 from ..model import text_of
+from ..reports import screen
+from ..reports.plain import printable, shortened
 from ..robots import parse
-from . import _screen
 
 if TYPE_CHECKING:
     from ..dialects import Dialect
@@ -28,17 +29,16 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 class Effect:
     """What a change changes for robots, in a line; ``is_nothing``: proved to be nothing."""
 
-    told: str
+    summary: str
     is_nothing: bool
 
 
-def mended(
+def fixed(
     body: bytes, on_disk: bytes, findings: list[Finding], dialects: tuple[Dialect, ...]
 ) -> tuple[bytes, Effect]:
     """Return a file with the edits of findings, and what that changes for those who read it.
 
-    What is a mere remark is mended only where that changes nothing: without its star ``/a*`` counts
-    for less.
+    Notes are fixed only where that changes nothing: without its star ``/a*`` counts for less.
     """
     after = linting.fixed(body, findings)
     effect = effect_of(on_disk, after, dialects)
@@ -54,7 +54,7 @@ def print_change(name: str, before: bytes, after: bytes) -> None:
     old, new = (_LINE_END.split(text_of(body)) for body in (before, after))
     for line in difflib.unified_diff(old, new, name, f"{name} (fixed)", lineterm=""):
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
-        _screen.print_lines(Text(_screen.printable(line.expandtabs(1)), style))
+        screen.print_lines(Text(printable(line.expandtabs(1)), style))
 
 
 def effect_of(before: bytes, after: bytes, dialects: tuple[Dialect, ...]) -> Effect:
@@ -72,15 +72,15 @@ def effect_of(before: bytes, after: bytes, dialects: tuple[Dialect, ...]) -> Eff
         opened = sum(found.is_opened for found in urls)
         first = urls[0]
         verdict = "may now fetch" if first.is_opened else "may no longer fetch"
-        agent = _screen.shortened(str(first.after.agent))
-        told = f"{agent} {verdict} {_screen.shortened(first.url)}"
+        agent = shortened(str(first.after.agent))
+        example = f"{agent} {verdict} {shortened(first.url)}"
         at_least = "" if comparison.is_proved else "at least "
         counted = f"{at_least}{opened} opened, {len(urls) - opened} closed"
         by = f"this changes by {dialect} what robots may fetch ({counted})"
-        return Effect(f"{by}: {told}; koster diff -d {dialect} shows all", is_nothing=False)
+        return Effect(f"{by}: {example}; koster diff -d {dialect} shows all", is_nothing=False)
     if unsure:
         named = " and ".join(unsure)
-        told = f"that robots may fetch what they might before is not proved for {named}"
-        return Effect(told, is_nothing=False)
+        summary = f"that robots may fetch what they might before is not proved for {named}"
+        return Effect(summary, is_nothing=False)
     named = " and ".join(map(str, dialects))
     return Effect(f"by {named} every robot may fetch what it might before: proved", is_nothing=True)

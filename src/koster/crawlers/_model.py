@@ -31,8 +31,8 @@ class Purpose(enum.StrEnum):
     """Software that anybody may run, and robots that check a site for its owner."""
 
 
-class Heeds(enum.StrEnum):
-    """What of a robots.txt a crawler heeds, as its operator says."""
+class Obeys(enum.StrEnum):
+    """What of a robots.txt a crawler obeys, as its operator says."""
 
     RULES = "rules"
     """Groups that name it, else those for everybody."""
@@ -48,13 +48,13 @@ class Heeds(enum.StrEnum):
     """Its operator says that it does, and site owners have seen otherwise."""
 
 
-#: What crawlers heed, where that needs words.
+#: What crawlers obey, where that needs words.
 MANNERS = {
-    Heeds.OWN_GROUPS: "heeds groups that name it, and none for everybody",
-    Heeds.NOTHING: "does not read the file, says its operator",
-    Heeds.CONTROL: "nobody crawls under this name: it says what others may do with what they fetch",
-    Heeds.UNDOCUMENTED: "its operator does not say whether it heeds the file",
-    Heeds.DISPUTED: "its operator says that it heeds the file, and site owners have seen otherwise",
+    Obeys.OWN_GROUPS: "obeys groups that name it, and none for everybody",
+    Obeys.NOTHING: "does not read the file, says its operator",
+    Obeys.CONTROL: "nobody crawls under this name: it says what others may do with what they fetch",
+    Obeys.UNDOCUMENTED: "its operator does not say whether it obeys the file",
+    Obeys.DISPUTED: "its operator says that it obeys the file, and site owners have seen otherwise",
 }
 
 
@@ -65,5 +65,5 @@ class Crawler:
     token: str
     operator: str
     purpose: Purpose
-    heeds: Heeds
+    obeys: Obeys
     source: str

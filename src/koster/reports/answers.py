@@ -1,4 +1,4 @@
-"""The answers that ``koster check`` gives, before any screen."""
+"""The questions and answers of ``koster check``, before they are shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model import Reason, text_of
 from ..robots import parse
-from . import _files, _screen
+from .plain import printable, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,26 +61,27 @@ def reading_of(outcome: Outcome) -> Reading:
 class Question:
     """A file in some dialects, the robots that ask about it, and the URLs that they ask for.
 
-    ``site_s_own``: what it is called beside URLs of its own site; else it has the name of a file.
+    ``file``: its name; ``own_name``: its name beside URLs of its own site, if it was fetched
+    for them.
     """
 
-    path: str
+    file: str
     readings: tuple[Reading, ...]
     agents: tuple[str, ...]
     urls: tuple[str, ...]
-    site_s_own: str = ""
+    own_name: str = ""
 
     @property
     def name(self) -> str:
         """The name to be shown."""
-        return self.site_s_own or _files.shown_name(self.path)
+        return self.own_name or self.file
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A decision, with its file and the text of the line that decided."""
 
-    path: str
+    file: str
     name: str
     decision: Decision
     text: str
@@ -96,12 +97,12 @@ class Answer:
     @property
     def agent(self) -> str:
         """Who asks, to be shown."""
-        return _screen.printable(str(self.decision.agent))
+        return printable(str(self.decision.agent))
 
     @property
     def url(self) -> str:
         """What is asked for, to be shown."""
-        return _screen.shortened(self.decision.url)
+        return shortened(self.decision.url)
 
     @property
     def place(self) -> str:
@@ -109,9 +110,9 @@ class Answer:
         rule = self.decision.rule
         if rule is None:
             file = f"{self.name}: " if self.one_of_several else ""
-            why = f" ({_screen.shortened(self.decision.why)})" if self.decision.why else ""
+            why = f" ({shortened(self.decision.why)})" if self.decision.why else ""
             return file + _WITHOUT_A_RULE[self.decision.reason] + why
-        return f"{self.name}:{rule.line}: {_screen.shortened(self.text)}"
+        return f"{self.name}:{rule.line}: {shortened(self.text)}"
 
     def record(self, moment: datetime | None) -> dict[str, Any]:
         """Return the fields of JSON and CSV; ``moment`` adds what holds then."""
@@ -121,7 +122,7 @@ class Answer:
             "agent": self.decision.agent,
             "url": self.decision.url,
             "reason": self.decision.reason.value,
-            "file": _files.shown_name(self.path),
+            "file": self.file,
             "line": rule.line if rule else None,
             "rule": str(rule) if rule else None,
             "text": self.text if rule else None,
@@ -163,9 +164,9 @@ def answers(questions: list[Question]) -> Iterator[Answer]:
                 for reading, rules, comments in zip(question.readings, ruled, said, strict=True):
                     decision = reading.decide(url, rules)
                     text = text_of(lines[decision.rule.line - 1]) if decision.rule else ""
-                    several = len(questions) > 1 and not question.site_s_own
+                    several = len(questions) > 1 and not question.own_name
                     yield Answer(
-                        path=question.path,
+                        file=question.file,
                         name=question.name,
                         decision=decision,
                         text=text.strip(),

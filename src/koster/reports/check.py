@@ -1,25 +1,27 @@
-"""How ``koster check`` prints its answers: as text, JSON or CSV."""
+"""The answers of ``koster check``: as text, JSON and CSV."""
 
 from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from .._csv import csv_line
 from ..politeness import RULE_OF_THUMB
-from . import _files, _screen
-from ._answers import FIELDS, FIELDS_OF_TIME
+from . import screen
+from ._csv import csv_line
+from .answers import FIELDS, FIELDS_OF_TIME
+from .plain import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
     from ..robots import Rules
-    from ._answers import Answer, Question, Tally
+    from .answers import Answer, Question, Tally
 
 _THUMB = (
     f"; rule of thumb: {RULE_OF_THUMB.times_fetch:g} × the fetch time, "
@@ -30,24 +32,36 @@ _THUMB = (
 _ROWS = 1000
 
 
-def print_text(tally: Tally, questions: list[Question], moment: datetime | None) -> None:
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers to some questions; ``moment`` is the time of interest, if there is one."""
+
+    tally: Tally
+    questions: list[Question]
+    moment: datetime | None
+
+
+def print_text(answers: Answers) -> None:
     """Print tables; several dialects side by side."""
+    tally, questions, moment = answers.tally, answers.questions, answers.moment
+    if not questions:
+        return
     dialects = [robots.dialect.name for robots in questions[0].readings]
     file = ["File"] if len(questions) > 1 else []
     if len(dialects) == 1:
         _print_tables(tally, ["Verdict", "Robot", "URL", "Decided by"], _row, 1)
     else:
         # Beside a URL its own site's file needs no name.
-        named = [] if any(question.site_s_own for question in questions) else file
+        named = [] if any(question.own_name for question in questions) else file
         _print_tables(tally, ["Robot", "URL", *dialects, *named], _side_by_side, len(dialects))
     if moment is not None:
         print()
         headings = ["Robot", "Dialect", f"At {moment:%Y-%m-%d %H:%M} UTC", "Pace", *file]
-        _screen.print_table(headings, _paces(questions, moment))
+        screen.print_table(headings, _paces(questions, moment))
     if comments := list(_comments(questions)):
         print()
-        _screen.print_table(["Robot", "Dialect", "The site says to its author", *file], comments)
-    _screen.print_note(str(tally))
+        screen.print_table(["Robot", "Dialect", "The site says to its author", *file], comments)
+    screen.print_note(str(tally))
 
 
 def _print_tables(
@@ -56,7 +70,7 @@ def _print_tables(
     """Print a row for each ``width`` answers."""
     rows = map(row_of, _batches(iter(tally), width))
     while batch := list(islice(rows, _ROWS)):
-        _screen.print_table(headings, batch)
+        screen.print_table(headings, batch)
 
 
 def _batches(answers: Iterator[Answer], size: int) -> Iterator[list[Answer]]:
@@ -84,7 +98,7 @@ def _side_by_side(answers: list[Answer]) -> list[Text]:
         Text(first.agent),
         Text(first.url, "yellow" if differ else ""),
         *map(_cell, answers),
-        Text(_files.shown_name(first.path)),
+        Text(first.file),
     ]
 
 
@@ -104,7 +118,7 @@ def _paces(questions: list[Question], moment: datetime) -> Iterator[list[Text]]:
         for agent in question.agents:
             for robots in question.readings:
                 cells = _pace(robots.rules_for(agent), moment, robots.dialect.name)
-                yield [*cells, Text(_files.shown_name(question.path))]
+                yield [*cells, Text(question.file)]
 
 
 def _pace(rules: Rules, moment: datetime, dialect: str) -> list[Text]:
@@ -120,7 +134,7 @@ def _pace(rules: Rules, moment: datetime, dialect: str) -> list[Text]:
         pace = ("none asked for at this time" if rules.request_rates else "none asked for") + _THUMB
     else:
         pace = f"one request in {seconds:g} s"
-    agent = _screen.printable(str(rules.agent))
+    agent = printable(str(rules.agent))
     return [Text(agent), Text(dialect), welcome, Text(pace)]
 
 
@@ -130,29 +144,29 @@ def _comments(questions: list[Question]) -> Iterator[list[Text]]:
         for agent in question.agents:
             for robots in question.readings:
                 for comment in robots.rules_for(agent).comments:
-                    cells = (agent, robots.dialect.name, comment, _files.shown_name(question.path))
-                    yield [Text(_screen.printable(cell)) for cell in cells]
+                    cells = (agent, robots.dialect.name, comment, question.file)
+                    yield [Text(printable(cell)) for cell in cells]
 
 
-def print_json(tally: Tally, questions: list[Question], moment: datetime | None) -> None:
+def print_json(answers: Answers) -> None:
     """Print an array with an object for each answer, a line each."""
     before = "["
-    for answer in tally:
-        print(before + "\n  " + json.dumps(answer.record(moment)), end="")
+    for answer in answers.tally:
+        print(before + "\n  " + json.dumps(answer.record(answers.moment)), end="")
         before = ","
     print("[]" if before == "[" else "\n]")
 
 
-def print_csv(tally: Tally, questions: list[Question], moment: datetime | None) -> None:
+def print_csv(answers: Answers) -> None:
     """Print a heading and a line for each answer."""
-    fields = FIELDS + FIELDS_OF_TIME if moment else FIELDS
+    fields = FIELDS + FIELDS_OF_TIME if answers.moment else FIELDS
     is_shown = sys.stdout.isatty()
     print(csv_line(fields), end="")
-    for answer in tally:
-        record = answer.record(moment)
+    for answer in answers.tally:
+        record = answer.record(answers.moment)
         cells = [_cell_of_csv(record[name]) for name in fields]
         if is_shown:
-            cells = [_screen.printable(each) if isinstance(each, str) else each for each in cells]
+            cells = [printable(each) if isinstance(each, str) else each for each in cells]
         print(csv_line(cells), end="")
 
 

@@ -1,13 +1,13 @@
-"""Known crawlers: what they are called, who runs them, what for, and what of a file they heed.
+"""Known crawlers: what they are called, who runs them, what for, and what of a file they obey.
 
-The table is the one that the package ``ai-crawler-index`` keeps (the extra ``agents`` or ``cli``
+The table is the one that the package ``ai-crawler-index`` keeps (the extra ``crawlers`` or ``cli``
 brings it), and what that lacks: see `_ours`. Each record has the page that its facts are from.
 
 >>> googlebot = named("Googlebot")
 >>> googlebot.operator, googlebot.purpose
 ('Google', <Purpose.SEARCH: 'search'>)
->>> named("AdsBot-Google").heeds
-<Heeds.OWN_GROUPS: 'own groups'>
+>>> named("AdsBot-Google").obeys
+<Obeys.OWN_GROUPS: 'own groups'>
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from . import _ours
-from ._model import MANNERS, Crawler, Heeds, Purpose
+from ._model import MANNERS, Crawler, Obeys, Purpose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MANNERS",
     "Crawler",
-    "Heeds",
+    "Obeys",
     "Purpose",
     "known",
     "named",

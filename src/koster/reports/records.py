@@ -1,22 +1,22 @@
 """Answers as records: what JSON says, from the command line and over HTTP alike.
 
 Each function returns a dict, or a list of dicts, of text, numbers, truth values and None. Text may
-still hold lone surrogates, where a file was no UTF-8: `koster._json` mends them.
+still hold lone surrogates, where a file was no UTF-8: `koster.reports._json` replaces them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .model import text_of
+from ..model import text_of
 
 if TYPE_CHECKING:
-    from .access import Outcome
-    from .analysis import Difference, Disagreement
-    from .audit import Audit
-    from .diff import Comparison, Setting
-    from .lint import Finding
-    from .model import Decision
+    from ..access import Outcome
+    from ..analysis import Difference, Disagreement
+    from ..audit import Audit
+    from ..diff import Comparison, Setting
+    from ..lint import Finding
+    from ..model import Decision
 
 
 def of_decision(decision: Decision) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def of_audit(audit: Audit) -> dict[str, Any]:
                 "token": each.crawler.token,
                 "operator": each.crawler.operator,
                 "purpose": each.crawler.purpose.value,
-                "heeds": each.crawler.heeds.value,
+                "obeys": each.crawler.obeys.value,
                 "source": each.crawler.source,
                 "disallowed": each.extent.value,
                 "named": each.is_named,

@@ -1,28 +1,28 @@
 """Questions about a robots.txt, answered as records: what a service is asked for.
 
 Arguments and answers are bytes, text, numbers, lists and dicts, so that a question can be worked
-on in another process. `koster._records` says what the records hold.
+on in another process. `koster.reports.records` says what the records hold.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import lint as linting
-from ._json import scalars
-from ._records import of_audit, of_comparison, of_disagreement, of_finding
-from .agents import known, named
-from .analysis import disagreements
-from .audit import audit
-from .dialects import dialect_named
-from .diff import compare
-from .robots import parse
+from .. import lint as linting
+from ..analysis import disagreements
+from ..audit import audit
+from ..crawlers import known, named
+from ..dialects import dialect_named
+from ..diff import compare
+from ..reports._json import scalars
+from ..reports.records import of_audit, of_comparison, of_disagreement, of_finding
+from ..robots import parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .model import Decision
-    from .robots import RobotsTxt
+    from ..model import Decision
+    from ..robots import RobotsTxt
 
 
 #: Characters of a rule or sentence, and entries of a list, that an answer has at most: a line may
@@ -57,11 +57,11 @@ def decided(robots: RobotsTxt, agents: Sequence[str], urls: Sequence[str]) -> li
     found = []
     for agent in agents:
         rules = robots.rules_for(agent)
-        found += [decision_told(rules.decide(url)) for url in urls]
+        found += [decision_record(rules.decide(url)) for url in urls]
     return found
 
 
-def decision_told(decision: Decision) -> dict[str, Any]:
+def decision_record(decision: Decision) -> dict[str, Any]:
     """Return a decision, with who asked for what, and as a sentence."""
     rule = decision.rule
     return {

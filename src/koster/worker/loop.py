@@ -15,7 +15,7 @@ import time
 import traceback
 from typing import IO, Any
 
-from . import _answers
+from . import answers
 
 #: The size of a message, before it.
 SIZE = struct.Struct(">Q")
@@ -50,7 +50,7 @@ def _stop(_number: int, _frame: object) -> None:
 def answered(
     name: str, arguments: tuple[Any, ...], processor: float, real: float
 ) -> tuple[str, Any, float]:
-    """Answer a question of `koster._answers` within seconds of processor time, and of real time.
+    """Answer a question of `answers` within seconds of processor time, and of real time.
 
     Returns what came of it; the answer, or the traceback of a failure; and the processor time used.
     What a question leaves behind in the process are tables of `functools.cache`, which are complete
@@ -62,7 +62,7 @@ def answered(
     try:
         _is_working = True
         _set_timers(processor, real)
-        answer = getattr(_answers, name)(*arguments)
+        answer = getattr(answers, name)(*arguments)
         _is_working = False
         kind = ANSWERED
     except _Overtime:
@@ -112,7 +112,3 @@ def main() -> None:
         pass
     # Nothing is left to do; what cannot be written any more is not tried again.
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main()

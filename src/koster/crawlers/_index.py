@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import missing
-from ._model import Crawler, Heeds, Purpose
+from ._model import Crawler, Obeys, Purpose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,12 +21,12 @@ _PURPOSES = {
     "preview": Purpose.PREVIEW,
     "tool": Purpose.TOOL,
 }
-_HEEDS = {
-    "documented": Heeds.RULES,
-    "own-token-only": Heeds.OWN_GROUPS,
-    "by-design-no": Heeds.NOTHING,
-    "n-a": Heeds.CONTROL,
-    "disputed": Heeds.DISPUTED,
+_OBEYS = {
+    "documented": Obeys.RULES,
+    "own-token-only": Obeys.OWN_GROUPS,
+    "by-design-no": Obeys.NOTHING,
+    "n-a": Obeys.CONTROL,
+    "disputed": Obeys.DISPUTED,
 }
 
 
@@ -41,12 +41,12 @@ def crawlers() -> Iterator[Crawler]:
     except ModuleNotFoundError as error:
         if error.name != "ai_crawler_index":
             raise
-        raise missing("the registry of crawlers", "agents") from error
+        raise missing("the registry of crawlers", "crawlers") from error
     for record in ai_crawler_index.CRAWLERS:
         yield Crawler(
             token=str(record["robots_token"]),
             operator=str(record["operator"]),
             purpose=_PURPOSES.get(record["category"], Purpose.TOOL),
-            heeds=_HEEDS.get(record["respects_robots_txt"], Heeds.UNDOCUMENTED),
+            obeys=_OBEYS.get(record["respects_robots_txt"], Obeys.UNDOCUMENTED),
             source=str(record["docs"]),
         )

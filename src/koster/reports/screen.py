@@ -1,8 +1,7 @@
-"""What commands print: text that is safe to show, in colour where a person looks."""
+"""Standard output and error: tables and lines, in colour on a terminal."""
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,53 +9,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..model import spelt_out, text_of
+from ..model import text_of
+from .plain import printable, printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: Characters that are shown of a longer text.
-_SHOWN = 200
-
-#: Where nobody looks a table is as wide as it wants to be.
+#: The width of tables that go into a file or a pipe.
 _UNLIMITED = 100_000
-
-
-def printable(text: str) -> str:
-    """Return text in which control characters, and what a terminal may obey, are spelt out."""
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else spelt_out(character) for character in text
-    )
-
-
-def printable_lines(text: str) -> str:
-    """Return lines in which control characters are spelt out; the last has its end, too."""
-    lines = re.split("\r\n|\r|\n", text)
-    if not lines[-1]:
-        lines.pop()
-    return "".join(f"{printable(line.expandtabs())}\n" for line in lines)
-
-
-def shortened(text: str) -> str:
-    """Return a printable text, cut if it is very long."""
-    return printable(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
-
-
-def markdown(text: str) -> str:
-    """Return text that Markdown shows as it is."""
-    special = "\\`*_{}[]<>()#+!|~"
-    return "".join(f"\\{each}" if each in special else each for each in printable(text))
-
-
-def markdown_code(text: str) -> str:
-    """Return text as code, also in a cell of a table."""
-    shown = shortened(text).replace("|", "\\|")
-    fence = "`"
-    while fence in shown:
-        fence += "`"
-    return f"{fence}{shown}{fence}" if len(fence) == 1 else f"{fence} {shown} {fence}"
 
 
 def complain(message: str) -> None:

@@ -1,0 +1,46 @@
+"""Findings as GitHub's workflow commands, which become annotations of a pull request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lint import Severity
+from .plain import printable
+from .sarif import sentence
+
+if TYPE_CHECKING:
+    from ..lint import Finding
+    from .lint import Findings
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def print_commands(found: Findings) -> None:
+    """Print the commands."""
+    print(as_commands(found))
+
+
+def as_commands(found: Findings) -> str:
+    """Return a command for each finding and for each file that could not be read."""
+    lines = [f"::error title=koster::{_data(printable(each))}" for each in found.errors]
+    lines += [_command(file.path, each) for file in found.files for each in file.findings]
+    return "\n".join(lines)
+
+
+def _command(path: str, finding: Finding) -> str:
+    """Return a command; control characters, for which GitHub has no escape, are spelt out."""
+    return (
+        f"::{_COMMANDS[finding.severity]} file={_property(printable(path))},line={finding.line},"
+        f"col={finding.column},endColumn={max(finding.end_column - 1, finding.column)},"
+        f"title={_property(finding.code)}::{_data(sentence(finding))}"
+    )
+
+
+def _data(text: str) -> str:
+    """Return text as the data of a workflow command: GitHub knows these escapes and no others."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    """Return text as a property of a workflow command, which also ends at a colon or comma."""
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,63 @@
+"""The table of all results and their formats: the one place to add a format.
+
+A result is a frozen value of the module that shows it; the first format is the default.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import audit, bulk, check, diff, fetch, github, junit, lint, sarif, test
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RENDERERS: dict[type, dict[str, Callable[[Any], None]]] = {
+    check.Answers: {
+        "text": check.print_text,
+        "json": check.print_json,
+        "csv": check.print_csv,
+    },
+    fetch.Fetched: {
+        "text": fetch.print_text,
+        "json": fetch.print_json,
+        "file": fetch.print_file,
+    },
+    lint.Findings: {
+        "text": lint.print_text,
+        "json": lint.print_json,
+        "sarif": sarif.print_log,
+        "github": github.print_commands,
+    },
+    diff.Changes: {
+        "text": diff.print_text,
+        "json": diff.print_json,
+        "markdown": diff.print_markdown,
+    },
+    audit.Audited: {
+        "text": audit.print_text,
+        "json": audit.print_json,
+        "markdown": audit.print_markdown,
+        "html": audit.print_html,
+    },
+    test.Results: {
+        "text": test.print_text,
+        "json": test.print_json,
+        "junit": junit.print_suites,
+    },
+    bulk.Shares: {
+        "text": bulk.print_text,
+        "html": bulk.print_html,
+        "csv": bulk.print_csv,
+    },
+}
+
+
+def formats_of(result: type) -> list[str]:
+    """Return the formats in which a kind of result can be shown, the default first."""
+    return list(RENDERERS[result])
+
+
+def render(result: object, form: str = "text") -> None:
+    """Print a result to standard output in one of its formats."""
+    RENDERERS[type(result)][form](result)

@@ -1,0 +1,83 @@
+"""The results of ``koster test``, as text and JSON; see `junit` for XML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from . import screen
+from ._json import dumped
+from .plain import printable
+
+if TYPE_CHECKING:
+    from ..expectations import Result
+
+
+@dataclass(frozen=True, slots=True)
+class FileResults:
+    """The results of a file of expectations; ``name`` is its path as people see it."""
+
+    path: str
+    name: str
+    results: list[Result]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why the expectations of a file could not be tested."""
+
+    path: str
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results of some files, and which files could not be tested."""
+
+    files: list[FileResults]
+    failures: list[Failure]
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything that was tested is as expected."""
+        return all(each.passed for file in self.files for each in file.results)
+
+
+def print_json(results: Results) -> None:
+    """Print an array with an object for each expectation."""
+    records: list[dict[str, object]] = [
+        {
+            "file": file.name,
+            "name": each.name,
+            "passed": each.passed,
+            "why": each.why or None,
+            "line": each.line,
+        }
+        for file in results.files
+        for each in file.results
+    ]
+    records += [
+        {"file": each.name, "name": "can be read", "passed": False, "why": each.why, "line": None}
+        for each in results.failures
+    ]
+    print(dumped(records))
+
+
+def print_text(results: Results) -> None:
+    """Print what failed, and the counts."""
+    if not results.files:
+        return
+    for file in results.files:
+        for each in file.results:
+            if not each.passed:
+                place = Text(f"{file.name}: ", "bold")
+                verdict = Text("failed", "bold red")
+                why = f": {printable(each.name)}, but {printable(each.why)}"
+                screen.print_lines(Text.assemble(place, verdict, why))
+    everything = [each for file in results.files for each in file.results]
+    failures = sum(not each.passed for each in everything)
+    counts = f"{len(everything) - failures} as expected, {failures} not"
+    screen.print_lines(Text(counts, "bold red" if failures else "green"))

@@ -1,0 +1,74 @@
+"""Check an installed wheel: compiled, a decision, and the command. Prints its name and size.
+
+    python check_wheel.py WHEEL
+
+The wheel must be installed with the extra ``cli`` in the environment of this Python. A wheel for
+one platform must have every hot module compiled; a pure one (``-none-any.whl``) must have none.
+"""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+import koster
+from koster import _pure
+
+ROBOTS = """\
+User-agent: *
+Disallow: /private
+Allow: /private/press
+"""
+
+
+def main() -> None:
+    wheel = Path(sys.argv[1])
+    compiled = not wheel.name.endswith("-none-any.whl")
+    check_modules(compiled)
+    check_decision()
+    check_command()
+    size = wheel.stat().st_size / 1024
+    how = "compiled" if compiled else "plain Python"
+    print(f"{wheel.name}: {size:,.0f} KiB, {how}")
+
+
+def check_modules(compiled: bool) -> None:
+    """Every hot module is compiled, or none is; the compiler skips a module it fails on."""
+    assert compiled == koster.COMPILED, f"koster.COMPILED is {koster.COMPILED}"
+    for name in _pure.HOT:
+        file = importlib.import_module(f"koster.{name}").__file__ or ""
+        assert file.endswith(".py") != compiled, f"koster.{name} is {file}"
+
+
+def check_decision() -> None:
+    robots = koster.parse(ROBOTS)
+    assert robots.allowed("https://example.com/private/press/1", "FooBot")
+    decision = robots.decide("https://example.com/private/x", "FooBot")
+    assert not decision
+    assert decision.rule is not None
+    assert decision.rule.line == 2
+
+
+def check_command() -> None:
+    """``koster check`` answers, from its own script and from ``python -m koster``."""
+    script = str(Path(sysconfig.get_path("scripts"), "koster"))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "robots.txt")
+        file.write_text(ROBOTS, "utf-8")
+        for command in ([script], [sys.executable, "-m", "koster"]):
+            check = ("check", "--robots", str(file), "-f", "csv", "/private/x", "/private/press")
+            done = subprocess.run(
+                [*command, *check], capture_output=True, text=True, check=False, cwd=folder
+            )
+            assert done.returncode == 1, (done.returncode, done.stderr)
+            verdicts = [line.partition(",")[0] for line in done.stdout.splitlines()]
+            assert verdicts == ["allowed", "false", "true"], done.stdout
+    print(f"$ koster check --robots robots.txt -f csv /private/x /private/press\n{done.stdout}")
+
+
+if __name__ == "__main__":
+    main()
