@@ -7,6 +7,7 @@
 # make test-service  the tester page in Chromium, and the service attacked and under load: Chromium, npm
 # make pictures   take the pictures of the tester that the docs show
 # make compat the test suites of the libraries that koster.compat stands in for
+# make sync   write the synchronous client anew from the asynchronous one
 # make differential  ask those libraries and koster.compat a million questions each
 # make bench  how fast, how large, and against whom
 # make constraints  write constraints.txt anew, with the newest versions: Python 3.11
@@ -29,12 +30,9 @@ RAY := 'ray>=2.40'
 CONSTRAINTS := -c constraints.txt
 PIP := $(BIN)/python -m pip install -qq $(CONSTRAINTS)
 
-# The public API as a user's mypy reads it: from the installed package, without our settings.
-OUTSIDE_MYPY = $(BIN)/mypy --strict --config-file= --cache-dir .mypy_cache/outside tests/packaging/public_api.py
-
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run test test-all test-packaging test-spark test-service pictures lint compat differential bench \
+.PHONY: sync run test test-all test-packaging test-spark test-service pictures lint compat differential bench \
   wheel constraints clean
 
 run: $(VENV)/compiled
@@ -55,7 +53,7 @@ lint: $(VENV)/dev $(VENV)/compiled
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(OUTSIDE_MYPY)
+	$(BIN)/mypy --strict --config-file= --cache-dir .mypy_cache/outside tests/packaging/public_api.py
 	$(BIN)/lint-imports --no-cache
 
 test-spark: $(VENV)/spark $(VENV)/compiled
@@ -68,6 +66,9 @@ test-service: $(VENV)/browser $(VENV)/compiled
 pictures: $(VENV)/browser $(VENV)/compiled
 	@mkdir -p docs/images
 	KOSTER_PURE=0 KOSTER_PICTURES=docs/images $(PYTEST) tests/service/test_page.py -k pictures
+
+sync: $(VENV)/dev
+	@$(BIN)/python tools/sync_client.py src/koster/fetch
 
 compat: $(VENV)/dev
 	@$(BIN)/nox --session compat

@@ -7,6 +7,7 @@ import gc
 import gzip
 import logging
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -25,6 +26,7 @@ import pytest
 import server
 import wire
 from server import Answer, Site
+from support import ROOT
 
 import koster
 from koster._moments import LAST
@@ -1473,6 +1475,17 @@ def test_a_file_that_is_cut_says_so(kind: str, site: Site, tmp_path: Path) -> No
         assert outcome(kind, site.url, cache=tmp_path / "c.sqlite").is_cut
     site.robots(body=FILE)
     assert not outcome(kind, site.url).is_cut
+
+
+def test_the_synchronous_client_is_made_from_the_asynchronous_one(tmp_path: Path) -> None:
+    """``make sync`` has nothing to change."""
+    folder = Path(koster.__file__).parent / "fetch"
+    copy = tmp_path / "fetch"
+    shutil.copytree(folder / "_async", copy / "_async")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    subprocess.run([sys.executable, ROOT / "tools" / "sync_client.py", copy], check=True)
+    made = (copy / "_sync" / "client.py").read_text("utf-8")
+    assert made == (folder / "_sync" / "client.py").read_text("utf-8")
 
 
 def test_star_import_and_dir_work_without_the_extra() -> None:

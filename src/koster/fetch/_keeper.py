@@ -114,6 +114,14 @@ class Keeper:
 
     # What is known without asking anybody.
 
+    def site_for(self, url: str) -> Site | None:
+        """Return the site of a URL if its rules are at hand and fresh.
+
+        Raises:
+            TypeError: ``url`` is not a str.
+        """
+        return self.site_at(place_of(url))
+
     def site_at(self, place: str) -> Site | None:
         """Return the site that is kept ready under the first part of a URL, while it holds."""
         site = self._sites.get(place)

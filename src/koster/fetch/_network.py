@@ -61,10 +61,10 @@ def to_ascii(host: str) -> str:
 
 
 class Deadline:
-    """Within it, no step on a connection of `Transport` takes longer than to the deadline."""
+    """Within it, no step on a connection of `Transport` goes beyond a monotonic moment."""
 
-    def __init__(self, seconds: float) -> None:
-        self.moment = time.monotonic() + seconds
+    def __init__(self, moment: float) -> None:
+        self.moment = moment
 
     def __enter__(self) -> Self:
         self._token = _deadline.set(self.moment)

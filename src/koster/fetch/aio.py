@@ -1,4 +1,4 @@
-"""`AsyncRobotsClient`: the twin of `RobotsClient` for asyncio and trio."""
+"""`AsyncRobotsClient`: waits and fetches on asyncio and trio."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
-from ..access import Request, Unreachable
+from ..access import Unreachable
 from ..cache import MemoryCache
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
-from ..origins import origin_of
+from ._async.client import Client
 from ._exchange import Reading, http_request
-from ._keeper import AT_ONCE, Keeper, check_arguments, place_of, utc_now
-from ._network import ERRORS, AsyncTransport, failure_of, keeps_connections, to_ascii
-from .pace import LONGEST_SLEEP, Pacer
+from ._keeper import AT_ONCE, Keeper, check_arguments, utc_now
+from ._network import ERRORS, AsyncTransport, failure_of, keeps_connections
+from .pace import Pacer
 
 if TYPE_CHECKING:
     import os
@@ -31,20 +31,16 @@ if TYPE_CHECKING:
 
     import httpx2
 
-    from ..access import Failure, Outcome, Response
+    from ..access import Failure, Request, Response
     from ..cache import Cache
     from ..dialects import Dialect
-    from ..freshness import Entry
-    from ..model import Decision
-    from ..origins import Origin
-    from ..robots import Rules
     from ._keeper import Site
     from .events import OnEvent
     from .guard import Guard
     from .pace import PaceKeeper
 
 
-class AsyncRobotsClient:
+class AsyncRobotsClient(Client):
     """Does what `RobotsClient` does, with the same arguments, on asyncio and trio.
 
     A cache or pacer that may block works in threads. ``at_once`` may be an
@@ -77,6 +73,7 @@ class AsyncRobotsClient:
         self._keeper = Keeper(
             user_agent, agent, dialect, timeout, cache, on_event, clock, unreachable
         )
+        self._site_at = self._site_in_loop
         self._own_transport: AsyncTransport | None = None
         if transport is None:
             transport = self._own_transport = AsyncTransport(guard)
@@ -87,7 +84,7 @@ class AsyncRobotsClient:
         self._loop: object = None
         self._loop_lock = threading.Lock()
         self._begin_in_new_loop()
-        #: What the client was given that belongs to a closed event loop, if anything does.
+        #: The argument that belongs to a closed event loop, if one does.
         self._obstacle = ""
         self._has_fetched = False
         at_fork(in_child=self._renew)
@@ -105,7 +102,7 @@ class AsyncRobotsClient:
         if self._loop is not None:
             self._loop = _CLOSED
 
-    def _check_loop(self) -> None:
+    def _check_use(self) -> None:
         """See that the client is used from the event loop that it belongs to.
 
         Raises:
@@ -141,7 +138,7 @@ class AsyncRobotsClient:
             self._obstacle = "semaphore"
 
     async def __aenter__(self) -> Self:
-        self._check_loop()
+        self._check_use()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -149,7 +146,7 @@ class AsyncRobotsClient:
 
     async def aclose(self) -> None:
         """Close connections, and the cache if the client made it."""
-        self._check_loop()
+        self._check_use()
         self._keeper.is_closed = True
         for scope in self._sleeping:
             scope.cancel()
@@ -158,165 +155,51 @@ class AsyncRobotsClient:
                 await self._own_transport.aclose()
             await self._cached(self._keeper.close)
 
-    async def allowed(self, url: str, agent: str | Sequence[str] | None = None) -> bool:
-        """Tell whether a robot may fetch a URL; see `RobotsClient.allowed`."""
-        self._check_loop()
-        site = self._keeper.site_at(place_of(url))
-        if site is None:
-            return (await self.decide(url, agent)).allowed
-        return self._keeper.verdict(site, url, agent)
+    def _site_in_loop(self, url: str) -> Site | None:
+        self._check_use()
+        return self._keeper.site_for(url)
 
-    async def decide(self, url: str, agent: str | Sequence[str] | None = None) -> Decision:
-        """Decide about a URL, with the reason; see `RobotsClient.decide`."""
-        self._check_loop()
-        keeper = self._keeper
-        site = keeper.site_at(place_of(url))
-        if site is None:
-            asked = keeper.agent if agent is None else agent
-            decision = keeper.needs_no_fetch(url, asked)
-            if decision is not None:
-                return decision
-            site = await self._site(url)
-        return keeper.decision(site, url, agent)
-
-    async def robots(self, url: str) -> Outcome:
-        """Return what fetching a site's robots.txt gave; see `RobotsClient.robots`."""
-        return (await self._known(url)).outcome
-
-    async def refetch(self, url: str) -> Outcome:
-        """Ask a URL's site again; see `RobotsClient.refetch`."""
-        self._check_loop()
-        keeper = self._keeper
-        origin = origin_of(url, to_ascii)
-        async with self._fetching.of(str(origin)):
-            keeper.check_open()
-            entry = await self._cached(keeper.shelf.get, str(origin))
-            site = await self._asked(origin, entry)
-            keeper.keep(str(origin), site)
-        keeper.keep(place_of(url), site)
-        return site.outcome
-
-    async def wait(
-        self,
-        url: str,
-        agent: str | Sequence[str] | None = None,
-        *,
-        at_most: float | None = None,
-    ) -> float:
-        """Wait until the site may be asked again; see `RobotsClient.wait`."""
-        began = time.monotonic()
-        site = await self._known(url)
-        self._keeper.tell_if_outside(site, agent)
-        key, rules = self._keeper.pace_key(site, agent), self._keeper.rules(site, agent)
-        until = math.inf if at_most is None else began + at_most
-        has_turn = False
+    @asynccontextmanager
+    async def _until_closed(self) -> AsyncIterator[None]:
         with anyio.CancelScope() as scope:
             self._sleeping.add(scope)
             try:
-                async with self._waiting.of(key, until) as is_first:
-                    has_turn = is_first and await self._turn(key, rules, until)
+                yield
             finally:
                 self._sleeping.discard(scope)
-        if not has_turn:
-            if self._keeper.is_closed:
-                raise RuntimeError("the client was closed")
-            moment = await self._paced("next_request", key, rules, self._keeper.clock())
-            raise self._keeper.too_soon(key, moment)
-        return time.monotonic() - began
+        if scope.cancelled_caught:
+            raise RuntimeError("the client was closed")
 
-    async def _turn(self, key: str, rules: Rules, until: float) -> bool:
-        """Take the turn when it is due; tells whether that is before a monotonic moment."""
-        while (seconds := await self._paced("turn", key, rules, self._keeper.clock())) > 0:
-            if time.monotonic() + seconds > until:
-                return False
-            await anyio.sleep(min(seconds, LONGEST_SLEEP))
-        return True
-
-    async def next_request(self, url: str, agent: str | Sequence[str] | None = None) -> datetime:
-        """Return when the site may be asked again; see `RobotsClient.next_request`."""
-        site = await self._known(url)
-        key, rules = self._keeper.pace_key(site, agent), self._keeper.rules(site, agent)
-        moment: datetime = await self._paced("next_request", key, rules, self._keeper.clock())
-        return moment
-
-    async def took(
-        self, url: str, seconds: float, agent: str | Sequence[str] | None = None
-    ) -> None:
-        """Tell how long a request took; see `RobotsClient.took`."""
-        site = await self._known(url)
-        await self._paced("took", self._keeper.pace_key(site, agent), seconds)
+    async def _sleep(self, seconds: float) -> None:
+        await anyio.sleep(seconds)
 
     async def _paced(self, name: str, *arguments: object) -> Any:
-        """Ask the pacer; one that may block, in a thread."""
         method = getattr(self._pacer, name)
         if isinstance(self._pacer, Pacer):
             return method(*arguments)
         return await anyio.to_thread.run_sync(method, *arguments)
 
     async def _cached(self, method: Callable[..., Any], *arguments: object) -> Any:
-        """Ask the cache; one that may block, in a thread."""
         if isinstance(self._keeper.cache, MemoryCache):
             return method(*arguments)
         return await anyio.to_thread.run_sync(method, *arguments, abandon_on_cancel=True)
 
-    async def _known(self, url: str) -> Site:
-        self._check_loop()
-        site = self._keeper.site_at(place_of(url))
-        return await self._site(url) if site is None else site
-
-    async def _site(self, url: str) -> Site:
-        """Return the site of a URL: from the cache, or fetched, by one task at a time."""
-        keeper = self._keeper
-        origin = origin_of(url, to_ascii)
-        async with self._fetching.of(str(origin)):
-            self._keeper.check_open()
-            site = keeper.site_at(str(origin))
-            if site is None:
-                entry = await self._cached(keeper.shelf.get, str(origin))
-                site = keeper.if_fresh(entry)
-                if site is None:
-                    site = await self._asked(origin, entry)
-                keeper.keep(str(origin), site)
-        keeper.keep(place_of(url), site)
-        return site
-
-    async def _asked(self, origin: Origin, copy: Entry | None) -> Site:
-        """Fetch a robots.txt, and keep it."""
-        entry = await self._fetched(origin, copy)
-        # What was closed under it tells nothing about the site.
-        self._keeper.check_open()
-        await self._cached(self._keeper.shelf.put, entry)
-        return self._keeper.site_of(entry)
-
-    async def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
-        """Fetch a robots.txt.
-
-        Raises:
-            RuntimeError: the client was closed, or has something of another event loop.
-        """
-        keeper = self._keeper
+    def _check_transport(self) -> None:
         if self._obstacle:
             raise RuntimeError(
                 f"the {self._obstacle} of this AsyncRobotsClient belongs to an event loop that is "
                 f"closed, or to the parent process: make a new client with a new {self._obstacle}"
             )
         self._has_fetched = True
+
+    def _slot(self) -> anyio.Semaphore:
         if isinstance(self._at_once, int):
             self._at_once = anyio.Semaphore(self._at_once)
-        async with self._at_once:
-            self._keeper.check_open()
-            until = time.monotonic() + keeper.timeout
-            step: Request | Entry = keeper.begin(origin, copy)
-            while isinstance(step, Request):
-                asked = time.monotonic()
-                answer = await self._answer(step, until - asked)
-                step = keeper.follow(step, answer, time.monotonic() - asked)
-        return step
+        return self._at_once
 
-    async def _answer(self, request: Request, left: float) -> Response | Failure:
-        """Send a request; there are so many seconds left."""
+    async def _answer(self, request: Request, until: float) -> Response | Failure:
         try:
-            with anyio.fail_after(max(left, 0)):
+            with anyio.fail_after(max(until - time.monotonic(), 0)):
                 sent = http_request(request, self._keeper.user_agent, None)
                 response = await self._transport.handle_async_request(sent)
                 try:

@@ -1,4 +1,4 @@
-"""`RobotsClient`: fetches, keeps, decides and waits. For threads; `aio` has its twin."""
+"""`RobotsClient`: waits and fetches in threads."""
 
 from __future__ import annotations
 
@@ -6,40 +6,36 @@ import math
 import threading
 import time
 from collections import deque
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
 
-from ..access import Request, Unreachable
+from ..access import Unreachable
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
-from ..origins import origin_of
 from ._exchange import Reading, http_request
-from ._keeper import AT_ONCE, Keeper, check_arguments, place_of, utc_now
-from ._network import ERRORS, Deadline, Transport, failure_of, keeps_connections, to_ascii
-from .pace import LONGEST_SLEEP, Pacer
+from ._keeper import AT_ONCE, Keeper, check_arguments, utc_now
+from ._network import ERRORS, Deadline, Transport, failure_of, keeps_connections
+from ._sync.client import Client
+from .pace import Pacer
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from datetime import datetime
     from typing import Self
 
     import httpx2
 
-    from ..access import Failure, Outcome, Response
+    from ..access import Failure, Request, Response
     from ..cache import Cache
     from ..dialects import Dialect
-    from ..freshness import Entry
-    from ..model import Decision
-    from ..origins import Origin
-    from ..robots import Rules
-    from ._keeper import Site
     from .events import OnEvent
     from .guard import Guard
     from .pace import PaceKeeper
 
 
-class RobotsClient:
+class RobotsClient(Client):
     """Fetches each site's robots.txt once, keeps it, and decides. May be shared between threads.
 
     Args:
@@ -87,6 +83,7 @@ class RobotsClient:
         self._keeper = Keeper(
             user_agent, agent, dialect, timeout, cache, on_event, clock, unreachable
         )
+        self._site_at = self._keeper.site_for
         self._transport_is_ours = transport is None
         self._transport = Transport(guard) if transport is None else transport
         self._pacer = Pacer() if pacer is None else pacer
@@ -122,187 +119,51 @@ class RobotsClient:
             self._transport.close()
         self._keeper.close()
 
-    def allowed(self, url: str, agent: str | Sequence[str] | None = None) -> bool:
-        """Tell whether a robot may fetch a URL.
+    def _check_use(self) -> None:
+        pass
 
-        Raises:
-            UrlError: it belongs to no site.
-        """
-        site = self._keeper.site_at(place_of(url))
-        if site is None:
-            return self.decide(url, agent).allowed
-        return self._keeper.verdict(site, url, agent)
+    def _until_closed(self) -> AbstractContextManager[None]:
+        # `_sleep` notices.
+        return nullcontext()
 
-    def decide(self, url: str, agent: str | Sequence[str] | None = None) -> Decision:
-        """Decide as `allowed` does, with the reason.
+    def _sleep(self, seconds: float) -> None:
+        if self._closing.wait(seconds):
+            raise RuntimeError("the client was closed")
 
-        Raises:
-            UrlError: it belongs to no site.
-        """
-        keeper = self._keeper
-        site = keeper.site_at(place_of(url))
-        if site is None:
-            asked = keeper.agent if agent is None else agent
-            decision = keeper.needs_no_fetch(url, asked)
-            if decision is not None:
-                return decision
-            site = self._site(url)
-        return keeper.decision(site, url, agent)
+    def _paced(self, name: str, *arguments: object) -> Any:
+        return getattr(self._pacer, name)(*arguments)
 
-    def robots(self, url: str) -> Outcome:
-        """Return what fetching the robots.txt of a URL's site gave, now or before.
+    def _cached(self, method: Callable[..., Any], *arguments: object) -> Any:
+        return method(*arguments)
 
-        Raises:
-            UrlError: it belongs to no site.
-        """
-        return self._known(url).outcome
-
-    def refetch(self, url: str) -> Outcome:
-        """Ask a URL's site again, though what is kept of it may hold: its owner has changed it.
-
-        Raises:
-            UrlError: it belongs to no site.
-        """
-        keeper = self._keeper
-        origin = origin_of(url, to_ascii)
-        with self._fetching.of(str(origin)):
-            keeper.check_open()
-            site = self._asked(origin, keeper.shelf.get(str(origin)))
-            keeper.keep(str(origin), site)
-        keeper.keep(place_of(url), site)
-        return site.outcome
-
-    def wait(
-        self,
-        url: str,
-        agent: str | Sequence[str] | None = None,
-        *,
-        at_most: float | None = None,
-    ) -> float:
-        """Wait until the site may be asked again, and take the turn; return the seconds waited.
-
-        The pace is kept for each origin and agent; threads get their turns in the order in which
-        they came. Where the site asks for nothing, the pacer's default holds.
-
-        Args:
-            url: A URL of the site.
-            agent: Who asks.
-            at_most: Seconds; it may be years, without it.
-
-        Raises:
-            TooSoonError: it would be longer than ``at_most``. No turn was taken.
-            UrlError: the URL belongs to no site.
-            RuntimeError: the client was closed.
-        """
-        began = time.monotonic()
-        site = self._known(url)
-        self._keeper.tell_if_outside(site, agent)
-        key, rules = self._keeper.pace_key(site, agent), self._keeper.rules(site, agent)
-        until = math.inf if at_most is None else began + at_most
-        with self._waiting.of(key, until) as is_first:
-            if not is_first:
-                raise self._keeper.too_soon(
-                    key, self._pacer.next_request(*self._pacing(key, rules))
-                )
-            while (seconds := self._pacer.turn(*self._pacing(key, rules))) > 0:
-                if time.monotonic() + seconds > until:
-                    moment = self._pacer.next_request(*self._pacing(key, rules))
-                    raise self._keeper.too_soon(key, moment)
-                if self._closing.wait(min(seconds, LONGEST_SLEEP)):
-                    raise RuntimeError("the client was closed")
-        return time.monotonic() - began
-
-    def _pacing(self, key: str, rules: Rules) -> tuple[str, Rules, datetime]:
-        return key, rules, self._keeper.clock()
-
-    def next_request(self, url: str, agent: str | Sequence[str] | None = None) -> datetime:
-        """Return when the site may be asked again, without waiting and without taking the turn.
-
-        Raises:
-            UrlError: the URL belongs to no site.
-        """
-        site = self._known(url)
-        key, rules = self._keeper.pace_key(site, agent), self._keeper.rules(site, agent)
-        return self._pacer.next_request(key, rules, self._keeper.clock())
-
-    def took(self, url: str, seconds: float, agent: str | Sequence[str] | None = None) -> None:
-        """Tell how long the request took for which the turn was taken last.
-
-        Where a site asks for no pace, the next turn depends on it (the rule of thumb).
-
-        Raises:
-            UrlError: the URL belongs to no site.
-            ValueError: ``seconds`` is no finite number from 0 on.
-        """
-        self._pacer.took(self._keeper.pace_key(self._known(url), agent), seconds)
-
-    def _known(self, url: str) -> Site:
-        site = self._keeper.site_at(place_of(url))
-        return self._site(url) if site is None else site
-
-    def _site(self, url: str) -> Site:
-        """Return the site of a URL: from the cache, or fetched, by one thread at a time."""
-        keeper = self._keeper
-        origin = origin_of(url, to_ascii)
-        with self._fetching.of(str(origin)):
-            self._keeper.check_open()
-            site = keeper.site_at(str(origin))
-            if site is None:
-                entry = keeper.shelf.get(str(origin))
-                site = keeper.if_fresh(entry)
-                if site is None:
-                    site = self._asked(origin, entry)
-                keeper.keep(str(origin), site)
-        keeper.keep(place_of(url), site)
-        return site
-
-    def _asked(self, origin: Origin, copy: Entry | None) -> Site:
-        """Fetch a robots.txt, and keep it."""
-        entry = self._fetched(origin, copy)
-        # What was closed under it tells nothing about the site.
-        self._keeper.check_open()
-        self._keeper.shelf.put(entry)
-        return self._keeper.site_of(entry)
-
-    def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
-        """Fetch a robots.txt.
-
-        Raises:
-            RuntimeError: the client was closed, or its transport belongs to another process.
-        """
-        keeper = self._keeper
+    def _check_transport(self) -> None:
         if self._is_transport_inherited:
             raise RuntimeError(
                 "the transport of this RobotsClient belongs to the parent process: "
                 "make a new client with a new transport"
             )
         self._has_fetched = True
-        with self._at_once, Deadline(keeper.timeout) as deadline:
-            self._keeper.check_open()
-            step: Request | Entry = keeper.begin(origin, copy)
-            while isinstance(step, Request):
-                asked = time.monotonic()
-                answer = self._answer(step, deadline)
-                step = keeper.follow(step, answer, time.monotonic() - asked)
-        return step
 
-    def _answer(self, request: Request, deadline: Deadline) -> Response | Failure:
-        """Send a request."""
-        try:
-            sent = http_request(request, self._keeper.user_agent, deadline.check())
-            response = self._transport.handle_request(sent)
+    def _slot(self) -> threading.BoundedSemaphore:
+        return self._at_once
+
+    def _answer(self, request: Request, until: float) -> Response | Failure:
+        with Deadline(until) as deadline:
             try:
-                reading = Reading(response)
-                for part in response.iter_raw() if reading.wants_body else ():
-                    if reading.is_enough(part):
-                        break
-                    # Another transport than ours looks at each read alone.
-                    deadline.check()
-            finally:
-                response.close()
-            return reading.result()
-        except ERRORS as error:
-            return failure_of(error, self._keeper.timeout)
+                sent = http_request(request, self._keeper.user_agent, deadline.check())
+                response = self._transport.handle_request(sent)
+                try:
+                    reading = Reading(response)
+                    for part in response.iter_raw() if reading.wants_body else ():
+                        if reading.is_enough(part):
+                            break
+                        # Another transport than ours looks at each read alone.
+                        deadline.check()
+                finally:
+                    response.close()
+                return reading.result()
+            except ERRORS as error:
+                return failure_of(error, self._keeper.timeout)
 
 
 class _Locks:

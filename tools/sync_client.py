@@ -1,0 +1,29 @@
+"""Makes `koster.fetch._sync` from `koster.fetch._async`: ``make sync``.
+
+The argument is the package folder, so that a test can compare a fresh copy.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import unasync
+
+_RENAMED = {"AbstractAsyncContextManager": "AbstractContextManager"}
+_HEADER = "# Made from koster/fetch/_async/client.py by `make sync`. Do not edit.\n"
+
+
+def main(folder: Path) -> None:
+    """Write the synchronous client."""
+    rule = unasync.Rule("/_async/", "/_sync/", additional_replacements=_RENAMED)
+    unasync.unasync_files([str(folder / "_async" / "client.py")], [rule])
+    made = folder / "_sync" / "client.py"
+    made.write_text(_HEADER + made.read_text("utf-8"), "utf-8")
+    for command in (["check", "--quiet", "--fix", "--select", "I"], ["format", "--quiet"]):
+        subprocess.run([sys.executable, "-m", "ruff", *command, made], check=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
