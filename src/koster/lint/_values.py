@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -22,7 +23,7 @@ from ..model import Directive, LineKind
 from ._model import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ..model import Line
     from ._model import Remark, Subject
@@ -39,19 +40,72 @@ _SIGNALS = {
 _USAGES = {"train-ai": ("y", "n"), "search": ("y", "n")}
 
 
+_URL = re.compile(r"https?://[^/\s]", re.IGNORECASE)
+
+
 def _bytes(line: Line) -> bytes:
     return line.value.encode("utf-8", "surrogateescape")
 
 
-def relative_sitemap(subject: Subject) -> Iterator[Remark]:
-    """Find sitemaps without a scheme and host."""
-    for line in subject.of(Directive.SITEMAP):
-        if line.value and not re.match(r"https?://[^/\s]", line.value, re.IGNORECASE):
-            yield subject.value(
-                line,
-                f"{shortened(line.value)} is no whole URL; robots want scheme and host",
-                "write https://, the host and the path",
-            )
+@dataclass(frozen=True, slots=True)
+class ValueCheck:
+    """A check of the values of a directive, line by line; calling it finds what is wrong.
+
+    Attributes:
+        directive: The directive.
+        is_valid: Tells whether a line's value is right.
+        message: What is wrong; ``{value}`` is the value, or "nothing", ``{quoted}`` the value in
+            quotes.
+        suggestion: What to write instead.
+    """
+
+    directive: Directive
+    is_valid: Callable[[Line], bool]
+    message: str
+    suggestion: str
+
+    def __call__(self, subject: Subject) -> Iterator[Remark]:
+        """Find the lines that are wrong."""
+        for line in subject.of(self.directive):
+            if not self.is_valid(line):
+                shown = shortened(line.value) or "nothing"
+                yield subject.value(
+                    line,
+                    self.message.format(value=shown, quoted=f'"{line.value}"'),
+                    self.suggestion,
+                )
+
+
+relative_sitemap = ValueCheck(
+    Directive.SITEMAP,
+    lambda line: not line.value or _URL.match(line.value) is not None,
+    "{value} is no whole URL; robots want scheme and host",
+    "write https://, the host and the path",
+)
+bad_delay = ValueCheck(
+    Directive.CRAWL_DELAY,
+    lambda line: delay(_bytes(line)) is not None,
+    "{value} is no number of seconds; robots ignore it",
+    "write a number such as 5",
+)
+bad_time = ValueCheck(
+    Directive.VISIT_TIME,
+    lambda line: visit_time(_bytes(line), line.number, False) is not None,
+    "Invalid Visit-time {quoted}: it is ignored",
+    "Write from and to in UTC, such as 0600-0845",
+)
+bad_license = ValueCheck(
+    Directive.LICENSE,
+    lambda line: _URL.match(line.value) is not None and _is_url(line.value),
+    "{value} is no whole URL; RSL wants the address of the licence",
+    "write https://, the host and the path",
+)
+bad_clean_param = ValueCheck(
+    Directive.CLEAN_PARAM,
+    lambda line: clean_param(_bytes(line), line.number) is not None,
+    "{value} is not what Clean-param takes: parameters, perhaps a path, 500 characters at most",
+    "write ref&sort /path",
+)
 
 
 def bad_sitemap(subject: Subject) -> Iterator[Remark]:
@@ -66,7 +120,7 @@ def bad_sitemap(subject: Subject) -> Iterator[Remark]:
                 "write the URL of the next line behind it" if is_there else "remove it",
                 () if is_there else (subject.edit_away(line),),
             )
-        elif re.match(r"https?://[^/\s]", line.value, re.IGNORECASE):
+        elif _URL.match(line.value):
             words = line.value.split()
             if len(words) > 1:
                 yield subject.value(
@@ -101,17 +155,6 @@ def sitemap_twice(subject: Subject) -> Iterator[Remark]:
                 f"line {seen[line.value]} names this sitemap already",
                 "remove the line",
                 (subject.edit_away(line),),
-            )
-
-
-def bad_delay(subject: Subject) -> Iterator[Remark]:
-    """Find delays that are no number of seconds."""
-    for line in subject.of(Directive.CRAWL_DELAY):
-        if delay(_bytes(line)) is None:
-            yield subject.value(
-                line,
-                f"{shortened(line.value) or 'nothing'} is no number of seconds; robots ignore it",
-                "write a number such as 5",
             )
 
 
@@ -154,17 +197,6 @@ def bad_rate(subject: Subject) -> Iterator[Remark]:
                 if is_window and window
                 else f'Invalid Request-rate "{shortened(line.value)}": it is ignored',
                 "Write documents/seconds, optionally with a window in UTC, such as 1/10s 0600-0845",
-            )
-
-
-def bad_time(subject: Subject) -> Iterator[Remark]:
-    """Find malformed visit times."""
-    for line in subject.of(Directive.VISIT_TIME):
-        if visit_time(_bytes(line), line.number, False) is None:
-            yield subject.value(
-                line,
-                f'Invalid Visit-time "{shortened(line.value)}": it is ignored',
-                "Write from and to in UTC, such as 0600-0845",
             )
 
 
@@ -239,28 +271,6 @@ def contradicting(subject: Subject) -> Iterator[Remark]:
                         f"line {number} says {each.key}={value}, this says {each.value}; the stricter one counts",
                         "leave one",
                     )
-
-
-def bad_license(subject: Subject) -> Iterator[Remark]:
-    """Find licences that are no URL."""
-    for line in subject.of(Directive.LICENSE):
-        if not re.match(r"https?://[^/\s]", line.value, re.IGNORECASE) or not _is_url(line.value):
-            yield subject.value(
-                line,
-                f"{shortened(line.value) or 'nothing'} is no whole URL; RSL wants the address of the licence",
-                "write https://, the host and the path",
-            )
-
-
-def bad_clean_param(subject: Subject) -> Iterator[Remark]:
-    """Find Clean-param lines that Yandex does not read."""
-    for line in subject.of(Directive.CLEAN_PARAM):
-        if clean_param(_bytes(line), line.number) is None:
-            yield subject.value(
-                line,
-                f"{shortened(line.value) or 'nothing'} is not what Clean-param takes: parameters, perhaps a path, 500 characters at most",
-                "write ref&sort /path",
-            )
 
 
 def too_long(subject: Subject) -> Iterator[Remark]:
