@@ -20,6 +20,7 @@ from click.testing import CliRunner
 
 import koster
 from koster.bulk import _inputs, _pages, _parquet, runs
+from koster.bulk._batches import BadRecords, Batch, WrongColumnsError
 from koster.bulk.runs import Columns, Question
 from koster.cli._root import koster as command
 from koster.engine.document import MAX_PARSED_BYTES
@@ -30,9 +31,9 @@ pytestmark = pytest.mark.any_mode
 RULES = b"User-agent: *\nDisallow: /a\n"
 
 
-def batches(path: Path) -> list[_inputs.Batch]:
+def batches(path: Path) -> list[Batch]:
     (given,) = _inputs.find([str(path)])
-    return list(_inputs.batches(given, Columns(), _inputs.Trouble()))
+    return list(_inputs.batches(given, Columns(), BadRecords()))
 
 
 def bodies_in(path: Path) -> list[bytes]:
@@ -104,7 +105,7 @@ def test_pages_that_unpack_to_too_much_are_refused(
     pq.write_table(pa.table({"body": [RULES]}), good)
     pq.write_table(pa.table({"body": [RULES + b"#" * 2_000_000], "k": ["x"]}), bad)
     assert bad.stat().st_size < 200_000
-    monkeypatch.setattr(_parquet, "MOST_UNPACKED", 1_000_000)
+    monkeypatch.setattr(_parquet, "MAX_UNPACKED", 1_000_000)
     result = CliRunner().invoke(
         command, ["bulk", "classify", str(tmp_path / "in"), "-aX", "-j1", "-o", str(tmp_path / "o")]
     )
@@ -123,10 +124,10 @@ def test_pages_of_all_columns_count_together(
     path = tmp_path / "a.parquet"
     columns = {f"k{n}": ["x" * 200_000] for n in range(6)}
     pq.write_table(pa.table({"body": [RULES]} | columns), path)
-    monkeypatch.setattr(_parquet, "MOST_UNPACKED", 1_000_000)
+    monkeypatch.setattr(_parquet, "MAX_UNPACKED", 1_000_000)
     with pytest.raises(UnreadableError, match=r"unpack to 1,2\d\d,\d\d\d bytes"):
         batches(path)
-    monkeypatch.setattr(_parquet, "MOST_UNPACKED", 1_300_000)
+    monkeypatch.setattr(_parquet, "MAX_UNPACKED", 1_300_000)
     assert len(batches(path)) == 1
 
 
@@ -134,7 +135,7 @@ def test_a_dictionary_does_not_fill_the_memory_where_others_are_spelt_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a long text that repeats come others, which no dictionary has."""
-    monkeypatch.setattr(_parquet, "_MOST_BYTES", 2_000_000)
+    monkeypatch.setattr(_parquet, "_MAX_BYTES", 2_000_000)
     path = tmp_path / "a.parquet"
     bodies = [RULES + b"#" * 100_000] * 3_000 + [RULES + b"# %d" % n for n in range(3_000)]
     table = pa.table({"body": pa.array(bodies, pa.binary())})
@@ -327,7 +328,7 @@ def test_broken_files_are_told(tmp_path: Path) -> None:
         path.write_bytes(octets)
         try:
             batches(path)
-        except (UnreadableError, _inputs.WrongColumnsError) as error:
+        except (UnreadableError, WrongColumnsError) as error:
             told.append(str(error))
     assert told
     assert not [each for each in told if str(path) not in each]

@@ -31,7 +31,19 @@ from test_bulk_kernel import AGENTS, BODIES, ONE, OTHER, cell, decision
 
 import koster
 import koster.bulk.polars
-from koster.bulk import _inputs, _parquet, kernel, runs
+from koster.bulk import (
+    _answering,
+    _archives,
+    _inputs,
+    _json_lines,
+    _parquet,
+    _processes,
+    _shards,
+    kernel,
+    runs,
+)
+from koster.bulk._batches import BadRecords
+from koster.bulk._parquet import BYTES
 from koster.bulk.duckdb import register
 from koster.bulk.runs import Columns, Question
 from koster.cli._root import koster as command
@@ -573,7 +585,7 @@ def test_a_small_file_of_large_texts_is_read_in_parts(
     pq.write_table(pa.table({"body": [ONE] * rows_, "k": ["#" * 100_000] * rows_}), path)
     (given,) = _inputs.find([str(path)])
     assert given.size < 50_000
-    found = list(_inputs.batches(given, Columns(), _inputs.Trouble()))
+    found = list(_inputs.batches(given, Columns(), BadRecords()))
     assert max(len(each.bodies) for each in found) <= 10
     assert sum(len(each.bodies) for each in found) == rows_
     assert {str(each.kept.schema.field("k").type) for each in found} == {"string"}
@@ -617,7 +629,10 @@ def test_one_input_that_is_not_there_costs_no_other(table: Path, tmp_path: Path)
 
 def test_two_runs_do_not_write_into_one_folder(table: Path, tmp_path: Path) -> None:
     found = runs.find_inputs([str(table)])
-    with runs._held(tmp_path / "out"), pytest.raises(UnreadableError, match="another run is writ"):
+    with (
+        _shards.locked(tmp_path / "out"),
+        pytest.raises(UnreadableError, match="another run is writ"),
+    ):
         runs.run(GPT, found, tmp_path / "out")
     assert runs.run(GPT, found, tmp_path / "out").rows == 1_000
 
@@ -636,7 +651,7 @@ def test_no_space_left(
 ) -> None:
     """One sentence, nothing half-written, and what is done stays."""
     found = runs.find_inputs([str(inputs)])
-    whole = runs._Writer.close
+    whole = _shards.Writer.close
     calls = []
 
     def close(self: Any, said: dict[bytes, str]) -> None:
@@ -645,7 +660,7 @@ def test_no_space_left(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         whole(self, said)
 
-    monkeypatch.setattr(runs._Writer, "close", close)
+    monkeypatch.setattr(_shards.Writer, "close", close)
     done = runs.run(GPT, found, tmp_path / "out", 1)
     assert [each.why is None for each in done.shards] == [True, False, False, True]
     assert "No space left on device" in (done.failed[0].why or "")
@@ -658,9 +673,9 @@ def test_no_space_left(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_full_disk_is_told_by_the_system(table: Path) -> None:
-    task = runs._Task(0, runs.find_inputs([str(table)])[0], "/dev/full", GPT)
+    task = _answering.Task(0, runs.find_inputs([str(table)])[0], "/dev/full", GPT)
     with pytest.raises(OSError, match="No space left"):
-        runs._write(task, "/dev/full", _inputs.Trouble(), 1, lambda *_: None)
+        _answering._write(task, "/dev/full", BadRecords(), 1, lambda *_: None)
 
 
 def test_a_process_that_dies_costs_one_input(
@@ -668,7 +683,7 @@ def test_a_process_that_dies_costs_one_input(
 ) -> None:
     found = runs.find_inputs([str(inputs)])
     monkeypatch.setenv("KOSTER_TEST_DIE_AT", "part-2")
-    monkeypatch.setattr(runs, "_work", dying)
+    monkeypatch.setattr(_processes, "_work", dying)
     done = runs.run(GPT, found, tmp_path / "out", 2)
     assert [each.why is None for each in done.shards] == [True, True, False, True]
     assert "part-2.warc.gz: the process that read it was killed" in (done.failed[0].why or "")
@@ -677,7 +692,7 @@ def test_a_process_that_dies_costs_one_input(
 def dying(task: Any, threads: int) -> Any:
     if "part-2" in task.input.path:
         os.kill(os.getpid(), signal.SIGKILL)
-    return runs._answered(task, threads, lambda *_: None)
+    return _answering.write_shard(task, threads, lambda *_: None)
 
 
 def test_shards_have_names_of_their_own(tmp_path: Path) -> None:
@@ -769,19 +784,20 @@ def test_without_arrow_the_command_says_what_to_install() -> None:
 def test_a_line_that_is_too_long_is_one_bad_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_inputs, "_LONGEST_LINE", 3_000_000)
+    monkeypatch.setattr(_json_lines, "_MAX_LINE", 3_000_000)
     path = tmp_path / "robots.jsonl"
     long = json.dumps({"body": "#" * 9_000_000})
     path.write_text(f"{json.dumps({'body': ONE})}\n{long}\n{json.dumps({'body': ONE})}\n{long}")
-    trouble = _inputs.Trouble()
+    bad = BadRecords()
     (given,) = _inputs.find([str(path)])
-    found = [len(each.bodies) for each in _inputs.batches(given, Columns(), trouble)]
+    found = [len(each.bodies) for each in _inputs.batches(given, Columns(), bad)]
     assert sum(found) == 2
-    assert trouble.listed == [f"line {n}: it has more than 3,000,000 bytes" for n in (2, 4)]
+    assert bad.listed == [f"line {n}: it has more than 3,000,000 bytes" for n in (2, 4)]
 
 
 def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_inputs, "BYTES", 10_000)
+    for module in (_archives, _json_lines):
+        monkeypatch.setattr(module, "BYTES", 10_000)
     monkeypatch.setattr(_parquet, "BYTES", 10_000)
     body = ONE + "#" * 3_000
     records = [{"body": f"{body}{n}"} for n in range(60)]
@@ -789,13 +805,13 @@ def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         path = tmp_path / name
         write(path, records)
         (given,) = _inputs.find([str(path)])
-        batches = list(_inputs.batches(given, Columns(), _inputs.Trouble()))
+        batches = list(_inputs.batches(given, Columns(), BadRecords()))
         assert sum(len(each.bodies) for each in batches) == 60
         if path.suffix not in (".csv", ".tsv"):
             assert max(len(each.bodies) for each in batches) <= 5
     warc = archives.write(tmp_path / "a.warc", [Fetch("http://e.com/r", body.encode())] * 60)
     (given,) = _inputs.find([str(warc)])
-    batches = list(_inputs.batches(given, Columns(), _inputs.Trouble()))
+    batches = list(_inputs.batches(given, Columns(), BadRecords()))
     assert max(len(each.bodies) for each in batches) <= 5
 
 
@@ -803,7 +819,7 @@ def test_a_csv_row_longer_than_any_batch(tmp_path: Path) -> None:
     path = tmp_path / "robots.csv"
     with io.StringIO(newline="") as text:
         writer = csv.writer(text)
-        writer.writerows([["body"], [ONE + "#" * (_inputs.BYTES + 10)], [ONE]])
+        writer.writerows([["body"], [ONE + "#" * (BYTES + 10)], [ONE]])
         path.write_text(text.getvalue())
     result = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output

@@ -115,10 +115,10 @@ def test_archives_are_read_by_the_workers(session: Any, tmp_path: Path) -> None:
     paths = [*map(str, sorted((tmp_path / "in").iterdir())), str(tmp_path / "gone.warc.gz")]
     frame = session.createDataFrame([(path,) for path in paths], "path string").repartition(3)
     found = robots.archives(frame)
-    troubles = [row.trouble for row in found.where("trouble is not null").collect()]
-    assert len(troubles) == 2
-    assert any("No such file" in each for each in troubles)
-    rows = robots.classify(found.where("trouble is null"), ["GPTBot", "x"])
+    errors = [row.error for row in found.where("error is not null").collect()]
+    assert len(errors) == 2
+    assert any("No such file" in each for each in errors)
+    rows = robots.classify(found.where("error is null"), ["GPTBot", "x"])
     out = tmp_path / "out"
     question = runs.Question("classify", ("GPTBot", "x"))
     runs.run(question, runs.find_inputs([str(tmp_path / "in")]), out, 1)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..dialects import Dialect
 
 #: Characters of an unknown key, or of a value, that are told: no key that anyone means has more.
-MOST_CHARACTERS = 2_000
+MAX_CHARACTERS = 2_000
 
 _PLACE = (pa.field("group", pa.int32()), pa.field("line", pa.int32()))
 
@@ -102,9 +102,9 @@ def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
     for code, value, line, number in entries:
         group = number or None
         if code == Directive.USER_AGENT.code:
-            agents.append((_told(value), group, line))
+            agents.append((_text_of(value), group, line))
         elif code == Directive.SITEMAP.code and value:
-            sitemaps.append(_told(value))
+            sitemaps.append(_text_of(value))
         elif code == Directive.CRAWL_DELAY.code:
             seconds = directives.delay(value)
             if seconds is not None:
@@ -112,12 +112,12 @@ def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
         elif code in _PREFERENCES:
             preferences += [
                 (
-                    str(each.directive), _shown(each.key), _shown(each.value),
-                    None if each.pattern is None else _shown(each.pattern), group, line,
+                    str(each.directive), _clipped(each.key), _clipped(each.value),
+                    None if each.pattern is None else _clipped(each.pattern), group, line,
                 )
                 for each in _PREFERENCES[code](value, line)
             ]  # fmt: skip
-    keys = Counter(_told(key.strip().removesuffix(b":").strip().lower()) for key in unknown)
+    keys = Counter(_text_of(key.strip().removesuffix(b":").strip().lower()) for key in unknown)
     return {
         "bytes": len(body),
         "lines": sum(counts),
@@ -138,13 +138,13 @@ def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
     }
 
 
-def _told(raw: bytes) -> str:
+def _text_of(raw: bytes) -> str:
     """Return bytes of a file as text that Arrow takes."""
-    return _shown(text_of(raw[: 4 * MOST_CHARACTERS]))
+    return _clipped(text_of(raw[: 4 * MAX_CHARACTERS]))
 
 
-def _shown(text: str) -> str:
-    return text[:MOST_CHARACTERS].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+def _clipped(text: str) -> str:
+    return text[:MAX_CHARACTERS].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _findings(body: bytes, groups: int, orphans: int) -> Iterator[str]:

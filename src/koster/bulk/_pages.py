@@ -38,7 +38,7 @@ _DEEPEST = 32
 _LONGEST = 10_000
 
 #: Pages of a column without a value, before it is no longer read.
-_MOST_EMPTY = 1_000
+_MAX_EMPTY = 1_000
 
 
 class Page(NamedTuple):
@@ -115,7 +115,7 @@ def pages(file: IO[bytes], column: Any) -> Iterator[Page]:
     while left > 0:
         file.seek(at)
         page = _Header(file).page()
-        if min(page.packed, page.unpacked, page.values) < 0 or empty > _MOST_EMPTY:
+        if min(page.packed, page.unpacked, page.values) < 0 or empty > _MAX_EMPTY:
             raise ValueError(f"the page at byte {at:,} cannot be read")
         yield page
         left -= page.values

@@ -3,7 +3,7 @@
 Arrow unpacks a page as a whole, so that pages beyond a limit are refused, before they are read.
 Text is read in one of two ways. Where all pages of a column have numbers of a dictionary, that is
 kept: a long text that repeats takes no more than one. In other columns Arrow would add each value
-to the dictionary, until it has the row group as a whole: they are spelt out, in batches of so few
+to the dictionary, until it has the row group as a whole: they are decoded out, in batches of so few
 rows that texts of the dictionary cannot fill the memory either.
 """
 
@@ -33,10 +33,10 @@ TEXT = re.compile(r"(large_)?(string|binary)(_view)?")
 #: Bytes that pages may unpack to, those of all columns together. Arrow takes up to four times as
 #: much to read them. Writers make pages of a megabyte, DuckDB of at most a hundred, and Arrow of up
 #: to 1,024 rows.
-MOST_UNPACKED = 256 * 1024 * 1024
+MAX_UNPACKED = 256 * 1024 * 1024
 
 #: Bytes that a batch may have at the most, where texts are as long as they can be.
-_MOST_BYTES = 8 * BYTES
+_MAX_BYTES = 8 * BYTES
 
 #: Bytes of a column that are read ahead.
 _AHEAD = 1024 * 1024
@@ -58,8 +58,8 @@ def batches(source: IO[bytes], path: str, body: str) -> Iterator[tuple[Any, floa
         for batch in file.batches(number):
             for part in _parts(batch):
                 done += len(part)
-                spelt = _spelt_out(part, file.schema, body)
-                yield spelt, done / max(file.metadata.num_rows, 1)
+                decoded = _decoded(part, file.schema, body)
+                yield decoded, done / max(file.metadata.num_rows, 1)
 
 
 class _File:
@@ -83,10 +83,10 @@ class _File:
         groups = range(self.metadata.num_row_groups)
         self._columns = [_pages.columns(source, self.metadata.row_group(each)) for each in groups]
         most = max((sum(each.largest for each in some) for some in self._columns), default=0)
-        if most > MOST_UNPACKED:
+        if most > MAX_UNPACKED:
             raise UnreadableError(
                 f"{path}: its largest pages unpack to {most:,} bytes, and at most "
-                f"{MOST_UNPACKED:,} are read; write it with smaller pages or shorter cells"
+                f"{MAX_UNPACKED:,} are read; write it with smaller pages or shorter cells"
             )
 
     def batches(self, number: int) -> Iterator[Any]:
@@ -114,12 +114,12 @@ class _File:
             )
         return self._readers[coded]
 
-    def _rows_at_once(self, number: int, spelt: list[Column]) -> int:
-        """Return how many rows a batch of a row group may have; ``spelt`` are spelt out."""
+    def _rows_at_once(self, number: int, decoded: list[Column]) -> int:
+        """Return how many rows a batch of a row group may have; ``decoded`` are decoded out."""
         group = self.metadata.row_group(number)
         usual: int = BYTES * group.num_rows // max(group.total_byte_size, 1)
-        longest = sum(max(each.density, self._longest(number, each)) for each in spelt)
-        return max(1, min(ROWS, usual, int(_MOST_BYTES / max(longest, 1))))
+        longest = sum(max(each.density, self._longest(number, each)) for each in decoded)
+        return max(1, min(ROWS, usual, int(_MAX_BYTES / max(longest, 1))))
 
     def _longest(self, number: int, column: Column) -> int:
         """Return the bytes of the longest text in the dictionary of a column, or more."""
@@ -140,7 +140,7 @@ class _File:
 
 
 def _parts(batch: Any) -> Iterator[Any]:
-    """Go through parts of a batch that have no more bytes than a batch may have, spelt out."""
+    """Go through parts of a batch that have no more bytes than a batch may have, decoded out."""
     total = None
     for column in batch.columns:
         if pa.types.is_dictionary(column.type):
@@ -159,7 +159,7 @@ def _parts(batch: Any) -> Iterator[Any]:
     yield batch.slice(start)
 
 
-def _spelt_out(batch: Any, schema: Any, body: str) -> Any:
+def _decoded(batch: Any, schema: Any, body: str) -> Any:
     """Return a batch with the types that its columns have in the file, but for bodies."""
     columns = [
         column if _is_kept(column, field, body) else column.cast(field.type)

@@ -93,7 +93,7 @@ def classify(bodies: Column, agents: Iterable[str], dialect: Dialect = RFC9309) 
     return column.spread(_classified(column.values, asked, dialect))
 
 
-def told(text: str) -> str:
+def storable_text(text: str) -> str:
     """Return text as Arrow takes it: what cannot be UTF-8 is replaced."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
@@ -149,7 +149,7 @@ def _classified(bodies: pa.Array, agents: tuple[str, ...], dialect: Dialect) -> 
             reader = _extents.Reader(dialect, *_names(agents))
             reader.classify(data, starts, written, extents, lines)
         _settle(data, starts, agents, dialect, written, extents, lines)
-    names = pa.array(map(told, agents), pa.string()).take(
+    names = pa.array(map(storable_text, agents), pa.string()).take(
         filled("i", array("i", range(len(agents))) * len(bodies))
     )
     effective = pa.array([*_extents.EXTENTS, None, None], pa.string()).take(filled("B", extents))

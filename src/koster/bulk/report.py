@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..crawlers import Obeys, Purpose, known, place_in_reports
 from ..errors import MissingExtraError, UnreadableError, missing
 from . import runs
-from ._inputs import ARCHIVED
+from ._batches import ARCHIVED
 from .duckdb import REDIRECTS
 
 try:
@@ -111,7 +111,7 @@ def report(folder: str | os.PathLike[str]) -> Report:
     """
     shards = runs.read_shards(folder)
     question = shards[0][1]["question"]
-    if any(said["question"] != question for _, said in shards):
+    if any(metadata["question"] != question for _, metadata in shards):
         raise UnreadableError(f"{folder}: has answers to several questions")
     if question["kind"] != "classify":
         raise UnreadableError(
@@ -128,7 +128,7 @@ def report(folder: str | os.PathLike[str]) -> Report:
             shares, fetches, crawls = summarised(con, archived, tabled)
     except (duckdb.Error, UnicodeError) as error:
         raise UnreadableError(f"{folder}: {str(error).splitlines()[0]}") from error
-    bad = sum(said["bad"] for _, said in shards)
+    bad = sum(metadata["bad"] for _, metadata in shards)
     return Report(shares, fetches, crawls, question["dialect"], len(shards), bad)
 
 

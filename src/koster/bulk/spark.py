@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from ..dialects import RFC9309, dialect_named
 from ..errors import KosterError, missing
 from . import kernel, warc
+from ._archives import fetched
 from ._arrow import pa
-from ._inputs import ARCHIVED, Trouble, fetched
+from ._batches import ARCHIVED, BadRecords
 from .kernel import CLASSIFIED, DECIDED, FACTS
 
 try:
@@ -38,7 +39,7 @@ __all__ = ["CLASSIFIED", "DECIDED", "FACTS", "archives", "classify", "decide", "
 
 
 #: What `archives` gives.
-_FETCHED = ARCHIVED.append(pa.field("body", pa.binary())).append(pa.field("trouble", pa.string()))
+_FETCHED = ARCHIVED.append(pa.field("body", pa.binary())).append(pa.field("error", pa.string()))
 
 
 def _opened(path: str, mode: str) -> BinaryIO:
@@ -101,7 +102,7 @@ def archives(
 ) -> Any:
     """Return a data frame with the fetches in WARC files: the columns of ``koster bulk``, and more.
 
-    ``body`` is as crawlers read it, null where there is no file. ``trouble`` is null but in rows
+    ``body`` is as crawlers read it, null where there is no file. ``error`` is null but in rows
     that say what of an archive could not be read, and that have nothing else.
 
     Args:
@@ -135,22 +136,22 @@ def _fetched(opened: Callable[[str, str], BinaryIO], batches: Iterator[Any]) -> 
 def _fetches(opened: Callable[[str, str], BinaryIO], path: str) -> Iterator[Any]:
     """Read an archive; what cannot be read of it is told in rows of its own."""
     name = path.rpartition("/")[2]
-    trouble = Trouble()
+    bad = BadRecords()
     try:
         with opened(path, "rb") as file:
-            for batch in fetched(warc.records(file, path), name, trouble):
+            for batch in fetched(warc.records(file, path), name, bad):
                 columns = [*batch.kept.columns, batch.bodies.cast(pa.binary())]
                 yield pa.RecordBatch.from_arrays(
                     [*columns, pa.nulls(len(batch.kept), pa.string())], schema=_FETCHED
                 )
     except (OSError, KosterError) as error:
-        trouble.add(str(error))
-    more = trouble.count - len(trouble.listed)
-    told = [*trouble.listed, *([f"{more:,} more"] if more else [])]
+        bad.add(str(error))
+    more = bad.count - len(bad.listed)
+    told = [*bad.listed, *([f"{more:,} more"] if more else [])]
     if told:
         empty = {field.name: pa.nulls(len(told), field.type) for field in _FETCHED}
         empty["archive"] = pa.array([name] * len(told), pa.string())
-        empty["trouble"] = pa.array(told, pa.string())
+        empty["error"] = pa.array(told, pa.string())
         yield pa.RecordBatch.from_arrays(list(empty.values()), schema=_FETCHED)
 
 

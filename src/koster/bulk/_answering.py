@@ -1,0 +1,232 @@
+"""Answers the questions of a run about batches, and writes the shard of an input."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .._version import VERSION
+from ..dialects import dialect_named
+from ..errors import KosterError
+from ..model import Reason
+from . import _inputs, kernel
+from ._arrow import pa, pc
+from ._batches import ARCHIVED, BadRecords, Batch, Input, WrongColumnsError
+from ._shards import KEY, Question, ShardReport, Writer, identity_of
+from .kernel import CLASSIFIED, DECIDED, FACTS, storable_text
+from .warc import FetchClass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """An input to be answered, and the path of its shard."""
+
+    number: int
+    input: Input
+    shard: str
+    question: Question
+
+
+#: What may be wrong with an input or the disk; anything else is a mistake of ours, and ends a run.
+_ERRORS = (OSError, pa.ArrowException, KosterError, MemoryError, ValueError)
+
+
+def write_shard(task: Task, threads: int, note: Callable[[int, int, int], None]) -> ShardReport:
+    """Write the shard of an input, whole or not at all."""
+    part = os.path.join(
+        os.path.dirname(task.shard), f".{os.path.basename(task.shard)}.{os.getpid()}.part"
+    )
+    bad = BadRecords()
+    try:
+        rows = _write(task, part, bad, threads, note)
+        os.replace(part, task.shard)
+        _make_durable(os.path.dirname(task.shard))
+    except _ERRORS as error:
+        return ShardReport(task.input.path, None, why=_why(task, error))
+    finally:
+        with suppress(OSError):
+            os.unlink(part)
+    return ShardReport(task.input.path, task.shard, rows, bad.count, tuple(bad.listed))
+
+
+def _why(task: Task, error: BaseException) -> str:
+    """Return in a sentence why an input has no shard."""
+    if isinstance(error, KosterError):
+        metadata = str(error)
+        return (
+            metadata if metadata.startswith(task.input.path) else f"{task.input.path}: {metadata}"
+        )
+    if isinstance(error, MemoryError):
+        return f"{task.input.path}: there is not enough memory"
+    why = (isinstance(error, OSError) and error.strerror) or " ".join(str(error).split())[:300]
+    return f"{task.shard}: {why}"
+
+
+def _make_durable(folder: str) -> None:
+    """See to it that a new name in a folder is there after a power cut, where that can be done."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _write(
+    task: Task,
+    part: str,
+    bad: BadRecords,
+    threads: int,
+    note: Callable[[int, int, int], None],
+) -> int:
+    """Write the answers about an input; return how many rows they are."""
+    batches = _inputs.batches(task.input, task.question.columns, bad)
+    with open(part, "wb") as file:
+        writer = Writer(file)
+        try:
+            for tables, place in _in_threads(task.question, batches, threads):
+                for table in tables:
+                    writer.add(table)
+                note(task.number, place, writer.rows)
+            if not writer.has_begun:
+                writer.add(_no_answers(task))
+            metadata = {
+                "version": VERSION,
+                "question": task.question.record(),
+                "input": identity_of(task.input),
+                "rows": writer.rows,
+                "bad": bad.count,
+                "listed": bad.listed,
+            }
+            writer.close({KEY: json.dumps(metadata)})
+        finally:
+            writer.abandon()
+        file.flush()
+        os.fsync(file.fileno())
+    note(task.number, task.input.size, writer.rows)
+    return writer.rows
+
+
+def _no_answers(task: Task) -> Any:
+    """Return a table without rows: what is known of its columns."""
+    kept = ARCHIVED if task.input.kind == "warc" else pa.schema([])
+    return kept.append(pa.field(*_ANSWERS[task.question.kind])).empty_table()
+
+
+def _in_threads(
+    question: Question, batches: Iterator[Batch], threads: int
+) -> Iterator[tuple[Iterable[Any], int]]:
+    """Answer batches, in their order."""
+    if threads < 2:
+        for batch in batches:
+            yield _answers(question, batch), batch.place
+        return
+    waiting: deque[tuple[Future[Any], int]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for batch in batches:
+            waiting.append((pool.submit(_all_answers, question, batch), batch.place))
+            if len(waiting) > threads:
+                answers, place = waiting.popleft()
+                yield answers.result(), place
+        while waiting:
+            answers, place = waiting.popleft()
+            yield answers.result(), place
+
+
+_ANSWERS = {
+    "classify": ("robots", pa.list_(CLASSIFIED)),
+    "decide": ("decision", DECIDED),
+    "facts": ("facts", FACTS),
+}
+
+
+def _all_answers(question: Question, batch: Batch) -> list[Any]:
+    return list(_answers(question, batch))
+
+
+def _answers(question: Question, batch: Batch) -> Iterator[Any]:
+    """Go through tables of what stays of the records of a batch, and the answers about them."""
+    dialect = dialect_named(question.dialect)
+    if question.kind == "classify":
+        found = kernel.classify(batch.bodies, question.agents, dialect)
+    elif question.kind == "facts":
+        found = _facts(batch, dialect)
+    else:
+        yield from _decision_tables(question, batch, dialect)
+        return
+    yield _table(batch.kept, {_ANSWERS[question.kind][0]: found})
+
+
+def _facts(batch: Batch, dialect: Any) -> Any:
+    """Return what stands in files as crawlers read them, and what is odd about how they came."""
+    found = kernel.facts(batch.bodies, dialect)
+    if batch.sizes is not None:
+        return _with_fields(found, {"bytes": batch.sizes})
+    if batch.served is batch.bodies or batch.served.equals(batch.bodies):
+        return found
+    served = kernel.facts(batch.served, dialect)
+    return _with_fields(found, {name: served.field(name) for name in ("bytes", "findings")})
+
+
+def _with_fields(found: Any, others: dict[str, Any]) -> Any:
+    """Return facts with other values of some fields."""
+    return pa.StructArray.from_arrays(
+        [others.get(field.name, found.field(field.name)) for field in FACTS],
+        fields=list(FACTS),
+        mask=found.is_null(),
+    )
+
+
+def _table(kept: Any, more: dict[str, Any]) -> Any:
+    """Return a table with columns more.
+
+    Raises:
+        WrongColumnsError: there is one of that name.
+    """
+    taken = [name for name in more if name in kept.schema.names]
+    if taken:
+        raise WrongColumnsError(f"there is a column {taken[0]!r} already; rename it")
+    return pa.table({
+        **{name: kept.column(name) for name in kept.schema.names}, **more
+    })  # fmt: skip
+
+
+def _decision_tables(question: Question, batch: Batch, dialect: Any) -> Iterator[Any]:
+    """Decide about every URL and agent that is asked of a record; a row for each."""
+    for url in question.urls or (None,):
+        for agent in question.agents or (None,):
+            urls = batch.urls if url is None else url
+            agents = batch.agents if agent is None else agent
+            found = kernel.decide(batch.bodies, urls, agents, dialect)
+            if batch.classes is not None:
+                found = _with_classes(found, batch.classes)
+            more: dict[str, Any] = {}
+            if url is not None:
+                more["asked_url"] = pa.repeat(storable_text(url), len(batch.kept))
+            if agent is not None:
+                more["asked_agent"] = pa.repeat(storable_text(agent), len(batch.kept))
+            yield _table(batch.kept, more | {"decision": found})
+
+
+#: What holds where there is no file to go by (RFC 9309 §2.3.1.3 and §2.3.1.4).
+_WITHOUT_FILE = {
+    FetchClass.UNAVAILABLE: (True, Reason.UNAVAILABLE),
+    FetchClass.UNREACHABLE: (False, Reason.UNREACHABLE),
+}
+
+
+def _with_classes(decided: Any, classes: Any) -> Any:
+    """Return decisions with those that follow from what a fetch gave; redirects have none."""
+    for fetch_class, (allowed, reason) in _WITHOUT_FILE.items():
+        is_so = pc.equal(classes, fetch_class.value)
+        answer = {"allowed": allowed, "reason": reason.value, "line": None, "pattern": None}
+        decided = pc.if_else(is_so, pa.scalar(answer, DECIDED), decided)
+    return decided
