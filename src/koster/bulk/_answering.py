@@ -60,10 +60,8 @@ def write_shard(task: Task, threads: int, note: Callable[[int, int, int], None])
 def _why(task: Task, error: BaseException) -> str:
     """Return in a sentence why an input has no shard."""
     if isinstance(error, KosterError):
-        metadata = str(error)
-        return (
-            metadata if metadata.startswith(task.input.path) else f"{task.input.path}: {metadata}"
-        )
+        why = str(error)
+        return why if why.startswith(task.input.path) else f"{task.input.path}: {why}"
     if isinstance(error, MemoryError):
         return f"{task.input.path}: there is not enough memory"
     why = (isinstance(error, OSError) and error.strerror) or " ".join(str(error).split())[:300]

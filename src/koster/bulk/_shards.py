@@ -130,21 +130,11 @@ def existing_shard(given: Input, shard: Path) -> ShardReport | None:
     """Return the report of a shard that is there, None if there is none for the input as it is."""
     if not shard.exists():
         return None
-    metadata = _metadata_of(shard)
-    if (
-        metadata is None
-        or metadata["input"] != identity_of(given)
-        or metadata["version"] != VERSION
-    ):
+    found = _metadata_of(shard)
+    if found is None or found["input"] != identity_of(given) or found["version"] != VERSION:
         return None
-    return ShardReport(
-        given.path,
-        str(shard),
-        metadata["rows"],
-        metadata["bad"],
-        tuple(metadata["listed"]),
-        is_new=False,
-    )
+    rows, bad, listed = found["rows"], found["bad"], tuple(found["listed"])
+    return ShardReport(given.path, str(shard), rows, bad, listed, is_new=False)
 
 
 def identity_of(given: Input) -> dict[str, Any]:

@@ -5,7 +5,7 @@
     frame = robots.archives(paths)                            # WARC files, by a column "path"
     classified = robots.classify(frame, ["GPTBot", "CCBot"])  # column "robots"
     decided = robots.decide(frame, agent="GPTBot")            # column "decision"
-    told = robots.facts(frame)                                # column "facts"
+    facts = robots.facts(frame)                               # column "facts"
 
 The workers need koster with its extra ``bulk``, as the driver does; `PYSPARK_PYTHON` names their
 Python. Types and answers are those of `koster.bulk`.
@@ -94,7 +94,7 @@ def facts(
     frame: Any, dialect: Dialect = RFC9309, *, body: str = "body", result: str = "facts"
 ) -> Any:
     """Return a data frame with what stands in each file; see `classify`."""
-    return _with(frame, (body,), partial(_told, dialect.name), result, FACTS)
+    return _with(frame, (body,), partial(_facts_of, dialect.name), result, FACTS)
 
 
 def archives(
@@ -134,7 +134,7 @@ def _fetched(opened: Callable[[str, str], BinaryIO], batches: Iterator[Any]) -> 
 
 
 def _fetches(opened: Callable[[str, str], BinaryIO], path: str) -> Iterator[Any]:
-    """Read an archive; what cannot be read of it is told in rows of its own."""
+    """Read an archive; errors are in rows of their own."""
     name = path.rpartition("/")[2]
     bad = BadRecords()
     try:
@@ -147,11 +147,11 @@ def _fetches(opened: Callable[[str, str], BinaryIO], path: str) -> Iterator[Any]
     except (OSError, KosterError) as error:
         bad.add(str(error))
     more = bad.count - len(bad.listed)
-    told = [*bad.listed, *([f"{more:,} more"] if more else [])]
-    if told:
-        empty = {field.name: pa.nulls(len(told), field.type) for field in _FETCHED}
-        empty["archive"] = pa.array([name] * len(told), pa.string())
-        empty["error"] = pa.array(told, pa.string())
+    errors = [*bad.listed, *([f"{more:,} more"] if more else [])]
+    if errors:
+        empty = {field.name: pa.nulls(len(errors), field.type) for field in _FETCHED}
+        empty["archive"] = pa.array([name] * len(errors), pa.string())
+        empty["error"] = pa.array(errors, pa.string())
         yield pa.RecordBatch.from_arrays(list(empty.values()), schema=_FETCHED)
 
 
@@ -164,7 +164,7 @@ def _decided(agent: str | None, dialect: str, bodies: Any, urls: Any, *agents: A
     return kernel.decide(bodies, urls, asked, dialect_named(dialect))
 
 
-def _told(dialect: str, bodies: Any) -> Any:
+def _facts_of(dialect: str, bodies: Any) -> Any:
     return kernel.facts(bodies, dialect_named(dialect))
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from ..dialects import RFC9309
 from ..model import Directive
 from . import buffers as _buffers
+from . import compiler as _compiler
 from . import document as _document
 from . import groups as _groups
 from . import lexer as _lexer
@@ -298,7 +299,9 @@ class Reader:
         self.results[at + 2] = _NONE
         self.results[at + 3] = 0
         if self.used > first:
-            if not self.ruleset.refill(data, self.rows, self.groups, self.chosen, first, self.used):
+            if not _compiler.replace_groups(
+                self.ruleset, data, self.rows, self.groups, self.chosen, first, self.used
+            ):
                 return -1
             extent = self._extent(self.ruleset)
             self.results[at + 2] = extent
@@ -385,16 +388,16 @@ class Reader:
         start = rules.start(rule)
         end = start + rules.size(rule)
         size = 0
-        if start == end or rules.text(start) == _STAR:
+        if start == end or rules.byte(start) == _STAR:
             # Written as it is where a slash follows the stars.
             after = start
-            while after < end and rules.text(after) == _STAR and way != 2:
+            while after < end and rules.byte(after) == _STAR and way != 2:
                 after += 1
-            if after == end or rules.text(after) != _SLASH:
+            if after == end or rules.byte(after) != _SLASH:
                 self.path[0] = _SLASH
                 size = 1
         for at in range(start, end):
-            byte = rules.text(at)
+            byte = rules.byte(at)
             if byte != _STAR:
                 self.path[size] = byte
                 size += 1

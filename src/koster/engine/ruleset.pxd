@@ -5,15 +5,14 @@ from koster.engine.trie cimport Trie
 
 cdef int _ALLOW, _DISALLOW, _CANONICAL, _WILDCARDS, _SHELL, _FIRST, _LONGEST
 cdef int _STAR, _DOLLAR, _SLASH, _QUERY
-cdef int RULE, _START, _END, _LITERAL, _FLAGS, _RANK, _ROW
-cdef int ALLOWS, _ANCHORED, _WILD, _GLOB, _SPECIAL
-cdef int UNMATCHED, EXEMPT, NO_MEMORY, SCANNED, TRIED, FEW_QUESTIONS, _BAND
-cdef bytes _EXEMPT_TABLE, _INDEX_TABLE
+cdef int RULE, START, END, LITERAL, FLAGS, RANK, ROW
+cdef int ALLOWS, ANCHORED, WILD, GLOB, SPECIAL
+cdef int UNMATCHED, EXEMPT, NO_MEMORY, SCANNED, TRIED, FEW_QUESTIONS
+cdef bytes _EXEMPT_TABLE
 cdef int* _BITS
 cdef int _OTHERS
 cdef const unsigned char* _EXEMPT_PATH
-cdef const unsigned char* _INDEX_PAGE
-cdef Py_ssize_t _EXEMPT_SIZE, _INDEX_SIZE
+cdef Py_ssize_t _EXEMPT_SIZE
 
 @cython.locals(bits="int*", byte=int, kind=int)
 cdef int* _kind_bits()
@@ -37,63 +36,23 @@ cdef class Ruleset:
     cdef int _asked
     cdef int* _kinds
     cdef Form form
-    cdef int* _rules
-    cdef unsigned char* _text
+    cdef int* rules
+    cdef unsigned char* text
     cdef Trie _trie
     cdef bint unmatched_allowed
-    cdef int* _links
-    cdef int _used, _longest
-    cdef Py_ssize_t _rules_room, _text_room
+    cdef int* links
+    cdef int used, longest_run
+    cdef Py_ssize_t rules_room, text_room
 
-    @cython.locals(
-        count=Py_ssize_t, size=Py_ssize_t, group=int, row=int, others=list,
-        patterns=list, value=bytes,
-    )
-    cdef int compile(self, bytes data, Rows rows, Rows groups, list chosen) except -1
-    @cython.locals(start=int, end=int, table="const unsigned char*")
-    cdef bint _is_rewritten(self, const unsigned char* data, Rows rows, int row) noexcept
-    @cython.locals(
-        index=Py_ssize_t, group=int, first=int, after=int, row=int, patterns=list, pattern=bytes,
-        counted=int, size=int,
-    )
-    cdef int _add_mixed(
-        self, bytes data, Rows rows, Rows groups, list chosen, list others
-    ) except -1
-    @cython.locals(row=int, code=int, start=int, end=int, allow=bint)
-    cdef void _add_group(
-        self, const unsigned char* data, Rows rows, int first, int after
-    ) noexcept nogil
-    @cython.locals(at=int, stop=int)
-    cdef void _add(
-        self, const unsigned char* data, int start, int end, int counted, bint allow, int row
-    ) noexcept nogil
-    @cython.locals(slash=int, size=int)
-    cdef void _add_directory(self, int at, int stop, int row) noexcept nogil
-    @cython.locals(flags=int, literal=int, rank=int)
-    cdef void _add_pattern(self, int at, int stop, int counted, bint allow, int row) noexcept nogil
-    @cython.locals(earlier=int)
-    cdef int _rank(self, int counted, int flags) noexcept nogil
-    @cython.locals(allows=int, special_allows=int, rule=int, flags=int)
-    cdef void _settle_unmatched(self) noexcept nogil
-    @cython.locals(rule=int, at=int)
-    cdef bint _link_runs(self) noexcept nogil
-    @cython.locals(count=Py_ssize_t, size=Py_ssize_t, index=int, group=int, row=int)
-    cdef bint refill(
-        self, const unsigned char* data, Rows rows, Rows groups, const int* chosen, int first,
-        int after
-    ) noexcept nogil
-    @cython.locals(more=Py_ssize_t, rules=Py_ssize_t, text=Py_ssize_t)
-    cdef bint _make_room(self, Py_ssize_t count, Py_ssize_t size) noexcept nogil
-    cdef bint _settle(self) noexcept nogil
     cdef int row(self, int rule) noexcept nogil
     cdef int start(self, int rule) noexcept nogil
     cdef int size(self, int rule) noexcept nogil
-    cdef int text(self, int at) noexcept nogil
+    cdef int byte(self, int at) noexcept nogil
     cdef bint is_anchored(self, int rule) noexcept nogil
     @cython.locals(size=int)
     cdef bint matches_all(self, int rule) noexcept nogil
     @cython.locals(rule=int, at=int, start=int, flags=int, kind=int, found=list)
-    cdef list patterns(self)
+    cdef list compiled(self)
     @cython.locals(start=Py_ssize_t, end=Py_ssize_t, path="unsigned char*", found=bytes)
     cdef bytes path_of(self, bytes url)
     cdef bint allows(self, int rule) noexcept nogil
@@ -136,9 +95,6 @@ cdef class Ruleset:
     ) noexcept nogil
 
 
-cdef void _set_rule(
-    int* rules, int at, int start, int end, int literal, int flags, int rank, int row
-) noexcept nogil
 @cython.locals(kinds=int)
 cdef int _kinds_in(const unsigned char* text, Py_ssize_t start, Py_ssize_t end) noexcept nogil
 cdef bint _is_exempt(

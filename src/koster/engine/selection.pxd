@@ -1,5 +1,5 @@
 cimport cython
-from koster.engine cimport user_agents as _user_agents
+from koster.engine cimport compiler as _compiler, user_agents as _user_agents
 from koster.engine.document cimport File, Plan
 from koster.engine.rows cimport Rows
 from koster.engine.ruleset cimport Ruleset

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model import Directive
+from . import compiler as _compiler
 from . import user_agents as _user_agents
 from .ruleset import Ruleset
 
@@ -91,7 +92,7 @@ class Selection:
         file = self.file
         form = file.form(self.chosen[0]) if self.chosen else file.plan.forms[0]
         self.ruleset: Ruleset = Ruleset(form)
-        self.ruleset.compile(file.data, file.rows, file.groups, self.chosen)
+        _compiler.add_groups(self.ruleset, file.data, file.rows, file.groups, self.chosen)
 
     def is_named(self) -> bool:
         """Tell whether a group names the agent."""
@@ -151,7 +152,7 @@ class Selection:
 
     def compiled_rules(self) -> list[CompiledRule]:
         """Return the rules as they are compared with paths, by number."""
-        return [CompiledRule(*values) for values in self.ruleset.patterns()]
+        return [CompiledRule(*values) for values in self.ruleset.compiled()]
 
     def path_of(self, url: str) -> bytes:
         """Return the part of a URL that is compared with patterns, in canonical form."""

@@ -1,0 +1,54 @@
+cimport cython
+from koster.engine cimport canonical as _canonical, memory as _memory, ruleset as _ruleset, wildcards as _wildcards
+from koster.engine.rows cimport Rows
+from koster.engine.ruleset cimport Ruleset
+
+cdef int _ALLOW, _DISALLOW, _WILDCARDS, _SHELL, _FIRST, _LONGEST
+cdef int _STAR, _DOLLAR, _SLASH, _BAND
+cdef bytes _INDEX_TABLE
+cdef const unsigned char* _INDEX_PAGE
+cdef Py_ssize_t _INDEX_SIZE
+
+@cython.locals(
+    count=Py_ssize_t, size=Py_ssize_t, group=int, row=int, others=list,
+    patterns=list, value=bytes,
+)
+cdef int add_groups(Ruleset ruleset, bytes data, Rows rows, Rows groups, list chosen) except -1
+@cython.locals(count=Py_ssize_t, size=Py_ssize_t, index=int, group=int, row=int)
+cdef bint replace_groups(
+    Ruleset ruleset, const unsigned char* data, Rows rows, Rows groups, const int* chosen, int first,
+    int after
+) noexcept nogil
+@cython.locals(more=Py_ssize_t, rules=Py_ssize_t, text=Py_ssize_t)
+cdef bint _make_room(Ruleset ruleset, Py_ssize_t count, Py_ssize_t size) noexcept nogil
+cdef bint _finish(Ruleset ruleset) noexcept nogil
+@cython.locals(start=int, end=int, table="const unsigned char*")
+cdef bint _is_rewritten(Ruleset ruleset, const unsigned char* data, Rows rows, int row) noexcept
+@cython.locals(
+    index=Py_ssize_t, group=int, first=int, after=int, row=int, patterns=list, pattern=bytes,
+    counted=int, size=int,
+)
+cdef int _add_mixed(
+    Ruleset ruleset, bytes data, Rows rows, Rows groups, list chosen, list others
+) except -1
+@cython.locals(row=int, code=int, start=int, end=int, allow=bint)
+cdef void _add_group(
+    Ruleset ruleset, const unsigned char* data, Rows rows, int first, int after
+) noexcept nogil
+@cython.locals(at=int, stop=int)
+cdef void _add(
+    Ruleset ruleset, const unsigned char* data, int start, int end, int counted, bint allow, int row
+) noexcept nogil
+@cython.locals(slash=int, size=int)
+cdef void _add_directory(Ruleset ruleset, int at, int stop, int row) noexcept nogil
+@cython.locals(flags=int, literal=int, rank=int)
+cdef void _add_pattern(Ruleset ruleset, int at, int stop, int counted, bint allow, int row) noexcept nogil
+@cython.locals(earlier=int)
+cdef int _rank(Ruleset ruleset, int counted, int flags) noexcept nogil
+@cython.locals(allows=int, special_allows=int, rule=int, flags=int)
+cdef void _set_unmatched(Ruleset ruleset) noexcept nogil
+@cython.locals(rule=int, at=int)
+cdef bint _link_runs(Ruleset ruleset) noexcept nogil
+cdef void _set_rule(
+    int* rules, int at, int start, int end, int literal, int flags, int rank, int row
+) noexcept nogil

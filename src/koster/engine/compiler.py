@@ -1,0 +1,294 @@
+"""Compiling: rules of groups are brought to their canonical form and ranked, into a `Ruleset`."""
+
+from __future__ import annotations
+
+from ..dialects import Choice, Patterns
+from ..model import Directive
+from . import canonical as _canonical
+from . import memory as _memory
+from . import ruleset as _ruleset
+from . import wildcards as _wildcards
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .memory import Bytes, Integers
+    from .rows import Rows
+    from .ruleset import Ruleset
+
+_ALLOW = Directive.ALLOW.code
+_DISALLOW = Directive.DISALLOW.code
+_WILDCARDS = int(Patterns.WILDCARDS)
+_SHELL = int(Patterns.SHELL)
+_FIRST = int(Choice.FIRST)
+_LONGEST = int(Choice.LONGEST)
+
+_STAR = 42
+_DOLLAR = 36
+_SLASH = 47
+
+#: Ranks of rules that are counted differ by at least as many.
+_BAND = 1 << 28
+
+_INDEX_TABLE = b"/index.htm"
+_INDEX_PAGE = _INDEX_TABLE
+_INDEX_SIZE = len(_INDEX_TABLE)
+
+
+def add_groups(ruleset: Ruleset, data: bytes, rows: Rows, groups: Rows, chosen: list[int]) -> None:
+    """Take in the rules of the chosen groups, in file order.
+
+    Raises:
+        MemoryError: there is no memory for them.
+    """
+    count = 0
+    size = 0
+    rewrite = ruleset.form.rewrite
+    others: list[tuple[int, list[tuple[bytes, int]]]] = []
+    for group in chosen:
+        for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
+            if rows.code(row) == _ALLOW or rows.code(row) == _DISALLOW:
+                count += 1
+                size += rows.end(row) - rows.start(row)
+                if rewrite is not None and _is_rewritten(ruleset, data, rows, row):
+                    value = data[rows.start(row) : rows.end(row)]
+                    patterns = list(rewrite(value, rows.code(row) == _ALLOW))
+                    others.append((row, patterns))
+                    count += len(patterns)
+                    size += sum([len(pattern) for pattern, _ in patterns])
+    if not _make_room(ruleset, count, size):
+        raise MemoryError("no memory for the rules of a robots.txt")
+    if others:
+        _add_mixed(ruleset, data, rows, groups, chosen, others)
+    else:
+        for group in chosen:
+            _add_group(ruleset, data, rows, groups.values[2 * group], groups.values[2 * group + 1])
+    if not _finish(ruleset):
+        raise MemoryError("no memory for the rules of a robots.txt")
+
+
+def replace_groups(
+    ruleset: Ruleset,
+    data: Bytes,
+    rows: Rows,
+    groups: Rows,
+    chosen: Integers,
+    first: int,
+    after: int,
+) -> bool:
+    """Hold the rules of other groups instead, ``chosen[first:after]``; for archives.
+
+    Nothing may be rewritten (`Form`), and it is never told to be `ready`. Tells whether there
+    was memory.
+    """
+    ruleset.count = 0
+    ruleset.used = 0
+    ruleset.longest_run = 0
+    count = 0
+    size = 0
+    for index in range(first, after):
+        group = chosen[index]
+        for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
+            if rows.code(row) == _ALLOW or rows.code(row) == _DISALLOW:
+                count += 1
+                size += rows.end(row) - rows.start(row)
+    if not _make_room(ruleset, count, size):
+        return False
+    for index in range(first, after):
+        group = chosen[index]
+        _add_group(ruleset, data, rows, groups.values[2 * group], groups.values[2 * group + 1])
+    return _finish(ruleset)
+
+
+def _make_room(ruleset: Ruleset, count: int, size: int) -> bool:
+    """Make room for so many rules with so many bytes; tell whether there was memory."""
+    more = 2 if ruleset.form.index_pages else 1
+    rules = _ruleset.RULE * (more * count + 1)
+    text = more * (3 * size + count) + 1
+    if rules > ruleset.rules_room:
+        _memory.release(ruleset.rules)
+        ruleset.rules = _memory.integers(rules)
+        ruleset.rules_room = rules if ruleset.rules else 0
+    if text > ruleset.text_room:
+        _memory.release(ruleset.text)
+        ruleset.text = _memory.buffer(text)
+        ruleset.text_room = text if ruleset.text else 0
+    return ruleset.rules_room > 0 and ruleset.text_room > 0
+
+
+def _finish(ruleset: Ruleset) -> bool:
+    """Do what can be done when all rules are there; tell whether there was memory."""
+    if ruleset.form.unless_allows:
+        _set_unmatched(ruleset)
+    return ruleset.longest_run <= _wildcards.SHORT or _link_runs(ruleset)
+
+
+def _is_rewritten(ruleset: Ruleset, data: Bytes, rows: Rows, row: int) -> bool:
+    """Tell whether a rule's value is not to be taken as it stands."""
+    start = rows.start(row)
+    end = rows.end(row)
+    if start == end:
+        return ruleset.form.empty_rules == 0
+    table: Bytes = ruleset.form.rewritten
+    while start < end:
+        if table[data[start]]:
+            return True
+        start += 1
+    return False
+
+
+def _add_mixed(
+    ruleset: Ruleset,
+    data: bytes,
+    rows: Rows,
+    groups: Rows,
+    chosen: list[int],
+    others: list[tuple[int, list[tuple[bytes, int]]]],
+) -> None:
+    """Add the rules of the chosen groups, of which ``others`` are rewritten."""
+    index = 0
+    for group in chosen:
+        first = groups.values[2 * group]
+        after = groups.values[2 * group + 1]
+        while index < len(others) and first <= others[index][0] < after:
+            row, patterns = others[index]
+            _add_group(ruleset, data, rows, first, row)
+            for pattern, counted in patterns:
+                size = len(pattern)
+                _add(ruleset, pattern, 0, size, counted, rows.code(row) == _ALLOW, row)
+            first = row + 1
+            index += 1
+        _add_group(ruleset, data, rows, first, after)
+
+
+def _add_group(ruleset: Ruleset, data: Bytes, rows: Rows, first: int, after: int) -> None:
+    """Add the rules of one group."""
+    for row in range(first, after):
+        code = rows.code(row)
+        if code == _ALLOW or code == _DISALLOW:
+            start = rows.start(row)
+            end = rows.end(row)
+            if start < end:
+                _add(ruleset, data, start, end, -1, code == _ALLOW, row)
+            elif ruleset.form.empty_rules:
+                _add_pattern(ruleset, ruleset.used, ruleset.used, -1, code == _DISALLOW, row)
+
+
+def _add(
+    ruleset: Ruleset, data: Bytes, start: int, end: int, counted: int, allow: bool, row: int
+) -> None:
+    """Add the rule with the pattern ``data[start:end]``; see `_add_pattern`."""
+    at = ruleset.used
+    stop = _canonical.write(
+        data, start, end, ruleset.form.escapes, ruleset.form.patterns, ruleset.text, at
+    )
+    _add_pattern(ruleset, at, stop, counted, allow, row)
+    if allow and ruleset.form.index_pages:
+        _add_directory(ruleset, at, stop, row)
+
+
+def _add_directory(ruleset: Ruleset, at: int, stop: int, row: int) -> None:
+    """After ``Allow: …/index.htm…``, written from ``at`` to ``stop``, add ``Allow: …/$``."""
+    slash = stop - 1
+    while slash >= at and ruleset.text[slash] != _SLASH:
+        slash -= 1
+    if (
+        slash >= at
+        and stop - slash >= _INDEX_SIZE
+        and _memory.same(ruleset.text, slash, _INDEX_PAGE, 0, _INDEX_SIZE)
+    ):
+        size = slash + 1 - at
+        _memory.copy(ruleset.text, stop, ruleset.text, at, size)
+        ruleset.text[stop + size] = _DOLLAR
+        _add_pattern(ruleset, stop, stop + size + 1, -1, True, row)
+
+
+def _add_pattern(ruleset: Ruleset, at: int, stop: int, counted: int, allow: bool, row: int) -> None:
+    """Add a rule whose canonical pattern stands in the text from ``at`` to ``stop``.
+
+    It counts for ``counted``, or for as many as it has if that is -1.
+    """
+    ruleset.used = stop
+    if counted < 0:
+        counted = stop - at
+    flags = _ruleset.ALLOWS if allow else 0
+    literal = stop
+    if ruleset.form.patterns == _WILDCARDS:
+        if stop > at and ruleset.text[stop - 1] == _DOLLAR:
+            flags |= _ruleset.ANCHORED
+            stop -= 1
+        literal = _memory.find(ruleset.text, _STAR, at, stop)
+        while stop > literal and ruleset.text[stop - 1] == _STAR:
+            # After a closing star anything may follow: neither it nor "$" says more.
+            flags &= ~_ruleset.ANCHORED
+            stop -= 1
+        if literal < stop:
+            flags |= _ruleset.WILD | _ruleset.SPECIAL
+            ruleset.longest_run = max(
+                ruleset.longest_run, _wildcards.longest_run(ruleset.text, literal, stop)
+            )
+    elif ruleset.form.patterns == _SHELL:
+        flags |= _ruleset.ANCHORED
+        literal = at
+        while literal < stop and not _wildcards.is_special(ruleset.text[literal]):
+            literal += 1
+        if literal < stop:
+            flags |= _ruleset.GLOB
+            if not _wildcards.is_explicit(ruleset.text, literal, stop):
+                flags |= _ruleset.SPECIAL
+    rank = _rank(ruleset, counted, flags)
+    _set_rule(ruleset.rules, _ruleset.RULE * ruleset.count, at, stop, literal, flags, rank, row)
+    ruleset.count += 1
+
+
+def _rank(ruleset: Ruleset, counted: int, flags: int) -> int:
+    """Return the rank of the next rule: of two that match, the higher one decides."""
+    if ruleset.form.choice == _LONGEST:
+        return 2 * counted + (flags & _ruleset.ALLOWS)
+    earlier = _BAND - 1 - ruleset.count
+    if ruleset.form.choice == _FIRST:
+        return earlier
+    if not flags & _ruleset.ALLOWS:
+        return earlier + _BAND
+    return earlier if flags & _ruleset.SPECIAL else earlier + 2 * _BAND
+
+
+def _set_unmatched(ruleset: Ruleset) -> None:
+    """Settle what holds where no rule matches, for the readings in which Allows limit."""
+    allows = 0
+    special_allows = 0
+    for rule in range(ruleset.count):
+        flags = ruleset.rules[_ruleset.RULE * rule + _ruleset.FLAGS]
+        if flags & _ruleset.ALLOWS:
+            allows += 1
+            if flags & _ruleset.SPECIAL:
+                special_allows += 1
+    ruleset.unmatched_allowed = special_allows == 0 and (allows == 0 or allows < ruleset.count)
+
+
+def _link_runs(ruleset: Ruleset) -> bool:
+    """Prepare the search for long runs between stars; tell whether there was memory."""
+    _memory.release(ruleset.links)
+    ruleset.links = _memory.integers(ruleset.used + 1)
+    if not ruleset.links:
+        return False
+    for rule in range(ruleset.count):
+        at = _ruleset.RULE * rule
+        if ruleset.rules[at + _ruleset.FLAGS] & _ruleset.WILD:
+            _wildcards.link(
+                ruleset.text,
+                ruleset.rules[at + _ruleset.LITERAL],
+                ruleset.rules[at + _ruleset.END],
+                ruleset.links,
+            )
+    return True
+
+
+def _set_rule(
+    rules: Integers, at: int, start: int, end: int, literal: int, flags: int, rank: int, row: int
+) -> None:
+    rules[at + _ruleset.START] = start
+    rules[at + _ruleset.END] = end
+    rules[at + _ruleset.LITERAL] = literal
+    rules[at + _ruleset.FLAGS] = flags
+    rules[at + _ruleset.RANK] = rank
+    rules[at + _ruleset.ROW] = row
