@@ -88,7 +88,7 @@ wheel: $(VENV)/dev
 	  && "$$folder/bin/python" tests/packaging/check_wheel.py "$$wheel"
 
 constraints:
-	$(PYTHON) .ci/constraints.py $(ORIGINALS) $(RAY)
+	$(PYTHON) tools/constraints.py $(ORIGINALS) $(RAY)
 
 # What `make run` needs: the command, its libraries, and what compiles the hot modules, which is
 # done after that, in place.

@@ -13,6 +13,7 @@ ORIGINALS = (
     "apetest==0.1.1",
     "protego==0.7.0",
 )
+CONSTRAINTS = ("-c", "constraints.txt")
 
 nox.options.sessions = ["compat"]
 nox.options.reuse_existing_virtualenvs = True
@@ -22,7 +23,7 @@ nox.options.error_on_external_run = True
 @nox.session(python=["3.11", "3.12", "3.13", "3.14"])
 def tests(session: nox.Session) -> None:
     """Run the tests, compiled and as plain Python, with each version of Python that is there."""
-    session.install("--group", "dev", ".[cli]")
+    session.install(*CONSTRAINTS, "--group", "dev", ".[cli]")
     session.install("--no-deps", *ORIGINALS)
     for pure in ("0", "1"):
         session.run("python", "-m", "pytest", "-q", "-r", "s", env={"KOSTER_PURE": pure})
@@ -31,6 +32,6 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def compat(session: nox.Session) -> None:
     """Run the test suites of the originals against the facades, and print the table."""
-    session.install("pytest>=8.4", ".")
+    session.install(*CONSTRAINTS, "pytest>=8.4", ".")
     folder = Path(session.create_tmp()) / "originals"
     session.run("python", "-m", "originals", str(folder))

@@ -28,6 +28,7 @@ import koster.fetch
 import koster.lint
 from koster.access import FailureKind
 from koster.bulk import CLASSIFIED, DECIDED, FACTS, _inputs, warc
+from koster.bulk._batches import ARCHIVED
 from koster.cli._root import koster as command
 from koster.fetch import EventName
 
@@ -94,7 +95,9 @@ def test_the_shares_of_the_facades_are_documented() -> None:
 
 def _commands() -> list[tuple[str, click.Command]]:
     found: list[tuple[str, click.Command]] = []
-    for name, each in command.commands.items():
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        each = command.get_command(context, name)
         if isinstance(each, click.Group):
             found += [(f"{name} {inner}", one) for inner, one in each.commands.items()]
         else:
@@ -218,7 +221,7 @@ def test_every_name_of_the_kernel_is_documented() -> None:
     for type_ in (CLASSIFIED, DECIDED, FACTS):
         for field in type_:
             assert f"`{field.name}`" in page, field.name
-    for name in (*warc.FetchClass, *_inputs.ARCHIVED.names):
+    for name in (*warc.FetchClass, *ARCHIVED.names):
         assert f"`{name}`" in page, name
     for function in ("robots_classify", "robots_followed", "robots_decide", "robots_facts"):
         assert function in page
@@ -245,7 +248,9 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_version_is_in_the_changelog() -> None:
-    assert f"## {koster.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    newest = re.search(r"^## \[(.*?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert newest
+    assert newest[1] in ("Unreleased", koster.__version__)
 
 
 #: What no file that is committed may name.

@@ -8,6 +8,7 @@ one platform must have every hot module compiled; a pure one (``-none-any.whl``)
 
 from __future__ import annotations
 
+import csv
 import importlib
 import subprocess
 import sys
@@ -56,18 +57,19 @@ def check_decision() -> None:
 def check_command() -> None:
     """``koster check`` answers, from its own script and from ``python -m koster``."""
     script = str(Path(sysconfig.get_path("scripts"), "koster"))
+    check = ("check", "--robots", "robots.txt", "--format", "csv", "/private/x", "/private/press")
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "robots.txt")
-        file.write_text(ROBOTS, "utf-8")
+        Path(folder, "robots.txt").write_text(ROBOTS, "utf-8")
         for command in ([script], [sys.executable, "-m", "koster"]):
-            check = ("check", "--robots", str(file), "-f", "csv", "/private/x", "/private/press")
             done = subprocess.run(
                 [*command, *check], capture_output=True, text=True, check=False, cwd=folder
             )
+            # 1: a URL is disallowed.
             assert done.returncode == 1, (done.returncode, done.stderr)
-            verdicts = [line.partition(",")[0] for line in done.stdout.splitlines()]
-            assert verdicts == ["allowed", "false", "true"], done.stdout
-    print(f"$ koster check --robots robots.txt -f csv /private/x /private/press\n{done.stdout}")
+            answers = [row["allowed"] for row in csv.DictReader(done.stdout.splitlines())]
+            assert answers == ["false", "true"], done.stdout
+    print("$", "koster", *check)
+    print(done.stdout)
 
 
 if __name__ == "__main__":

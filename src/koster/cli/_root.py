@@ -1,7 +1,10 @@
-"""The command line's root: what all commands hang on."""
+"""The root of the command line: finds the commands, one module of this folder each."""
 
 from __future__ import annotations
 
+import importlib
+import os
+import pkgutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -10,23 +13,24 @@ from click.exceptions import NoArgsIsHelpError
 
 from .. import COMPILED, __version__
 from ..reports.plain import printable
-from .audit import audit
-from .bulk import bulk
-from .check import check
-from .compose import compose
-from .diff import diff
-from .fetch import fetch
-from .fmt import fmt
-from .lint import lint
-from .serve import serve
-from .test import test
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 class _Koster(click.RichGroup):
-    """A group of commands whose error messages cannot command a terminal."""
+    """The group of all commands; error messages in it cannot control a terminal."""
+
+    def list_commands(self, _ctx: Any) -> list[str]:
+        """Return the modules beside this one that are commands, by name."""
+        modules = pkgutil.iter_modules([os.path.dirname(__file__)])
+        return sorted(each.name for each in modules if not each.name.startswith("_"))
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        """Import a command when it is used: it is the function that has the module's name."""
+        if name not in self.list_commands(ctx):
+            return None
+        return getattr(importlib.import_module(f"{__package__}.{name}"), name)
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """Read the arguments."""
@@ -64,7 +68,3 @@ def koster() -> None:
 
     Exit codes: 0 all is well, 1 something is not, 2 wrong usage, 3 something could not be read.
     """
-
-
-for command in (check, fetch, lint, diff, audit, test, fmt, compose, bulk, serve):
-    koster.add_command(command)
