@@ -18,10 +18,10 @@ from setuptools import Extension, setup
 HOT = runpy.run_path("src/koster/_pure.py", run_name="koster._pure")["HOT"]
 SOURCES = {f"koster.{name}": f"src/koster/{name.replace('.', '/')}.py" for name in HOT}
 
-#: Where the C files go: beside the sources they would end up in what is shipped.
+#: The folder of the C files, outside the package: otherwise the wheel would contain them.
 C_FILES = "build/cython"
 
-#: Debug symbols are nine tenths of what a compiler writes. The optimization level is the
+#: Debug symbols are nine tenths of the compiler's output. The optimization level is the
 #: interpreter's, as a rule -O3: -O2 saves three seconds, and -O1 makes decisions a tenth slower.
 FLAGS = [] if sys.platform == "win32" else ["-g0"]
 
@@ -29,7 +29,7 @@ CORES = os.cpu_count() or 1
 
 
 def main() -> None:
-    """Build what pip asks for."""
+    """Run the setup commands."""
     setup(ext_modules=extensions(), options={"build_ext": {"parallel": CORES}})
 
 
@@ -42,7 +42,7 @@ def extensions() -> list[Extension]:
         include_path=["src"],
         build_dir=C_FILES,
         force=has_newer_pxd(),
-        # A child imports this file again where processes are not forked.
+        # Child processes that are not forked import this file again.
         nthreads=CORES if sys.platform == "linux" else 0,
         compiler_directives={
             "language_level": "3",
@@ -51,7 +51,7 @@ def extensions() -> list[Extension]:
         },
     )
     for extension in found:
-        # Without a compiler that works it is plain Python.
+        # If the compiler fails, the module stays plain Python.
         extension.optional = True
     return found
 

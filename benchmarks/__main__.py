@@ -15,7 +15,7 @@ from typing import Any
 import koster
 
 from . import archives, data, facades, fetching, owners, service
-from .measure import child, in_turns, shown, table
+from .measure import format_time, in_turns, run_child, table
 from .peers import MAKERS, Peer, peer
 
 ROUNDS = 9
@@ -28,9 +28,9 @@ def main() -> None:
     rounds = 1 if is_quick else ROUNDS
     peers = [peer(name) for name in MAKERS]
     machine(peers)
-    once(peers, rounds)
-    prepared(peers, rounds)
-    stand_ins(rounds)
+    parse_and_decide(peers, rounds)
+    prepared_decisions(peers, rounds)
+    facade_costs(rounds)
     growth()
     hostile()
     memory()
@@ -39,18 +39,18 @@ def main() -> None:
     owners.run()
     archives.run(is_quick=is_quick)
     service.run(is_quick=is_quick)
-    print(FLATTERS)
+    print(BIAS)
 
 
-FLATTERS = """\
-What the comparison flatters: koster is asked as its documentation says, with octets, and with
-rules that are prepared once. Protego, urllib.robotparser and susbot are given text that was
-decoded outside the clock. jwm.robotstxt keeps nothing between questions, so it has no prepared
-decision; susbot analyses the whole file when it parses, for reports that koster does not make, and
+BIAS = """\
+What favours koster: it is used as its documentation says, with bytes, and with rules that are
+prepared once. Protego, urllib.robotparser and susbot are given text that was
+decoded outside the clock. jwm.robotstxt has no state between decisions, so it has no prepared
+decisions; susbot analyses the whole file when it parses, for reports that koster does not make, and
 is left out where that takes too long. The files are those of Protego's own tests. Only koster and
-susbot give the line that decided, which is not measured. Times differ by up to a quarter from run
-to run on a busy machine: ratios are taken within one run, of medians over rounds in which each
-parser takes its turn."""
+susbot return the line that decided, which is not measured. Times differ by up to a quarter from run
+to run on a busy machine: ratios are taken within one run, of medians over rounds in which the
+parsers alternate."""
 
 
 def machine(peers: list[Peer]) -> None:
@@ -69,41 +69,43 @@ def _processor() -> str:
         return platform.processor()
 
 
-def once(peers: list[Peer], rounds: int) -> None:
+def parse_and_decide(peers: list[Peer], rounds: int) -> None:
     bodies = list(data.corpus().values())
-    octets = sum(map(len, bodies))
+    total_bytes = sum(map(len, bodies))
 
     def run(each: Peer) -> None:
-        ask, agent, url = each.once, data.AGENT, data.URL
-        for body in handed[each.name]:
-            ask(body, agent, url)
+        decide, agent, url = each.once, data.AGENT, data.URL
+        for body in inputs[each.name]:
+            decide(body, agent, url)
 
-    handed = {each.name: [data.handed(body, each.text) for body in bodies] for each in peers}
+    inputs = {each.name: [data.prepare_body(body, each.text) for body in bodies] for each in peers}
     actions = {each.name: (lambda each=each: run(each)) for each in peers}
-    # susbot takes minutes: it gets one round.
+    # susbot takes minutes: one round only.
     taken = in_turns({name: action for name, action in actions.items() if name != "susbot"}, rounds)
     taken |= in_turns({"susbot": actions["susbot"]}, 1)
-    print(f"## Parse and one decision: {len(bodies):,} files, {octets / 1e6:.1f} MB\n")
+    print(f"## Parse and one decision: {len(bodies):,} files, {total_bytes / 1e6:.1f} MB\n")
     table(
         ["parser", "a file", "MB/s", "koster is"],
         (
-            [name, shown(taken[name] / len(bodies)), f"{octets / taken[name] / 1e6:.1f}",
+            [name, format_time(taken[name] / len(bodies)), f"{total_bytes / taken[name] / 1e6:.1f}",
              f"{taken[name] / taken['koster']:.1f} ×"]
             for name in actions
         ),
     )  # fmt: skip
 
 
-def prepared(peers: list[Peer], rounds: int) -> None:
+def prepared_decisions(peers: list[Peer], rounds: int) -> None:
     corpus = data.corpus()
-    asked = data.questions()
-    print(f"## Decisions on prepared rules: {len(asked):,} questions\n")
+    questions = data.questions()
+    print(f"## Decisions on prepared rules: {len(questions):,} questions\n")
 
     def actions_for(each: Peer) -> list[tuple[object, str]]:
         assert each.parse is not None
-        kept = {site: each.parse(data.handed(body, each.text)) for site, body in corpus.items()}
-        ready = {(site, agent): each.prepare(kept[site], agent) for site, agent, _ in asked}
-        return [(ready[site, agent], url) for site, agent, url in asked]
+        parsed = {
+            site: each.parse(data.prepare_body(body, each.text)) for site, body in corpus.items()
+        }
+        ready = {(site, agent): each.prepare(parsed[site], agent) for site, agent, _ in questions}
+        return [(ready[site, agent], url) for site, agent, url in questions]
 
     def run(pairs: list[tuple[object, str]]) -> None:
         for decide, url in pairs:
@@ -115,7 +117,7 @@ def prepared(peers: list[Peer], rounds: int) -> None:
     robots = {site: koster.parse(body) for site, body in corpus.items()}
 
     def through_the_file() -> None:
-        for site, agent, url in asked:
+        for site, agent, url in questions:
             robots[site].allowed(url, agent)
 
     actions["koster, by RobotsTxt.allowed"] = through_the_file
@@ -125,8 +127,9 @@ def prepared(peers: list[Peer], rounds: int) -> None:
     table(
         ["parser", "asked again", "koster is", "in turns", "koster is"],
         (
-            [name, shown(again[name] / len(asked)), f"{again[name] / again['koster']:.1f} ×",
-             shown(first[name] / len(asked)), f"{first[name] / first['koster']:.1f} ×"]
+            [name,
+             format_time(again[name] / len(questions)), f"{again[name] / again['koster']:.1f} ×",
+             format_time(first[name] / len(questions)), f"{first[name] / first['koster']:.1f} ×"]
             for name in actions
         ),
     )  # fmt: skip
@@ -134,48 +137,50 @@ def prepared(peers: list[Peer], rounds: int) -> None:
     print("asked again, each makes four passes outside the clock before the one that counts.\n")
 
 
-def stand_ins(rounds: int) -> None:
+def facade_costs(rounds: int) -> None:
     print("## Facades: parse and one decision, beside the native call and the original\n")
     rows = []
     for facade in facades.FACADES:
-        files = [facade.handed(body) for body in data.corpus().values()]
+        files = [facade.prepare(body) for body in data.corpus().values()]
         actions = {
-            name: facades.hushed(partial(facades.run, opened, files))
-            for name, opened in facades.ways(facade).items()
+            name: facades.silenced(partial(facades.run, opened, files))
+            for name, opened in facades.openers(facade).items()
         }
-        rows.append([f"koster.compat.{facade.name}", *_compared(actions, rounds, len(files))])
+        rows.append(
+            [f"koster.compat.{facade.name}", *_comparison_cells(actions, rounds, len(files))]
+        )
     headings = ["facade", "native", "facade", "of native", "original", "faster by"]
     table(headings, rows)
-    print("Decisions on files that are kept: the questions of the prepared decisions\n")
-    table(headings, [row for facade in facades.FACADES for row in _kept_row(facade, rounds)])
+    print("Decisions on parsed files: the questions of the prepared decisions\n")
+    table(headings, [row for facade in facades.FACADES for row in _prepared_row(facade, rounds)])
 
 
-def _kept_row(facade: facades.Facade, rounds: int) -> list[list[str]]:
-    """Return the row of a facade that keeps files, asked again as it was asked before."""
-    if not facade.kept:
+def _prepared_row(facade: facades.Facade, rounds: int) -> list[list[str]]:
+    """Return the row of a facade whose parsed files can be reused, measured after a first pass."""
+    if not facade.is_reusable:
         return []
-    files = {site: facade.handed(body) for site, body in data.corpus().items()}
+    files = {site: facade.prepare(body) for site, body in data.corpus().items()}
 
     def pairs(opened: Callable[[Any], facades.Ask]) -> list[tuple[facades.Ask, str, str]]:
-        kept = {site: opened(file) for site, file in files.items()}
-        return [(kept[site], url, agent) for site, agent, url in data.questions()]
+        parsed = {site: opened(file) for site, file in files.items()}
+        return [(parsed[site], url, agent) for site, agent, url in data.questions()]
 
     actions = {
-        name: partial(facades.run_kept, pairs(opened))
-        for name, opened in facades.ways(facade).items()
+        name: partial(facades.run_prepared, pairs(opened))
+        for name, opened in facades.openers(facade).items()
     }
     name = f"koster.compat.{facade.name}"
-    return [[name, *_compared(actions, rounds, len(data.questions()), before=1)]]
+    return [[name, *_comparison_cells(actions, rounds, len(data.questions()), before=1)]]
 
 
-def _compared(actions: dict, rounds: int, count: int, before: int = 0) -> list[str]:
-    """Return the cells of a row: native, facade, and original where there is one."""
+def _comparison_cells(actions: dict, rounds: int, count: int, before: int = 0) -> list[str]:
+    """Return the cells of a row: native, facade, and original if it is installed."""
     taken = in_turns(actions, rounds, before)
     first = taken.get("original")
     return [
-        shown(taken["native"] / count), shown(taken["facade"] / count),
+        format_time(taken["native"] / count), format_time(taken["facade"] / count),
         f"{taken['facade'] / taken['native']:.2f} ×",
-        shown(first / count) if first else "not here",
+        format_time(first / count) if first else "not here",
         f"{first / taken['facade']:.1f} ×" if first else "",
     ]  # fmt: skip
 
@@ -188,9 +193,9 @@ def growth() -> None:
         times = []
         for count in counts:
             hung = bool(times) and times[-1] is None
-            times.append(None if hung else child("growth", name, str(count)))
+            times.append(None if hung else run_child("growth", name, str(count)))
         ratio = f"{times[-1] / times[0]:.1f} ×" if times[0] and times[-1] else ""
-        rows.append([name, *map(shown, times), ratio])
+        rows.append([name, *map(format_time, times), ratio])
     table(["parser", *[f"{count:,}" for count in counts], "last : first"], rows)
 
 
@@ -198,32 +203,32 @@ def hostile() -> None:
     print("## Hostile patterns: 1 KiB on a path of 2 KiB, the worst of six\n")
     rows = []
     for name in MAKERS:
-        taken = [child("hostile", name, *each) for each in data.HOSTILE.values()]
+        taken = [run_child("hostile", name, *each) for each in data.HOSTILE.values()]
         worst = None if None in taken else max(taken)
         which = list(data.HOSTILE)[taken.index(worst)]
-        stars = child("hostile", name, *data.MANY_STARS)
-        rows.append([name, shown(worst), which, shown(stars)])
-    taken = {name: child("hostile_shell", *each) for name, each in data.HOSTILE_SHELL.items()}
+        stars = run_child("hostile", name, *data.MANY_STARS)
+        rows.append([name, format_time(worst), which, format_time(stars)])
+    taken = {name: run_child("hostile_shell", *each) for name, each in data.HOSTILE_SHELL.items()}
     worst = max(taken, key=taken.__getitem__)
-    rows.append(["koster, shell patterns of EXTENDED2", shown(taken[worst]), worst, ""])
-    table(["parser", "worst", "pattern", "`/*a` × 25, `*b` on 60 octets"], rows)
+    rows.append(["koster, shell patterns of EXTENDED2", format_time(taken[worst]), worst, ""])
+    table(["parser", "worst", "pattern", "`/*a` × 25, `*b` on 60 bytes"], rows)
 
 
 def memory() -> None:
-    print("## Memory: growth of the process for each octet of a file that is parsed and kept\n")
+    print("## Memory: growth of the process for each byte of a parsed file\n")
     print("Without the file itself, which the caller holds.\n")
     able = [name for name in MAKERS if peer(name).parse is not None]
-    grown = {name: child("memory", name) for name in able}
+    grown = {name: run_child("memory", name) for name in able}
     rows = (
         [name, "not measured: too slow" if each is None else f"{each:.2f}"]
         for name, each in grown.items()
     )
-    table(["parser", "octets"], rows)
+    table(["parser", "bytes"], rows)
     sizes = [(sys.getsizeof(koster.parse(body)), len(body)) for body in data.corpus().values()]
-    most = max((own + octets - 2 * octets) for own, octets in sizes)
-    total = sum(own for own, _ in sizes) / sum(octets for _, octets in sizes)
-    print(f"koster by its own count: {total:.2f} octets for each; with the file itself no file")
-    print(f"takes more than twice its octets and {most:,} octets.\n")
+    largest = max((own + size - 2 * size) for own, size in sizes)
+    total = sum(own for own, _ in sizes) / sum(size for _, size in sizes)
+    print(f"koster by its own count: {total:.2f} bytes for each; with the file itself no file")
+    print(f"takes more than twice its bytes and {largest:,} bytes.\n")
 
 
 def importing(rounds: int) -> None:
@@ -233,7 +238,7 @@ def importing(rounds: int) -> None:
              "urllib.robotparser": "urllib.robotparser", "Protego": "protego"}  # fmt: skip
     rows = []
     for name, module in names.items():
-        rows.append([name, shown(_import_time(f"import {module}", rounds) - base)])
+        rows.append([name, format_time(_import_time(f"import {module}", rounds) - base)])
     table(["module", "more than an empty program"], rows)
 
 

@@ -1,4 +1,4 @@
-"""Whole archives: the kernel, the engines, the command, and the memory that it takes."""
+"""Whole archives: the kernel, the engines, and time and memory of the command."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from koster.bulk import kernel, warc
 from koster.bulk.duckdb import register
 
 from . import data
-from .measure import in_turns, shown, table
+from .measure import format_time, in_turns, table
 
 AGENTS = (
     *("Googlebot", "bingbot", "YandexBot", "Baiduspider", "DuckDuckBot", "Applebot"),
@@ -37,7 +37,7 @@ AGENTS = (
     *("ChatGPT-User", "anthropic-ai", "Claude-Web", "cohere-ai", "Diffbot", "FacebookBot"),
     *("AhrefsBot", "SemrushBot"),
 )
-#: URLs that are asked of each file.
+#: URLs for each file.
 URLS = (20, 100)
 
 
@@ -45,29 +45,29 @@ def run(*, is_quick: bool = False) -> None:
     """Print the tables."""
     rounds = 1 if is_quick else 7
     bodies = list(data.corpus().values())
-    classified(bodies, rounds)
+    classify(bodies, rounds)
     for each in URLS:
-        decided(bodies, each, rounds)
+        decide(bodies, each, rounds)
     engines(bodies, rounds)
     with tempfile.TemporaryDirectory() as folder:
         commands(Path(folder), bodies, 1 if is_quick else 2)
         memory(Path(folder), bodies)
 
 
-def probed(bodies: list[str], rules: list[list[str]]) -> int:
-    """Find out with Protego how much is closed: ask about / and about every rule's path."""
-    closed = 0
+def count_blocked(bodies: list[str], rules: list[list[str]]) -> int:
+    """Count with Protego how many agents are blocked: check / and the path of every rule."""
+    blocked = 0
     for body, paths in zip(bodies, rules, strict=True):
         parsed = Protego.parse(body)
         for agent in AGENTS:
             verdicts = {parsed.can_fetch(path, agent) for path in ("/", *paths)}
-            closed += verdicts == {False}
-    return closed
+            blocked += verdicts == {False}
+    return blocked
 
 
-def classified(bodies: list[bytes], rounds: int) -> None:
+def classify(bodies: list[bytes], rounds: int) -> None:
     column = pa.array(bodies, pa.binary())
-    # Protego would take many minutes over the large files.
+    # Protego takes many minutes for the large files.
     small = [body for body in bodies if len(body) <= 2_000]
     texts = [body.decode("utf-8", "replace") for body in small]
     rules = [
@@ -82,7 +82,7 @@ def classified(bodies: list[bytes], rounds: int) -> None:
             "small": lambda: kernel.classify(few, AGENTS),
         },
         rounds,
-    ) | in_turns({"protego": lambda: probed(texts, rules)}, 1)
+    ) | in_turns({"protego": lambda: count_blocked(texts, rules)}, 1)
     facts = in_turns({"facts": lambda: kernel.facts(column)}, rounds)["facts"]
     ratio = taken["protego"] / taken["small"]
     print(f"## The kernel: classify for {len(AGENTS)} agents, on one core\n")
@@ -90,7 +90,7 @@ def classified(bodies: list[bytes], rounds: int) -> None:
         ["", "files", "files a second", "koster is"],
         [
             ["koster, all files", len(bodies), f"{len(bodies) / taken['all']:,.0f}", ""],
-            ["koster, files of at most 2,000 octets", len(small),
+            ["koster, files of at most 2,000 bytes", len(small),
              f"{len(small) / taken['small']:,.0f}", ""],
             ["a Protego loop over these, / and each rule", len(small),
              f"{len(small) / taken['protego']:,.0f}", f"{ratio:,.0f} ×"],
@@ -99,26 +99,26 @@ def classified(bodies: list[bytes], rounds: int) -> None:
     )  # fmt: skip
 
 
-def decided(bodies: list[bytes], each: int, rounds: int) -> None:
+def decide(bodies: list[bytes], each: int, rounds: int) -> None:
     urls = [url for _, _, url in data.questions()]
     count = len(bodies) * each
     column = pa.array([urls[number * 7919 % len(urls)] for number in range(count)])
     indices = pa.array([number // each for number in range(count)], pa.int32())
-    coded = pa.DictionaryArray.from_arrays(indices, pa.array(bodies, pa.large_binary()))
-    plain = coded.dictionary_decode()
+    encoded = pa.DictionaryArray.from_arrays(indices, pa.array(bodies, pa.large_binary()))
+    plain = encoded.dictionary_decode()
     order = pa.array([number * 7919 % count for number in range(count)])
     ways = {
-        "dictionary-encoded bodies": (coded, column),
-        "adjacent bodies, each spelt out": (plain, column),
-        "dictionary-encoded, in disorder": (coded.take(order), column.take(order)),
+        "dictionary-encoded bodies": (encoded, column),
+        "adjacent bodies, not encoded": (plain, column),
+        "dictionary-encoded, in disorder": (encoded.take(order), column.take(order)),
     }
     print(f"## The kernel: {count:,} decisions, {each} a file, on one core\n")
     rows = []
-    for name, (given, asked) in ways.items():
+    for name, (files, pages) in ways.items():
         taken = in_turns(
             {
-                "decide": lambda given=given, asked=asked: kernel.decide(given, asked, "GPTBot"),
-                "allowed": lambda given=given, asked=asked: kernel.allowed(given, asked, "GPTBot"),
+                "decide": lambda files=files, pages=pages: kernel.decide(files, pages, "GPTBot"),
+                "allowed": lambda files=files, pages=pages: kernel.allowed(files, pages, "GPTBot"),
             },
             rounds,
             before=1,
@@ -128,18 +128,18 @@ def decided(bodies: list[bytes], each: int, rounds: int) -> None:
 
 
 def engines(bodies: list[bytes], rounds: int) -> None:
-    """What the engines cost over the kernel, with one thread each, and the kernel with two."""
-    given = [b"%b\n# %d" % (body, copy) for copy in range(5) for body in bodies]
-    column = pa.array(given, pa.large_binary())
+    """Measure the overhead of the engines with one thread, and the kernel with two threads."""
+    files = [b"%b\n# %d" % (body, copy) for copy in range(5) for body in bodies]
+    column = pa.array(files, pa.large_binary())
     frame = pl.DataFrame({"body": pl.Series(pl.from_arrow(column))})
-    halves = [column.slice(0, len(given) // 2), column.slice(len(given) // 2)]
+    halves = [column.slice(0, len(files) // 2), column.slice(len(files) // 2)]
     agents = list(AGENTS)
     body: Any = pl.col("body")
     with duckdb.connect() as con, ThreadPoolExecutor(2) as pool:
         con.execute("SET threads = 1")
         register(con)
-        con.register("given", pa.table({"body": column}))
-        con.execute("CREATE TABLE robots AS SELECT * FROM given")
+        con.register("files", pa.table({"body": column}))
+        con.execute("CREATE TABLE robots AS SELECT * FROM files")
         sql = f"SELECT robots_classify(body, {agents}) AS r FROM robots"
         pool_map = pool.map
         actions: dict[str, Callable[[], object]] = {
@@ -151,13 +151,13 @@ def engines(bodies: list[bytes], rounds: int) -> None:
             "Polars": lambda: frame.select(body.robots.classify(agents)),
         }
         taken = in_turns(actions, rounds, before=1)
-    print(f"## Engines: classify for {len(AGENTS)} agents, {len(given):,} files\n")
+    print(f"## Engines: classify for {len(AGENTS)} agents, {len(files):,} files\n")
     base = taken["the kernel"]
     table(
         ["", "a file", "files a second", "over the kernel"],
         [
-            [name, shown(time_ / len(given)), f"{len(given) / time_:,.0f}",
-             "" if name.startswith("the") else f"{(time_ - base) / len(given) * 1e6:+.1f} µs"]
+            [name, format_time(time_ / len(files)), f"{len(files) / time_:,.0f}",
+             "" if name.startswith("the") else f"{(time_ - base) / len(files) * 1e6:+.1f} µs"]
             for name, time_ in taken.items()
         ],
     )  # fmt: skip
@@ -166,7 +166,7 @@ def engines(bodies: list[bytes], rounds: int) -> None:
 
 
 def write_archive(path: Path, bodies: list[bytes], copies: int = 1, start: int = 0) -> None:
-    """Write an archive as Common Crawl's are: request, response and metadata of each fetch."""
+    """Write an archive like Common Crawl's: request, response and metadata of each fetch."""
     with path.open("wb") as file:
         writer = WARCWriter(file, gzip=True)
         info = {"isPartOf": "CC-MAIN-2026-43", "software": "benchmarks"}
@@ -174,13 +174,13 @@ def write_archive(path: Path, bodies: list[bytes], copies: int = 1, start: int =
         for copy in range(copies):
             for number, body in enumerate(bodies):
                 url = f"https://site-{start + copy * len(bodies) + number}.example/robots.txt"
-                asked = StatusAndHeaders(
+                request = StatusAndHeaders(
                     "GET /robots.txt HTTP/1.1", [("Host", "x")], is_http_request=True
                 )
                 head = StatusAndHeaders(
                     "200 OK", [("Content-Type", "text/plain"), ("Server", "nginx")], "HTTP/1.1"
                 )  # fmt: skip
-                writer.write_record(writer.create_warc_record(url, "request", http_headers=asked))
+                writer.write_record(writer.create_warc_record(url, "request", http_headers=request))
                 writer.write_record(
                     writer.create_warc_record(url, "response", io.BytesIO(body), http_headers=head)
                 )
@@ -192,11 +192,11 @@ def write_archive(path: Path, bodies: list[bytes], copies: int = 1, start: int =
                 )
 
 
-#: Archives that are written; more are the same ones under other names.
-_WRITTEN = 4
+#: Distinct archives; the others are hard links to these.
+_DISTINCT_ARCHIVES = 4
 
-#: A run that tells the most memory that it took: of the process alone, not of what began it.
-_TOLD = """
+#: A run that prints the peak memory of its process.
+_PEAK_MEMORY_SCRIPT = """
 import re, sys
 from koster.bulk import runs
 question = runs.Question("classify", tuple(sys.argv[3:]))
@@ -213,32 +213,32 @@ def _command(arguments: list[object]) -> float:
     return time.perf_counter() - before
 
 
-def _most_memory(given: Path, out: Path) -> float:
-    """Return the most memory that a run takes, in bytes."""
-    command = [sys.executable, "-c", _TOLD, str(given), str(out), *AGENTS]
+def _peak_memory(source: Path, out: Path) -> float:
+    """Return the peak memory of a run, in bytes."""
+    command = [sys.executable, "-c", _PEAK_MEMORY_SCRIPT, str(source), str(out), *AGENTS]
     done = subprocess.run(command, capture_output=True, check=True)
     return int(done.stdout) * 1024
 
 
 def commands(folder: Path, bodies: list[bytes], rounds: int) -> None:
-    """One core and two, from archives; and Spark, where it is installed."""
+    """Measure one core and two, from archives; and Spark, if it is installed."""
     copies, parts = 6, 48
     inputs = folder / "archives"
     inputs.mkdir()
     for number in range(parts):
         path = inputs / f"{number}.warc.gz"
-        if number < _WRITTEN:
+        if number < _DISTINCT_ARCHIVES:
             write_archive(path, bodies, copies, number * copies * len(bodies))
         else:
-            os.link(inputs / f"{number % _WRITTEN}.warc.gz", path)
+            os.link(inputs / f"{number % _DISTINCT_ARCHIVES}.warc.gz", path)
     count = len(bodies) * copies * parts
-    octets = sum(path.stat().st_size for path in inputs.iterdir())
-    asked: list[object] = [each for name in AGENTS for each in ("-a", name)]
+    size = sum(path.stat().st_size for path in inputs.iterdir())
+    options: list[object] = [each for name in AGENTS for each in ("-a", name)]
     times: dict[str, list[float]] = {}
     for number in range(rounds):
         for jobs in (1, 2):
             out = folder / f"out-{jobs}-{number}"
-            taken = _command(["classify", inputs, *asked, "-j", jobs, "-o", out])
+            taken = _command(["classify", inputs, *options, "-j", jobs, "-o", out])
             times.setdefault(f"classify, {jobs} core{'s' * (jobs > 1)}", []).append(taken)
         start = time.perf_counter()
         for path in sorted(inputs.iterdir()):
@@ -246,22 +246,22 @@ def commands(folder: Path, bodies: list[bytes], rounds: int) -> None:
         times.setdefault("reading the archives alone, 1 core", []).append(
             time.perf_counter() - start
         )
-    print(f"## koster bulk: {count:,} files in {parts} archives, {octets / 1e6:,.0f} MB\n")
+    print(f"## koster bulk: {count:,} files in {parts} archives, {size / 1e6:,.0f} MB\n")
     found = {name: median(some) for name, some in times.items()}
     table(
         ["", "time", "files a second", "CPU seconds a million files"],
         [
-            [name, shown(taken), f"{count / taken:,.0f}",
+            [name, format_time(taken), f"{count / taken:,.0f}",
              f"{taken * (2 if '2' in name else 1) / count * 1e6:,.0f}"]
             for name, taken in found.items()
         ],
     )  # fmt: skip
     print(f"Two cores are {found['classify, 1 core'] / found['classify, 2 cores']:.2f} × one.\n")
-    _spark(folder, bodies * copies * parts, asked)
+    _spark(folder, bodies * copies * parts, options)
 
 
-def _spark(folder: Path, bodies: list[bytes], asked: list[object]) -> None:
-    """Spark with two cores beside the command, over the same Parquet files."""
+def _spark(folder: Path, bodies: list[bytes], options: list[object]) -> None:
+    """Measure Spark with two cores and the command, on the same Parquet files."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -270,20 +270,20 @@ def _spark(folder: Path, bodies: list[bytes], asked: list[object]) -> None:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from koster.bulk import spark as robots
 
-    given = folder / "parquet"
-    given.mkdir()
+    source = folder / "parquet"
+    source.mkdir()
     size = len(bodies) // 6
     for number in range(6):
         part = pa.table(
             {"body": pa.array(bodies[number * size : (number + 1) * size], pa.binary())}
         )
-        pq.write_table(part, given / f"{number}.parquet", use_dictionary=False)
+        pq.write_table(part, source / f"{number}.parquet", use_dictionary=False)
     session = (
         SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1").getOrCreate()
     )  # fmt: skip
     session.sparkContext.setLogLevel("ERROR")
-    frame = session.read.parquet(str(given))
+    frame = session.read.parquet(str(source))
     times: dict[str, list[float]] = {"Spark, local[2]": [], "koster bulk, 2 cores": []}
     for number in range(3):
         start = time.perf_counter()
@@ -291,14 +291,14 @@ def _spark(folder: Path, bodies: list[bytes], asked: list[object]) -> None:
         classified.drop("body").write.mode("overwrite").parquet(str(folder / "spark-out"))
         times["Spark, local[2]"].append(time.perf_counter() - start)
         out = folder / f"beside-{number}"
-        taken = _command(["classify", given, *asked, "-j", 2, "-o", out])
+        taken = _command(["classify", source, *options, "-j", 2, "-o", out])
         times["koster bulk, 2 cores"].append(taken)
     session.stop()
     print(f"## Spark beside the command: {len(bodies):,} files in Parquet\n")
     table(
         ["", "time", "files a second"],
         [
-            [name, shown(median(some)), f"{len(bodies) / median(some):,.0f}"]
+            [name, format_time(median(some)), f"{len(bodies) / median(some):,.0f}"]
             for name, some in times.items()
         ],
     )
@@ -306,7 +306,7 @@ def _spark(folder: Path, bodies: list[bytes], asked: list[object]) -> None:
 
 
 def memory(folder: Path, bodies: list[bytes]) -> None:
-    """The most memory that a run takes, by the size of its one input."""
+    """Measure the peak memory of a run by the size of its one input."""
     rows = []
     for copies in (1, 10, 50):
         cells = [f"{copies} ({copies * sum(map(len, bodies)) / 1e6:,.0f} MB)"]
@@ -316,8 +316,8 @@ def memory(folder: Path, bodies: list[bytes]) -> None:
             for _ in range(copies):
                 writer.write_table(pa.table({"body": pa.array(bodies, pa.binary())}))
         for path in (archive, parquet):
-            most = _most_memory(path, folder / f"memory-{path.name}")
-            cells.append(f"{most / 1e6:,.0f} MB")
+            peak = _peak_memory(path, folder / f"memory-{path.name}")
+            cells.append(f"{peak / 1e6:,.0f} MB")
             path.unlink()
         rows.append(cells)
     print("## Memory: the most that a run takes, its input one file of so many copies\n")
@@ -325,7 +325,7 @@ def memory(folder: Path, bodies: list[bytes]) -> None:
 
 
 def main() -> None:
-    """Print these tables alone: ``python -m benchmarks.archives``."""
+    """Print only these tables: ``python -m benchmarks.archives``."""
     run(is_quick="--quick" in sys.argv)
 
 

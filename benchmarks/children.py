@@ -1,4 +1,4 @@
-"""What runs in a process of its own: what may hang, and what is measured from the start."""
+"""Tasks that run in their own process: they may hang, or are measured from its start."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .peers import peer
 
 
 def growth(name: str, count: str) -> float:
-    """Return the seconds of one decision on so many plain rules; where it can, prepared."""
+    """Return the seconds of one decision on ``count`` plain rules; prepared if the peer can."""
     rules = int(count)
     one = peer(name)
-    body = data.handed(data.plain_rules(rules), one.text)
+    body = data.prepare_body(data.plain_rules(rules), one.text)
     urls = data.urls_about(rules)
     decide = one.prepare(one.parse(body) if one.parse else body, data.AGENT)
     for url in urls[:10]:
@@ -39,7 +39,7 @@ def _median(decide: object, urls: list[str]) -> float:
 def hostile(name: str, pattern: str, path: str) -> float:
     """Return the seconds of one decision on one pattern."""
     one = peer(name)
-    body = data.handed(f"User-agent: *\nDisallow: {pattern}\n".encode(), one.text)
+    body = data.prepare_body(f"User-agent: *\nDisallow: {pattern}\n".encode(), one.text)
     decide = one.prepare(one.parse(body) if one.parse else body, data.AGENT)
     taken = []
     for _ in range(5):
@@ -66,16 +66,16 @@ def hostile_shell(pattern: str, path: str) -> float:
 
 
 def memory(name: str) -> float:
-    """Return the bytes that the process grows by, for each byte parsed and kept."""
+    """Return the growth of the process in bytes, for each byte of a parsed file."""
     one = peer(name)
     assert one.parse is not None
-    bodies = [data.handed(body, one.text) for body in data.corpus().values()]
+    bodies = [data.prepare_body(body, one.text) for body in data.corpus().values()]
     for body in bodies[:20]:
         one.parse(body)
     before = _resident()
-    kept = [one.parse(body) for _ in range(4) for body in bodies]
+    parsed = [one.parse(body) for _ in range(4) for body in bodies]
     grown = _resident() - before
-    return grown / (len(kept) / len(bodies)) / sum(map(len, bodies))
+    return grown / (len(parsed) / len(bodies)) / sum(map(len, bodies))
 
 
 def _resident() -> int:

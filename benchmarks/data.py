@@ -1,4 +1,4 @@
-"""What is measured, as data: the corpus and the hostile patterns."""
+"""The data of the benchmarks: the corpus and the hostile patterns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 AGENT = "FooBot"
 URL = "https://example.com/some/path/page.html?x=1"
 
-#: A pattern of about 1 KiB and a path of about 2 KiB each, made to be as slow as can be.
+#: A pattern of about 1 KiB and a path of about 2 KiB each, made to be as slow as possible.
 HOSTILE = {
     "`*a` × 500, `*b`": ("/" + "*a" * 500 + "*b", "/" + "a" * 2047),
     "one run of 1,000 `a`, then `b`": ("/*" + "a" * 1000 + "b", "/" + "a" * 2047),
@@ -34,7 +34,7 @@ HOSTILE_SHELL = {
     "`[` × 1,000": ("/*" + "[" * 1000, "/" + "[" * 2047),
     "`*?a` × 340": ("/" + "*?a" * 340 + "*b", "/" + "a" * 2047),
 }
-#: landscape: what takes more than 8 s in some parsers.
+#: Takes more than 8 s in some parsers.
 MANY_STARS = ("/" + "*a" * 25 + "*b", "/" + "a" * 59)
 
 
@@ -58,8 +58,8 @@ def questions() -> list[tuple[str, str, str]]:
         return [(row["site"], row["agent"], row["url"]) for row in rows]
 
 
-def handed(body: bytes, text: bool) -> str | bytes:
-    """Return a file as a peer wants it."""
+def prepare_body(body: bytes, text: bool) -> str | bytes:
+    """Return a file as text or bytes, for a peer."""
     return body.decode("utf-8", "replace") if text else body
 
 

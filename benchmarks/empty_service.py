@@ -1,4 +1,4 @@
-"""The peer of the service: a FastAPI route with the same models, which does nothing.
+"""The peer of the service: a FastAPI route with the same models that does nothing.
 
 ``python -m benchmarks.empty_service PORT``
 """
@@ -33,7 +33,6 @@ app = FastAPI()
 
 @app.post("/v1/decide")
 async def decide(_question: models.DecideRequest) -> models.DecideResponse:
-    """Return what there is."""
     return _NOTHING
 
 

@@ -1,7 +1,7 @@
-"""The facades: what each costs beside the native call, and beside what it stands in for.
+"""The facades: their cost compared with the native call, and with the libraries they replace.
 
-Each entry opens a file and gives a function that decides about URLs; facade and original are
-handed the same. The native call is `koster.parse` and a decision on that, by the default dialect.
+Each entry opens a file and returns a function that decides about URLs; facade and original get the
+same input. The native call is `koster.parse` and a decision in the default dialect.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ SITE = "https://example.com/robots.txt"
 
 @dataclass(frozen=True)
 class Facade:
-    """``handed`` makes of a file's bytes what the library takes; ``kept``: files are kept."""
+    """``prepare`` converts a file's bytes for the library; ``is_reusable``: so are parsed files."""
 
     name: str
     original: str
-    handed: Callable[[bytes], Any]
+    prepare: Callable[[bytes], Any]
     open: Callable[[Any, Any], Ask]
     native: Callable[[Any], Ask]
-    kept: bool = False
+    is_reusable: bool = False
 
 
 def _text(body: bytes) -> str:
@@ -41,8 +41,8 @@ def _lines(body: bytes) -> list[str]:
     return _text(body).splitlines()
 
 
-def _flipped(ask: Callable[[str, str], object]) -> Ask:
-    """Let a function that takes the agent first take the URL first."""
+def _agent_first(ask: Callable[[str, str], object]) -> Ask:
+    """Wrap a function that takes the agent first."""
     return lambda url, agent: ask(agent, url)
 
 
@@ -51,7 +51,7 @@ def _native(body: bytes | str) -> Ask:
 
 
 def _native_through_a_function(body: bytes | str) -> Ask:
-    """Ask koster as the libraries are asked that take the agent first."""
+    """Call koster through a function, like the libraries that take the agent first."""
     allowed = koster.parse(body).allowed
     return lambda url, agent: allowed(url, agent)  # noqa: PLW0108 - the call is the point
 
@@ -67,7 +67,7 @@ def _native_decision(body: str) -> Ask:
 def _rerp(module: Any, body: bytes) -> Ask:
     parser = module.RobotExclusionRulesParser()
     parser.parse(body)
-    return _flipped(parser.is_allowed)
+    return _agent_first(parser.is_allowed)
 
 
 def _protego(module: Any, text: str) -> Ask:
@@ -78,7 +78,7 @@ def _protego(module: Any, text: str) -> Ask:
 def _robotparser(module: Any, lines: list[str]) -> Ask:
     parser = module.RobotFileParser()
     parser.parse(lines)
-    return _flipped(parser.can_fetch)
+    return _agent_first(parser.can_fetch)
 
 
 def _webcanon(module: Any, text: str) -> Ask:
@@ -114,8 +114,8 @@ FACADES = (
 )
 
 
-def ways(facade: Facade) -> dict[str, Callable[[Any], Ask]]:
-    """Return how a file is opened: natively, by the facade, and by the original if it is here."""
+def openers(facade: Facade) -> dict[str, Callable[[Any], Ask]]:
+    """Return how to open a file: natively, by the facade, and by the original if installed."""
     module = importlib.import_module(f"koster.compat.{facade.name}")
     found = {"native": facade.native, "facade": partial(facade.open, module)}
     if facade.original:
@@ -132,24 +132,24 @@ def run(opened: Callable[[Any], Ask], files: list[Any]) -> None:
         opened(file)(data.URL, data.AGENT)
 
 
-def run_kept(pairs: list[tuple[Ask, str, str]]) -> None:
+def run_prepared(pairs: list[tuple[Ask, str, str]]) -> None:
     for ask, url, agent in pairs:
         ask(url, agent)
 
 
-def hushed(action: Callable[[], object]) -> Callable[[], object]:
-    """Let an action print what it likes: reppy complains on standard error, in C++."""
+def silenced(action: Callable[[], object]) -> Callable[[], object]:
+    """Discard what an action prints: reppy writes to standard error, in C++."""
     import os
 
     def quiet() -> object:
         sys.stderr.flush()
-        kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+        saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 2)
         try:
             return action()
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+            os.dup2(saved, 2)
+            os.close(saved)
             os.close(nowhere)
 
     return quiet

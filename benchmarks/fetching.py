@@ -1,7 +1,7 @@
-"""Fetching, keeping and pacing: ``python -m benchmarks.fetching [--quick]``.
+"""Fetching, caching and pacing: ``python -m benchmarks.fetching [--quick]``.
 
-Everything runs on loopback: the server, the names (which a patched resolver gives one address)
-and Redis. The client and the bare httpx2 it is measured against take turns.
+Everything runs on loopback: the server, the names (a patched resolver returns one address) and
+Redis. Rounds of the client and of plain httpx2 alternate.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from typing import Any
 
 import koster
 from koster.cache import SqliteCache
-from koster.cache.store import encoded
+from koster.cache.store import encode_entry
 from koster.fetch import FleetPacer, MockTransport
 from koster.freshness import Answer, Entry
 
 from . import data
-from .measure import shown, table
+from .measure import format_time, table
 
 ORIGINS = 5_000
 AT_ONCE = 100
@@ -52,7 +52,7 @@ def run(*, is_quick: bool) -> None:
     origins(rounds=1 if is_quick else 5)
     warm()
     warm_start(ENTRIES // 100 if is_quick else ENTRIES)
-    killed(seconds=5 if is_quick else 60)
+    crash_safety(seconds=5 if is_quick else 60)
     fleet(seconds=5 if is_quick else 60)
 
 
@@ -66,9 +66,9 @@ def origins(rounds: int) -> None:
         for name, results in taken.items():
             with _server() as port:
                 done = _child(name, str(port))
-                asked = _asked(port)
-            assert len(asked) == ORIGINS, (name, len(asked))
-            done["most"] = max(asked.values())
+                counts = _request_counts(port)
+            assert len(counts) == ORIGINS, (name, len(counts))
+            done["max"] = max(counts.values())
             results.append(done)
     rate = {
         name: statistics.median(ORIGINS / each["seconds"] for each in results)
@@ -84,7 +84,7 @@ def origins(rounds: int) -> None:
         (
             [name, f"{rate[name]:,.0f}",
              f"{statistics.median(ratios):.0%}" if name == "koster" else "",
-             max(each["most"] for each in results),
+             max(each["max"] for each in results),
              *_memory(results)]
             for name, results in taken.items()
         ),
@@ -103,7 +103,6 @@ def _memory(results: list[dict[str, Any]]) -> list[str]:
 
 @contextlib.contextmanager
 def _server() -> Iterator[int]:
-    """Run a server in a process of its own."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port: int = probe.getsockname()[1]
     process = subprocess.Popen(
@@ -120,10 +119,10 @@ def _server() -> Iterator[int]:
         process.wait()
 
 
-def _asked(port: int) -> dict[str, int]:
-    """Return how often the server was asked, by host."""
+def _request_counts(port: int) -> dict[str, int]:
+    """Return the number of requests that the server received, by host."""
     with socket.create_connection(("127.0.0.1", port)) as connection:
-        connection.sendall(b"GET /asked HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        connection.sendall(b"GET /counts HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         answer = b""
         while part := connection.recv(1 << 16):
             answer += part
@@ -136,7 +135,7 @@ def _child(task: str, *arguments: str) -> Any:
     return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
 
 
-# What is kept
+# Caches
 
 
 def warm() -> None:
@@ -160,7 +159,7 @@ def warm() -> None:
     first = taken["Rules.decide"]
     table(
         ["call", "takes", "of Rules.decide"],
-        ([name, shown(each), f"{each / first:.2f} ×"] for name, each in taken.items()),
+        ([name, format_time(each), f"{each / first:.2f} ×"] for name, each in taken.items()),
     )
 
 
@@ -200,44 +199,47 @@ def warm_start(count: int) -> None:
         bodies = list(data.corpus().values())
         with contextlib.closing(sqlite3.connect(path)) as raw:
             rows = (
-                (f"https://site{n}.example", encoded(_entry(n, bodies[n % len(bodies)])))
+                (f"https://site{n}.example", encode_entry(_entry(n, bodies[n % len(bodies)])))
                 for n in range(count)
             )
             raw.executemany("INSERT INTO entries VALUES (?, ?)", rows)
             raw.commit()
-        octets = path.stat().st_size
+        size = path.stat().st_size
         taken = []
         for _ in range(5):
             start = time.perf_counter()
             inside = _child("first_decision", str(path), str(random.randrange(count)))
             taken.append((time.perf_counter() - start, inside["opened"]))
     whole, opened = (statistics.median(each) for each in zip(*taken, strict=True))
-    print(f"{shown(opened)} from the making of the client to the decision, {shown(whole)} with the")
-    print(f"start of Python and its imports; the file has {octets / 1e6:,.0f} MB.\n")
+    from_client, from_start = format_time(opened), format_time(whole)
+    print(f"{from_client} from the making of the client to the decision, {from_start} with the")
+    print(f"start of Python and its imports; the file has {size / 1e6:,.0f} MB.\n")
 
 
-def killed(seconds: float) -> None:
+def crash_safety(seconds: float) -> None:
     print(f"## SQLite: 8 processes write for {seconds:g} s, and are killed (-9) again and again\n")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cache.sqlite"
         until = time.monotonic() + seconds
-        told: dict[str, int] = {}
+        acknowledged: dict[str, int] = {}
         kills = writes = 0
         writers = {f"w{number}": _writer(path, f"w{number}", 0) for number in range(8)}
         while time.monotonic() < until:
             time.sleep(0.15)
             name = random.choice(list(writers))
             last = _stop(writers[name])
-            writes += max(last - told.get(name, 0), 0)
-            told[name] = max(last, told.get(name, 0))
+            writes += max(last - acknowledged.get(name, 0), 0)
+            acknowledged[name] = max(last, acknowledged.get(name, 0))
             kills += 1
-            kept = _kept(path, name)
-            assert kept >= told[name], f"lost: {name} was told {told[name]}, {kept} is kept"
-            writers[name] = _writer(path, name, kept)
+            stored = _stored_number(path, name)
+            assert stored >= acknowledged[name], (
+                f"lost: {name} was acknowledged {acknowledged[name]}, {stored} is stored"
+            )
+            writers[name] = _writer(path, name, stored)
         for name, writer in writers.items():
             last = _stop(writer)
-            writes += max(last - told.get(name, 0), 0)
-            assert _kept(path, name) >= last, f"lost: {name}"
+            writes += max(last - acknowledged.get(name, 0), 0)
+            assert _stored_number(path, name) >= last, f"lost: {name}"
         with contextlib.closing(sqlite3.connect(path)) as raw:
             (sound,) = raw.execute("PRAGMA integrity_check").fetchone()
     print(f"{kills} kills, {writes:,} acknowledged writes ({writes / seconds:,.0f} a second); none")
@@ -258,14 +260,14 @@ def _writer(path: Path, name: str, first: int) -> subprocess.Popen[bytes]:
 
 
 def _stop(writer: subprocess.Popen[bytes]) -> int:
-    """Kill a writer; return the last number that it said is written."""
+    """Kill a writer; return the last number that it acknowledged."""
     writer.send_signal(signal.SIGKILL)
-    said = writer.communicate()[0]
-    whole = said[: said.rfind(b"\n") + 1].split()
-    return int(whole[-1]) if whole else 0
+    output = writer.communicate()[0]
+    lines = output[: output.rfind(b"\n") + 1].split()
+    return int(lines[-1]) if lines else 0
 
 
-def _kept(path: Path, name: str) -> int:
+def _stored_number(path: Path, name: str) -> int:
     cache = SqliteCache(path)
     entry = cache.get(name)
     cache.close()
@@ -294,7 +296,7 @@ def fleet(seconds: float) -> None:
                 f"{min(gaps) / interval:.2%}", f"{statistics.median(gaps) / interval:.2%}",
             ])  # fmt: skip
     table(["interval", "grants", "at most", "closest two", "median"], rows)
-    print("As the workers see it: when they were told, by the clock of the machine.\n")
+    print("As the workers see it: when they were granted a turn, by the clock of the machine.\n")
 
 
 @contextlib.contextmanager
@@ -331,7 +333,7 @@ def _grants(url: str, interval: float, seconds: float) -> list[float]:
 
 
 def work(url: str, interval: float, start: float, until: float, results: Any) -> None:
-    """Take turns until it is over."""
+    """Take turns until the time ``until``."""
     pacer = FleetPacer(url, prefix=f"bench{interval}:")
     rules = koster.parse(f"User-agent: *\nCrawl-delay: {interval}").rules_for("FooBot")
     began = []

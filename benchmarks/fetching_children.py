@@ -1,4 +1,4 @@
-"""What runs in a process of its own for `benchmarks.fetching`."""
+"""Tasks of `benchmarks.fetching` that run in their own process."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .fetching import AT_ONCE, NAME, ORIGINS
 
 
 def server(port: str) -> None:
-    """Answer every origin with a real file; tell who was asked how often."""
+    """Answer every origin with a real file; ``/counts`` returns the requests of each host."""
     bodies = [body[:512_000] for body in data.corpus().values()]
-    asked: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
                 host = next(line[6:].decode() for line in head if line[:6].lower() == b"host: ")
-                if head[0].split()[1] == b"/asked":
-                    body = json.dumps(asked).encode()
+                if head[0].split()[1] == b"/counts":
+                    body = json.dumps(counts).encode()
                 else:
-                    asked[host] += 1
+                    counts[host] += 1
                     body = bodies[int(host.split(".")[0][4:]) % len(bodies)]
                 writer.write(
                     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n"
@@ -54,8 +54,8 @@ def server(port: str) -> None:
     asyncio.run(run())
 
 
-def _names() -> None:
-    """Let all names of the benchmark be this machine."""
+def _resolve_to_loopback() -> None:
+    """Resolve all names of the benchmark to this machine."""
     real = socket.getaddrinfo
 
     def getaddrinfo(host: Any, *args: Any, **kwargs: Any) -> Any:
@@ -73,8 +73,8 @@ def _resident() -> int:
     return 0
 
 
-async def _all(ask: Any, port: str) -> dict[str, float]:
-    """Ask all origins, so many at a time."""
+async def _request_all(ask: Any, port: str) -> dict[str, float]:
+    """Request all origins, `AT_ONCE` at a time."""
     numbers = iter(range(ORIGINS))
     memory: dict[int, int] = {}
     done = 0
@@ -108,9 +108,9 @@ def koster(port: str) -> None:
                 decision = await client.decide(url)
                 assert not decision.why, decision
 
-            print(json.dumps(await _all(ask, port)))
+            print(json.dumps(await _request_all(ask, port)))
 
-    _names()
+    _resolve_to_loopback()
     asyncio.run(run())
 
 
@@ -127,14 +127,14 @@ def httpx2(port: str) -> None:
                 response = await client.get(url.rpartition("/")[0] + "/robots.txt")
                 assert response.status_code == 200
 
-            print(json.dumps(await _all(ask, port)))
+            print(json.dumps(await _request_all(ask, port)))
 
-    _names()
+    _resolve_to_loopback()
     asyncio.run(run())
 
 
 def first_decision(path: str, number: str) -> None:
-    """Decide by what a file has."""
+    """Decide by the entries of a cache file."""
     from koster.fetch import MockTransport, RobotsClient
 
     start = time.perf_counter()
@@ -146,7 +146,7 @@ def first_decision(path: str, number: str) -> None:
 
 
 def write(path: str, name: str, first: str) -> None:
-    """Write until it is killed, and say each number that is written."""
+    """Write until killed, and print each number that is written."""
     from koster.cache import SqliteCache
     from koster.freshness import Answer, Entry
 

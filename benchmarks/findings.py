@@ -12,7 +12,7 @@ from koster.lint import CHECKS, Finding, lint
 
 from . import data
 
-#: Of these codes an example is shown: what owners would want to know.
+#: The codes with an example on the page: those that site owners want to know.
 SHOWN = (
     *("G001", "G003", "P001", "P002", "P003", "P005", "P007", "S001", "S002", "S007", "S008"),
     *("L007", "M002", "E001", "D001"),

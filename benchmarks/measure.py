@@ -1,4 +1,4 @@
-"""Measuring: rounds taken in turns, medians, and children that are killed when they hang."""
+"""Measuring: alternating rounds, medians, and child processes with a time limit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-#: What a child may take, in seconds. Some peers would take hours on some patterns.
-LIMIT = 10
+#: The time limit of a child process, in seconds: some peers take hours for some patterns.
+MAX_SECONDS = 10
 
 
 def in_turns(
@@ -19,7 +19,7 @@ def in_turns(
 ) -> dict[str, float]:
     """Return the median seconds of each action; each round runs all of them once.
 
-    ``before``: so many times it runs before, outside the clock.
+    ``before`` is the number of runs before each measured one.
     """
     taken: dict[str, list[float]] = {name: [] for name in actions}
     for _ in range(rounds):
@@ -32,20 +32,20 @@ def in_turns(
     return {name: statistics.median(times) for name, times in taken.items()}
 
 
-def child(task: str, *arguments: str) -> Any:
+def run_child(task: str, *arguments: str) -> Any:
     """Return what a task of `benchmarks.children` prints, or None if it takes too long."""
     command = [sys.executable, "-m", "benchmarks.children", task, *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, check=True, timeout=LIMIT)
+        done = subprocess.run(command, capture_output=True, check=True, timeout=MAX_SECONDS)
     except subprocess.TimeoutExpired:
         return None
     return json.loads(done.stdout)
 
 
-def shown(seconds: float | None) -> str:
-    """Return a time as people read it."""
+def format_time(seconds: float | None) -> str:
+    """Format a time."""
     if seconds is None:
-        return f"> {LIMIT} s"
+        return f"> {MAX_SECONDS} s"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"

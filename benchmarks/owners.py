@@ -1,4 +1,4 @@
-"""The site owner's tools over all files, and over large ones; beside susbot, which finds, too."""
+"""The site owner's tools over all files, and over large ones, compared with susbot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from koster.analysis import classify, dead_rules, difference, redundant_rules
 from koster.lint import lint
 
 from . import data
-from .measure import shown, table
+from .measure import format_time, table
 
 
 def run() -> None:
@@ -32,7 +32,7 @@ def over_all_files() -> None:
     try:
         from susbot import Analysis
 
-        # It finds what it finds when it is asked for its findings.
+        # It computes its findings on access.
         actions["susbot: its findings"] = lambda body: Analysis(_text(body)).issues
     except (ImportError, AttributeError):
         print("susbot is not measured")
@@ -45,7 +45,7 @@ def over_all_files() -> None:
             action(body)
             times.append(time.perf_counter() - began)
         slow = max(times)
-        rows.append((name, shown(median(times)), shown(slow), shown(sum(times))))
+        rows.append((name, format_time(median(times)), format_time(slow), format_time(sum(times))))
     table(["", "median", "slowest file", "all"], rows)
     print()
 
@@ -55,7 +55,7 @@ def _text(body: bytes) -> str:
 
 
 def plain(count: int, seed: int) -> koster.Rules:
-    """Return so many plain rules, some of which meet."""
+    """Return ``count`` plain rules, some of which overlap."""
     rng = random.Random(seed)
     lines = [
         f"{rng.choice(['Disallow', 'Disallow', 'Allow'])}: "
@@ -84,6 +84,6 @@ def large() -> None:
         answer = question()
         took = time.perf_counter() - began
         proved = "proved" if getattr(answer, "is_proved", True) else "not proved"
-        rows.append((name, shown(took), proved))
+        rows.append((name, format_time(took), proved))
     table(["", "time", ""], rows)
     print()

@@ -1,8 +1,8 @@
-"""Who is measured, and how each is asked: koster and other parsers that Python can call.
+"""The parsers that are measured, and how each is called: koster and others with a Python API.
 
-A peer gives three things: ``once`` parses a file and decides about one URL, ``parse`` gives
-whatever it keeps of a file, and ``prepare`` makes of that a function that decides about URLs.
-What a peer cannot be asked is None. Files are handed over as each wants them, bytes or text.
+A peer has three functions: ``once`` parses a file and decides about one URL, ``parse`` returns the
+parsed file, and ``prepare`` turns that into a function that decides about URLs. What a peer does
+not support is None. Each gets files as bytes or text, as it needs them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Decide = Callable[[str, str], Any]
 
 @dataclass(frozen=True)
 class Peer:
-    """A parser. ``text``: it takes a str, else bytes."""
+    """A parser. ``text``: it takes str, otherwise bytes."""
 
     name: str
     package: str

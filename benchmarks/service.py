@@ -16,7 +16,7 @@ from typing import Any
 
 from .measure import table
 
-#: Connections that ask, and seconds for each round.
+#: Connections, and seconds for each round.
 CLIENTS = 32
 SECONDS = 3.0
 ROUNDS = 5
@@ -43,7 +43,7 @@ def run(*, is_quick: bool = False) -> None:
 
 
 def requests(rounds: int, seconds: float) -> None:
-    """Print how many requests a second there are, with one question each."""
+    """Measure requests a second, with one question each."""
     commands = {
         "koster serve": ["-m", "koster", "serve", "--cache", "memory", "--rate", "0", "--port"],
         "an empty FastAPI route": ["-m", "benchmarks.empty_service"],
@@ -68,14 +68,14 @@ def requests(rounds: int, seconds: float) -> None:
                 f"{waited[len(waited) * 99 // 100] * 1000:.1f} ms",
             ]
         )
-    size = f"a file of {len(ROBOTS):,} octets"
+    size = f"a file of {len(ROBOTS):,} bytes"
     print(f"### POST decide, one question on {size}, {CLIENTS} connections\n")
     table(["", "requests/s", "of the empty one", "median", "p99"], rows)
 
 
 @contextlib.contextmanager
 def _running(command: list[str]) -> Iterator[int]:
-    """Run a server; gives its port."""
+    """Run a server, and yield its port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
     process = subprocess.Popen(
@@ -93,40 +93,40 @@ def _running(command: list[str]) -> Iterator[int]:
         process.wait()
 
 
-class _Asker(asyncio.Protocol):
-    """Asks again whenever the answer is whole; all answers have the size of the first."""
+class _Requester(asyncio.Protocol):
+    """Sends the next request after each response; all responses have the size of the first."""
 
-    def __init__(self, octets: bytes, size: int, waits: list[float]) -> None:
-        self.octets, self.size, self.waits = octets, size, waits
-        self.had = 0
-        self.began = 0.0
+    def __init__(self, request: bytes, size: int, waits: list[float]) -> None:
+        self.request, self.size, self.waits = request, size, waits
+        self.received = 0
+        self.started = 0.0
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
-        self.ask()
+        self.send()
 
-    def ask(self) -> None:
-        self.had = 0
-        self.began = time.perf_counter()
-        self.transport.write(self.octets)
+    def send(self) -> None:
+        self.received = 0
+        self.started = time.perf_counter()
+        self.transport.write(self.request)
 
     def data_received(self, data: bytes) -> None:
-        self.had += len(data)
-        if self.had >= self.size:
-            self.waits.append(time.perf_counter() - self.began)
-            self.ask()
+        self.received += len(data)
+        if self.received >= self.size:
+            self.waits.append(time.perf_counter() - self.started)
+            self.send()
 
 
 async def _load(port: int, seconds: float) -> tuple[float, list[float]]:
-    """Ask for a time; gives requests a second, and how long each took."""
+    """Send requests for a time; return requests a second, and how long each took."""
     body = json.dumps(QUESTION).encode()
     head = (
         "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
-    octets = head.encode() + body
+    request = head.encode() + body
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(octets)
+    writer.write(request)
     answered = await reader.readuntil(b"\r\n\r\n")
     assert answered.startswith(b"HTTP/1.1 200"), answered
     length = int(answered.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
@@ -139,33 +139,33 @@ async def _load(port: int, seconds: float) -> tuple[float, list[float]]:
     transports = []
     for _ in range(CLIENTS):
         transport, _ = await loop.create_connection(
-            lambda: _Asker(octets, size, waits), "127.0.0.1", port
+            lambda: _Requester(request, size, waits), "127.0.0.1", port
         )
         transports.append(transport)
-    # The first half second is for warming up.
+    # Half a second of warm-up.
     await asyncio.sleep(0.5)
     waits.clear()
-    began = time.perf_counter()
+    started = time.perf_counter()
     await asyncio.sleep(seconds)
-    taken = time.perf_counter() - began
+    taken = time.perf_counter() - started
     rate = len(waits) / taken
     for transport in transports:
         transport.abort()
     return rate, list(waits)
 
 
-#: In the page: note for each key when its verdicts are in the table, and when they are painted.
+#: In the page: record for each key when its verdicts are in the table, and when they are painted.
 _LISTEN = """
 () => {
   window.strokes = [];
   document.querySelector("#editor textarea").addEventListener("keydown", (event) => {
-    const began = event.timeStamp;
+    const started = event.timeStamp;
     performance.clearMarks();
     const look = () => {
       const [mark] = performance.getEntriesByName("koster:verdicts");
       if (!mark) return setTimeout(look, 1);
       requestAnimationFrame(() => setTimeout(() => {
-        strokes.push([mark.startTime - began, performance.now() - began]);
+        strokes.push([mark.startTime - started, performance.now() - started]);
       }, 0));
     };
     look();
@@ -228,7 +228,7 @@ def keystrokes(count: int) -> None:
             page.close()
         browser.close()
     print("### A keystroke in the page: until its 8 verdicts are in the table, and painted\n")
-    table(["octets of the file", "in the table", "p99", "painted", "p99"], rows)
+    table(["bytes of the file", "in the table", "p99", "painted", "p99"], rows)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What ``make run`` shows: several robots, several URLs, and for each the line that decided."""
+"""The demo of ``make run``: several crawlers and URLs, and for each the line that decided."""
 
 import subprocess
 import sys
@@ -13,18 +13,18 @@ URLS = [
     *("/", "/search?q=tea", "/search?category=tea", "/account/register", "/press/a.pdf"),
     *("/media/tea.jpg", "/licensing/"),
 ]
-ROBOTS = ["FooBot", "GPTBot", "Googlebot-Image"]
+AGENTS = ["FooBot", "GPTBot", "Googlebot-Image"]
 
 
 def main() -> None:
-    """Ask by the library; then show the command that a person would type."""
+    """Show the library, then the command line."""
     robots = koster.parse((HERE / "robots.txt").read_bytes())
     print(f"koster {koster.__version__}, {'compiled' if koster.COMPILED else 'pure Python'}\n")
     print('>>> robots = koster.parse(Path("robots.txt").read_bytes())')
     print(f'>>> print(robots.decide("{SITE}/account/register", "FooBot"))')
     print(robots.decide(f"{SITE}/account/register", "FooBot"))
     fetching()
-    agents = [part for name in ROBOTS for part in ("--agent", name)]
+    agents = [part for name in AGENTS for part in ("--agent", name)]
     _show("check", "--robots", "robots.txt", *agents, *URLS)
     _show(
         *("check", "--robots", "robots.txt", "--agent", "archive.org_bot", "--dialect", "all"),
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def fetching() -> None:
-    """Ask sites, which are a table here: one that moved, one without a file, one that is down."""
+    """Show fetching from mock sites: one that moved, one without a file, one that is down."""
     sites = MockTransport(
         {
             SITE: Reply(301, headers={"Location": "https://www.shop.example/robots.txt"}),

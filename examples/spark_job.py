@@ -1,4 +1,4 @@
-"""Count, on a Spark cluster, how many sites shut each robot out.
+"""Count, on a Spark cluster, how many sites block each crawler.
 
     spark-submit examples/spark_job.py ROBOTS.parquet OUT.parquet GPTBot CCBot
 
@@ -16,17 +16,17 @@ from koster.bulk import spark as robots
 
 def main() -> None:
     """Read, classify, count and write."""
-    given, out, *agents = sys.argv[1:]
-    session = SparkSession.builder.appName("who is shut out").getOrCreate()
-    classified = robots.classify(session.read.parquet(given), agents)
+    source, out, *agents = sys.argv[1:]
+    session = SparkSession.builder.appName("blocked crawlers").getOrCreate()
+    classified = robots.classify(session.read.parquet(source), agents)
     answers = classified.select(sql.explode("robots").alias("each")).select("each.*")
-    closed = answers.groupBy("agent").agg(
+    counts = answers.groupBy("agent").agg(
         sql.count("*").alias("sites"),
         sql.count_if(sql.col("effective") == "all").alias("closed"),
         sql.count_if(sql.col("effective") == "some").alias("closed_in_part"),
         sql.count_if("written").alias("named"),
     )
-    closed.write.mode("overwrite").parquet(out)
+    counts.write.mode("overwrite").parquet(out)
     session.stop()
 
 

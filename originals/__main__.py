@@ -1,6 +1,6 @@
 """Run the suites of the originals and print the table: ``python -m originals FOLDER``.
 
-FOLDER is where their source distributions are kept once they are downloaded.
+FOLDER caches their source distributions.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ sys.path.insert(0, str(ROOT / "tests"))
 def main() -> int:
     folder = Path(sys.argv[1]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    complaints: list[str] = []
+    unexpected: list[str] = []
     rows = [["original", "tests passed", "skipped", "excepted", "left out", "rows agreed"]]
     shares = agreements()
     for suite in SUITES:
-        counts = run(suite, folder, complaints)
+        counts = run(suite, folder, unexpected)
         tests = [str(counts[key]) for key in ("passed", "skipped", "excepted", "private")]
         rows.append([suite.package or _python(), *tests, shares.pop(suite.facade, "")])
     rows += [[f"{name} (no suite)", "", "", "", "", share] for name, share in shares.items()]
@@ -35,18 +35,18 @@ def main() -> int:
     for suite in SUITES:
         for test, reason in suite.excepted.items():
             print(f"{suite.facade}: {test}\n    {reason}")
-    for complaint in complaints:
-        print(f"NOT AS LISTED: {complaint}")
-    return 1 if complaints else 0
+    for outcome in unexpected:
+        print(f"UNEXPECTED: {outcome}")
+    return 1 if unexpected else 0
 
 
 def _python() -> str:
     return f"Python {sys.version_info.major}.{sys.version_info.minor}'s own"
 
 
-def run(suite: Suite, folder: Path, complaints: list[str]) -> Counter[str]:
-    """Run a suite; count its tests, and complain about what is not as it is listed."""
-    tests = where(suite, folder)
+def run(suite: Suite, folder: Path, unexpected: list[str]) -> Counter[str]:
+    """Run a suite, and count its tests; unexpected outcomes are added to ``unexpected``."""
+    tests = test_paths(suite, folder)
     counts: Counter[str] = Counter()
     if not tests:
         print(f"{suite.facade}: this Python was installed without its tests; they are not run")
@@ -58,18 +58,18 @@ def run(suite: Suite, folder: Path, complaints: list[str]) -> Counter[str]:
         elif short in suite.excepted:
             counts["excepted"] += 1
             if outcome == "passed":
-                complaints.append(f"{suite.facade}: {short} passes, but is excepted")
+                unexpected.append(f"{suite.facade}: {short} passes, but is excepted")
         else:
             counts[outcome] += 1
             if outcome == "failed":
-                complaints.append(f"{suite.facade}: {name} fails")
+                unexpected.append(f"{suite.facade}: {name} fails")
     if not counts["passed"]:
-        complaints.append(f"{suite.facade}: no test passed")
+        unexpected.append(f"{suite.facade}: no test passed")
     return counts
 
 
-def where(suite: Suite, folder: Path) -> list[str]:
-    """Return the paths of a suite's tests; download what is not there."""
+def test_paths(suite: Suite, folder: Path) -> list[str]:
+    """Return the paths of a suite's tests; download them if needed."""
     if suite.package is None:
         try:
             specs = [importlib.util.find_spec(path) for path in suite.paths]
@@ -90,7 +90,7 @@ def where(suite: Suite, folder: Path) -> list[str]:
 
 
 def outcomes(suite: Suite, tests: list[str], folder: Path) -> dict[str, str]:
-    """Return how each test of a suite came out."""
+    """Return the outcome of each test of a suite."""
     results = folder / f"{suite.facade}.json"
     results.unlink(missing_ok=True)
     environment = os.environ | {
@@ -115,7 +115,7 @@ def outcomes(suite: Suite, tests: list[str], folder: Path) -> dict[str, str]:
 
 
 def agreements() -> dict[str, str]:
-    """Return for each facade the share of the conformance rows that it answers as its original."""
+    """Return for each facade the share of conformance rows on which it agrees with its original."""
     from facades import COLUMNS, agreement  # noqa: PLC0415 - needs the path that is set above
     from support import bodies, conformance, verdicts  # noqa: PLC0415
 
@@ -123,13 +123,13 @@ def agreements() -> dict[str, str]:
         return {}
     shares: dict[str, list[str]] = {}
     for column in COLUMNS:
-        asked = others = 0
+        total = disagreed = 0
         for table in ("verdicts.tsv.gz", "modern-verdicts.tsv.gz"):
             count, differing = agreement(column, verdicts(table), bodies(table))
-            asked += count
-            others += len(differing)
-        share = 100 * (1 - others / asked)
-        shares.setdefault(column.facade, []).append(f"{column.name} {share:.2f} % of {asked:,}")
+            total += count
+            disagreed += len(differing)
+        share = 100 * (1 - disagreed / total)
+        shares.setdefault(column.facade, []).append(f"{column.name} {share:.2f} % of {total:,}")
     return {facade: "; ".join(found) for facade, found in shares.items()}
 
 

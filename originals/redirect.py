@@ -1,4 +1,4 @@
-"""A plugin of pytest: import names lead to a facade, and results go to a file.
+"""A pytest plugin: redirects imports to a facade, and writes results to a file.
 
 ``KOSTER_MODULES`` has the names as JSON, ``KOSTER_RESULTS`` is the file.
 """
@@ -16,7 +16,7 @@ _results: dict[str, str] = {}
 
 
 def _redirect(modules: dict[str, str]) -> None:
-    """Put facades where their originals are looked for."""
+    """Install facades under the import names of their originals."""
     for name, facade in modules.items():
         module = importlib.import_module(facade)
         package, _, last = name.rpartition(".")
@@ -31,7 +31,7 @@ def _redirect(modules: dict[str, str]) -> None:
 
 
 class _Private(ModuleType):
-    """Helpers of an original that are no part of its interface: there, and useless."""
+    """Stands for private helpers of an original: importable, every name is None."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -48,7 +48,7 @@ def pytest_configure() -> None:
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    """Note the worst outcome of a test; subtests count for their test."""
+    """Record the worst outcome of a test; subtests count for their test."""
     order = ("passed", "skipped", "failed")
     name = "::".join(report.nodeid.split("::")[1:]).split("[")[0] or report.nodeid
     name = f"{report.nodeid.split('::')[0].rpartition('/')[2]}::{name}"

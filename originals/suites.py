@@ -1,4 +1,4 @@
-"""Which suites there are, and which of their tests are not to pass, each with its reason."""
+"""The test suites, and the tests that are expected to fail, each with its reason."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 class Suite:
     """The tests of an original.
 
-    ``package`` is its name and version on PyPI, or None for what Python itself brings.
-    ``modules`` are the import names that lead to the facade's; ``paths`` the tests in its source
-    distribution. ``private`` are tests of helpers that are no part of the interface: they are
-    left out. ``excepted`` are tests that are expected to fail.
+    ``package`` is its name and version on PyPI, or None for the standard library. ``modules`` maps
+    import names to the facade's; ``paths`` are the tests in its source distribution. ``private``
+    are tests of private helpers, which are left out. ``excepted`` are tests that are expected to
+    fail, with the reason.
     """
 
     facade: str
@@ -48,7 +48,7 @@ SUITES = (
         ),
         excepted={
             "TestProtego::test_line_endings": (
-                "it looks at two private counters; that the line ends are read is in our tests"
+                "it checks two private counters; our own tests cover line ends"
             ),
         },
     ),
@@ -59,18 +59,18 @@ SUITES = (
         paths=("test.test_robotparser",),
         excepted={
             "UserAgentGoogleMobileTest::test_bad_urls": (
-                "RFC 9309 §2.2.1: a robot with a group of its own name obeys that one; "
+                "RFC 9309 §2.2.1: a crawler with a group of its own name obeys that one; "
                 "so does Python 3.15"
             ),
             "UseFirstUserAgentWildcardTest::test_good_urls": (
-                "RFC 9309 §2.2.1: all groups of a name hold; so does Python 3.15"
+                "RFC 9309 §2.2.1: all groups of a name apply; so does Python 3.15"
             ),
             "StringFormattingTest::test_string_formatting": (
-                "Python 3.15 gives the groups in file order, those for everybody among them"
+                "Python 3.15 returns the groups in file order, including the * groups"
             ),
             "PercentEncodingTest::test_bad_urls": (
                 "RFC 9309 §2.2.2: an escape of a reserved character is not that character "
-                "(%2F and /, %26 and &, %3D and =); a fragment is no part of what is asked for"
+                "(%2F and /, %26 and &, %3D and =); a fragment is not part of a request"
             ),
             "LocalNetworkTestCase::testRead": "RFC 9309 §2.2.2: %2F is not /",
         },

@@ -19,8 +19,8 @@ from typing import Any
 
 import httpx2
 
-from koster.service import Settings, _server, create_app, listening
-from koster.service._server import server_of
+from koster.service import Settings, _server, create_app, open_listener
+from koster.service._server import create_server
 
 #: Loopback is let through, so that there are sites to fetch; clients are not held back.
 OPEN = Settings(rate=0, work_per_minute=0, let_through=("127.0.0.1/32",))
@@ -30,8 +30,8 @@ OPEN = Settings(rate=0, work_per_minute=0, let_through=("127.0.0.1/32",))
 def in_thread(settings: Settings = OPEN, **options: Any) -> Iterator[str]:
     """Run the service in a thread; gives its URL. What the test patches holds for it."""
     _server._DRAINING = 0.05
-    server = server_of(create_app(settings), **options)
-    listener = listening("127.0.0.1", 0)
+    server = create_server(create_app(settings), **options)
+    listener = open_listener("127.0.0.1", 0)
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()

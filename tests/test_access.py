@@ -21,7 +21,7 @@ from koster.access import (
     Request,
     Response,
     coding_failure,
-    headers_of,
+    collect_headers,
     outcome_of,
 )
 from koster.freshness import Answer, Entry
@@ -33,7 +33,7 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 ORIGIN = origin_of("https://example.com")
 FILE = b"User-agent: *\nDisallow: /private\nSitemap: https://example.com/s.xml\nCrawl-delay: 3"
 ACCESS = Access()
-LOST = Failure(FailureKind.TIMEOUT, "no whole answer within 10 s")
+LOST = Failure(FailureKind.TIMEOUT, "no complete response within 10 s")
 
 
 def ended(step: Request | Entry) -> Entry:
@@ -244,7 +244,7 @@ def test_chains_of_redirects(count: int) -> None:
 def test_redirects_in_a_circle(chain: tuple[str, ...]) -> None:
     entry = through(*chain, last=Response(200, {}))
     assert entry.answer is Answer.UNAVAILABLE
-    assert entry.why == "redirects in a circle"
+    assert entry.why == "redirect loop"
     assert len(entry.hops) == len(chain)
 
 
@@ -318,7 +318,7 @@ def test_headers_that_come_twice() -> None:
         (b"cache-control", b"b"),
         (b"X\xff", b"\xff"),
     ]
-    assert headers_of(pairs) == {"etag": "1", "cache-control": "a, b", "x\xff": "\udcff"}
+    assert collect_headers(pairs) == {"etag": "1", "cache-control": "a, b", "x\xff": "\udcff"}
 
 
 @pytest.mark.parametrize(

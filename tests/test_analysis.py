@@ -77,7 +77,7 @@ def short_paths() -> tuple[str, ...]:
         for size in range(SIZE)
         for letters in itertools.product(LETTERS, repeat=size)
     )
-    return tuple(analysis._alphabet.with_host(path) for path in paths)
+    return tuple(analysis._alphabet.with_host_if_ambiguous(path) for path in paths)
 
 
 def rules_of(file: str, dialect: str) -> koster.Rules:
@@ -110,7 +110,7 @@ def test_a_living_rule_has_a_witness(given: tuple[str, str]) -> None:
     reasoner = analysis._questions.Reasoner(analysis._ranked.Ranked(rules), analysis.Budget())
     for entry in reasoner.ranked.in_file_order:
         url = reasoner.witness(entry)
-        exact = reasoner.matched([entry], reasoner.ranked.before(entry, entry.literal))
+        exact = reasoner.shortest_match([entry], reasoner.ranked.ranked_above(entry, entry.literal))
         assert (url is None) == (exact is None)
         for each in filter(None, (url, exact)):
             assert reasoner.ranked.deciding(each) is entry

@@ -31,10 +31,8 @@ def test_a_decision_is_a_bool_and_a_sentence() -> None:
     assert not decision
     assert robots.decide("/private/press", "BarBot")
     assert str(decision) == "BarBot may not fetch /private: line 2, Disallow: /private"
-    assert str(robots.decide("/", ("A", "FooBot"))) == (
-        "A, FooBot may fetch /: no rule for this robot matches"
-    )
-    assert str(koster.parse("").decide("/", "A")) == "A may fetch /: no group is for this robot"
+    assert str(robots.decide("/", ("A", "FooBot"))) == ("A, FooBot may fetch /: no rule matches")
+    assert str(koster.parse("").decide("/", "A")) == "A may fetch /: no group applies"
     assert decision.dialect is koster.RFC9309
     assert (decision.agent, decision.url) == ("BarBot", "/private")
 

@@ -234,5 +234,5 @@ def test_polars_tells_what_is_wrong(frame: pl.DataFrame) -> None:
         frame.select(bodies.robots.facts())
     with pytest.raises(TypeError, match="not one str"):
         bodies.robots.classify("GPTBot")
-    with pytest.raises(ValueError, match=r"url is 'url', no URL and no path; .* pl\.col"):
+    with pytest.raises(ValueError, match=r"url is 'url', not a URL or path; .* pl\.col"):
         bodies.robots.decide("url", "GPTBot")

@@ -18,7 +18,7 @@ from test_cases import variants
 import koster
 from koster.analysis import classify as classification
 from koster.bulk import kernel
-from koster.bulk._columns import coded
+from koster.bulk._columns import encode_column
 from koster.engine import extents as _extents
 from koster.lint import CHECKS
 from koster.robots import file_of
@@ -115,7 +115,7 @@ def test_every_decision_on_the_corpus_is_what_the_library_says() -> None:
 
 @pytest.mark.usefixtures("conformance_data")
 def test_nearly_everything_is_settled_without_the_analysis() -> None:
-    files = coded(pa.array(list(bodies("verdicts.tsv.gz").values())), "bodies").values
+    files = encode_column(pa.array(list(bodies("verdicts.tsv.gz").values())), "bodies").values
     names, wanted = kernel._names(("GPTBot", "Googlebot", "FooBot"))
     places = len(files) * 3
     extents = bytearray(places)
@@ -274,7 +274,7 @@ def test_any_null_gives_null() -> None:
 
 
 def test_a_body_that_repeats_stands_once() -> None:
-    column = coded(pa.array([ONE, ONE, OTHER, ONE, OTHER, ONE]), "bodies")
+    column = encode_column(pa.array([ONE, ONE, OTHER, ONE, OTHER, ONE]), "bodies")
     assert column.values.to_pylist() == [ONE.encode(), OTHER.encode()]
     assert column.codes.to_pylist() == [0, 0, 1, 0, 1, 0]
 
@@ -314,9 +314,9 @@ def test_wrong_columns_are_told() -> None:
         kernel.classify([ONE], "GPTBot")
     with pytest.raises(TypeError, match="agents must be str, not int"):
         kernel.classify([ONE], [5])
-    with pytest.raises(ValueError, match=r"of one length, not of \[1, 2\]"):
+    with pytest.raises(ValueError, match=r"the same length, not \[1, 2\]"):
         kernel.decide([ONE], ["/", "/"], "x")
-    with pytest.raises(ValueError, match="must have a column"):
+    with pytest.raises(ValueError, match="must be a column"):
         kernel.decide(ONE, "/", "x")
     with pytest.raises(TypeError, match="dialect must be"):
         kernel.decide([], [], "x", "RFC9309")
@@ -441,4 +441,4 @@ def test_facts_of_anything(body: bytes) -> None:
 def test_without_arrow_it_says_what_to_install() -> None:
     code = "import sys; sys.modules['pyarrow'] = None; import koster.bulk.kernel"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "koster.bulk needs more: pip install 'koster[bulk]'" in done.stderr
+    assert "koster.bulk needs the extra 'bulk': pip install 'koster[bulk]'" in done.stderr

@@ -230,7 +230,7 @@ def test_the_command(tmp_path: Path) -> None:
     [
         ("gone", "No such file or directory"),
         ("empty", "has no shards of koster bulk"),
-        ("facts", "a report is made from those of koster bulk classify"),
+        ("facts", "a report needs those of koster bulk classify"),
     ],
 )
 def test_what_is_no_answer_is_told(tmp_path: Path, kind: str, message: str) -> None:

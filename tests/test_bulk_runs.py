@@ -243,15 +243,15 @@ def test_bad_records_are_counted_and_listed(tmp_path: Path) -> None:
     path.write_text(f'{good}\nno json\n[1]\n{{"body": 5}}\n\n{good}\n{{"a": {"[" * 100_000}')
     result = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
     assert result.exit_code == 1
-    assert "line 2: it is no JSON" in result.output
-    assert "line 3: it is no object" in result.output
+    assert "line 2: invalid JSON" in result.output
+    assert "line 3: not a JSON object" in result.output
     assert "1 more record that could not be read" in result.output
     assert "4 records could not be read" in result.output
     assert len(rows(tmp_path / "out")) == 2
     # Also when nothing is left to be done.
     again = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
     assert again.exit_code == 1
-    assert "line 2: it is no JSON" in again.output
+    assert "line 2: invalid JSON" in again.output
 
 
 def test_bad_rows_of_csv(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_bad_rows_of_csv(tmp_path: Path) -> None:
     path.write_text(f'url,body\na,"{ONE}"\nalone\na,b,c\nb,"{OTHER}"\n')
     result = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
     assert result.exit_code == 1
-    assert "row 3: it has 1 of 2 columns" in result.output
+    assert "row 3: has 1 of 2 columns" in result.output
     assert [row["url"] for row in rows(tmp_path / "out")] == ["a", "b"]
 
 
@@ -269,7 +269,7 @@ def test_bad_records_of_archives(tmp_path: Path) -> None:
     path.write_bytes(data[: offsets[3] + 30])
     result = bulk("facts", path, "-o", tmp_path / "out")
     assert result.exit_code == 1
-    assert f"at byte {offsets[3]}: the archive breaks off in it" in result.output
+    assert f"at byte {offsets[3]}: the record is truncated" in result.output
     assert len(rows(tmp_path / "out")) == 2
 
 
@@ -287,11 +287,11 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_done(tmp_path: Path) -> Non
     complaints = [line for line in result.output.splitlines() if line.startswith("koster: ")]
     assert len(complaints) == 6
     told = result.output
-    assert "bad.warc.gz: is no WARC file" in told
-    assert "none.parquet: no column is called body, text, content" in told
-    assert "(there are x)" in told
-    assert "the column 'body' has int64, and body must be text or bytes" in told
-    assert "empty.csv: is empty, without even the names of columns" in told
+    assert "bad.warc.gz: is not a WARC file" in told
+    assert "none.parquet: no column named body, text, content" in told
+    assert "(columns: x)" in told
+    assert "column 'body' has type int64; body must be text or bytes" in told
+    assert "empty.csv: is empty; the first line must name the columns" in told
     assert "no answers from 6 inputs" in told
     assert len(rows(tmp_path / "out")) == 5
     assert [path.suffix for path in (tmp_path / "out").glob("[!.]*")] == [".parquet"]
@@ -300,25 +300,29 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_done(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["classify", "{table}", "-o", "{out}"], 2, "name somebody who asks"),
-        (["classify", "{table}", "-a", "@nobody", "-o", "{out}"], 2, "no kind of crawlers"),
+        (["classify", "{table}", "-o", "{out}"], 2, "no agents given"),
+        (["classify", "{table}", "-a", "@nobody", "-o", "{out}"], 2, "unknown purpose"),
         (["classify", "{table}", "--agents", "gone.txt", "-o", "{out}"], 3, "gone.txt: No such"),
         (["classify", "gone.parquet", "-a", "x", "-o", "{out}"], 3, "gone.parquet: No such file"),
-        (["classify", "{table}.md", "-a", "x", "-o", "{out}"], 3, "is no input by its name"),
+        (["classify", "{table}.md", "-a", "x", "-o", "{out}"], 3, "unsupported file name"),
         (["classify", "{folder}", "-a", "x", "-o", "{out}"], 3, "has no WARC, Parquet, JSON lines"),
         (["classify", "{table}", "-a", "x", "-o", "{table}"], 2, "is a file"),
         (["classify", "{table}", "-a", "x", "-o", "{table}/out"], 3, "Not a directory"),
         (
             ["classify", "{table}", "-a", "x", "-o", "{other}"],
             2,
-            "has notes.txt, which is no shard",
+            "contains notes.txt, which is not a",
         ),
         (["classify", "{table}", "-a", "x", "--body", "no", "-o", "{out}"], 3, "no column 'no'"),
         (["decide", "{table}", "--url-column", "u", "-a", "x", "-o", "{out}"], 3, "no column 'u'"),
         (["decide", "{table}", "--url-column", "id", "-o", "{out}"], 3, "url must be text"),
-        (["decide", "{table}", "--url", "/", "--url-column", "u", "-o", "{out}"], 2, "not both"),
-        (["decide", "{warc}", "-a", "x", "-o", "{out}"], 2, "which URLs of each site?"),
-        (["decide", "{warc}", "--url", "/", "-o", "{out}"], 2, "who asks?"),
+        (
+            ["decide", "{table}", "--url", "/", "--url-column", "u", "-o", "{out}"],
+            2,
+            "cannot be used together",
+        ),
+        (["decide", "{warc}", "-a", "x", "-o", "{out}"], 2, "no URLs given"),
+        (["decide", "{warc}", "--url", "/", "-o", "{out}"], 2, "no agents given"),
     ],
 )
 def test_wrong_usage(
@@ -540,7 +544,7 @@ def test_a_column_with_the_name_of_the_answers_is_not_lost(tmp_path: Path) -> No
     as_parquet(path, [{"body": ONE, "robots": "mine"}])
     result = bulk("classify", path, "-a", "x", "-o", tmp_path / "out")
     assert result.exit_code == 3
-    assert "there is a column 'robots' already; rename it" in result.output
+    assert "the input already has a column 'robots'; rename it" in result.output
 
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
@@ -588,7 +592,7 @@ def test_a_small_file_of_large_texts_is_read_in_parts(
     found = list(_inputs.batches(given, Columns(), BadRecords()))
     assert max(len(each.bodies) for each in found) <= 10
     assert sum(len(each.bodies) for each in found) == rows_
-    assert {str(each.kept.schema.field("k").type) for each in found} == {"string"}
+    assert {str(each.passthrough.schema.field("k").type) for each in found} == {"string"}
 
 
 def test_utf16_is_read_as_crawlers_do_and_told(tmp_path: Path) -> None:
@@ -683,7 +687,7 @@ def test_a_process_that_dies_costs_one_input(
 ) -> None:
     found = runs.find_inputs([str(inputs)])
     monkeypatch.setenv("KOSTER_TEST_DIE_AT", "part-2")
-    monkeypatch.setattr(_processes, "_work", dying)
+    monkeypatch.setattr(_processes, "_run_task", dying)
     done = runs.run(GPT, found, tmp_path / "out", 2)
     assert [each.why is None for each in done.shards] == [True, True, False, True]
     assert "part-2.warc.gz: the process that read it was killed" in (done.failed[0].why or "")
@@ -718,7 +722,9 @@ def test_answers_are_no_inputs(tmp_path: Path) -> None:
 
 def test_nothing_is_left_in_a_folder_that_is_refused(tmp_path: Path) -> None:
     archives.write(tmp_path / "a.warc.gz", archives.sites(3))
-    with pytest.raises(runs.ForeignFolderError, match=r"has a\.warc\.gz, which is no shard"):
+    with pytest.raises(
+        runs.ForeignFolderError, match=r"contains a\.warc\.gz, which is not a shard"
+    ):
         runs.run(GPT, runs.find_inputs([str(tmp_path)]), tmp_path, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["a.warc.gz"]
     assert len(runs.find_inputs([str(tmp_path)])) == 1
@@ -729,7 +735,7 @@ def test_pipes_are_no_inputs(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.warc")
     archives.write(tmp_path / "a.warc.gz", archives.sites(3))
     assert len(runs.find_inputs([str(tmp_path)])) == 1
-    with pytest.raises(UnreadableError, match="is no regular file"):
+    with pytest.raises(UnreadableError, match="is not a regular file"):
         runs.find_inputs([str(tmp_path / "pipe.warc")])
 
 
@@ -792,7 +798,7 @@ def test_a_line_that_is_too_long_is_one_bad_record(
     (given,) = _inputs.find([str(path)])
     found = [len(each.bodies) for each in _inputs.batches(given, Columns(), bad)]
     assert sum(found) == 2
-    assert bad.listed == [f"line {n}: it has more than 3,000,000 bytes" for n in (2, 4)]
+    assert bad.listed == [f"line {n}: longer than 3,000,000 bytes" for n in (2, 4)]
 
 
 def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,7 +135,7 @@ def test_codings(read: Reading, head: bytes, body: bytes) -> None:
 
 def test_brotli() -> None:
     brotli = pytest.importorskip("brotli")
-    assert _warc_reader.without_brotli(brotli.compress(ROBOTS)) == ROBOTS
+    assert _warc_reader.decode_brotli(brotli.compress(ROBOTS)) == ROBOTS
 
 
 def test_a_bomb_is_cut(read: Reading) -> None:
@@ -242,13 +242,13 @@ def test_what_lies_about_its_length_does_not_take_for_ever(read: Reading) -> Non
     data = by_hand(OK + b"\r\n" + ROBOTS, URI, DATE) + lie * 5_000
     found = read(data)
     assert len(urls(found)) == 1
-    assert bad(found)[-1].why == "too much of the archive is broken; it is not read on"
+    assert bad(found)[-1].why == "too many broken records; the rest of the archive is skipped"
     assert len(bad(found)) < 1_100
 
 
 def test_junk_before_all_records(read: Reading) -> None:
     found = read(b"junk" + archives.archive(FIVE)[0])
-    assert (urls(found), bad(found)) == (URLS, [BadRecord(0, "no record begins there")])
+    assert (urls(found), bad(found)) == (URLS, [BadRecord(0, "no record starts here")])
 
 
 @pytest.mark.parametrize("length", [0, 50, 10_000, 10**12])
@@ -265,7 +265,7 @@ def test_missing_headers(read: Reading) -> None:
     block = OK + b"\r\n" + ROBOTS
     (found,) = read(by_hand(block, DATE))
     assert found in (
-        BadRecord(0, "it has no WARC-Target-URI"),
+        BadRecord(0, "no WARC-Target-URI"),
         BadRecord(0, "a header of it is missing"),
     )
     (found,) = read(by_hand(block, URI))
@@ -287,7 +287,7 @@ def test_missing_headers(read: Reading) -> None:
 def test_garbage_for_http(read: Reading, block: bytes) -> None:
     whole = by_hand(OK + b"\r\n" + ROBOTS, URI, DATE)
     found = read(by_hand(block, URI, DATE) + whole)
-    assert bad(found) == [BadRecord(0, "it has no status line of HTTP")]
+    assert bad(found) == [BadRecord(0, "no HTTP status line")]
     assert len(urls(found)) == 1
 
 
@@ -295,7 +295,7 @@ def test_garbage_for_http(read: Reading, block: bytes) -> None:
     "data", [b"hello " * 500, gzip.compress(b"hello", mtime=0), b"\x1f\x8b\x08", b"\0"]
 )
 def test_what_is_no_archive(read: Reading, data: bytes) -> None:
-    with pytest.raises(UnreadableError, match=r"robots\.warc: is no WARC file"):
+    with pytest.raises(UnreadableError, match=r"robots\.warc: is not a WARC file"):
         read(data)
 
 

@@ -26,8 +26,8 @@ from hypothesis import strategies as st
 import koster
 from koster._moments import FIRST, LAST
 from koster.cache import MemoryCache, RedisCache, SqliteCache
-from koster.cache.memory import Recent, bytes_of
-from koster.cache.store import _FORMAT, decoded, encoded, key_prefix
+from koster.cache.memory import LRUCache, memory_bytes
+from koster.cache.store import _FORMAT, decode_entry, encode_entry, key_prefix
 from koster.freshness import Answer, Entry, Hop
 
 pytestmark = pytest.mark.any_mode
@@ -67,11 +67,11 @@ def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
 
 
 def test_records_of_before_there_was_a_charset_are_read() -> None:
-    _, line, body = encoded(ENTRY).split(b"\n", 2)
+    _, line, body = encode_entry(ENTRY).split(b"\n", 2)
     fields = json.loads(line)
     del fields["charset"]
     content = json.dumps(fields).encode() + b"\n" + body
-    assert decoded(b"%s %08x\n%s" % (_FORMAT, zlib.crc32(content), content)) == replace(
+    assert decode_entry(b"%s %08x\n%s" % (_FORMAT, zlib.crc32(content), content)) == replace(
         ENTRY, charset=None
     )
 
@@ -117,28 +117,28 @@ def test_many_threads_use_one_cache(cache: Any) -> None:
 
 
 def test_a_record_that_was_changed_anywhere_is_none() -> None:
-    record = encoded(ENTRY)
-    assert decoded(record) == ENTRY
+    record = encode_entry(ENTRY)
+    assert decode_entry(record) == ENTRY
     for at in range(len(record)):
         broken = bytearray(record)
         broken[at] ^= 0x20
-        assert decoded(bytes(broken)) is None
-        assert decoded(record[:at]) is None
-    assert decoded(record + b"x") is None
+        assert decode_entry(bytes(broken)) is None
+        assert decode_entry(record[:at]) is None
+    assert decode_entry(record + b"x") is None
     for other in (None, "text", 5, b"", b"\n", record.replace(b"entry-1", b"entry-0")):
-        assert decoded(other) is None
+        assert decode_entry(other) is None
 
 
 @given(st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-), st.sampled_from([None, *json.loads(encoded(ENTRY).split(b"\n")[1])]))  # fmt: skip
+), st.sampled_from([None, *json.loads(encode_entry(ENTRY).split(b"\n")[1])]))  # fmt: skip
 def test_a_record_of_anything_is_an_entry_or_none(value: object, key: str | None) -> None:
-    fields = json.loads(encoded(ENTRY).split(b"\n")[1])
+    fields = json.loads(encode_entry(ENTRY).split(b"\n")[1])
     content = json.dumps(value if key is None else fields | {key: value}).encode() + b"\nbody"
-    entry = decoded(b"koster-entry-1 %08x\n%s" % (zlib.crc32(content), content))
+    entry = decode_entry(b"koster-entry-1 %08x\n%s" % (zlib.crc32(content), content))
     if entry is not None:
-        assert decoded(encoded(entry)) == entry
+        assert decode_entry(encode_entry(entry)) == entry
 
 
 # Memory
@@ -164,13 +164,13 @@ def test_memory_is_bounded_by_bytes_too() -> None:
     cache.put("large", replace(ENTRY, body=b"x" * 200_000))
     assert cache.get("large") is None
     assert cache.get("99") is not None
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match="at least 1"):
         MemoryCache(entries=0)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 60)), max_size=60))
 def test_the_weights_add_up(steps: list[tuple[int, int]]) -> None:
-    table: Recent[int, int] = Recent(5, 100, lambda value: value)
+    table: LRUCache[int, int] = LRUCache(5, 100, lambda value: value)
     for key, value in steps:
         if value == 60:
             table.drop(key)
@@ -216,7 +216,7 @@ def test_somebody_else_s_database_is_an_error_and_stays_as_it_is(
     before = path.read_bytes()
     with (
         closing(SqliteCache(path)) as cache,
-        pytest.raises(koster.CacheError, match="no cache of this version"),
+        pytest.raises(koster.CacheError, match="not a cache file of this version"),
     ):
         cache.get("a")
     assert path.read_bytes() == before
@@ -269,7 +269,7 @@ def test_a_file_of_bounded_size(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("koster.cache.sqlite._PATIENCE", 0.05)
+    monkeypatch.setattr("koster.cache.sqlite._TIMEOUT", 0.05)
     path = tmp_path / "cache.sqlite"
     with (
         closing(SqliteCache(path)) as cache,
@@ -372,7 +372,7 @@ def test_many_processes_make_one_file_at_the_same_moment(tmp_path: Path) -> None
 def test_who_waited_in_vain_does_not_make_others_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("koster.cache.sqlite._PATIENCE", 0.5)
+    monkeypatch.setattr("koster.cache.sqlite._TIMEOUT", 0.5)
     path = tmp_path / "cache.sqlite"
     with (
         closing(SqliteCache(path)) as cache,
@@ -415,12 +415,12 @@ def test_keys_tell_statuses_apart() -> None:
 
 def test_urls_of_redirects_weigh_too() -> None:
     hop = Hop("https://example.com/" + "x" * 8000, 301, (("location", "x" * 1000),))
-    assert bytes_of(replace(ENTRY, hops=(hop,) * 5)) > 5 * 8000
+    assert memory_bytes(replace(ENTRY, hops=(hop,) * 5)) > 5 * 8000
 
 
 def test_a_record_that_nests_deep_is_none() -> None:
     content = b"[" * 200_000 + b"\n"
-    assert decoded(b"koster-entry-1 %08x\n%s" % (zlib.crc32(content), content)) is None
+    assert decode_entry(b"koster-entry-1 %08x\n%s" % (zlib.crc32(content), content)) is None
 
 
 # Redis

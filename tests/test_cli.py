@@ -114,7 +114,7 @@ def test_no_urls_give_an_empty_array(robots: str, tmp_path: Path) -> None:
     (tmp_path / "urls").write_text("\n")
     result = run("--robots", robots, "--format", "json", "--urls", str(tmp_path / "urls"))
     assert (result.exit_code, json.loads(result.stdout)) == (0, [])
-    assert result.stderr == "koster: there are no URLs to ask about\n"
+    assert result.stderr == "koster: no URLs to check\n"
     result = run("--robots", robots, "--format", "csv", "--urls", str(tmp_path / "urls"))
     assert result.stdout.startswith('"allowed","agent","url","reason","file","line",')
     assert result.stdout.count("\n") == 1
@@ -237,7 +237,7 @@ def test_nothing_could_be_read(tmp_path: Path) -> None:
             "koster: the answers could not be written: No space left",
         ),
         ("--robots FILE /x -f json >/dev/full", 3, "koster: the answers could not be written"),
-        ("--robots FILE --urls /dev/zero", 3, "koster: /dev/zero: has more than 256 MiB\n"),
+        ("--robots FILE --urls /dev/zero", 3, "koster: /dev/zero: is larger than 256 MiB\n"),
     ],
 )
 def test_streams_that_fail(robots: str, redirection: str, code: int, message: str) -> None:
@@ -292,7 +292,7 @@ def test_several_files_are_told_apart(robots: str, tmp_path: Path) -> None:
 def test_a_host_without_a_scheme_is_remarked(robots: str) -> None:
     result = run("--robots", robots, "example.com/private", "/x", "https://example.com/")
     assert result.stderr == (
-        "koster: example.com/private: has no scheme, and is read as the path /example.com/private\n"
+        "koster: example.com/private: has no scheme; read as the path /example.com/private\n"
     )
 
 
@@ -313,12 +313,12 @@ def test_a_path_that_is_none() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["/x"], "no URL that begins with https:// or http://: '/x'; to ask a file about paths"),
+        (["/x"], "not an absolute http:// or https:// URL: '/x'; to check paths against a file"),
         (["--timeout", "0", "https://example.com/"], "0.0 is not in the range"),
-        (["--robots", "r.txt"], "nothing to ask"),
+        (["--robots", "r.txt"], "no URLs given"),
         (["--robots", "-", "--urls", "-"], "standard input (-) can be read only once"),
-        (["--robots", "r.txt", "/x", "--dialect", "bing"], "no dialect is named 'bing'"),
-        (["--robots", "r.txt", "/x", "--at", "noon"], "'noon' is no time such as"),
+        (["--robots", "r.txt", "/x", "--dialect", "bing"], "unknown dialect 'bing'"),
+        (["--robots", "r.txt", "/x", "--at", "noon"], "'noon' is not a time; use"),
         (["--robots", "r.txt", "/x", "--format", "xml"], "'xml' is not one of"),
         (["--robots", "r.txt", "/x", "--nonsense"], "No such option"),
     ],
@@ -438,7 +438,7 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     assert done.returncode == 2
     assert (
         done.stderr
-        == b"koster: its commands need more: pip install 'koster[cli]' (in a checkout '.[cli]')\n"
+        == b"koster: the extra cli is not installed: pip install 'koster[cli]' (in a checkout '.[cli]')\n"
     )
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import koster
-from koster._charsets import as_utf8
+from koster._charsets import to_utf8
 from koster.cli import _files, _writing
 from koster.cli._root import koster as command
 from koster.errors import UnreadableError
@@ -36,7 +36,7 @@ def wide(text: str, charset: str) -> bytes:
 
 
 def as_a_client_reads(data: bytes, url: str = "/private/x") -> bool:
-    body, _ = as_utf8(data, None, is_whole=True)
+    body, _ = to_utf8(data, None, is_whole=True)
     return koster.parse(body).allowed(url, "AnyBot")
 
 
@@ -135,7 +135,7 @@ def test_others_read_what_clients_read(path: Path, tmp_path: Path, charset: str)
     ):
         result = run(*arguments)
         assert (result.exit_code, warning in result.stderr) == (code, True), result.output
-    assert "Search may in part" in run("audit", path).stdout
+    assert "Search: partly blocked" in run("audit", path).stdout
     expectations = tmp_path / "e.toml"
     expectations.write_text('robots = "robots.txt"\n[[expect]]\ndisallow = "/private/x"\n')
     assert run("test", expectations).exit_code == 0
@@ -218,7 +218,7 @@ def test_whatever_is_written_clients_read_the_same(
 def meddling(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[[], object]]]:
     """Functions that are called when a new file has been written, before it gets its name."""
     calls: list[Callable[[], object]] = []
-    real = _writing._written_beside
+    real = _writing._write_beside
 
     def written(target: Path, body: bytes) -> str:
         name = real(target, body)
@@ -226,16 +226,16 @@ def meddling(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[[], obje
             call()
         return name
 
-    monkeypatch.setattr(_writing, "_written_beside", written)
+    monkeypatch.setattr(_writing, "_write_beside", written)
     return calls
 
 
 def told(path: Path, result: Result) -> bytes:
     """What is in the file that a command kept beside a file that had changed."""
     assert result.exit_code == 3, result.output
-    assert f"{path}: changed on disk after koster read it, and was not overwritten" in result.stderr
+    assert f"{path}: changed on disk after koster read it; not overwritten" in result.stderr
     (new,) = (each for each in path.parent.iterdir() if ".koster-" in each.name)
-    assert f"the new content is in {new}\n" in result.stderr
+    assert f"The new content is in {new}\n" in result.stderr
     assert new.name.startswith(f"{path.name}.koster-")
     return new.read_bytes()
 
@@ -449,7 +449,7 @@ def test_a_long_file_is_compared_as_far_as_clients_read_it(
     result = run(*arguments, "--write", path)
     if arguments[0] == "fmt":
         assert result.exit_code == 1
-        assert "crawlers read the first 500 KiB, and would find other rules" in result.stderr
+        assert "the first 500 KiB, which crawlers read, would have other rules" in result.stderr
         assert path.read_bytes() == before
     else:
         # With lint it is told.

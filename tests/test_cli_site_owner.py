@@ -104,22 +104,22 @@ def test_what_cannot_be_read_is_told_and_the_rest_done(bad: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["lint"], "nothing to look at"),
-        (["lint", "--write", "x"], "--write goes with --fix"),
+        (["lint"], "no files given"),
+        (["lint", "--write", "x"], "--write needs --fix"),
         (["lint", "--fix", "--format", "json", "x"], "--format text"),
         (["lint", "--fix", "--write", "-"], "cannot change"),
         (["lint", "--fix", "--write", "https://127.0.0.1"], "cannot change"),
-        (["lint", "--select", "X9", "x"], "no code begins with X9"),
+        (["lint", "--select", "X9", "x"], "unknown code X9"),
         (["lint", "-", "-"], "only once"),
-        (["lint", "--explain", "X9"], "there is no code X9"),
+        (["lint", "--explain", "X9"], "unknown code X9"),
         (["diff", "-", "-"], "only once"),
-        (["test"], "nothing to test"),
-        (["fmt"], "nothing to write"),
+        (["test"], "no files given"),
+        (["fmt"], "no files given"),
         (["fmt", "a", "b"], "--write"),
         (["fmt", "--write", "-"], "cannot change"),
-        (["compose"], "say what you want"),
-        (["compose", "--close", "cart"], "begins with /"),
-        (["compose", "--close", "/a#b"], "ends it"),
+        (["compose"], "no options given"),
+        (["compose", "--close", "cart"], "must start with /"),
+        (["compose", "--close", "/a#b"], "must not contain"),
         (["compose", "--sitemap", "/s.xml"], "no whole URL"),
         (["compose", "--signal", "ai-train"], "ai-train=no"),
         (["compose", "--signal", "ai-train=perhaps"], "no value"),
@@ -231,7 +231,7 @@ def test_a_site_without_a_file_allows_everything(site: server.Site) -> None:
 def test_audit_in_every_form(good: Path) -> None:
     said = run("audit", good).stdout
     assert "Search (" in said
-    assert "Search may in part" in said
+    assert "Search: partly blocked" in said
     record = json.loads(run("audit", "--site", "Us", "--format", "json", good).stdout)
     assert record["site"] == "Us"
     assert {each["disallowed"] for each in record["crawlers"]} == {"some", "none"}
@@ -248,8 +248,7 @@ def test_expectations_in_every_form(tmp_path: Path, good: Path) -> None:
     result = run("test", path)
     assert result.exit_code == 1
     assert (
-        "failed: * should not be allowed to fetch /b, but it may (no line decides: no rule)"
-        in result.stdout
+        "failed: * should not be allowed to fetch /b, but it is allowed (no rule)" in result.stdout
     )
     assert "2 as expected, 1 not" in result.stdout
     records = json.loads(run("test", "--format", "json", path).stdout)
@@ -284,7 +283,7 @@ def test_compose_writes_over_what_it_keeps(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
     new = tmp_path / "new.txt"
     assert run("compose", "--others", "disallow", "--write", new, "--quiet").exit_code == 0
-    assert new.read_text().startswith("# Everybody else")
+    assert new.read_text().startswith("# All other crawlers")
     assert run("compose", "--others", "allow", "--write", tmp_path, "--quiet").exit_code == 3
     assert run("compose", "--disallow", "a:b").exit_code == 2
 
@@ -446,7 +445,7 @@ def test_what_could_not_be_read_stands_in_what_machines_read(tmp_path: Path) -> 
     assert run("lint", "-f", "github", "none.txt").stdout.startswith(
         "::error title=koster::none.txt"
     )
-    assert "write https://example.com" in run("lint", "example.com").stderr
+    assert "use https://example.com" in run("lint", "example.com").stderr
     path = tmp_path / "robots.txt"
     path.write_bytes(b"User-agent: *\nDisalow: /\xff\n")
     (run_,) = json.loads(run("lint", "-f", "sarif", path).stdout)["runs"]
@@ -467,7 +466,7 @@ def test_fmt_leaves_what_it_cannot_prove(tmp_path: Path) -> None:
     path.write_text(text)
     result = run("fmt", "--write", "--dialect", "EXTENDED2", path)
     assert result.exit_code == 1
-    assert "not proved to say the same to EXTENDED2; it stays as it is" in result.stderr
+    assert "not proved to be equivalent in EXTENDED2; it stays as it is" in result.stderr
     assert path.read_text() == text
 
 
@@ -511,7 +510,7 @@ def test_one_wrong_file_of_expectations_does_not_hide_the_others(
     result = run("test", right, wrong)
     assert result.exit_code == 2
     assert "1 as expected, 0 not" in result.stdout
-    assert "b.toml: the file has 'x'" in result.stderr
+    assert "b.toml: unknown key 'x' in the file" in result.stderr
 
 
 def test_markdown_mentions_nobody(tmp_path: Path, good: Path) -> None:
@@ -525,7 +524,7 @@ def test_compose_prints_a_file_and_its_audit(good: Path) -> None:
     assert result.exit_code == 0
     assert "User-agent: GPTBot" in result.stdout
     assert "Disallow: /admin\nDisallow: /x/" in result.stdout
-    assert "training may not" in result.stderr
+    assert "training: blocked" in result.stderr
     assert "Against what was kept" in result.stderr
     assert "closed  /x/" in result.stderr
     assert run("compose", "--training", "disallow", "--quiet").stderr == ""

@@ -273,9 +273,7 @@ def test_webcanon_a_product_that_cannot_be_sent_is_refused(product: str) -> None
 
 def test_webcanon_too_many_redirects_are_no_response(site: Site) -> None:
     site.robots(301, headers={"Location": "/robots.txt"})
-    with pytest.raises(
-        webcanon.PolicyError, match=r"robots.txt unavailable: redirects in a circle"
-    ):
+    with pytest.raises(webcanon.PolicyError, match=r"robots.txt unavailable: redirect loop"):
         webcanon.RobotsGate("Foo").check(f"{site.url}/x")
 
 

@@ -256,7 +256,7 @@ def test_options_that_make_no_sense_raise(site: Site) -> None:
     site.robots(200, FORBID)
     with pytest.raises(LookupError):
         robotstxt.get(site.url, "Crawler", url_charset="nonsense")
-    with pytest.raises(ValueError, match="not the URL of a site"):
+    with pytest.raises(ValueError, match="not an absolute"):
         robotstxt.get("/index.html", "Crawler")
 
 

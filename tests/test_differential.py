@@ -141,7 +141,7 @@ class Response(io.BytesIO):
 
 def fetched(module: Any, monkeypatch: pytest.MonkeyPatch, response: Response) -> Any:
     monkeypatch.setattr(urllib.request, "urlopen", lambda *_, **__: response)
-    monkeypatch.setattr(robotexclusionrulesparser, "_open", lambda *_, **__: response)
+    monkeypatch.setattr(robotexclusionrulesparser, "_urlopen", lambda *_, **__: response)
     parser = module.RobotExclusionRulesParser()
     try:
         parser.fetch("https://example.com/robots.txt")

@@ -225,7 +225,7 @@ def test_every_name_of_the_kernel_is_documented() -> None:
         assert f"`{name}`" in page, name
     for function in ("robots_classify", "robots_followed", "robots_decide", "robots_facts"):
         assert function in page
-    for ending in (*_inputs._KINDS, *_inputs._PACKED):
+    for ending in (*_inputs._KINDS, *_inputs._COMPRESSED):
         assert f"`{ending}`" in DOCS["cli.md"]
 
 

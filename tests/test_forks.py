@@ -31,7 +31,7 @@ from test_fetch import FILE, KINDS, NAME, Clock
 
 import koster
 from koster.cache import MemoryCache, RedisCache, SqliteCache, forks
-from koster.cache.memory import Recent
+from koster.cache.memory import LRUCache
 from koster.fetch import (
     AsyncRobotsClient,
     EventName,
@@ -253,7 +253,7 @@ def test_a_fork_in_a_callback_in_the_middle_of_a_fetch(site: Site) -> None:
         found = client.robots(site.url)
         if pids[0] == 0:
             has_both = found.robots is not None and pids[1] == 0
-            os._exit(0 if has_both and client._fetching._queues == {} else 1)
+            os._exit(0 if has_both and client._fetch_locks._queues == {} else 1)
         assert ended(pids[0]) == 0
         assert found.robots is not None
     assert len(site.asked) == 3
@@ -446,7 +446,7 @@ def test_a_fork_waits_for_a_statement(tmp_path: Path) -> None:
 def test_a_statement_that_does_not_end_costs_the_child_its_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("koster.cache.sqlite._FORK_PATIENCE", 0.1)
+    monkeypatch.setattr("koster.cache.sqlite._FORK_TIMEOUT", 0.1)
     sites = MockTransport({"https://example.com": FILE})
     events: list[Any] = []
     with (
@@ -488,10 +488,10 @@ def test_two_threads_that_fork_at_once(tmp_path: Path) -> None:
 
 
 def test_a_table_in_the_middle_of_a_change_has_its_weight_in_a_child() -> None:
-    table: Recent[str, int] = Recent(5, 100, lambda value: value)
+    table: LRUCache[str, int] = LRUCache(5, 100, lambda value: value)
     table.put("a", 10)
     # As after a thread was stopped between two of its steps.
-    table._kept["b"] = 20, 20
+    table._entries["b"] = 20, 20
 
     def work() -> tuple[int, int]:
         table.put("c", 5)
@@ -539,7 +539,7 @@ def test_one_that_fails_keeps_none_from_being_called(monkeypatch: pytest.MonkeyP
         def fail(self) -> None:
             raise ValueError("broken")
 
-    broken, table = Broken(), Recent[str, int](5, 100, lambda value: value)
+    broken, table = Broken(), LRUCache[str, int](5, 100, lambda value: value)
     with held(table):
         assert in_child(lambda: (table.get("a"), len(reported))) == (None, 1)
     assert broken is not None

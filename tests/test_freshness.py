@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import koster
-from koster._charsets import MAX_BYTES, as_utf8, charset_of
+from koster._charsets import MAX_BYTES, declared_charset, to_utf8
 from koster._moments import FIRST, LAST
 from koster.freshness import (
     Answer,
     Entry,
     Standing,
-    as_unreachable,
     expiry,
-    holds_from,
+    fresh_from,
     is_fresh,
-    moment_of,
+    parse_http_date,
     retry_after,
     standing,
+    unreachable_entry,
 )
 
 pytestmark = pytest.mark.any_mode
@@ -83,12 +83,12 @@ def test_times_end_where_a_datetime_ends(moment: datetime, longest: float) -> No
     statuses = replace(koster.RFC9309.statuses, longest=longest, lifetime=longest)
     expires = expiry({}, moment, statuses)
     assert moment <= expires <= LAST
-    entry = as_unreachable("https://example.com", None, (), "down", moment, timedelta(days=1))
+    entry = unreachable_entry("https://example.com", None, (), "down", moment, timedelta(days=1))
     assert moment <= entry.expires <= LAST
-    again = as_unreachable("https://example.com", entry, (), "down", moment)
+    again = unreachable_entry("https://example.com", entry, (), "down", moment)
     assert again.unreachable_since == moment
     for each in (entry, replace(entry, expires=expires, unreachable_since=None)):
-        assert FIRST <= holds_from(each, statuses) <= moment
+        assert FIRST <= fresh_from(each, statuses) <= moment
         assert is_fresh(each, moment, statuses) == (moment < LAST)
 
 
@@ -180,7 +180,7 @@ def test_an_unreachable_site_is_asked_less_and_less_often() -> None:
     kept: Entry | None = None
     now = NOW
     for _ in range(12):
-        kept = as_unreachable("https://example.com", kept, (), "timeout", now)
+        kept = unreachable_entry("https://example.com", kept, (), "timeout", now)
         pauses.append((kept.expires - now).total_seconds())
         assert kept.unreachable_since == NOW
         now = kept.expires
@@ -188,18 +188,18 @@ def test_an_unreachable_site_is_asked_less_and_less_often() -> None:
 
 
 def test_a_clock_that_is_set_back_does_not_make_an_outage_longer() -> None:
-    kept = as_unreachable("https://example.com", None, (), "timeout", NOW)
+    kept = unreachable_entry("https://example.com", None, (), "timeout", NOW)
     earlier = NOW - timedelta(days=100)
     assert not is_fresh(kept, earlier, koster.RFC9309.statuses)
-    again = as_unreachable("https://example.com", kept, (), "timeout", earlier)
+    again = unreachable_entry("https://example.com", kept, (), "timeout", earlier)
     assert again.unreachable_since == earlier
     assert again.expires == earlier + timedelta(minutes=1)
 
 
 def test_an_outage_keeps_a_file_and_forgets_that_there_was_none() -> None:
-    kept = as_unreachable("https://example.com", entry(etag='"1"'), (), "timeout", NOW)
+    kept = unreachable_entry("https://example.com", entry(etag='"1"'), (), "timeout", NOW)
     assert (kept.body, kept.etag, kept.fetched) == (b"Disallow:", '"1"', NOW)
-    gone = as_unreachable("https://example.com", entry(Answer.UNAVAILABLE), (), "timeout", NOW)
+    gone = unreachable_entry("https://example.com", entry(Answer.UNAVAILABLE), (), "timeout", NOW)
     assert (gone.answer, gone.body) == (Answer.NONE, b"")
 
 
@@ -207,7 +207,7 @@ def test_an_outage_keeps_a_file_and_forgets_that_there_was_none() -> None:
     "date", ["", "0", "Sun, 06 Nov 1994", "99999999999999999999", "\0", "Mon, 31 Feb 2026 00:00:00 GMT"]
 )  # fmt: skip
 def test_dates_that_are_none(date: str) -> None:
-    found = moment_of(date)
+    found = parse_http_date(date)
     assert found is None or found.year <= 2026
 
 
@@ -237,40 +237,40 @@ TEXT = "User-agent: *\nDisallow: /é\n"
     ],
 )
 def test_bodies_become_utf_8(body: bytes, charset: str | None, read: str) -> None:
-    assert as_utf8(body, charset, is_whole=True)[0] == read.encode()
+    assert to_utf8(body, charset, is_whole=True)[0] == read.encode()
 
 
 @pytest.mark.parametrize("charset", [None, "utf-8", "ascii", "nonsense", "\0", "hex", "idna", "punycode",
                                      "undefined", "x" * 10_000, "utf-16", "utf-32", "unicode_escape", "é"])  # fmt: skip
 def test_a_charset_that_lies_leaves_the_bytes(charset: str | None) -> None:
     body = b"User-agent: *\nDisallow: /\xe9 \xff\n"
-    assert as_utf8(body, charset, is_whole=True) == (body, None)
+    assert to_utf8(body, charset, is_whole=True) == (body, None)
 
 
 @given(
     st.binary(), st.sampled_from([None, "latin-1", "utf-16", "utf-8", "shift_jis"]), st.booleans()
 )
 def test_any_bytes_are_read(body: bytes, charset: str | None, is_whole: bool) -> None:
-    koster.parse(as_utf8(body, charset, is_whole)[0])
-    koster.parse(as_utf8(codecs.BOM_UTF16_LE + body, charset, is_whole)[0])
+    koster.parse(to_utf8(body, charset, is_whole)[0])
+    koster.parse(to_utf8(codecs.BOM_UTF16_LE + body, charset, is_whole)[0])
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_of_a_file_that_is_too_long_the_whole_lines_are_read(end: bytes) -> None:
     line = b"Disallow: /0123456789" + end
     body = line * (MAX_BYTES // len(line) + 10)
-    read, _ = as_utf8(body, None, is_whole=True)
+    read, _ = to_utf8(body, None, is_whole=True)
     assert read == body[: len(read)]
     assert MAX_BYTES - len(line) < len(read) <= MAX_BYTES
     assert read.endswith(end)
-    assert as_utf8(b"Disallow: /a\nDisallow: /b", None, is_whole=False)[0] == b"Disallow: /a\n"
-    assert as_utf8(b"x" * (MAX_BYTES + 1), None, is_whole=True) == (b"", None)
-    assert as_utf8(b"x" * MAX_BYTES, None, is_whole=True)[0] == b"x" * MAX_BYTES
+    assert to_utf8(b"Disallow: /a\nDisallow: /b", None, is_whole=False)[0] == b"Disallow: /a\n"
+    assert to_utf8(b"x" * (MAX_BYTES + 1), None, is_whole=True) == (b"", None)
+    assert to_utf8(b"x" * MAX_BYTES, None, is_whole=True)[0] == b"x" * MAX_BYTES
 
 
 def test_a_long_file_in_utf_16_is_cut_between_lines() -> None:
     body = codecs.BOM_UTF16_LE + ("Disallow: /é\n" * 40_000).encode("utf-16-le")
-    read = as_utf8(body, None, is_whole=True)[0].decode()
+    read = to_utf8(body, None, is_whole=True)[0].decode()
     assert set(read.splitlines()) == {"Disallow: /é"}
     assert read.endswith("\n")
 
@@ -284,4 +284,4 @@ def test_a_long_file_in_utf_16_is_cut_between_lines() -> None:
     ],
 )
 def test_the_declared_charset(content_type: str, charset: str | None) -> None:
-    assert charset_of(content_type) == charset
+    assert declared_charset(content_type) == charset

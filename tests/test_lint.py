@@ -13,7 +13,7 @@ from support import ROOT, bodies
 
 import koster
 from koster.lint import CHECK_OF, CHECKS, Family, Severity, chosen, fixed, lint
-from koster.reports._json import dumped
+from koster.reports._json import to_json
 from koster.reports.github import as_commands
 from koster.reports.lint import FileFindings, Findings
 from koster.reports.records import of_finding
@@ -127,7 +127,7 @@ def test_any_bytes_can_be_linted_and_mended(body: bytes) -> None:
         for edit in each.edits:
             assert 0 <= edit.start <= edit.end <= len(body)
     fixed(body, found)
-    assert len(json.loads(dumped(list(map(of_finding, found))))) == len(found)
+    assert len(json.loads(to_json(list(map(of_finding, found))))) == len(found)
     shown = Findings([FileFindings("a.txt", "a.txt", body, found)], [])
     assert json.loads(as_log(shown))["version"] == "2.1.0"
     assert len(as_commands(shown).splitlines()) == len(found)

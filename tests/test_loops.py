@@ -35,7 +35,7 @@ def collected() -> Iterator[None]:
         gc.collect()
 
 
-OTHER = "this AsyncRobotsClient belongs to another event loop: make one client for each"
+OTHER = "this AsyncRobotsClient belongs to another event loop: create one client per"
 
 METHODS: dict[str, Callable[[AsyncRobotsClient, str], Awaitable[Any]]] = {
     "allowed": lambda client, url: client.allowed(url),
@@ -170,7 +170,7 @@ def test_what_belongs_to_a_closed_loop_is_not_used_again(site: Site, what: str) 
     async def then() -> None:
         assert not await clients[0].allowed(f"{site.url}/private")
         name = "transport" if what == "transport" else "semaphore"
-        message = f"the {name} of this AsyncRobotsClient belongs to an event loop that is closed"
+        message = f"the {name} of this AsyncRobotsClient belongs to a closed event loop"
         with pytest.raises(RuntimeError, match=message):
             await clients[0].refetch(site.url)
         await clients[0].aclose()

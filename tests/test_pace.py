@@ -321,7 +321,7 @@ def test_waiting_can_be_bounded(kind: str, at_most: float) -> None:
             client.wait(url, at_most=at_most)
             for _ in range(2):
                 began = time.monotonic()
-                with pytest.raises(koster.TooSoonError, match="may not ask before") as caught:
+                with pytest.raises(koster.TooSoonError, match="next request at") as caught:
                     client.wait(url, at_most=at_most)
                 check(caught.value, began)
             # Behind somebody who waits without a bound, too.
@@ -487,10 +487,10 @@ def test_a_key_of_a_wrong_type_is_replaced_and_the_fleet_keeps_its_pace(
     (event,) = two.events
     assert (event.name, event.origin) == (EventName.PACE_REPLACED, "https://example.com")
     assert event.attributes == {
-        "koster.pace.key": two.name(what), "koster.why": "has a wrong type"
+        "koster.pace.key": two.name(what), "koster.why": "has the wrong type"
     }  # fmt: skip
     assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert f"the key {two.name(what)!r} in Redis has a wrong type: it was deleted" in caplog.text
+    assert f"deleted the Redis key {two.name(what)!r}: it has the wrong type" in caplog.text
 
 
 @pytest.mark.parametrize("method", ["next_request", "took"])
@@ -589,8 +589,8 @@ def test_a_key_that_is_wrong_again_and_again_leaves_each_to_itself(
     assert two.first.turn(KEY, delayed(60), NOW) > 59
     (event,) = two.events
     assert event.name is EventName.PACE_FAILED
-    assert "has a wrong type" in str(event.attributes["error.message"])
-    assert "this process goes on alone" in caplog.text
+    assert "has the wrong type" in str(event.attributes["error.message"])
+    assert "this process paces only its own requests" in caplog.text
 
 
 def test_a_key_that_must_not_be_deleted_leaves_each_to_itself(two: Fleet, redis_url: str) -> None:
@@ -610,7 +610,7 @@ def test_a_key_that_must_not_be_deleted_leaves_each_to_itself(two: Fleet, redis_
 def test_a_failure_is_reported_once_until_something_goes_well(
     two: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("koster.fetch.fleet._PAUSE", 0)
+    monkeypatch.setattr("koster.fetch.fleet._RETRY_SECONDS", 0)
     real = two.first._clock.now
 
     def down() -> int:
@@ -642,7 +642,7 @@ def test_a_server_that_is_down_leaves_each_to_itself(
     assert 4.9 < pacer.turn("a", delayed(5), NOW) <= 5.1
     assert pacer.next_request("a", delayed(5), NOW) > NOW
     pacer.took("a", 1)
-    assert "this process goes on alone" in caplog.text
+    assert "this process paces only its own requests" in caplog.text
 
 
 def test_a_server_that_goes_down_is_no_reason_to_hurry(tmp_path: Path) -> None:

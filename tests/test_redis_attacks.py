@@ -19,7 +19,7 @@ from test_fetch import KINDS, NAME, ask
 
 import koster
 from koster.cache import RedisCache
-from koster.cache.store import encoded
+from koster.cache.store import encode_entry
 from koster.fetch import Event, EventName, FleetPacer, MockTransport, RobotsClient
 
 pytestmark = pytest.mark.any_mode
@@ -165,7 +165,7 @@ ATTACKS: dict[str, Answer] = {
 
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("koster.cache.redis._PATIENCE", 0.25)
+    monkeypatch.setattr("koster.cache.redis._TIMEOUT", 0.25)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     yield
     # In KiB; what is read of an answer is bounded.
@@ -225,7 +225,7 @@ def test_a_pacer_that_is_attacked_keeps_the_pace_alone(attack: Answer, is_polite
         assert pacer.turn(KEY, RULES, now) >= 0
         assert pacer.next_request(KEY, RULES, now) >= now
         # Were the server's word the only one, the first turn might not be had at all.
-        alone = pacer._alone.turn(KEY, RULES, now)
+        alone = pacer._local.turn(KEY, RULES, now)
         assert 0 <= alone <= 60
         assert 59 < pacer.turn(KEY, RULES, now) <= 61
         pacer.took(KEY, 1)
@@ -251,7 +251,7 @@ def test_the_entry_of_another_origin_is_not_taken() -> None:
     """As where the server answers each command with what the one before should have had."""
     other = replace(ENTRY, origin="https://other.example", body=b"User-agent: *\nDisallow: /")
     expires = datetime.now(UTC) + timedelta(hours=1)
-    record = encoded(replace(other, expires=expires, unreachable_since=None))
+    record = encode_entry(replace(other, expires=expires, unreachable_since=None))
     with (
         running(says(b"$%d\r\n%s\r\n" % (len(record), record)), is_polite=True) as fake,
         RobotsClient(NAME, transport=SITES, cache=fake.url) as client,

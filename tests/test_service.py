@@ -371,7 +371,7 @@ def test_many_keys_and_parameters_cost_little(api: httpx2.Client) -> None:
     problem(answer, 422, "invalid")
     for nested in (b"[" + b"[]," * 300_000 + b"0]", b"[" + b"{}," * 300_000 + b"0]"):
         answer = api.post("/v1/decide", content=nested, headers=headers)
-        assert "lists, objects or strings" in problem(answer, 422, "invalid")["detail"]
+        assert "arrays, objects or strings" in problem(answer, 422, "invalid")["detail"]
     query = "&".join(map(str, range(6_000)))
     found = problem(api.get(f"/v1/check?{query}"), 422, "invalid")
     assert found["detail"] == "more than 20 parameters"
@@ -706,16 +706,16 @@ def test_an_application_for_any_server() -> None:
 
 
 def test_where_the_cache_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from koster.cli.serve import _place
+    from koster.cli.serve import _cache_path
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    assert _place(None) == str(tmp_path / "caches/koster/service.sqlite")
+    assert _cache_path(None) == str(tmp_path / "caches/koster/service.sqlite")
     assert (tmp_path / "caches/koster").is_dir()
-    assert _place("memory") is None
-    assert _place("redis://x/0") == "redis://x/0"
+    assert _cache_path("memory") is None
+    assert _cache_path("redis://x/0") == "redis://x/0"
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert _place(None) is None
+    assert _cache_path(None) is None
 
 
 # Who is next.
@@ -885,19 +885,19 @@ def all_answers():
     found = []
     for body in files:
         found.append(answers.lint(body, ["RFC9309", "GOOGLE"]))
-        found.append(answers.audited(body, "RFC9309"))
-        found.append(answers.disagreeing(body, "RFC9309", ["MK1996", "GOOGLE", "EXTENDED2"], ["*"]))
+        found.append(answers.audit_crawlers(body, "RFC9309"))
+        found.append(answers.disagree(body, "RFC9309", ["MK1996", "GOOGLE", "EXTENDED2"], ["*"]))
     return found
 ended = 0
 while ended < 30:
     for body in files:
         seconds = chance.uniform(0.0005, 0.02)
-        found = loop.answered("lint", (body, ["RFC9309", "GOOGLE"]), seconds, 9)
-        ended += found[0] == loop.OVERTIME
+        found = loop.run("lint", (body, ["RFC9309", "GOOGLE"]), seconds, 9)
+        ended += found[0] == loop.TIMED_OUT
         question = body, "GOOGLE", ["MK1994"], ["x"]
-        found = loop.answered("disagreeing", question, 9, seconds)
-        ended += found[0] == loop.OVERTIME
-        loop.answered("audited", (body, "GOOGLE"), seconds, 9)
+        found = loop.run("disagree", question, 9, seconds)
+        ended += found[0] == loop.TIMED_OUT
+        loop.run("audit_crawlers", (body, "GOOGLE"), seconds, 9)
 print(json.dumps(all_answers()))
 """
 

@@ -146,7 +146,7 @@ def test_the_older_standards_compare_names_as_they_are_written(dialect: str, nam
 
 
 def test_too_many_names_are_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("koster.analysis._files._TRIED", 1_000)
+    monkeypatch.setattr("koster.analysis._files._MAX_NAME_COMPARISONS", 1_000)
     body = "".join(f"User-agent: foo {number}\n" for number in range(30)) + "Disallow: /\n"
     comparison = compare(parsed(body), parsed(body + "Disallow: /a\n"))
     assert not comparison.is_whole
@@ -306,8 +306,8 @@ def test_expectations_are_held_against_a_file() -> None:
     text = '[[expect]]\nagent = ["Foo", "Bar"]\nallow = "/a"\ndisallow = ["/b", "/c"]\n'
     found = results(text, "User-agent: *\nDisallow: /b\nUser-agent: Foo\nDisallow: /\n")
     assert [passed for passed, _, _ in found] == [False, True, True, True, True, False]
-    assert found[0] == (False, "it may not (line 4: Disallow: /)", 4)
-    assert found[5] == (False, "it may (no line decides: no rule)", None)
+    assert found[0] == (False, "it is blocked (line 4: Disallow: /)", 4)
+    assert found[5] == (False, "it is allowed (no rule)", None)
 
 
 def test_crawlers_are_expected_by_their_purpose() -> None:
@@ -346,7 +346,7 @@ def test_rules_must_decide_something() -> None:
     (found,) = results(text, "User-agent: *\nDisallow: /a\nDisallow: /a\n")
     assert found == (
         False,
-        "line 3 decides nothing for * (Disallow: /a): line 2 decides in its place",
+        "line 3 has no effect for * (Disallow: /a): overridden by line 2",
         3,
     )
 
@@ -354,20 +354,23 @@ def test_rules_must_decide_something() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[[expect]\n", "is no TOML"),
-        ("", "expects nothing"),
+        ("[[expect]\n", "invalid TOML"),
+        ("", "no expectations"),
         ("robot = 'x'\n", "'robot'"),
-        ("[[expect]]\nagent = 'x'\n", "neither allow nor disallow"),
+        ("[[expect]]\nagent = 'x'\n", "needs allow or disallow"),
         ("[[expect]]\nallow = 1\n", "allow must be"),
         ("[[expect]]\nallows = '/'\n", "'allows'"),
-        ("dialect = 'x'\n", "no dialect"),
+        ("dialect = 'x'\n", "unknown dialect"),
         ("no-dead-rules = 'yes'\n", "true or false"),
         ("expect = 'x'\n", "tables"),
         ("expect = ['x']\n", "tables"),
-        ("[[expect]]\nallow = 'www.example.com/a'\n", "neither a path"),
-        ("[[expect]]\nallow = ''\n", "neither a path"),
-        ("[[expect]]\nagent = '@robots'\nallow = '/'\n", "no kind of crawlers; there are @search"),
-        ("[[expect]]\nagent = ''\nallow = '/'\n", "has no name"),
+        ("[[expect]]\nallow = 'www.example.com/a'\n", "invalid path or URL"),
+        ("[[expect]]\nallow = ''\n", "invalid path or URL"),
+        (
+            "[[expect]]\nagent = '@robots'\nallow = '/'\n",
+            "unknown purpose '@robots': valid purposes are @search",
+        ),
+        ("[[expect]]\nagent = ''\nallow = '/'\n", "must not be empty"),
     ],
 )
 def test_wrong_expectations_are_told(text: str, why: str) -> None:
@@ -437,10 +440,10 @@ def test_the_summary_tells_parts_from_all() -> None:
         "User-agent: GPTBot\nDisallow: /\nUser-agent: *\nDisallow: /a\nContent-Signal: ai-train=no\n"
     )
     summary = audit(robots).summary
-    assert "training may in part, but for 1 of" in summary
+    assert "training: partly blocked, but blocked for 1 of" in summary
     assert summary.endswith("The file states ai-train=no.")
     assert (
-        "training may not (whether "
+        "crawlers may ignore it)"
         in audit(
             parsed(
                 "User-agent: *\nDisallow: /\n"
@@ -458,12 +461,9 @@ def test_the_summary_names_who_is_not_covered() -> None:
     training = [each for each in crawlers.known() if each.purpose is Purpose.TRAINING]
     lines = "".join(f"User-agent: {each.token}\n" for each in training[2:])
     found = audit(parsed(f"{lines}Disallow: /\n"))
-    assert (
-        f"training may not, but 2 of {len(training)} training crawlers are not covered"
-        in found.summary
-    )
+    assert f"training: blocked, except 2 of {len(training)} (" in found.summary
     assert f"{training[0].token}, {training[1].token}" in found.summary
-    assert found.summary.startswith("Search may; ")
+    assert found.summary.startswith("Search: allowed; ")
 
 
 def test_a_page_has_no_control_characters() -> None:

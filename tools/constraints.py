@@ -59,7 +59,7 @@ def _resolved(requirements: list[str], exact: list[str]) -> list[str]:
             check=True, cwd=ROOT, env=os.environ | {"KOSTER_PURE": "1"},
         )  # fmt: skip
         report = json.loads((folder / "report.json").read_text("utf-8"))
-    # koster itself is the one that comes from a folder.
+    # koster itself is the only direct requirement, from a folder.
     packages = [each["metadata"] for each in report["install"] if not each["is_direct"]]
     return [f"{package['name']}=={package['version']}" for package in packages]
 

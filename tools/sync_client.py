@@ -1,4 +1,4 @@
-"""Makes `koster.fetch._sync` from `koster.fetch._async`: ``make sync``.
+"""Make `koster.fetch._sync` from `koster.fetch._async`: ``make sync``.
 
 The argument is the package folder, so that a test can compare a fresh copy.
 """
@@ -19,10 +19,10 @@ def main(folder: Path) -> None:
     """Write the synchronous client."""
     rule = unasync.Rule("/_async/", "/_sync/", additional_replacements=_RENAMED)
     unasync.unasync_files([str(folder / "_async" / "client.py")], [rule])
-    made = folder / "_sync" / "client.py"
-    made.write_text(_HEADER + made.read_text("utf-8"), "utf-8")
+    target = folder / "_sync" / "client.py"
+    target.write_text(_HEADER + target.read_text("utf-8"), "utf-8")
     for command in (["check", "--quiet", "--fix", "--select", "I"], ["format", "--quiet"]):
-        subprocess.run([sys.executable, "-m", "ruff", *command, made], check=True)
+        subprocess.run([sys.executable, "-m", "ruff", *command, target], check=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Charsets: the bytes of a served robots.txt as UTF-8. Pure.
+"""Charsets: convert the bytes of a robots.txt to UTF-8. Pure.
 
-By their byte order mark, else as UTF-8 where they are valid UTF-8, else by the charset that the
-server declares, else as they are: servers often declare Latin-1 over UTF-8.
+The charset is that of the byte order mark; else UTF-8 if the bytes are valid UTF-8, because servers
+often declare Latin-1 for UTF-8; else the declared charset; else the bytes stay unchanged.
 """
 
 from __future__ import annotations
@@ -11,22 +11,24 @@ import encodings.aliases
 import functools
 import pkgutil
 
-#: What is read of a file (RFC 9309 §2.5: "at least 500 kibibytes"), after its Content-Encoding.
+#: Bytes read of a file (RFC 9309 §2.5: "at least 500 kibibytes"), after its Content-Encoding.
 MAX_BYTES = 500 * 1024
 
-#: Codecs of Python that are no charsets of documents; some take time that grows with the square.
-_NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape"})
+#: Python codecs that are not charsets of documents; some take quadratic time.
+_NON_TEXT_CODECS = frozenset(
+    {"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape"}
+)
 
 
 @functools.cache
-def _known() -> frozenset[str]:
-    """Return the names of codecs: Python remembers for ever those that it looked up in vain."""
+def _known_codecs() -> frozenset[str]:
+    """Return the names of codecs; `codecs.lookup` caches failed lookups forever."""
     modules = (module.name for module in pkgutil.iter_modules(encodings.__path__))
-    return frozenset({*encodings.aliases.aliases, *modules}) - _NO_CHARSETS
+    return frozenset({*encodings.aliases.aliases, *modules}) - _NON_TEXT_CODECS
 
 
-#: UTF-32 first: its mark begins as that of UTF-16 does.
-_MARKS = (
+#: UTF-32 first: its BOM starts with that of UTF-16.
+_BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -34,29 +36,29 @@ _MARKS = (
 )
 
 
-def decoded(content: bytes, charset: str) -> str:
-    """Return bytes as text.
+def decode_text(content: bytes, charset: str) -> str:
+    """Decode bytes in a charset.
 
     Raises:
-        LookupError: there is no such charset.
-        UnicodeError: the bytes are not in it.
+        LookupError: the charset is unknown.
+        UnicodeError: the bytes are invalid in this charset.
     """
     name = charset[:50].lower()
-    if not name.isascii() or encodings.normalize_encoding(name) not in _known():
+    if not name.isascii() or encodings.normalize_encoding(name) not in _known_codecs():
         raise LookupError(f"unknown encoding: {charset[:50]!r}")
     try:
         found = codecs.lookup(charset).name.replace("-", "_")
     except ValueError as error:
         raise LookupError(f"unknown encoding: {charset[:50]!r}") from error
-    if found in _NO_CHARSETS:
+    if found in _NON_TEXT_CODECS:
         raise LookupError(f"unknown encoding: {charset[:50]!r}")
     return content.decode(charset)
 
 
-def charset_of(content_type: str) -> str | None:
-    """Return the charset that a Content-Type declares, or None.
+def declared_charset(content_type: str) -> str | None:
+    """Return the charset of a Content-Type header, or None.
 
-    >>> charset_of('text/plain; format=flowed; Charset="ISO-8859-1"')
+    >>> declared_charset('text/plain; format=flowed; Charset="ISO-8859-1"')
     'ISO-8859-1'
     """
     for parameter in content_type.split(";")[1:]:
@@ -66,52 +68,52 @@ def charset_of(content_type: str) -> str | None:
     return None
 
 
-def marked_charset(body: bytes) -> str | None:
-    """Return the charset, other than UTF-8, that a byte order mark says a file is in, or None."""
-    return next((codec for mark, codec in _MARKS if body.startswith(mark)), None)
+def bom_charset(body: bytes) -> str | None:
+    """Return the charset of a file's byte order mark, or None; also None for UTF-8."""
+    return next((codec for bom, codec in _BOMS if body.startswith(bom)), None)
 
 
-def is_wide(charset: str | None) -> bool:
-    """Tell whether a charset is one in which no text is ASCII, by its name: UTF-16, UTF-32."""
+def is_utf16_or_utf32(charset: str | None) -> bool:
+    """Return whether a charset is UTF-16 or UTF-32: its text is never ASCII-compatible."""
     name = (charset or "").upper().replace("-", "").replace("_", "")
     return name.startswith(("UTF16", "UTF32"))
 
 
-def by_mark(body: bytes, is_whole: bool = True) -> tuple[bytes, str | None]:
-    """Return a file as UTF-8 if its byte order mark names another charset, and that charset.
+def decode_by_bom(body: bytes, is_whole: bool = True) -> tuple[bytes, str | None]:
+    """Convert a file to UTF-8 by its byte order mark; return it with its original charset.
 
-    Other files come back as they are, with None. This is how clients read a file for which no
-    charset is declared, such as one on disk.
+    Without such a mark it returns the file unchanged, and None. Clients read files without a
+    declared charset this way, such as those on disk.
     """
-    for mark, codec in _MARKS:
-        if body.startswith(mark):
+    for bom, codec in _BOMS:
+        if body.startswith(bom):
             decoder = codecs.getincrementaldecoder(codec)("replace")
-            return decoder.decode(body[len(mark) :], is_whole).encode("utf-8"), codec
+            return decoder.decode(body[len(bom) :], is_whole).encode("utf-8"), codec
     return body, None
 
 
-def as_utf8(body: bytes, charset: str | None, is_whole: bool) -> tuple[bytes, str | None]:
-    """Return what is read of a body, as UTF-8: of one that is too long its whole lines.
+def to_utf8(body: bytes, charset: str | None, is_whole: bool) -> tuple[bytes, str | None]:
+    """Convert a body to UTF-8, up to the last complete line within the size limit.
 
-    And the charset that it was in; None if that is UTF-8, or nobody knows.
+    Returns it with its original charset; None if that is UTF-8, or unknown.
     """
     is_whole = is_whole and len(body) <= MAX_BYTES
     body = body[:MAX_BYTES]
-    body, marked = by_mark(body, is_whole)
-    body = _whole_lines(body, is_whole)
-    if marked is not None:
-        return body, marked
+    body, bom_codec = decode_by_bom(body, is_whole)
+    body = _complete_lines(body, is_whole)
+    if bom_codec is not None:
+        return body, bom_codec
     if charset is None or is_utf8(body):
         return body, None
     try:
-        return decoded(body, charset).encode("utf-8", "surrogatepass"), charset.lower()
+        return decode_text(body, charset).encode("utf-8", "surrogatepass"), charset.lower()
     except (LookupError, UnicodeError):
-        # The charset lies, or nobody knows it.
+        # The declared charset is wrong or unknown.
         return body, None
 
 
 def is_utf8(body: bytes) -> bool:
-    """Tell whether bytes are UTF-8 text, which has no NUL."""
+    """Return whether bytes are UTF-8 text without NUL."""
     try:
         body.decode("utf-8")
     except UnicodeDecodeError:
@@ -119,8 +121,8 @@ def is_utf8(body: bytes) -> bool:
     return b"\0" not in body
 
 
-def _whole_lines(body: bytes, is_whole: bool) -> bytes:
-    """Return the lines of a body that was read as far as the last of them has its end."""
+def _complete_lines(body: bytes, is_whole: bool) -> bytes:
+    """Drop the last line of a truncated body, unless it has a line ending."""
     if is_whole:
         return body
     return body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]

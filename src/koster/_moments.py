@@ -1,23 +1,23 @@
-"""Moments: arithmetic on times that stays within the years 1 to 9999.
+"""Arithmetic on moments, saturating at the years 1 and 9999.
 
-A clock may be wrong, and a site may ask for centuries. What would lie beyond the last moment that a
-`datetime` can hold is that moment, and what would lie before the first one is the first.
+A clock may be wrong, and a site may set a delay of centuries. Results outside the range of
+`datetime` become its first or last moment.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-#: The first and the last moment.
+#: The range of `datetime`.
 FIRST = datetime.min.replace(tzinfo=UTC)
 LAST = datetime.max.replace(tzinfo=UTC)
 
-#: When the seconds of Unix begin.
+#: The Unix epoch.
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def later(moment: datetime, seconds: float) -> datetime:
-    """Return a moment so many seconds later, or earlier if they are negative.
+    """Return a moment plus seconds, which may be negative.
 
     >>> later(LAST, 60) == LAST, later(FIRST, -60) == FIRST, later(EPOCH, float("inf")) == LAST
     (True, True, True)
@@ -29,9 +29,9 @@ def later(moment: datetime, seconds: float) -> datetime:
 
 
 def in_utc(moment: datetime) -> datetime:
-    """Return a moment with a time zone in UTC."""
+    """Convert an aware moment to UTC."""
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        # A zone can move it out of the first or the last year alone.
+        # Only in the first and the last year can the offset leave the range.
         return FIRST if moment.year == FIRST.year else LAST

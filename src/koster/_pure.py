@@ -1,6 +1,6 @@
-"""Compiled or not: the hot steps exist as plain Python and, where a compiler was, as extensions.
+"""Chooses between the hot modules as plain Python and as compiled extensions.
 
-`HOT` names them. With ``KOSTER_PURE=1`` in the environment the extensions are left aside.
+`HOT` lists them. With ``KOSTER_PURE=1`` in the environment the extensions are ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HOT = (
 
 
 class _SourceFinder:
-    """Finds the hot modules as source, before anyone finds the extensions beside them."""
+    """Finds the source of the hot modules before the extensions beside it are found."""
 
     @staticmethod
     def find_spec(
@@ -38,15 +38,15 @@ class _SourceFinder:
 
 
 def settle() -> None:
-    """Leave the extensions aside if the environment says so."""
+    """Ignore the extensions if ``KOSTER_PURE`` is set."""
     if os.environ.get("KOSTER_PURE", "") not in ("", "0"):
-        import importlib.util  # noqa: F401, PLC0415 - a millisecond, where it is not needed
+        import importlib.util  # noqa: F401, PLC0415 - takes a millisecond, and is rarely needed
 
         sys.meta_path.insert(0, _SourceFinder)
 
 
 def is_compiled() -> bool:
-    """Tell whether the hot modules that are in use are extensions."""
-    used = filter(None, (sys.modules.get(f"{__package__}.{name}") for name in HOT))
-    files = (getattr(module, "__file__", None) for module in used)
+    """Tell whether all imported hot modules are extensions."""
+    imported = filter(None, (sys.modules.get(f"{__package__}.{name}") for name in HOT))
+    files = (getattr(module, "__file__", None) for module in imported)
     return not any((file or "").endswith(".py") for file in files)

@@ -1,9 +1,9 @@
-"""Access: the fetch of an origin's robots.txt as a state machine without I/O (RFC 9309 §2.3).
+"""Access: fetching an origin's robots.txt as a state machine without I/O (RFC 9309 §2.3).
 
-A driver asks `Access.begin` for the first `Request`, sends it, and hands what came of it to
-`Access.respond` or `Access.fail`; each gives the next request or, at the end, the `Entry` to
-keep. `outcome_of` says what an entry means. No sockets, no clock: `now` is a parameter, and the
-encoder for names of hosts is handed in.
+`Access.begin` returns the first `Request`. The driver sends it, and passes the result to
+`Access.respond` or `Access.fail`; each returns the next request or, at the end, the `Entry` to
+cache. `outcome_of` says what an entry means. No sockets, no clock: `now` and the encoder for host
+names are parameters.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import http
 import itertools
 from dataclasses import dataclass, replace
 
-from ._charsets import MAX_BYTES, as_utf8, charset_of, is_utf8
+from ._charsets import MAX_BYTES, declared_charset, is_utf8, to_utf8
 from .dialects import RFC9309
 from .errors import UrlError
 from .freshness import (
@@ -21,10 +21,10 @@ from .freshness import (
     Entry,
     Hop,
     Standing,
-    as_unreachable,
     expiry,
     retry_after,
     standing,
+    unreachable_entry,
 )
 from .model import Decision, Reason
 from .origins import Origin, as_browsers_read, idna_2003, redirect_target
@@ -52,40 +52,40 @@ __all__ = [
 #: RFC 9309 §2.3.1.2: "at least five consecutive redirects".
 MAX_REDIRECTS = 5
 
-#: Statuses at which a server asks to be left alone for a time.
-_BUSY = frozenset({429, 503})
+#: Statuses whose Retry-After is obeyed.
+_RETRY_AFTER_STATUSES = frozenset({429, 503})
 
-#: The headers of answers that are kept with a hop, the first value of each.
-_SHOWN_HEADERS = (
+#: Response headers stored with a hop; of repeated ones the first value.
+_STORED_HEADERS = (
     *("location", "content-type", "content-encoding", "content-length", "cache-control"),
     *("expires", "age", "date", "etag", "last-modified", "retry-after", "server"),
 )
-#: Longer values are no use, and are cut where they are shown.
-_LONGEST_HEADER = 1000
+#: Longer values are truncated in hops, and not used as validators.
+_MAX_HEADER = 1000
 
-#: Headers whose values are one list however many lines they take.
-_LISTS = frozenset({"cache-control", "content-encoding"})
+#: Headers whose repeated lines form one list.
+_LIST_HEADERS = frozenset({"cache-control", "content-encoding"})
 
 
-def headers_of(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return the headers of an answer as `Response` wants them: of several alike, the first."""
+def collect_headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return response headers as a dictionary; of repeated ones the first, or the joined list."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in pairs:
         name = raw_name.decode("latin-1").lower()
         value = raw_value.decode("utf-8", "surrogateescape")
         if name not in headers:
             headers[name] = value
-        elif name in _LISTS:
+        elif name in _LIST_HEADERS:
             headers[name] += f", {value}"
     return headers
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer: headers with names in lower case, and what was read of its body.
+    """A response: headers with names in lower case, and its decoded body.
 
-    Of an answer that is not 2xx no body is needed. ``is_whole`` tells that the body was read to
-    its end; at most `MAX_BYTES` are used, without their Content-Encoding.
+    The body is used only for 2xx, and only up to `MAX_BYTES`. ``is_whole`` is False if it was not
+    read to its end.
     """
 
     status: int
@@ -95,24 +95,24 @@ class Response:
 
 
 class FailureKind(enum.Enum):
-    """What kept an answer from coming."""
+    """Why there is no response."""
 
     TIMEOUT = "timeout"
     NAME = "name"
-    """The name of the host has no address."""
+    """The DNS lookup failed."""
     CONNECTION = "connection"
-    """It could not be made, or broke."""
+    """The connection could not be opened, or broke."""
     TLS = "tls"
     NOT_HTTP = "not http"
     ENCODING = "encoding"
-    """The body is not in the Content-Encoding that it is said to be in."""
+    """The body cannot be decoded by its Content-Encoding."""
     REFUSED = "refused"
-    """The guard refuses the address."""
+    """The guard blocks the address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """No answer; ``why`` is part of a sentence."""
+    """A request without a response; ``why`` is part of a sentence."""
 
     kind: FailureKind
     why: str
@@ -120,9 +120,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be asked next: GET ``url`` with ``headers``; redirects are not to be followed.
+    """The next request: GET ``url`` with ``headers``, without following redirects.
 
-    ``hops`` were asked before; ``copy`` is what is kept of the origin.
+    ``hops`` are the previous requests; ``copy`` is the origin's cached entry.
     """
 
     origin: Origin
@@ -133,61 +133,61 @@ class Request:
 
 
 def wants_body(status: int) -> bool:
-    """Tell whether the body of an answer is to be read."""
+    """Return whether the body of a response must be read."""
     return 200 <= status < 300
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The state machine: how statuses are read, and how names of hosts become ASCII."""
+    """The state machine: how statuses are read, and how host names become ASCII."""
 
     statuses: Statuses = RFC9309.statuses
     to_ascii: ToAscii = idna_2003
 
     def begin(self, origin: Origin, copy: Entry | None = None) -> Request:
-        """Return the first request for an origin, of which ``copy`` is kept."""
+        """Return the first request for an origin; ``copy`` is its cached entry."""
         return _request(origin, origin.robots_url, (), copy)
 
     def respond(
         self, request: Request, response: Response, now: datetime, seconds: float = 0.0
     ) -> Request | Entry:
-        """Return the next request after an answer, or what is to be kept.
+        """Return the next request after a response, or the entry to cache.
 
-        ``seconds`` is how long the answer took.
+        ``seconds`` is the duration of the request.
         """
         status, headers = response.status, response.headers
-        shown = tuple(
-            (name, headers[name][:_LONGEST_HEADER]) for name in _SHOWN_HEADERS if name in headers
+        stored = tuple(
+            (name, headers[name][:_MAX_HEADER]) for name in _STORED_HEADERS if name in headers
         )
-        hops = (*request.hops, Hop(request.url, status, shown, "", seconds))
+        hops = (*request.hops, Hop(request.url, status, stored, "", seconds))
         if wants_body(status):
-            return self._file(request, response, hops, now)
+            return self._file_entry(request, response, hops, now)
         if status == 304:
-            return self._unchanged(request, response, hops, now)
+            return self._not_modified(request, response, hops, now)
         if 300 <= status < 400:
             return self._redirect(request, response, hops, now)
         if status in self.statuses.forbidden:
-            return self._definite(request, Answer.FORBIDDEN, headers, hops, now)
+            return self._definite_entry(request, Answer.FORBIDDEN, headers, hops, now)
         if status in self.statuses.unavailable:
-            return self._definite(request, Answer.UNAVAILABLE, headers, hops, now)
-        wanted = retry_after(headers, now) if status in _BUSY else None
-        return as_unreachable(str(request.origin), request.copy, hops, _phrase(status), now, wanted)
+            return self._definite_entry(request, Answer.UNAVAILABLE, headers, hops, now)
+        delay = retry_after(headers, now) if status in _RETRY_AFTER_STATUSES else None
+        why = _status_phrase(status)
+        return unreachable_entry(str(request.origin), request.copy, hops, why, now, delay)
 
     def fail(
         self, request: Request, failure: Failure, now: datetime, seconds: float = 0.0
     ) -> Entry:
-        """Return what is to be kept after a request that got no answer."""
+        """Return the entry to cache after a request without a response."""
         hops = (*request.hops, Hop(request.url, why=failure.why, seconds=seconds))
-        return _unreachable(request, hops, failure.why, now)
+        return _unreachable_entry(request, hops, failure.why, now)
 
-    def _file(
+    def _file_entry(
         self, request: Request, response: Response, hops: tuple[Hop, ...], now: datetime
     ) -> Entry:
-        """Keep a file."""
         headers = response.headers
-        charset = charset_of(headers.get("content-type", ""))
-        body, charset = as_utf8(response.body, charset, response.is_whole)
-        entry = self._definite(request, Answer.FILE, headers, hops, now)
+        charset = declared_charset(headers.get("content-type", ""))
+        body, charset = to_utf8(response.body, charset, response.is_whole)
+        entry = self._definite_entry(request, Answer.FILE, headers, hops, now)
         return replace(
             entry,
             why="",
@@ -198,13 +198,15 @@ class Access:
             last_modified=_validator(headers, "last-modified"),
         )
 
-    def _unchanged(
+    def _not_modified(
         self, request: Request, response: Response, hops: tuple[Hop, ...], now: datetime
     ) -> Entry:
-        """Keep the copy on, if it was asked about."""
+        """Return the copy with a new expiry, if the request was conditional."""
         copy, headers = request.copy, response.headers
         if copy is None or not request.headers:
-            return _unreachable(request, hops, "304 without having been asked for a change", now)
+            return _unreachable_entry(
+                request, hops, "304 Not Modified to an unconditional request", now
+            )
         return replace(
             copy,
             hops=hops,
@@ -220,23 +222,25 @@ class Access:
     def _redirect(
         self, request: Request, response: Response, hops: tuple[Hop, ...], now: datetime
     ) -> Request | Entry:
-        """Follow a redirect, unless there were too many."""
+        """Return the next request; or an entry, if there were too many redirects."""
         headers = response.headers
         if "location" not in headers:
-            return _unreachable(
-                request, hops, f"{_phrase(response.status)} without a Location", now
+            return _unreachable_entry(
+                request, hops, f"{_status_phrase(response.status)} without a Location header", now
             )
         try:
             target = redirect_target(request.url, headers["location"], self.to_ascii)
         except UrlError as error:
-            return _unreachable(request, hops, f"a redirect to {error}", now)
-        circle = any(hop.url == target for hop in hops)
-        if circle or len(hops) > MAX_REDIRECTS:
-            why = "redirects in a circle" if circle else f"more than {MAX_REDIRECTS} redirects"
-            return replace(self._definite(request, Answer.UNAVAILABLE, headers, hops, now), why=why)
+            return _unreachable_entry(request, hops, f"invalid redirect: {error}", now)
+        is_loop = any(hop.url == target for hop in hops)
+        if is_loop or len(hops) > MAX_REDIRECTS:
+            why = "redirect loop" if is_loop else f"more than {MAX_REDIRECTS} redirects"
+            return replace(
+                self._definite_entry(request, Answer.UNAVAILABLE, headers, hops, now), why=why
+            )
         return _request(request.origin, target, hops, request.copy)
 
-    def _definite(
+    def _definite_entry(
         self,
         request: Request,
         answer: Answer,
@@ -244,14 +248,13 @@ class Access:
         hops: tuple[Hop, ...],
         now: datetime,
     ) -> Entry:
-        """Keep a definite answer."""
         return Entry(
             origin=str(request.origin),
             answer=answer,
             url=request.url,
             hops=hops,
             status=hops[-1].status,
-            why=_phrase(hops[-1].status or 0),
+            why=_status_phrase(hops[-1].status or 0),
             body=b"",
             fetched=now,
             expires=expiry(headers, now, self.statuses),
@@ -259,7 +262,7 @@ class Access:
 
 
 def _request(origin: Origin, url: str, hops: tuple[Hop, ...], copy: Entry | None) -> Request:
-    """Ask for a URL; where the copy came from, whether it has changed."""
+    """Return a request; conditional if the copy came from the same URL."""
     headers: list[tuple[str, str]] = []
     if copy is not None and copy.has_copy and copy.url == url:
         if copy.etag is not None and _is_sendable(copy.etag):
@@ -269,22 +272,21 @@ def _request(origin: Origin, url: str, hops: tuple[Hop, ...], copy: Entry | None
     return Request(origin, url, tuple(headers), hops, copy)
 
 
-def _unreachable(request: Request, hops: tuple[Hop, ...], why: str, now: datetime) -> Entry:
-    return as_unreachable(str(request.origin), request.copy, hops, why, now)
+def _unreachable_entry(request: Request, hops: tuple[Hop, ...], why: str, now: datetime) -> Entry:
+    return unreachable_entry(str(request.origin), request.copy, hops, why, now)
 
 
 def _validator(headers: Mapping[str, str], name: str) -> str | None:
-    """Return an ETag or a Last-Modified that can be sent back."""
+    """Return a header's value if it can be sent as a validator, else None."""
     value = headers.get(name, "").strip()
     return value if _is_sendable(value) else None
 
 
 def _is_sendable(value: str) -> bool:
-    return 0 < len(value) <= _LONGEST_HEADER and value.isascii() and value.isprintable()
+    return 0 < len(value) <= _MAX_HEADER and value.isascii() and value.isprintable()
 
 
-def _phrase(status: int) -> str:
-    """Return a status with its name, where it has one."""
+def _status_phrase(status: int) -> str:
     try:
         return f"{status} {http.HTTPStatus(status).phrase}"
     except ValueError:
@@ -292,14 +294,14 @@ def _phrase(status: int) -> str:
 
 
 def coding_failure(headers: Mapping[str, str], known: Iterable[str], body: bytes) -> Failure | None:
-    """Return why a body cannot be read that is in a coding which nobody here knows.
+    """Return the failure for a body with an unknown Content-Encoding, if it is not text.
 
-    Servers also declare codings that are none, such as "utf-8": what is text is read.
+    Some servers declare invalid codings, such as "utf-8", for plain text.
     """
     codings = (each.strip().lower() for each in headers.get("content-encoding", "").split(","))
     unknown = [each for each in codings if each and each not in known]
     if unknown and not is_utf8(body):
-        return Failure(FailureKind.ENCODING, f"its Content-Encoding is {unknown[0][:40]!r}")
+        return Failure(FailureKind.ENCODING, f"unsupported Content-Encoding {unknown[0][:40]!r}")
     return None
 
 
@@ -313,7 +315,7 @@ _REASONS = {
 
 
 class Unreachable(enum.Enum):
-    """What a site that cannot be reached, and of which there is no copy, lets crawlers fetch."""
+    """What crawlers may fetch from an unreachable site whose file is not cached."""
 
     DISALLOW = "disallow"
     """Nothing (RFC 9309 §2.3.1.4)."""
@@ -323,23 +325,23 @@ class Unreachable(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What fetching an origin's robots.txt gave.
+    """The result of fetching an origin's robots.txt.
 
     Attributes:
         origin: The site, as in ``https://example.com``.
         dialect: How its file is read.
-        robots: The file; None where there is none to go by.
-        reason: Why there is none: UNAVAILABLE, UNREACHABLE or FORBIDDEN; None where there is.
-        why: What happened, where not all went well, as part of a sentence; else empty.
-        url: Where the file came from in the end.
+        robots: The file; None if there is none to apply.
+        reason: Why ``robots`` is None: UNAVAILABLE, UNREACHABLE or FORBIDDEN; else None.
+        why: The error, as part of a sentence; empty if there was none.
+        url: The URL of the file after redirects.
         hops: The requests of the last try, in order.
-        fetched: When the site last gave or confirmed what is gone by.
-        expires: Until when the site is not asked again.
-        unreachable_since: Since when it could not be reached; None if it could.
-        is_cut: Whether the file is longer than what is read of one (500 KiB).
-        charset: What the file was in, where that was not UTF-8; robots that read nothing else
-            see another file.
-        unreachable: What it means that the site could not be reached, where that is the reason.
+        fetched: When the definite answer was received or last confirmed.
+        expires: The site is not fetched again before this moment.
+        unreachable_since: When the site became unreachable; None if it is reachable.
+        is_cut: Whether the file exceeds the size limit (500 KiB) and is truncated.
+        charset: The original charset, if not UTF-8; crawlers that support only UTF-8 read such a
+            file differently.
+        unreachable: The policy if ``reason`` is UNREACHABLE.
     """
 
     origin: str
@@ -358,12 +360,12 @@ class Outcome:
 
     @property
     def is_stale(self) -> bool:
-        """Whether the file is an old copy, because the site cannot be reached."""
+        """Whether the file is stale, because the site is unreachable."""
         return self.robots is not None and self.unreachable_since is not None
 
     @property
     def is_downgraded(self) -> bool:
-        """Whether a redirect led from HTTPS to HTTP: anybody may have written the file."""
+        """Whether a redirect led from HTTPS to HTTP: the file may be forged."""
         secure = [hop.url.startswith("https:") for hop in self.hops]
         return any(first and not then for first, then in itertools.pairwise(secure))
 
@@ -373,29 +375,28 @@ class Outcome:
         return self.robots.sitemaps if self.robots is not None else ()
 
     def crawl_delay(self, agent: str | Sequence[str]) -> float | None:
-        """Return the seconds between two requests that the file asks of a robot, or None."""
+        """Return the crawl delay for a crawler in seconds, or None."""
         return self.robots.rules_for(agent).crawl_delay if self.robots is not None else None
 
     def allowed(self, url: str, agent: str | Sequence[str]) -> bool:
-        """Tell whether a robot may fetch a URL of this origin, or a path on it.
+        """Return whether a crawler may fetch a URL of this origin, or a path on it.
 
-        A URL is read as browsers read it (see `koster.origins.as_browsers_read`), a path as it
-        stands.
+        URLs are normalized as in browsers (see `koster.origins.as_browsers_read`), paths are not.
         """
         if self.robots is not None:
             return self.robots.allowed(as_browsers_read(url), agent)
         return self.decide(url, agent).allowed
 
     def decide(self, url: str, agent: str | Sequence[str]) -> Decision:
-        """Decide as `allowed` does, with the reason."""
+        """Return whether a crawler may fetch a URL or path, with the reason."""
         robots = self.robots if self.robots is not None else parse(b"", self.dialect)
         return self.decide_by(robots.rules_for(agent), url)
 
     def decide_by(self, rules: Rules, url: str) -> Decision:
-        """Decide as `decide` does, by rules of the file that were prepared."""
-        read = as_browsers_read(url)
-        decision = rules.decide(read)
-        if read is not url:
+        """Decide like `decide`, with rules of the file prepared by the caller."""
+        normalized = as_browsers_read(url)
+        decision = rules.decide(normalized)
+        if normalized is not url:
             decision = replace(decision, url=url)
         if self.reason is None or decision.reason is Reason.ROBOTS_TXT:
             return decision
@@ -405,8 +406,8 @@ class Outcome:
         return replace(decision, allowed=allowed, reason=self.reason, why=self.why)
 
 
-def read_as(outcome: Outcome, dialect: Dialect) -> Outcome:
-    """Return an outcome with its file read in a dialect that reads statuses alike."""
+def with_dialect(outcome: Outcome, dialect: Dialect) -> Outcome:
+    """Return an outcome for another dialect with the same `Statuses`."""
     if outcome.dialect == dialect:
         return outcome
     robots = None if outcome.robots is None else parse(outcome.robots.body, dialect)

@@ -1,4 +1,4 @@
-"""Who may: the known crawlers against a robots.txt, by what they fetch pages for."""
+"""Audit: what known crawlers may fetch, by purpose."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "Verdict", "audit"]
 
-#: What the summary speaks of.
-_SPOKEN_OF = (
+#: The purposes in the summary.
+_SUMMARY_PURPOSES = (
     *(Purpose.SEARCH, Purpose.AI_SEARCH, Purpose.USER_FETCH, Purpose.TRAINING, Purpose.DATASET),
 )
-#: Those whose operators do not say that they obey the file, or are not believed.
+#: Crawlers that may ignore the file.
 _DOUBTFUL = (Obeys.UNDOCUMENTED, Obeys.DISPUTED)
-#: So many names stand in the summary.
-_NAMED = 5
+#: Maximum number of names per purpose in the summary.
+_MAX_NAMES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a crawler may not fetch: all, some or none of the site.
+    """How much of the site is blocked for a crawler: all, some or none.
 
-    ``extent`` is what holds: none for who obeys no group that the file has for it. ``is_named``: a
-    group names it. ``rule`` is the one that closes the site to it, or the widest of those that
-    close a part of it, ``closing`` how many of these there are; ``url`` is one that it may not
-    fetch. ``may_enter`` is whether it may fetch the start page.
+    ``extent`` takes into account what the crawler obeys: none if it ignores the file's groups.
+    ``is_named``: a group names it. ``rule`` is the rule that blocks the site, or the widest one
+    that blocks a part of it, ``closing`` the number of such rules; ``url`` is a blocked URL.
+    ``may_enter`` is whether the start page is allowed.
     """
 
     crawler: Crawler
@@ -51,18 +51,18 @@ class Verdict:
 
     @property
     def how(self) -> str:
-        """How the crawler comes to it, in words."""
+        """Why the crawler has this verdict, in words."""
         if self.crawler.obeys is Obeys.NOTHING:
             return "does not read the file"
         if self.crawler.obeys is Obeys.OWN_GROUPS and not self.is_named:
             return "not named; obeys no *"
         how = "by name" if self.is_named else "by *"
-        is_partly_out = self.extent is Extent.SOME and not self.may_enter
-        return f"{how}, not the start page" if is_partly_out else how
+        is_start_page_blocked = self.extent is Extent.SOME and not self.may_enter
+        return f"{how}, not the start page" if is_start_page_blocked else how
 
     @property
     def line(self) -> str:
-        """The line that decides, and how many more do so."""
+        """The rule that decides with its line, and the number of further ones."""
         if self.rule is None:
             return ""
         more = f" (and {self.closing - 1} more)" if self.closing > 1 else ""
@@ -71,7 +71,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What a file says to all known crawlers."""
+    """The audit of a file for known crawlers."""
 
     verdicts: tuple[Verdict, ...]
     preferences: tuple[Preference, ...]
@@ -84,29 +84,35 @@ class Audit:
 
     @property
     def purposes(self) -> tuple[Purpose, ...]:
-        """The purposes that there are crawlers for."""
+        """The purposes that have crawlers."""
         return tuple(purpose for purpose in Purpose if self.of(purpose))
 
     @property
     def summary(self) -> str:
-        """Who may and who may not, in a sentence."""
-        parts = [_told(purpose, self.of(purpose)) for purpose in _SPOKEN_OF if self.of(purpose)]
+        """A summary by purpose, in one or two sentences."""
+        parts = [
+            _summarize(purpose, self.of(purpose))
+            for purpose in _SUMMARY_PURPOSES
+            if self.of(purpose)
+        ]
         sentence = "; ".join(parts)
-        said = ", ".join(dict.fromkeys(f"{each.key}={each.value}" for each in self.preferences))
-        stated = f" The file states {said}." if said else ""
+        preferences = ", ".join(
+            dict.fromkeys(f"{each.key}={each.value}" for each in self.preferences)
+        )
+        stated = f" The file states {preferences}." if preferences else ""
         return f"{sentence[:1].upper()}{sentence[1:]}.{stated}"
 
 
 def audit(
     robots: RobotsTxt, crawlers: Iterable[Crawler] | None = None, budget: Budget | None = None
 ) -> Audit:
-    """Return what a file says to crawlers: all known ones, if none are given.
+    """Audit a file for some crawlers; default: all known ones.
 
     Raises:
         MissingExtraError: none are given, and the registry is not installed.
     """
-    judge = _Judge(robots, budget or Budget())
-    verdicts = tuple(map(judge.verdict, known() if crawlers is None else crawlers))
+    auditor = _Auditor(robots, budget or Budget())
+    verdicts = tuple(map(auditor.verdict, known() if crawlers is None else crawlers))
     preferences = {
         (each.line, each.key): each
         for name in ("*", *(verdict.crawler.token for verdict in verdicts if verdict.is_named))
@@ -115,8 +121,8 @@ def audit(
     return Audit(verdicts, tuple(preferences.values()), robots.licenses, robots.sitemaps)
 
 
-class _Judge:
-    """Finds what crawlers may; those that have the same rules are judged once."""
+class _Auditor:
+    """Computes verdicts; crawlers with the same rules share the work."""
 
     def __init__(self, robots: RobotsTxt, budget: Budget) -> None:
         self._robots = robots
@@ -124,16 +130,15 @@ class _Judge:
         self._found: dict[tuple[int, ...], tuple[Classification, Rule | None, int, bool]] = {}
 
     def verdict(self, crawler: Crawler) -> Verdict:
-        """Return what a crawler may not fetch."""
         rules = self._robots.rules_for(crawler.token)
-        is_bound = crawler.obeys is not Obeys.NOTHING and (
+        obeys_file = crawler.obeys is not Obeys.NOTHING and (
             crawler.obeys is not Obeys.OWN_GROUPS or rules.is_named
         )
-        if not is_bound:
+        if not obeys_file:
             return Verdict(crawler, Extent.NONE, rules.is_named)
         key = rules.group_lines
         if key not in self._found:
-            self._found[key] = self._judged(rules)
+            self._found[key] = self._classify(rules)
         found, rule, closing, may_enter = self._found[key]
         return Verdict(
             crawler,
@@ -146,8 +151,8 @@ class _Judge:
             closing,
         )
 
-    def _judged(self, rules: Rules) -> tuple[Classification, Rule | None, int, bool]:
-        """Return how much is closed, by which rule and how many, and whether one may enter."""
+    def _classify(self, rules: Rules) -> tuple[Classification, Rule | None, int, bool]:
+        """Return the classification, widest rule, number of rules, and whether / is allowed."""
         found = classify(rules, self._budget)
         rule = found.rule
         if found.extent is not Extent.SOME or rule is None:
@@ -165,26 +170,24 @@ class _Judge:
         return found, widest, len(closing), rules.allowed("/")
 
 
-def _told(purpose: Purpose, verdicts: tuple[Verdict, ...]) -> str:
-    """Say in some words who of a purpose may."""
-    counted = Counter(each.extent for each in verdicts)
-    open_to = counted[Extent.NONE] + counted[Extent.SOME]
+def _summarize(purpose: Purpose, verdicts: tuple[Verdict, ...]) -> str:
+    counts = Counter(each.extent for each in verdicts)
+    open_to = counts[Extent.NONE] + counts[Extent.SOME]
     total = len(verdicts)
-    partly = " in part" if counted[Extent.SOME] > counted[Extent.NONE] else ""
-    if counted[Extent.ALL] == 0:
-        return f"{purpose} may{partly}"
+    access = "partly blocked" if counts[Extent.SOME] > counts[Extent.NONE] else "allowed"
+    if counts[Extent.ALL] == 0:
+        return f"{purpose}: {access}"
     if open_to == 0:
         doubtful = sum(each.crawler.obeys in _DOUBTFUL for each in verdicts)
-        doubt = f" (whether {doubtful} of {total} obey it is open)" if doubtful else ""
-        return f"{purpose} may not{doubt}"
-    if open_to <= counted[Extent.ALL]:
+        doubt = f" ({doubtful} of {total} crawlers may ignore it)" if doubtful else ""
+        return f"{purpose}: blocked{doubt}"
+    if open_to <= counts[Extent.ALL]:
         names = [each.crawler.token for each in verdicts if each.extent is not Extent.ALL]
-        told = f"{open_to} of {total} {purpose} crawlers are not covered"
-        return f"{purpose} may not, but {told}: {_names(names)}"
+        return f"{purpose}: blocked, except {open_to} of {total} ({_names(names)})"
     names = [each.crawler.token for each in verdicts if each.extent is Extent.ALL]
-    return f"{purpose} may{partly}, but for {len(names)} of {total}: {_names(names)}"
+    return f"{purpose}: {access}, but blocked for {len(names)} of {total} ({_names(names)})"
 
 
 def _names(names: list[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")

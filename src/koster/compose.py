@@ -1,7 +1,7 @@
-"""Compose: a robots.txt from what its author wants, with the robots of the registry by name.
+"""Compose a robots.txt from its author's intentions, naming the crawlers of the registry.
 
-A robot that a group names obeys no other group, so that every group here says all that is for its
-robots: the paths that are closed to everybody stand in each.
+A crawler obeys only the groups that name it, so every group has all rules for its crawlers: each
+one repeats the paths blocked for everybody.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .analysis import Extent, classify, difference, rule_sets
 from .crawlers import Obeys, Purpose, known
-from .diff import MOST_ASKED, Comparison, compare
+from .diff import MAX_AGENTS, Comparison, compare
 from .model import RULES, Directive, LineKind, Scope
 from .robots import parse
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from .robots import RobotsTxt, Rules
 
 
-#: What is said of a purpose.
+#: The intentions for a purpose.
 ALLOW, DISALLOW = "allow", "disallow"
 
-#: A page of which no rule speaks by name.
+#: A page that no rule names.
 _ANY_PAGE = "/7d1c-any/page"
 
-#: So many stars make a rule count for more than all others: no pattern that is meant is as long.
-_STARS = 2_000
+#: So many stars make a rule longer than every legitimate pattern, so that it takes precedence.
+_STAR_COUNT = 2_000
 
-#: Patterns that every path is like.
+#: Patterns that match every path.
 _EVERYTHING = re.compile(r"/|/?\*+\$?")
 
 _REASONS = {
@@ -51,12 +51,12 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Intentions:
-    """What an author wants.
+    """The author's intentions.
 
-    ``purposes`` says of kinds of crawlers whether they may, ``names`` of single ones whatever they
-    are; ``others`` of everybody else, or None to leave that as it is. ``closed`` are paths for
-    nobody, ``opened`` exceptions from them; ``delay`` is in seconds; ``signals`` are Content-Signal
-    preferences such as ``ai-train=no``.
+    ``purposes`` allows or disallows crawlers by purpose, ``names`` single crawlers, which takes
+    precedence; ``others`` all others, or None for no change. ``closed`` are paths blocked for
+    everybody, ``opened`` exceptions to them; ``delay`` is in seconds; ``signals`` are
+    Content-Signal preferences such as ``ai-train=no``.
     """
 
     purposes: Mapping[Purpose, str] = field(default_factory=dict)
@@ -71,10 +71,9 @@ class Intentions:
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """The file, and what it changes of the one that it was made from.
+    """The composed file, and its changes to the original one.
 
-    ``left_open`` are URLs of paths that were to be closed, which rules that are kept still allow:
-    rules about more than those paths.
+    ``left_open`` are URLs on closed paths that existing, wider rules still allow.
     """
 
     body: bytes
@@ -83,45 +82,45 @@ class Composed:
 
 
 def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
-    """Write a robots.txt.
+    """Compose a robots.txt.
 
     Args:
-        intentions: What is wanted.
-        keep: A file of which everything stays that the intentions do not contradict.
+        intentions: The author's intentions.
+        keep: An existing file; everything that does not contradict the intentions is kept.
 
     Raises:
         MissingExtraError: the registry of crawlers is not installed.
     """
     old = parse(keep)
-    kinds = _kinds(intentions, old)
-    moving = {name.lower() for kind in kinds for name in kind.moving}
+    groups = _crawler_groups(intentions, old)
+    moving = {name.lower() for group in groups for name in group.moving}
     if intentions.others is not None:
         moving.add("*")
     blocks = _blocks(old)
     settings = _Settings(intentions, old)
-    out = [line for block in blocks for line in _kept(block, moving, intentions, settings)]
-    rules = list(dict.fromkeys([*_rules_of_everybody(old, intentions), *_paths(intentions)]))
-    for kind in kinds:
-        out += _group_for(kind, rules, settings.lines())
-    has_everybody = any("*" in block.names for block in blocks) and intentions.others is None
-    if not has_everybody:
-        out += _everybody(intentions, rules, settings.lines())
-    out += _for_own_groups(moving, old, intentions)
+    out = [line for block in blocks for line in _kept_lines(block, moving, intentions, settings)]
+    rules = list(dict.fromkeys([*_existing_star_rules(old, intentions), *_paths(intentions)]))
+    for group in groups:
+        out += _group_for(group, rules, settings.lines())
+    has_star_group = any("*" in block.names for block in blocks) and intentions.others is None
+    if not has_star_group:
+        out += _star_group(intentions, rules, settings.lines())
+    out += _groups_for_star_ignoring(moving, old, intentions)
     have = set(old.sitemaps)
     out += [f"Sitemap: {each}" for each in dict.fromkeys(intentions.sitemaps) if each not in have]
-    body = _text(out)
+    body = _join_lines(out)
     new = parse(body)
     tokens = [each.token for each in known()]
-    return Composed(body, compare(old, new, tokens), _left_open(new, intentions))
+    return Composed(body, compare(old, new, tokens), _still_allowed(new, intentions))
 
 
-def _left_open(robots: RobotsTxt, intentions: Intentions) -> tuple[Decision, ...]:
-    """Return for each rule that makes an exception from a closed path a URL, once a rule."""
+def _still_allowed(robots: RobotsTxt, intentions: Intentions) -> tuple[Decision, ...]:
+    """Return a decision for each rule that allows URLs on closed paths."""
     found: dict[int, Decision] = {}
-    for _, rules in rule_sets(robots, MOST_ASKED) if intentions.closed else ():
-        said = [str(rule) for group in rules.groups for rule in group.rules if rule.pattern]
+    for _, rules in rule_sets(robots, MAX_AGENTS) if intentions.closed else ():
+        lines = [str(rule) for group in rules.groups for rule in group.rules if rule.pattern]
         for path in intentions.closed:
-            for url in _open_under(path, said):
+            for url in _allowed_under(path, lines):
                 decision = rules.decide(url)
                 rule = decision.rule
                 if decision.allowed and rule and rule.pattern not in intentions.opened:
@@ -129,23 +128,24 @@ def _left_open(robots: RobotsTxt, intentions: Intentions) -> tuple[Decision, ...
     return tuple(found.values())
 
 
-def _open_under(path: str, said: list[str]) -> list[str]:
-    """Return URLs that a path matches and rules allow, one for each rule that does."""
+def _allowed_under(path: str, lines: list[str]) -> list[str]:
+    """Return URLs on a path that rules allow, one for each such rule."""
     if path.endswith("$") and "*" not in path:
         return [path[:-1]]
-    closing = path.replace("*", "*" * _STARS, 1) if path.endswith("$") else path + "*" * _STARS
-    found = difference(_rules_of(*said), _rules_of(*said, f"Disallow: {closing}")).found
+    closing = (
+        path.replace("*", "*" * _STAR_COUNT, 1) if path.endswith("$") else path + "*" * _STAR_COUNT
+    )
+    found = difference(_star_rules(*lines), _star_rules(*lines, f"Disallow: {closing}")).found
     return [each.url for each in found]
 
 
-def _rules_of(*lines: str) -> Rules:
-    """Return rules that stand for everybody."""
+def _star_rules(*lines: str) -> Rules:
     return parse("".join(f"{line}\n" for line in ("User-agent: *", *lines))).rules_for("*")
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
-    """Crawlers of which the same is wanted: ``moving`` are those that get a group for that."""
+class _CrawlerGroup:
+    """Crawlers with the same intention; ``moving`` are those that need a new group."""
 
     title: str
     wanted: str
@@ -153,34 +153,38 @@ class _Kind:
     moving: tuple[str, ...]
 
 
-def _kinds(intentions: Intentions, old: RobotsTxt) -> list[_Kind]:
-    """Return of whom something is wanted; who already has it keeps the group that it has."""
-    said = [
-        (f"{_capital(purpose)}: {_REASONS[purpose]}; they", wanted, _with(purpose, intentions))
+def _crawler_groups(intentions: Intentions, old: RobotsTxt) -> list[_CrawlerGroup]:
+    """Return the crawlers by intention; those that already comply keep their group."""
+    intended = [
+        (
+            f"{_capital(purpose)} ({_REASONS[purpose]})",
+            wanted,
+            _tokens_for(purpose, intentions),
+        )
         for purpose, wanted in intentions.purposes.items()
     ]
     for wanted in (ALLOW, DISALLOW):
         names = [name for name, each in intentions.names.items() if each == wanted]
-        said.append(("By name: these", wanted, names))
-    need_names = _need_names(intentions, old)
+        intended.append(("By name", wanted, names))
+    needs_names = _needs_names(intentions, old)
     closed: dict[tuple[int, ...], bool] = {}
 
     def moves(name: str, wanted: str) -> bool:
         rules = old.rules_for(name)
         if wanted == ALLOW:
-            return _shuts_out(rules) if rules.is_named else need_names
+            return _blocks_site(rules) if rules.is_named else needs_names
         if rules.group_lines not in closed:
             closed[rules.group_lines] = classify(rules).extent is Extent.ALL
         return not (rules.is_named and closed[rules.group_lines])
 
     return [
-        _Kind(
+        _CrawlerGroup(
             title,
             wanted,
             tuple(names),
             tuple(name for name in names if moves(name, wanted)),
         )
-        for title, wanted, names in said
+        for title, wanted, names in intended
     ]
 
 
@@ -188,16 +192,18 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _with(purpose: Purpose, intentions: Intentions) -> list[str]:
-    """Return the names of known crawlers with a purpose, but for those of which more is said."""
-    said = {name.lower() for name in intentions.names}
+def _tokens_for(purpose: Purpose, intentions: Intentions) -> list[str]:
+    """Return the tokens of known crawlers with a purpose, except those named individually."""
+    named = {name.lower() for name in intentions.names}
     return [
-        each.token for each in known() if each.purpose is purpose and each.token.lower() not in said
+        each.token
+        for each in known()
+        if each.purpose is purpose and each.token.lower() not in named
     ]
 
 
-def _shuts_out(rules: Rules) -> bool:
-    """Tell whether rules close a site, perhaps but for some pages."""
+def _blocks_site(rules: Rules) -> bool:
+    """Return whether rules block a site, possibly except some pages."""
     if rules.allowed(_ANY_PAGE):
         return False
     patterns = (rule.pattern for group in rules.groups for rule in group.rules if not rule.allow)
@@ -205,12 +211,11 @@ def _shuts_out(rules: Rules) -> bool:
 
 
 def _token(name: str) -> str:
-    """Return the product token of a name, in lower case."""
     return name.partition("/")[0].rstrip("* \t").lower() or name.lower()
 
 
-def _text(lines: Sequence[str]) -> bytes:
-    """Return lines as a file, with one blank line where there are several."""
+def _join_lines(lines: Sequence[str]) -> bytes:
+    """Return lines as a file, with consecutive blank lines merged."""
     found: list[str] = []
     for line in lines:
         if line or (found and found[-1]):
@@ -221,7 +226,7 @@ def _text(lines: Sequence[str]) -> bytes:
 
 
 def _paths(intentions: Intentions) -> list[str]:
-    """Return the rules that hold for all who may."""
+    """Return the rules for all allowed crawlers."""
     return [
         *(f"Disallow: {path}" for path in intentions.closed),
         *(f"Allow: {path}" for path in intentions.opened),
@@ -230,220 +235,221 @@ def _paths(intentions: Intentions) -> list[str]:
 
 @dataclass(slots=True)
 class _Block:
-    """A group of the file that is kept, with the comments above it; the first has no agents.
+    """A part of the existing file: a group, or (the first one) the lines before any group.
 
-    ``lines`` are all of them, those of its agents among them.
+    ``comments`` are the lines above the group, ``lines`` all its lines including User-agent.
     """
 
-    above: list[str] = field(default_factory=list)
+    comments: list[str] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
-    is_first_of_everybody: bool = False
+    is_first_star_group: bool = False
 
     @property
     def agents(self) -> list[Line]:
-        """Those of its agents."""
         return [line for line in self.lines if line.directive is Directive.USER_AGENT]
 
     @property
     def names(self) -> list[str]:
-        """The names of its agents, in lower case."""
         return [_token(line.value) for line in self.agents]
 
     @property
-    def is_shut_out(self) -> bool:
-        """Whether its one rule closes the whole site."""
+    def is_blocked(self) -> bool:
+        """Whether its only rule blocks the whole site."""
         rules = {(line.directive, line.value) for line in self.lines if line.directive in RULES}
         return rules == {(Directive.DISALLOW, "/")}
 
 
 def _blocks(old: RobotsTxt) -> list[_Block]:
-    """Return the parts of a file."""
     blocks = [_Block()]
     is_open = False
     for line in old.lines:
         if line.directive is Directive.USER_AGENT and not is_open:
-            blocks.append(_Block(above=_taken_from_the_end(blocks[-1])))
+            blocks.append(_Block(comments=_pop_trailing_comments(blocks[-1])))
             is_open = True
         blocks[-1].lines.append(line)
         is_open = is_open and line.directive not in RULES
     for block in blocks:
-        if "*" in block.names and not block.is_shut_out:
-            block.is_first_of_everybody = True
+        if "*" in block.names and not block.is_blocked:
+            block.is_first_star_group = True
             break
     return blocks
 
 
-def _taken_from_the_end(block: _Block) -> list[str]:
-    """Take the comments and blank lines from the end of a block: they are about the next."""
+def _pop_trailing_comments(block: _Block) -> list[str]:
+    """Remove and return the comments at the end of a block: they belong to the next one."""
     at = len(block.lines)
     while at and block.lines[at - 1].kind in (LineKind.COMMENT, LineKind.BLANK):
         at -= 1
-    found = [_plain(line) for line in block.lines[at:]]
+    found = [_line_text(line) for line in block.lines[at:]]
     del block.lines[at:]
     return found
 
 
-def _plain(line: Line) -> str:
-    # The mark of a file's beginning is text anywhere else.
+def _line_text(line: Line) -> str:
+    # A byte order mark is text anywhere but at the start of a file.
     return (line.text.removeprefix("\ufeff") if line.number == 1 else line.text).rstrip()
 
 
-def _kept(
+def _kept_lines(
     block: _Block, moving: set[str], intentions: Intentions, settings: _Settings
 ) -> list[str]:
-    """Return the lines of a block, but for names that get groups of their own."""
+    """Return the lines of a block, without agents that get a new group."""
     if not block.agents:
-        return [_plain(line) for line in block.lines]
-    left = [line for line in block.lines if not _is_about(line, moving)]
-    names = [line.value for line in left if line.directive is Directive.USER_AGENT]
+        return [_line_text(line) for line in block.lines]
+    remaining = [line for line in block.lines if not _names_moving_agent(line, moving)]
+    names = [line.value for line in remaining if line.directive is Directive.USER_AGENT]
     if not names:
-        # What belongs to the file and not to the group stays.
-        whole = [_plain(line) for line in left if _is_for_the_file(line)]
-        whole += _taken_from_the_end(block)
-        return [*_apart(block.above), *(["", *whole] if whole else [])]
-    if block.is_shut_out:
-        return [*block.above, *map(_plain, left)]
-    begin = next(number for number, line in enumerate(left) if line.value == names[0])
-    # What was said to those that go alone is not for those that stay, nor for the whole file.
-    left = [line for line in left[:begin] if not _is_for_the_group(line)] + left[begin:]
-    left = [line for line in left if not _contradicts(line, intentions)]
-    is_everybodys = "*" in names
-    # All groups for everybody are one to robots: what is new is said in the first.
-    is_first = set(names) != {"*"} or block.is_first_of_everybody
-    written = {f"{line.directive}: {line.value}" for line in left}
+        # Keep directives for the whole file.
+        whole = [_line_text(line) for line in remaining if _is_file_directive(line)]
+        whole += _pop_trailing_comments(block)
+        return [*_separate_comments(block.comments), *(["", *whole] if whole else [])]
+    if block.is_blocked:
+        return [*block.comments, *map(_line_text, remaining)]
+    begin = next(number for number, line in enumerate(remaining) if line.value == names[0])
+    # Drop directives of the group that stood between removed User-agent lines.
+    remaining = [line for line in remaining[:begin] if not _is_group_directive(line)] + remaining[
+        begin:
+    ]
+    remaining = [line for line in remaining if not _contradicts(line, intentions)]
+    is_star_group = "*" in names
+    # Crawlers merge all groups for *: add new lines only to the first one.
+    is_first = set(names) != {"*"} or block.is_first_star_group
+    written = {f"{line.directive}: {line.value}" for line in remaining}
     more = [rule for rule in _paths(intentions) if rule not in written] if is_first else []
-    if not more and not any(line.directive in RULES for line in left):
-        # Without a rule the group would go on with whatever group comes next.
+    if not more and not any(line.directive in RULES for line in remaining):
+        # Without a rule, the group would merge with the next one.
         more = ["Disallow:"]
-    more += settings.added(block, is_everybodys) if is_first else []
-    lines = [settings.kept(line, is_everybodys) for line in left]
+    more += settings.missing_lines(block, is_star_group) if is_first else []
+    lines = [settings.update_line(line, is_star_group) for line in remaining]
     at = len(lines)
     while at and (not lines[at - 1] or lines[at - 1].startswith("#")):
         at -= 1
-    return [*block.above, *lines[:at], *more, *lines[at:]]
+    return [*block.comments, *lines[:at], *more, *lines[at:]]
 
 
-def _apart(above: list[str]) -> list[str]:
-    """Return those of the comments above a group that a blank line parts from it."""
-    at = len(above)
-    while at and above[at - 1]:
+def _separate_comments(comments: list[str]) -> list[str]:
+    """Return the comments above a group that a blank line separates from it."""
+    at = len(comments)
+    while at and comments[at - 1]:
         at -= 1
-    return above[:at]
+    return comments[:at]
 
 
-def _is_about(line: Line, moving: set[str]) -> bool:
-    """Tell whether a line names a robot that gets a group of its own."""
+def _names_moving_agent(line: Line, moving: set[str]) -> bool:
+    """Return whether a line names an agent that gets a new group."""
     name = _token(line.value)
-    # A name of several words is for the robot of the first, too.
+    # A name of several words also applies to the crawler called by the first word.
     return line.directive is Directive.USER_AGENT and bool({name, *name.split()[:1]} & moving)
 
 
 class _Settings:
-    """What is to be said besides rules, and what of it a file says already."""
+    """The wanted settings besides rules, and those that the existing file already has."""
 
     def __init__(self, intentions: Intentions, old: RobotsTxt) -> None:
-        everybody = old.rules_for("*")
+        star_rules = old.rules_for("*")
         self._delay = intentions.delay
-        self._signals = dict(_pair(each) for each in intentions.signals)
-        self._has_delay = everybody.crawl_delay is not None
-        self._said = {
-            each.key for each in everybody.preferences if each.directive is Directive.CONTENT_SIGNAL
+        self._signals = dict(_parse_signal(each) for each in intentions.signals)
+        self._has_delay = star_rules.crawl_delay is not None
+        self._existing_keys = {
+            each.key
+            for each in star_rules.preferences
+            if each.directive is Directive.CONTENT_SIGNAL
         }
 
     def lines(self) -> list[str]:
-        """Return all of it, for a new group."""
         return [*self._delay_line(), *_signal_line(self._signals)]
 
     def _delay_line(self) -> list[str]:
         return [] if self._delay is None else [f"Crawl-delay: {self._delay:g}"]
 
-    def kept(self, line: Line, is_everybodys: bool) -> str:
-        """Return a line of a group that is kept, with what is to be said in its place."""
+    def update_line(self, line: Line, is_star_group: bool) -> str:
+        """Return a line of a kept group, with its setting updated."""
         if line.directive is Directive.CRAWL_DELAY and self._delay is not None:
             return f"Crawl-delay: {self._delay:g}"
-        if line.directive is Directive.CONTENT_SIGNAL and is_everybodys:
-            said = dict(_pair(each) for each in line.value.split(","))
-            wanted = {key: self._signals.get(key, value) for key, value in said.items()}
-            if wanted != said:
+        if line.directive is Directive.CONTENT_SIGNAL and is_star_group:
+            existing = dict(_parse_signal(each) for each in line.value.split(","))
+            wanted = {key: self._signals.get(key, value) for key, value in existing.items()}
+            if wanted != existing:
                 return _signal_line(wanted)[0]
-        return _plain(line)
+        return _line_text(line)
 
-    def added(self, block: _Block, is_everybodys: bool) -> list[str]:
-        """Return what a group that is kept lacks; a preference is said to everybody alone."""
+    def missing_lines(self, block: _Block, is_star_group: bool) -> list[str]:
+        """Return the settings that a kept group lacks; preferences are added only for ``*``."""
         own = any(line.directive is Directive.CRAWL_DELAY for line in block.lines)
-        delay = [] if own or (is_everybodys and self._has_delay) else self._delay_line()
-        if not is_everybodys:
+        delay = [] if own or (is_star_group and self._has_delay) else self._delay_line()
+        if not is_star_group:
             return delay
-        lacking = {key: value for key, value in self._signals.items() if key not in self._said}
-        return [*delay, *_signal_line(lacking)]
+        missing = {
+            key: value for key, value in self._signals.items() if key not in self._existing_keys
+        }
+        return [*delay, *_signal_line(missing)]
 
 
 def _signal_line(signals: Mapping[str, str]) -> list[str]:
-    told = ", ".join(f"{key}={value}" for key, value in signals.items())
-    return [f"Content-Signal: {told}"] if told else []
+    text = ", ".join(f"{key}={value}" for key, value in signals.items())
+    return [f"Content-Signal: {text}"] if text else []
 
 
-def _pair(signal: str) -> tuple[str, str]:
+def _parse_signal(signal: str) -> tuple[str, str]:
     key, _, value = signal.partition("=")
     return key.strip().lower(), value.strip().lower()
 
 
-def _is_for_the_file(line: Line) -> bool:
+def _is_file_directive(line: Line) -> bool:
     return line.directive is not None and line.directive.scope is Scope.FILE
 
 
-def _is_for_the_group(line: Line) -> bool:
+def _is_group_directive(line: Line) -> bool:
     return line.directive is not None and line.directive.scope is Scope.GROUP
 
 
 def _contradicts(line: Line, intentions: Intentions) -> bool:
-    """Tell whether a rule says what is wanted otherwise."""
     if line.directive not in RULES or not line.value:
         return False
     is_allow = line.directive is Directive.ALLOW
     return any(
-        _is_within(line.value, path) and _meet(line.value, path, is_allow=is_allow)
+        _is_within(line.value, path) and _makes_exception(line.value, path, is_allow=is_allow)
         for path in (intentions.closed if is_allow else intentions.opened)
     )
 
 
 def _is_within(pattern: str, path: str) -> bool:
-    """Tell whether a path matches all that a pattern matches."""
+    """Return whether a path matches everything that a pattern matches."""
     base = f"Disallow: {path}"
-    return difference(_rules_of(base), _rules_of(base, f"Disallow: {pattern}")).are_equal
+    return difference(_star_rules(base), _star_rules(base, f"Disallow: {pattern}")).are_equal
 
 
-def _meet(pattern: str, path: str, *, is_allow: bool) -> bool:
-    """Tell whether a rule makes an exception from one that says the opposite of a path."""
-    # All else is as the rule says, so that only on URLs with that path it can change anything.
+def _makes_exception(pattern: str, path: str, *, is_allow: bool) -> bool:
+    """Return whether a rule makes an exception to the opposite rule for a path."""
+    # Everything else has the rule's verdict, so the rule can only change URLs on that path.
     base = [f"Disallow: {path}"] if is_allow else ["Disallow: /", f"Allow: {path}"]
     rule = f"{'Allow' if is_allow else 'Disallow'}: {pattern}"
-    return not difference(_rules_of(*base, rule), _rules_of(*base)).are_equal
+    return not difference(_star_rules(*base, rule), _star_rules(*base)).are_equal
 
 
-def _need_names(intentions: Intentions, old: RobotsTxt) -> bool:
-    """Tell whether robots that may must be named: everybody may not."""
+def _needs_names(intentions: Intentions, old: RobotsTxt) -> bool:
+    """Return whether allowed crawlers must be named, because ``*`` is blocked."""
     return intentions.others == DISALLOW or (
-        intentions.others is None and _shuts_out(old.rules_for("*"))
+        intentions.others is None and _blocks_site(old.rules_for("*"))
     )
 
 
-def _group_for(kind: _Kind, rules: list[str], settings: list[str]) -> list[str]:
-    """Return the group of crawlers of which the same is wanted."""
-    if not kind.moving:
+def _group_for(group: _CrawlerGroup, rules: list[str], settings: list[str]) -> list[str]:
+    """Return the lines of a group for crawlers with the same intention."""
+    if not group.moving:
         return []
-    may = "may fetch nothing" if kind.wanted == DISALLOW else "may"
-    out = ["", f"# {kind.title} {may}.", *(f"User-agent: {name}" for name in kind.moving)]
-    if kind.wanted == DISALLOW:
+    access = "blocked" if group.wanted == DISALLOW else "allowed"
+    out = ["", f"# {group.title}: {access}.", *(f"User-agent: {name}" for name in group.moving)]
+    if group.wanted == DISALLOW:
         return [*out, "Disallow: /"]
-    # Without a rule the group would go on with the next one.
+    # Without a rule, the group would merge with the next one.
     return [*out, *(rules or ["Disallow:"]), *settings]
 
 
-def _rules_of_everybody(old: RobotsTxt, intentions: Intentions) -> list[str]:
-    """Return the rules for everybody in a file, if they leave the site open."""
+def _existing_star_rules(old: RobotsTxt, intentions: Intentions) -> list[str]:
+    """Return the rules for ``*`` in a file, unless they block the site."""
     rules = old.rules_for("*")
-    if _shuts_out(rules):
+    if _blocks_site(rules):
         return []
     lines = old.lines
     return [
@@ -454,16 +460,16 @@ def _rules_of_everybody(old: RobotsTxt, intentions: Intentions) -> list[str]:
     ]
 
 
-def _everybody(intentions: Intentions, rules: list[str], settings: list[str]) -> list[str]:
-    """Return the group for everybody else, if there is anything to say."""
+def _star_group(intentions: Intentions, rules: list[str], settings: list[str]) -> list[str]:
+    """Return the lines of the group for ``*``, if it is needed."""
     if intentions.others is None and not (_paths(intentions) or settings):
         return []
     if intentions.others == DISALLOW:
-        return ["", "# Everybody else: may fetch nothing.", "User-agent: *", "Disallow: /", ""]
-    may = ": may" if intentions.others == ALLOW else ""
+        return ["", "# All other crawlers: blocked.", "User-agent: *", "Disallow: /", ""]
+    access = ": allowed" if intentions.others == ALLOW else ""
     return [
         "",
-        f"# Everybody else{may}.",
+        f"# All other crawlers{access}.",
         "User-agent: *",
         *(rules or ["Disallow:"]),
         *settings,
@@ -471,9 +477,9 @@ def _everybody(intentions: Intentions, rules: list[str], settings: list[str]) ->
     ]
 
 
-def _for_own_groups(taken: set[str], old: RobotsTxt, intentions: Intentions) -> list[str]:
-    """Return a group for those who obey no group for everybody, so that closed paths are closed."""
-    left = [
+def _groups_for_star_ignoring(taken: set[str], old: RobotsTxt, intentions: Intentions) -> list[str]:
+    """Return a group for crawlers that ignore ``*``, so that they obey closed paths."""
+    remaining = [
         each.token
         for each in known()
         if each.obeys is Obeys.OWN_GROUPS
@@ -481,7 +487,7 @@ def _for_own_groups(taken: set[str], old: RobotsTxt, intentions: Intentions) -> 
         and not old.rules_for(each.token).is_named
     ]
     rules = ["Disallow: /"] if intentions.others == DISALLOW else _paths(intentions)
-    if not left or not rules:
+    if not remaining or not rules:
         return []
-    comment = "# These obey groups that name them, and none for everybody."
-    return ["", comment, *(f"User-agent: {name}" for name in left), *rules, ""]
+    comment = "# These crawlers ignore the * group."
+    return ["", comment, *(f"User-agent: {name}" for name in remaining), *rules, ""]

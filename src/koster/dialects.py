@@ -1,9 +1,9 @@
-"""Dialects: what the standards differ in, as data that each step reads.
+"""Dialects: the differences between the standards, as data that each step reads.
 
-A `Dialect` is a frozen value: one enumerated choice for each thing that a step may do in more
-than one way. The named dialects stand at the end, each with its source; adding one is one
-entry there plus its cases in ``tests/cases``. The default of every field is what `RFC9309`
-does, so that an entry says only where it differs.
+A `Dialect` is a frozen value with one enumerated choice for everything that a step can do in more
+than one way. The named dialects are at the end, each with its source; to add one, add an entry
+there and its cases in ``tests/cases``. The defaults of all fields are those of `RFC9309`, so an
+entry only has the differences.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
-    #: Names in lower case, those that `Names.CHOSEN` tells and ``*``, the number of each one's
-    #: group, and the agent that asks: gives the numbers of the groups that are for it, in the
-    #: order in which they count; without any, those for everybody hold.
+    #: Takes names in lower case (`Names.CHOSEN` says which, and ``*``), the number of the group of
+    #: each, and the agent. Returns the numbers of the groups that apply, in order of priority; if
+    #: there are none, the ``*`` groups apply.
     Choose: TypeAlias = Callable[[Sequence[bytes], Sequence[int], bytes], Sequence[int]]
-    #: The value of a rule, and whether it allows: gives the patterns to match in its place, each
-    #: with how many bytes it counts for, or -1 for as many as it has.
+    #: Takes the value of a rule and whether it allows. Returns the patterns that replace it, each
+    #: with the length for its priority, or -1 for its own length.
     Rewrite: TypeAlias = Callable[[bytes, bool], Iterable[tuple[bytes, int]]]
 
 
 class Bom(enum.IntEnum):
-    """Which bytes before the first line are skipped as a UTF-8 byte order mark."""
+    """Which bytes before the first line are skipped as a UTF-8 byte order mark (BOM)."""
 
     WHOLE = 0
     PARTIAL = 1
-    """Also the first one or two bytes of it."""
+    """Also only its first one or two bytes."""
 
 
 class Keys(enum.IntEnum):
-    """How a key is compared with the spellings of a directive; always without case."""
+    """How the name on a line is compared with the spellings of a directive; ignoring case."""
 
     EQUAL = 0
     PREFIX = 1
-    """The key begins with the spelling: ``allowance`` is Allow."""
+    """The name starts with the spelling: ``allowance`` is Allow."""
 
 
 class Comments(enum.IntEnum):
@@ -58,26 +58,26 @@ class LineEnd(enum.IntEnum):
 
     WHOLE = 0
     BUFFER = 1
-    """As a C string in a buffer of fixed size: up to `BUFFER_OCTETS` and up to the first NUL."""
+    """As a C string in a buffer of fixed size: up to `BUFFER_BYTES` and up to the first NUL."""
 
 
 class Separator(enum.IntEnum):
-    """What stands between key and value."""
+    """What separates directive and value."""
 
     COLON_OR_SPACE = 0
-    """A colon; without one, exactly two words are a key and its value."""
+    """A colon; without one, exactly two words are a directive and its value."""
     COLON = 1
 
 
 class BlankLines(enum.IntEnum):
-    """What a blank line does; one with only a comment is not blank."""
+    """What a blank line does; a line with only a comment is not blank."""
 
     NOTHING = 0
     END_GROUP = 1
 
 
 class GroupNeeds(enum.IntEnum):
-    """What a group must have besides User-agent lines, to be one."""
+    """What a group needs besides User-agent lines."""
 
     NOTHING = 0
     RULES = 1
@@ -87,79 +87,79 @@ class GroupNeeds(enum.IntEnum):
 
 
 class Orphans(enum.IntEnum):
-    """What rules before any User-agent line are."""
+    """What happens to rules before any User-agent line."""
 
     IGNORED = 0
     FOR_EVERYBODY = 1
 
 
 class Names(enum.IntEnum):
-    """How the asked agent finds its groups."""
+    """How the groups of an agent are found."""
 
     PRODUCT_TOKEN = 0
-    """By product token, or by any name that stands in a whole User-Agent header."""
+    """By product token, or by any name in a User-Agent header."""
     LETTERS = 1
     """A name is cut at the first byte outside ``A-Za-z_-`` and equals the agent."""
     SUBSTRING = 2
     """By a name that is a substring of the agent."""
     PREFIX = 3
-    """By a name that the agent begins with; a whole header is searched from its first word on."""
+    """By a name that the agent starts with; in a header, at each word from the first on."""
     CHOSEN = 4
-    """The dialect's own function picks among all names that are a substring of the agent, have it
-    as a substring, or have in them a star, a control character or one that is not ASCII."""
+    """The dialect's own function chooses among the names that are a substring of the agent, contain
+    it, or contain ``*``, a control character or a non-ASCII character."""
 
 
 class Merging(enum.IntEnum):
-    """Which of several groups that are for a robot hold; also of those for everybody."""
+    """Which of several matching groups apply to a crawler; also of several ``*`` groups."""
 
     ALL = 0
     FIRST = 1
 
 
 class UrlPath(enum.IntEnum):
-    """Where in a URL its path begins."""
+    """Where the path of a URL starts."""
 
     AFTER_AUTHORITY = 0
     GOOGLE = 1
-    """At the first ``/``, ``?`` or ``;`` after ``://``, wherever that stands; up to a NUL."""
+    """At the first ``/``, ``?`` or ``;`` after ``://`` anywhere; ends at a NUL."""
 
 
 class Escapes(enum.IntEnum):
-    """The one form that URL and pattern are brought to before they are compared."""
+    """The canonical form in which URLs and patterns are compared."""
 
     CANONICAL = 0
-    """Unreserved bytes plain, every other one escaped with upper-case hex."""
+    """Unreserved bytes are literal, all others escaped with upper-case hex."""
     PATTERN_ONLY = 1
-    """Patterns: upper-case hex, bytes above 127 escaped. The URL as given."""
+    """Patterns: upper-case hex, bytes above 127 escaped. URLs: unchanged."""
     AS_WRITTEN = 2
     DECODED = 3
-    """Every escape decoded but ``%2F``, ``%25``, ``%2A`` and ``%24``; of raw ``*`` and ``$``, the
-    literal ones escaped."""
+    """All escapes decoded except ``%2F``, ``%25``, ``%2A`` and ``%24``; raw ``*`` and ``$`` escaped
+    if they are literal."""
     PLAIN = 4
-    """Every escape decoded but ``%2F`` and ``%25``; in a shell pattern, to a literal byte."""
+    """All escapes decoded except ``%2F`` and ``%25``; in a shell pattern, to literal bytes."""
 
 
 class Patterns(enum.IntEnum):
-    """What is special in a pattern."""
+    """Which characters are special in a pattern."""
 
     WILDCARDS = 0
-    """``*`` is any run of bytes, ``$`` at the end anchors."""
+    """``*`` matches any bytes, ``$`` at the end the end of the path."""
     PREFIX = 1
-    """Nothing is: a pattern is a literal prefix."""
+    """None: a pattern is a literal prefix."""
     SHELL = 2
     """``*``, ``?``, ``[…]``, ``[!…]`` and ``\\``; the whole path must match."""
 
 
 class EmptyRules(enum.IntEnum):
-    """What a rule without a value says."""
+    """What a rule without a value means."""
 
     NOTHING = 0
     OPPOSITE = 1
-    """An empty Allow allows nothing, an empty Disallow everything; on any path."""
+    """An empty Allow disallows, an empty Disallow allows; for all paths."""
 
 
 class Choice(enum.IntEnum):
-    """Which of the matching rules decides: how they are ranked."""
+    """Which of several matching rules decides."""
 
     LONGEST = 0
     """The longest pattern, Allow on a tie, then the earlier line."""
@@ -170,7 +170,7 @@ class Choice(enum.IntEnum):
 
 
 class Unmatched(enum.IntEnum):
-    """What holds where rules are there and none matches."""
+    """The decision if there are rules and none matches."""
 
     ALLOWED = 0
     UNLESS_ALLOWS = 1
@@ -178,14 +178,14 @@ class Unmatched(enum.IntEnum):
 
 
 class RobotsTxtPath(enum.IntEnum):
-    """Whether /robots.txt itself may always be fetched."""
+    """Whether /robots.txt itself is always allowed."""
 
     ALWAYS_ALLOWED = 0
     NOT_SPECIAL = 1
 
 
 class IndexPages(enum.IntEnum):
-    """What ``Allow: …/index.htm…`` allows besides."""
+    """What ``Allow: …/index.htm…`` also allows."""
 
     NOTHING_MORE = 0
     DIRECTORY_TOO = 1
@@ -201,16 +201,16 @@ class WindowEnd(enum.IntEnum):
 
 
 class Rates(enum.IntEnum):
-    """Which of several Request-rates count at a moment; of those that do, the slowest holds."""
+    """Which of several Request-rates apply at a time; the slowest of them is used."""
 
     ALL = 0
-    """All rates whose window includes the moment, and those without a window."""
+    """Rates whose window includes the time, and those without a window."""
     TIMED_FIRST = 1
-    """Rates whose window includes the moment, else those without a window."""
+    """Rates whose window includes the time, else those without a window."""
 
 
 def keys_of(*directives: Directive) -> dict[str, Directive]:
-    """Return directives by their usual keys alone, as `Dialect.spellings` takes them."""
+    """Return directives by their standard spellings only, for `Dialect.spellings`."""
     return {directive.spellings[0]: directive for directive in directives}
 
 
@@ -220,7 +220,7 @@ BUFFER_BYTES = 2083 * 8 - 1
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How the rules of a group are read: paths, patterns and the choice between them."""
+    """How the rules of a group are read: paths, patterns, and which rule decides."""
 
     url_path: UrlPath = UrlPath.AFTER_AUTHORITY
     escapes: Escapes = Escapes.CANONICAL
@@ -237,11 +237,11 @@ _DAY = 24 * 60 * 60
 
 @dataclass(frozen=True, slots=True)
 class Statuses:
-    """What the status of a server's answer says, and for how long, where standards differ.
+    """The status policy: what HTTP statuses mean, and for how long.
 
-    ``forbidden`` statuses disallow everything; ``unavailable`` ones say that there is no file,
-    and so allow everything. Times are in seconds: ``lifetime`` is how long an answer holds that
-    does not say itself, ``longest`` how long one may hold that does.
+    ``forbidden`` statuses disallow everything; ``unavailable`` ones mean that there is no file, so
+    everything is allowed. Times are in seconds: ``lifetime`` is the default lifetime of a
+    response, ``longest`` the maximum for a response that has its own.
     """
 
     forbidden: frozenset[int] = frozenset()
@@ -254,17 +254,15 @@ class Statuses:
 class Dialect:
     """One way to read a robots.txt.
 
-    ``directives`` are the keys it reads, under the spellings of `Directive` or, if there are
-    any, under ``spellings``; any other key makes an unknown line. The first line of a kind in
-    ``closing`` closes a group's list of agents. ``versions`` maps the major number of a
-    Robot-version, directly after a group's agents, to the reading of that group; a group
-    whose minor number is odd, or whose major number is not here, is passed over. Without
-    ``versions`` every group is read by ``reading``.
+    ``directives`` are the ones it supports, with the spellings of `Directive` or, if given, of
+    ``spellings``; all others are unknown directives. The first line of a kind in ``closing`` ends a
+    group's list of agents. ``versions`` maps the major number of a Robot-version, directly after a
+    group's agents, to the reading of that group; a group with an odd minor number, or a major
+    number that is missing here, is ignored. Without ``versions`` all groups use ``reading``.
 
-    The quirks of a single library are not choices here but functions: ``choose`` picks the
-    groups where ``names`` is `Names.CHOSEN`; ``rewrite`` brings the rules whose values are
-    empty or have a byte of ``rewritten`` (all rules, if it is None) into what ``reading``
-    says.
+    The quirks of a single library are not choices here but functions: ``choose`` chooses the groups
+    if ``names`` is `Names.CHOSEN`; ``rewrite`` replaces rules whose values are empty or contain a
+    byte of ``rewritten`` (all rules, if it is None) with patterns for ``reading``.
     """
 
     name: str
@@ -298,13 +296,13 @@ class Dialect:
         return f"<Dialect {self.name}>"
 
 
-# RFC 9309 (2022), with the choices that it leaves open taken as the documentation says.
+# RFC 9309 (2022); docs/dialects.md has the choices that it leaves open.
 RFC9309 = Dialect(
     name="RFC9309",
     source="RFC 9309, Robots Exclusion Protocol, 2022",
 )
 
-# google/robotstxt, April 2026: robots.cc. It reads four keys and hands the others on unread.
+# google/robotstxt, April 2026: robots.cc. It supports four directives and passes on the others.
 GOOGLE = Dialect(
     name="GOOGLE",
     source="google/robotstxt, April 2026",
@@ -339,7 +337,7 @@ MK1994 = Dialect(
         empty_rules=EmptyRules.OPPOSITE,
         choice=Choice.FIRST,
     ),
-    # The document says nothing of statuses; robots of its time read 401 and 403 so.
+    # The document does not mention statuses; crawlers of its time treated 401 and 403 like this.
     statuses=Statuses(forbidden=frozenset({401, 403})),
 )
 
@@ -371,7 +369,7 @@ MK1996 = replace(
     ),
 )
 
-# What Google, Yahoo and Microsoft announced together on 3 June 2008, as
+# The joint announcement of Google, Yahoo and Microsoft, 3 June 2008, as
 # robotexclusionrulesparser documents it (nikitathespider.com).
 GYM2008 = replace(
     MK1996,
@@ -400,7 +398,7 @@ EXTENDED2 = replace(
     rates=Rates.TIMED_FIRST,
 )
 
-# The same document's wording of 1996, which its update of 2002 struck out.
+# The wording of the same document in 1996, which its update of 2002 removed.
 EXTENDED2_1996 = replace(
     EXTENDED2,
     name="EXTENDED2_1996",
@@ -415,8 +413,8 @@ EXTENDED2_1996 = replace(
     },
 )
 
-# draft-ietf-aipref-attach: the paths of Content-Usage match as those of rules do; only that
-# /robots.txt is a path like any other. Not a way to read a file, and so not among the named.
+# draft-ietf-aipref-attach: the paths of Content-Usage match like those of rules, except that
+# /robots.txt is a path like any other. It does not read files, so it is not in `DIALECTS`.
 USAGE_PATHS = Dialect(
     name="USAGE_PATHS",
     source="draft-ietf-aipref-attach",
@@ -433,7 +431,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
 
 
 def dialect_named(name: str) -> Dialect:
-    """Return the dialect of that name, in upper or lower case.
+    """Return the dialect with this name, ignoring case.
 
     Raises:
         UnknownDialectError: no dialect has that name.
@@ -442,4 +440,4 @@ def dialect_named(name: str) -> Dialect:
         return DIALECTS[name.upper()]
     except KeyError:
         known = ", ".join(DIALECTS)
-        raise UnknownDialectError(f"no dialect is named {name!r}; there are {known}") from None
+        raise UnknownDialectError(f"unknown dialect {name!r}; use one of {known}") from None

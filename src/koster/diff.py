@@ -1,7 +1,7 @@
-"""What a change of a robots.txt changes: for whom, on which URLs, and by which lines.
+"""Compare two versions of a robots.txt: what changes for which crawlers, URLs and lines.
 
-Not the text is compared but what it says: for every robot that either file names, for known
-crawlers and for everybody else. An empty comparison is a proof that both files say the same.
+The comparison is semantic: for every agent that either file names, for known crawlers, and for all
+others. An empty comparison proves that both files are equivalent.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
     from .directives import Preference
     from .robots import RobotsTxt, Rules
 
-__all__ = ["EVERYBODY", "MOST_ASKED", "Change", "Comparison", "Setting", "compare"]
+__all__ = ["EVERYBODY", "MAX_AGENTS", "Change", "Comparison", "Setting", "compare"]
 
-#: So many robots are asked about: no file that anyone means names as many in as many ways.
-MOST_ASKED = 5_000
+#: Maximum number of agents to compare; legitimate files name fewer.
+MAX_AGENTS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is said besides rules, before and after: ``name`` of it, and its values as text."""
+    """A setting besides rules: its ``name``, and its values before and after as text."""
 
     name: str
     before: tuple[str, ...]
     after: tuple[str, ...]
 
 
-#: The groups of two rule sets, by their lines, and what else differs: who shares it changes alike.
-_Alike = tuple[tuple[int, ...], tuple[int, ...], tuple[Setting, ...]]
+#: Group lines before and after, and changed settings: agents with the same key change alike.
+_ChangeKey = tuple[tuple[int, ...], tuple[int, ...], tuple[Setting, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What changes for some robots, who all have the same rules before and the same after.
+    """The changes for some agents that have the same rules before, and the same after.
 
-    ``agents`` are those that a file names, or known ones; `EVERYBODY` is among them where robots
-    without a group have these rules.
+    ``agents`` are named in a file, or known crawlers; `EVERYBODY` is included if crawlers without
+    a group have these rules.
     """
 
     agents: tuple[str, ...]
@@ -51,10 +51,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What two files say differently: for robots, and for the whole site.
+    """The differences between two files: for agents, and for the whole site.
 
-    ``compared`` is how many different rule sets there were to compare. ``is_whole``: all robots
-    that a file names were asked about.
+    ``compared`` is the number of distinct rule sets compared. ``is_whole``: all agents named in a
+    file were compared.
     """
 
     changes: tuple[Change, ...]
@@ -64,17 +64,17 @@ class Comparison:
 
     @property
     def is_proved(self) -> bool:
-        """Whether nothing but what is named changes any decision."""
+        """Whether it is proved that no other decision changes."""
         return self.is_whole and all(change.differences.is_proved for change in self.changes)
 
     @property
     def decides_alike(self) -> bool:
-        """Whether it is proved that every robot may fetch what it might before."""
+        """Whether it is proved that no access changes."""
         return self.is_whole and all(change.differences.are_equal for change in self.changes)
 
     @property
     def is_empty(self) -> bool:
-        """Whether both files say the same, also besides rules."""
+        """Whether both files are equivalent, including settings."""
         return self.decides_alike and not (
             self.settings or any(change.settings for change in self.changes)
         )
@@ -83,29 +83,29 @@ class Comparison:
 def compare(
     old: RobotsTxt, new: RobotsTxt, known: Iterable[str] = (), budget: Budget | None = None
 ) -> Comparison:
-    """Return what two files say differently.
+    """Return the differences between two files.
 
     Args:
         old: The file before, in its dialect.
         new: The file after.
-        known: Robots to compare besides those that the files name, such as known crawlers.
-        budget: How much may be done before the answer is *not proved*.
+        known: Agents to compare in addition to those in the files, such as known crawlers.
+        budget: The budget, after which the result is *not proved*.
     """
     budget = budget or Budget()
-    classes: dict[_Alike, list[str]] = {}
-    sets: dict[_Alike, tuple[Rules, Rules]] = {}
+    classes: dict[_ChangeKey, list[str]] = {}
+    sets: dict[_ChangeKey, tuple[Rules, Rules]] = {}
     named = names_in(old, new)
     seen = {name.lower() for names in named for name in names}
     unnamed = [[name] for name in known if name.lower() not in seen]
-    asked = first_of(named)[:MOST_ASKED]
-    of_everybody: dict[object, tuple[Setting, ...]] = {}
-    for names in [*asked, *unnamed]:
+    selected = first_of(named)[:MAX_AGENTS]
+    star_settings: dict[object, tuple[Setting, ...]] = {}
+    for names in [*selected, *unnamed]:
         before, after = old.rules_for(names[0]), new.rules_for(names[0])
         lines = before.group_lines, after.group_lines
-        # Who is not named is told the same as all others who are not.
-        settings = None if before.is_named or after.is_named else of_everybody.get(lines)
+        # All agents without a named group have the same settings.
+        settings = None if before.is_named or after.is_named else star_settings.get(lines)
         if settings is None:
-            settings = of_everybody[lines] = _settings(before, after)
+            settings = star_settings[lines] = _settings(before, after)
         key = *lines, settings
         classes.setdefault(key, []).extend(names)
         sets.setdefault(key, (before, after))
@@ -122,21 +122,21 @@ def compare(
         settings = key[2]
         if settings or not found.are_equal:
             changes.append(Change(tuple(names), found, settings))
-    is_whole = len(named) == len(asked)
-    return Comparison(tuple(changes), _of_files(old, new), len(classes), is_whole)
+    is_whole = len(named) == len(selected)
+    return Comparison(tuple(changes), _file_settings(old, new), len(classes), is_whole)
 
 
 def _settings(before: Rules, after: Rules) -> tuple[Setting, ...]:
-    """Return what is said to a robot besides rules, where it differs."""
-    said = [_said(rules) for rules in (before, after)]
+    """Return the settings of a group that differ."""
+    by_name = [_group_settings(rules) for rules in (before, after)]
     return tuple(
-        Setting(name, said[0][name], said[1][name])
-        for name in said[0]
-        if said[0][name] != said[1][name]
+        Setting(name, by_name[0][name], by_name[1][name])
+        for name in by_name[0]
+        if by_name[0][name] != by_name[1][name]
     )
 
 
-def _said(rules: Rules) -> dict[str, tuple[str, ...]]:
+def _group_settings(rules: Rules) -> dict[str, tuple[str, ...]]:
     delay = rules.crawl_delay
     return {
         "Crawl-delay": () if delay is None else (f"{delay:g} s",),
@@ -146,21 +146,20 @@ def _said(rules: Rules) -> dict[str, tuple[str, ...]]:
             for rate in rules.request_rates
         ),
         "Visit-time": tuple(map(str, rules.visit_times)),
-        "preferences": _told(rules.preferences),
+        "preferences": _format_preferences(rules.preferences),
     }
 
 
-def _told(preferences: Iterable[Preference]) -> tuple[str, ...]:
-    """Return preferences as text, each once, in an order of their own."""
-    told = set()
+def _format_preferences(preferences: Iterable[Preference]) -> tuple[str, ...]:
+    """Return preferences as text, sorted and without duplicates."""
+    texts = set()
     for each in preferences:
         path = f"{each.pattern} " if each.pattern else ""
-        told.add(f"{each.directive}: {path}{each.key}={each.value}")
-    return tuple(sorted(told))
+        texts.add(f"{each.directive}: {path}{each.key}={each.value}")
+    return tuple(sorted(texts))
 
 
-def _of_files(old: RobotsTxt, new: RobotsTxt) -> tuple[Setting, ...]:
-    """Return what is said for the whole site, where it differs."""
+def _file_settings(old: RobotsTxt, new: RobotsTxt) -> tuple[Setting, ...]:
     pairs = (
         ("Sitemap", old.sitemaps, new.sitemaps),
         ("Host", old.hosts, new.hosts),

@@ -1,11 +1,9 @@
-"""Values: delays, rates, windows and preferences, from the text of their lines.
+"""Values of directives: delays, rates, windows and preferences.
 
-Pure functions from the bytes of a value and its line number, and `Values`, which is what some
-lines say together. A value that is not what its directive wants gives None, or nothing: it is
-ignored, never an error.
+Pure functions parse the bytes of a value with its line number; `Values` combines the values of some
+lines. Invalid values return None or an empty list: they are ignored, never an error.
 
-Loaded when someone first asks for a value: deciding needs none of it, and importing it takes
-as long as a fifth of koster.
+Imported on first use: decisions do not need it, and it takes a fifth of koster's import time.
 """
 
 from __future__ import annotations
@@ -27,8 +25,8 @@ if TYPE_CHECKING:
 class RequestRate:
     """``requests`` documents in ``seconds`` seconds, at most; from ``start`` to ``end`` (UTC).
 
-    Without a window both are None. A window may run over midnight; where start and end are
-    equal it is the whole day. ``through_end``: the window runs to the end of its last minute.
+    Without a window both are None. A window may cross midnight; if start and end are equal, it is
+    the whole day. ``through_end``: the window includes its last minute.
     """
 
     requests: int
@@ -46,7 +44,7 @@ class RequestRate:
 
 @dataclass(frozen=True, slots=True)
 class VisitTime:
-    """A window of the day in which robots are welcome (UTC); see `RequestRate` for its ends."""
+    """A window of the day in which visits are allowed (UTC); see `RequestRate` for its ends."""
 
     start: time
     end: time
@@ -61,10 +59,10 @@ class VisitTime:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """What the site says about a use of its content: ``ai-train`` ``no``.
+    """A preference about a use of the site's content, such as ``ai-train`` ``no``.
 
-    ``directive`` is Content-Signal or Content-Usage, which have vocabularies of their own.
-    ``pattern`` is the path that a Content-Usage line is limited to, or None.
+    ``directive`` is Content-Signal or Content-Usage, which have separate vocabularies.
+    ``pattern`` is the path of a Content-Usage line, or None.
     """
 
     directive: Directive
@@ -76,7 +74,7 @@ class Preference:
 
 @dataclass(frozen=True, slots=True)
 class CleanParam:
-    """Query parameters that do not change the page (Yandex), on paths that begin with ``path``."""
+    """Query parameters that do not change the page (Yandex), on paths that start with ``path``."""
 
     names: tuple[str, ...]
     path: str
@@ -91,11 +89,11 @@ _WINDOW = re.compile(_TIME + rb"(?:[ \t]*-[ \t]*|[ \t]+)" + _TIME)
 _RATE = re.compile(rb"(\d{1,9})[ \t]*/[ \t]*(\d{1,9})[ \t]*([smhdSMHD]?)(?:[ \t]+(.*))?", re.DOTALL)
 _DELAY = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
-#: No delay that anyone means is written with more.
+#: Maximum length; legitimate delays are shorter.
 _DELAY_BYTES = 100
 
-#: RFC 9651 §3.2 and §3.3: a member of a dictionary, its value an item or absent (true), and
-#: parameters, which no preference has a use for.
+#: RFC 9651 §3.2 and §3.3: a member of a dictionary; its value is an item or absent (true).
+#: Parameters are ignored.
 _ITEM = (
     rb'(?:-?\d+(?:\.\d+)?|"(?:[ !#-\[\]-~]|\\["\\])*"|[A-Za-z*][!#$%&\'*+.^_`|~0-9A-Za-z:/-]*'
     rb"|:[A-Za-z0-9+/=]*:|\?[01]|@-?\d+)"
@@ -110,7 +108,7 @@ _CLEAN_PARAM_BYTES = 500
 
 
 def delay(value: bytes) -> float | None:
-    """Return a Crawl-delay in seconds, if it is a finite number that is not negative."""
+    """Return a Crawl-delay in seconds, or None if it is not a finite number of at least 0."""
     if len(value) > _DELAY_BYTES or not _DELAY.fullmatch(value):
         return None
     seconds = float(value)
@@ -118,9 +116,9 @@ def delay(value: bytes) -> float | None:
 
 
 def _window(value: bytes, through_end: bool) -> tuple[time, time] | None:
-    """Return start and end of a window; 24:00 is the midnight at the end of the day.
+    """Return start and end of a window; 24:00 is the end of the day.
 
-    A window that runs through its last minute then has 23:59 as that.
+    If the window includes its last minute, 24:00 is returned as 23:59.
     """
     match = _WINDOW.fullmatch(value.strip())
     if match is None:
@@ -158,7 +156,7 @@ def utc(now: datetime) -> datetime:
 
     Raises:
         TypeError: it is not a datetime.
-        ValueError: it does not say in which time zone it is.
+        ValueError: it has no time zone.
     """
     if not isinstance(now, datetime):
         raise TypeError(f"now must be a datetime, not {type(now).__name__}")
@@ -167,7 +165,7 @@ def utc(now: datetime) -> datetime:
     return in_utc(now)
 
 
-#: Windows begin and end on minutes of the day; this is how many it has.
+#: Minutes of a day.
 DAY_MINUTES = 24 * 60
 
 
@@ -177,7 +175,7 @@ def minute_of(at: datetime | time) -> int:
 
 
 def spans(window: RequestRate | VisitTime) -> list[tuple[int, int]]:
-    """Return the minutes of the day that a window has, as spans; one without times has none."""
+    """Return the spans of a window in minutes of the day; empty if it has no times."""
     if window.start is None or window.end is None:
         return []
     start, end = minute_of(window.start), minute_of(window.end)
@@ -187,16 +185,16 @@ def spans(window: RequestRate | VisitTime) -> list[tuple[int, int]]:
     return [(start, end)] if start < end else [(start, DAY_MINUTES), (0, end)]
 
 
-def holds(window: RequestRate | VisitTime, moment: datetime) -> bool:
-    """Tell whether a moment in UTC is in the window; without a window it always is."""
+def applies_at(window: RequestRate | VisitTime, moment: datetime) -> bool:
+    """Return whether a moment in UTC is in a window; True if there are no times."""
     minute = minute_of(moment)
     return window.start is None or any(start <= minute < end for start, end in spans(window))
 
 
 def next_start(windows: Iterable[VisitTime], moment: datetime) -> datetime:
-    """Return when the first of the windows opens after a moment in UTC.
+    """Return when the first window opens after a moment in UTC.
 
-    Where that is after the year 9999 it is the end of that year.
+    Results after the year 9999 become the end of that year.
     """
     day = timedelta(days=1)
     now = _since_midnight(moment.time())
@@ -211,18 +209,18 @@ def _since_midnight(at: time) -> timedelta:
 
 
 def content_signal(value: bytes, line: int) -> list[Preference]:
-    """Return what ``search=yes, ai-train=no`` says. Keys and values compare without case."""
+    """Return the preferences of ``search=yes, ai-train=no``; case-insensitive."""
     found = []
     for part in value.split(b","):
-        key, equals, said = part.partition(b"=")
-        key, said = key.strip().lower(), said.strip().lower()
-        if equals and key and said:
-            found.append(Preference(Directive.CONTENT_SIGNAL, text_of(key), text_of(said), line))
+        key, equals, signal = part.partition(b"=")
+        key, signal = key.strip().lower(), signal.strip().lower()
+        if equals and key and signal:
+            found.append(Preference(Directive.CONTENT_SIGNAL, text_of(key), text_of(signal), line))
     return found
 
 
 def usage_path(value: bytes) -> int:
-    """Return how many bytes of a Content-Usage are its path: 0 if it has none.
+    """Return the length of a Content-Usage's path in bytes; 0 if it has none.
 
     draft-ietf-aipref-attach: a path begins with ``/`` and ends before the first space or tab.
     """
@@ -232,42 +230,42 @@ def usage_path(value: bytes) -> int:
 
 
 def content_usage(value: bytes, line: int) -> list[Preference]:
-    """Return what ``/path train-ai=n, search=y`` says: an RFC 9651 dictionary after a path.
+    """Return the preferences of ``/path train-ai=n, search=y``: a path and an RFC 9651 dictionary.
 
-    Of a key that stands twice the last counts; a dictionary that is malformed says nothing.
+    The last value of a repeated key applies; an invalid dictionary returns an empty list.
     """
     size = usage_path(value)
     pattern = text_of(value[:size]) if size else None
-    said: dict[str, str] = {}
+    usages: dict[str, str] = {}
     members = value[size:].strip(b" \t")
     at = 0
     while at < len(members):
         member = _MEMBER.match(members, at)
         if member is None:
             return []
-        said.pop(text_of(member[1]), None)
-        said[text_of(member[1])] = "?1" if member[2] is None else text_of(member[2])
+        usages.pop(text_of(member[1]), None)
+        usages[text_of(member[1])] = "?1" if member[2] is None else text_of(member[2])
         comma = _after_space(members, member.end())
         at = _after_space(members, comma + 1)
         if comma < len(members) and (members[comma : comma + 1] != b"," or at >= len(members)):
             return []
     return [
-        Preference(Directive.CONTENT_USAGE, key, each, line, pattern) for key, each in said.items()
+        Preference(Directive.CONTENT_USAGE, key, each, line, pattern)
+        for key, each in usages.items()
     ]
 
 
 def _after_space(raw: bytes, at: int) -> int:
-    """Return where spaces and tabs end."""
     space = _SPACE.match(raw, at)
     return space.end() if space else at
 
 
-#: Of two values of one key, which restricts more; of two others the later one counts.
+#: The most restrictive value of a key; of other values the last one applies.
 _RESTRICTS: Mapping[Directive, tuple[str, ...]] = {
     Directive.CONTENT_SIGNAL: ("no",),
     Directive.CONTENT_USAGE: ("n",),
 }
-#: draft-ietf-aipref-vocab: every other value leaves the preference unknown.
+#: Other values are ignored (draft-ietf-aipref-vocab).
 _VOCABULARY: Mapping[Directive, tuple[str, ...]] = {Directive.CONTENT_USAGE: ("y", "n")}
 
 
@@ -286,7 +284,7 @@ def _strictest(preferences: Iterable[Preference]) -> tuple[Preference, ...]:
 
 
 def clean_param(value: bytes, line: int) -> CleanParam | None:
-    """Return what ``p0&p1 /path`` says (Yandex)."""
+    """Return the parameters and path of ``p0&p1 /path`` (Yandex)."""
     words = value.split()
     if not 1 <= len(words) <= 2 or len(value) > _CLEAN_PARAM_BYTES:
         return None
@@ -302,11 +300,11 @@ _PREFERENCES: Mapping[int, Callable[[bytes, int], list[Preference]]] = {
 
 
 class Values:
-    """What some lines say together.
+    """The combined values of some lines.
 
-    ``entries`` are their codes, values and numbers, in file order; ``through_end`` tells
-    whether windows run through their end minute, ``timed_first`` whether rates in their window
-    replace those without one.
+    ``entries`` are their directive codes, values and line numbers, in file order; ``through_end``:
+    windows include their last minute; ``timed_first``: rates with a window take precedence over
+    those without one.
     """
 
     def __init__(
@@ -316,39 +314,38 @@ class Values:
         self._through_end = through_end
         self._timed_first = timed_first
 
-    def _said(self, directive: Directive) -> list[tuple[bytes, int]]:
-        """Return the values and line numbers of a directive."""
+    def _values_of(self, directive: Directive) -> list[tuple[bytes, int]]:
         return [(value, line) for code, value, line in self._entries if code == directive.code]
 
     @property
     def crawl_delay(self) -> float | None:
         """The largest delay."""
-        delays = (delay(value) for value, _ in self._said(Directive.CRAWL_DELAY))
+        delays = (delay(value) for value, _ in self._values_of(Directive.CRAWL_DELAY))
         return max((each for each in delays if each is not None), default=None)
 
     @property
     def request_rates(self) -> tuple[RequestRate, ...]:
         """All rates."""
-        said = self._said(Directive.REQUEST_RATE)
-        rates = (request_rate(value, line, self._through_end) for value, line in said)
+        values = self._values_of(Directive.REQUEST_RATE)
+        rates = (request_rate(value, line, self._through_end) for value, line in values)
         return tuple(each for each in rates if each is not None)
 
     @property
     def visit_times(self) -> tuple[VisitTime, ...]:
         """All windows."""
-        said = self._said(Directive.VISIT_TIME)
-        windows = (visit_time(value, line, self._through_end) for value, line in said)
+        values = self._values_of(Directive.VISIT_TIME)
+        windows = (visit_time(value, line, self._through_end) for value, line in values)
         return tuple(each for each in windows if each is not None)
 
     @property
     def comments(self) -> tuple[str, ...]:
         """All comments that are not empty."""
-        return tuple(text_of(value) for value, _ in self._said(Directive.COMMENT) if value)
+        return tuple(text_of(value) for value, _ in self._values_of(Directive.COMMENT) if value)
 
     @property
     def clean_params(self) -> tuple[CleanParam, ...]:
         """All Clean-param lines."""
-        found = (clean_param(value, line) for value, line in self._said(Directive.CLEAN_PARAM))
+        found = (clean_param(value, line) for value, line in self._values_of(Directive.CLEAN_PARAM))
         return tuple(each for each in found if each is not None)
 
     @property
@@ -364,38 +361,42 @@ class Values:
     def preferences_for(
         self, crawlable: bool, bytes_matched: Callable[[str], int]
     ) -> tuple[Preference, ...]:
-        """Return the preferences that hold for a URL, one for each directive and key.
+        """Return the preferences for a URL, one for each directive and key.
 
-        ``bytes_matched`` gives the bytes of a pattern that matches the URL, else -1.
+        ``bytes_matched`` returns the length of a pattern that matches the URL, else -1.
         """
-        said = self.preferences
-        signals = [each for each in said if each.directive is Directive.CONTENT_SIGNAL]
-        usages = [each for each in said if each.directive is Directive.CONTENT_USAGE]
-        return _strictest(signals + (_longest(usages, bytes_matched) if crawlable else []))
+        preferences = self.preferences
+        signals = [each for each in preferences if each.directive is Directive.CONTENT_SIGNAL]
+        usages = [each for each in preferences if each.directive is Directive.CONTENT_USAGE]
+        return _strictest(
+            signals + (_with_longest_path(usages, bytes_matched) if crawlable else [])
+        )
 
     def interval(self, now: datetime) -> float | None:
-        """Return the seconds between requests at a moment: the slowest that applies."""
+        """Return the seconds between requests at a moment: the longest interval that applies."""
         moment = utc(now)
-        rates = [rate for rate in self.request_rates if holds(rate, moment)]
+        rates = [rate for rate in self.request_rates if applies_at(rate, moment)]
         timed = [rate for rate in rates if rate.start is not None]
         intervals = [rate.interval for rate in (self._timed_first and timed) or rates]
         delay = self.crawl_delay
         return max(intervals if delay is None else [*intervals, delay], default=None)
 
     def open_at(self, now: datetime) -> bool:
-        """Tell whether a moment is in one of the windows, if there are any."""
+        """Return whether a moment is in a window; True if there are no windows."""
         moment = utc(now)
         windows = self.visit_times
-        return not windows or any(holds(window, moment) for window in windows)
+        return not windows or any(applies_at(window, moment) for window in windows)
 
     def next_open(self, now: datetime) -> datetime:
-        """Return the first moment from ``now`` on that is in one of the windows, in UTC."""
+        """Return the first moment in a window, ``now`` or later, in UTC."""
         moment = utc(now)
         return moment if self.open_at(moment) else next_start(self.visit_times, moment)
 
 
-def _longest(usages: list[Preference], bytes_matched: Callable[[str], int]) -> list[Preference]:
-    """Return the Content-Usage preferences with the longest path that matches."""
+def _with_longest_path(
+    usages: list[Preference], bytes_matched: Callable[[str], int]
+) -> list[Preference]:
+    """Return the Content-Usage preferences with the longest matching path."""
     lengths = [bytes_matched(usage.pattern) if usage.pattern else 0 for usage in usages]
     longest = max(lengths, default=-1)
     return [usage for usage, raw in zip(usages, lengths, strict=True) if 0 <= raw == longest]

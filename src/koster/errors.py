@@ -1,6 +1,6 @@
-"""The errors koster raises: for I/O and for misuse, never for what a robots.txt says.
+"""The errors koster raises: for I/O and invalid arguments, never for the content of a robots.txt.
 
-Content cannot raise: any bytes parse, and any URL and agent get an answer.
+Any bytes parse, and every URL and agent gets a decision.
 """
 
 from __future__ import annotations
@@ -11,37 +11,37 @@ if TYPE_CHECKING:
 
 
 class KosterError(Exception):
-    """The parent of every error of koster's own."""
+    """The base class of all errors of koster."""
 
 
 class UnknownDialectError(KosterError, LookupError):
-    """A dialect was asked for by a name that none has."""
+    """The name of a dialect is unknown."""
 
 
 class UnreadableError(KosterError, OSError):
-    """A robots.txt could not be read: the file is missing, a folder, or not ours to open."""
+    """A file cannot be read: it is missing, a folder, or not permitted."""
 
 
 class UrlError(KosterError, ValueError):
-    """A URL was given that belongs to no site: it has no host, or is neither HTTP nor HTTPS."""
+    """A URL is invalid: it has no host, or is neither HTTP nor HTTPS."""
 
 
 class CacheError(KosterError):
-    """A cache did not do what it was asked: it is full, locked, broken or down."""
+    """A cache failed: it is full, locked, broken or down."""
 
 
 class MissingExtraError(KosterError, ImportError):
-    """A part of koster was asked for that needs a package which is not installed."""
+    """A part of koster needs a package that is not installed."""
 
 
 def missing(what: str, extra: str) -> MissingExtraError:
-    """Return the error that says which extra brings what a part of koster needs."""
-    more = f"pip install 'koster[{extra}]' (in a checkout '.[{extra}]')"
-    return MissingExtraError(f"{what} needs more: {more}")
+    """Return the error for a part of koster that needs an extra."""
+    command = f"pip install 'koster[{extra}]' (in a checkout '.[{extra}]')"
+    return MissingExtraError(f"{what} needs the extra {extra!r}: {command}")
 
 
 class TooSoonError(KosterError):
-    """A site may not be asked again before ``until``, which is later than the caller would wait."""
+    """The next turn is at ``until``, which is later than the caller wants to wait."""
 
     def __init__(self, message: str, until: datetime) -> None:
         super().__init__(message)

@@ -1,8 +1,8 @@
 """Expectations: tests for a robots.txt, as data.
 
-A table of TOML: ``robots`` names the file, ``[[expect]]`` tables say who may fetch what,
-``same-as`` names a file that must decide alike, ``no-dead-rules`` asks that every rule decide
-something.
+A TOML file: ``robots`` is the path of the robots.txt, ``[[expect]]`` tables define the expected
+access, ``same-as`` is the path of an equivalent file, ``no-dead-rules`` requires that every rule
+has an effect.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class ExpectationsError(KosterError, ValueError):
-    """A file of expectations is none."""
+    """Invalid expectations file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One thing that is expected: a robot may, or may not, fetch a URL."""
+    """One expectation: whether an agent may fetch a URL."""
 
     agent: str
     url: str
@@ -40,7 +40,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """What is expected of a file. ``robots`` and ``same_as`` are paths or sites as written."""
+    """The expectations for a file. ``robots`` and ``same_as`` are paths or sites as written."""
 
     robots: str | None
     dialect: Dialect
@@ -51,7 +51,7 @@ class Expectations:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How one expectation turned out. ``why`` says what was found, ``line`` where."""
+    """The result of one expectation. ``why`` is the reason of a failure, ``line`` its line."""
 
     name: str
     passed: bool
@@ -64,10 +64,10 @@ _EXPECT_KEYS = {"agent", "allow", "disallow"}
 
 
 def read(text: str) -> Expectations:
-    """Read a file of expectations.
+    """Parse an expectations file.
 
     Raises:
-        ExpectationsError: with what is wrong in it.
+        ExpectationsError: the file is invalid.
 
     >>> read('[[expect]]\\nagent = "Googlebot"\\nallow = "/"\\n').questions
     (Question(agent='Googlebot', url='/', allowed=True),)
@@ -75,32 +75,33 @@ def read(text: str) -> Expectations:
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ExpectationsError(f"is no TOML: {error}") from error
+        raise ExpectationsError(f"invalid TOML: {error}") from error
     _check_keys(table, _KEYS, "the file")
     try:
-        dialect = dialect_named(_of_type(table, "dialect", str, "a name") or RFC9309.name)
+        dialect = dialect_named(_get_typed(table, "dialect", str, "a name") or RFC9309.name)
     except UnknownDialectError as error:
         raise ExpectationsError(str(error)) from error
-    expect = _of_type(table, "expect", list, "[[expect]] tables") or []
+    expect = _get_typed(table, "expect", list, "[[expect]] tables") or []
     found = Expectations(
-        robots=_of_type(table, "robots", str, "a path"),
+        robots=_get_typed(table, "robots", str, "a path"),
         dialect=dialect,
         questions=tuple(question for each in expect for question in _questions(each)),
-        same_as=_of_type(table, "same-as", str, "a path"),
-        no_dead_rules=bool(_of_type(table, "no-dead-rules", bool, "true or false")),
+        same_as=_get_typed(table, "same-as", str, "a path"),
+        no_dead_rules=bool(_get_typed(table, "no-dead-rules", bool, "true or false")),
     )
     if not (found.questions or found.same_as or found.no_dead_rules):
-        raise ExpectationsError("expects nothing: write [[expect]], same-as or no-dead-rules")
+        raise ExpectationsError("no expectations: add [[expect]], same-as or no-dead-rules")
     return found
 
 
 def _check_keys(table: dict[str, Any], known: set[str], where: str) -> None:
     unknown = sorted(set(table) - known)
     if unknown:
-        raise ExpectationsError(f"{where} has {unknown[0]!r}; there are {', '.join(sorted(known))}")
+        keys = ", ".join(sorted(known))
+        raise ExpectationsError(f"unknown key {unknown[0]!r} in {where}: valid keys are {keys}")
 
 
-def _of_type(table: dict[str, Any], key: str, type_: type, what: str) -> Any:
+def _get_typed(table: dict[str, Any], key: str, type_: type, what: str) -> Any:
     value = table.get(key)
     if value is not None and not isinstance(value, type_):
         raise ExpectationsError(f"{key} must be {what}, not {value!r}")
@@ -111,44 +112,44 @@ def _questions(each: object) -> list[Question]:
     if not isinstance(each, dict):
         raise ExpectationsError("expect must be [[expect]] tables")
     _check_keys(each, _EXPECT_KEYS, "[[expect]]")
-    agents = [name for agent in _strings(each, "agent") or ["*"] for name in robots_meant(agent)]
+    agents = [name for agent in _strings(each, "agent") or ["*"] for name in expand_agent(agent)]
     found = [
         Question(agent, url, allowed)
         for agent in agents
         for key, allowed in (("allow", True), ("disallow", False))
-        for url in map(_checked, _strings(each, key))
+        for url in map(_validate_url, _strings(each, key))
     ]
     if not found:
-        raise ExpectationsError("[[expect]] has neither allow nor disallow")
+        raise ExpectationsError("[[expect]] needs allow or disallow")
     return found
 
 
-def _checked(url: str) -> str:
-    """Return a URL, or a path.
+def _validate_url(url: str) -> str:
+    """Return a URL or path.
 
     Raises:
-        ExpectationsError: it is neither, and would be taken for some path.
+        ExpectationsError: it is neither.
     """
     if url.startswith("/") or "://" in url:
         return url
-    raise ExpectationsError(f"{url!r} is neither a path, which begins with /, nor a URL")
+    raise ExpectationsError(f"invalid path or URL {url!r}: a path must start with /")
 
 
-def robots_meant(agent: str) -> list[str]:
-    """Return the robots that are meant: ``@`` and a purpose are all known crawlers with it.
+def expand_agent(agent: str) -> list[str]:
+    """Return an agent, or all known crawlers with a purpose, such as ``@search``.
 
     Raises:
-        ExpectationsError: there is no such purpose, or nobody.
+        ExpectationsError: the agent is empty, the purpose is unknown, or the registry is missing.
     """
     if not agent.startswith("@"):
         if not agent.strip():
-            raise ExpectationsError("an agent has no name")
+            raise ExpectationsError("agent must not be empty")
         return [agent]
-    wanted = agent[1:].lower().replace("-", " ").replace("_", " ")
-    purpose = next((each for each in Purpose if each.value.lower() == wanted), None)
+    requested = agent[1:].lower().replace("-", " ").replace("_", " ")
+    purpose = next((each for each in Purpose if each.value.lower() == requested), None)
     if purpose is None:
-        there_are = ", ".join(f"@{each.value.lower().replace(' ', '-')}" for each in Purpose)
-        raise ExpectationsError(f"{agent!r} is no kind of crawlers; there are {there_are}")
+        valid = ", ".join(f"@{each.value.lower().replace(' ', '-')}" for each in Purpose)
+        raise ExpectationsError(f"unknown purpose {agent!r}: valid purposes are {valid}")
     try:
         return [each.token for each in of_purposes([purpose])]
     except MissingExtraError as error:
@@ -166,27 +167,27 @@ def _strings(table: dict[str, Any], key: str) -> list[str]:
 def check(
     expectations: Expectations, robots: RobotsTxt, same_as: RobotsTxt | None = None
 ) -> list[Result]:
-    """Return how each expectation turns out; ``same_as`` is the file of that name, parsed."""
-    results = [_answer(question, robots) for question in expectations.questions]
+    """Check all expectations; ``same_as`` is the parsed file of that name."""
+    results = [_check_question(question, robots) for question in expectations.questions]
     if expectations.same_as is not None and same_as is not None:
-        results.append(_same(expectations.same_as, same_as, robots))
+        results.append(_check_same_as(expectations.same_as, same_as, robots))
     if expectations.no_dead_rules:
-        results.append(_no_dead_rules(robots))
+        results.append(_check_no_dead_rules(robots))
     return results
 
 
-def _answer(question: Question, robots: RobotsTxt) -> Result:
+def _check_question(question: Question, robots: RobotsTxt) -> Result:
     decision = robots.decide(question.url, question.agent)
     if decision.allowed == question.allowed:
         return Result(str(question), True)
     rule = decision.rule
-    by = f"line {rule.line}: {rule}" if rule else f"no line decides: {decision.reason}"
-    verdict = f"it may{'' if decision.allowed else ' not'} ({by})"
+    by = f"line {rule.line}: {rule}" if rule else str(decision.reason)
+    verdict = f"it is {'allowed' if decision.allowed else 'blocked'} ({by})"
     return Result(str(question), False, verdict, rule.line if rule else None)
 
 
-def _same(name: str, other: RobotsTxt, robots: RobotsTxt) -> Result:
-    title = f"decides as {name} does"
+def _check_same_as(name: str, other: RobotsTxt, robots: RobotsTxt) -> Result:
+    title = f"same decisions as {name}"
     comparison = compare(other, robots)
     if comparison.decides_alike:
         return Result(title, True)
@@ -194,22 +195,22 @@ def _same(name: str, other: RobotsTxt, robots: RobotsTxt) -> Result:
         for each in change.differences.found:
             after = each.after
             line = after.rule.line if after.rule else None
-            verdict = "may" if after.allowed else "may not"
+            here, there = ("allowed", "blocked") if after.allowed else ("blocked", "allowed")
             by = f"line {line}" if line else str(after.reason)
-            why = f"{after.agent} {verdict} fetch {each.url} here ({by}), and there the other way"
+            why = f"{each.url} is {here} for {after.agent} ({by}), but {there} in {name}"
             return Result(title, False, why, line)
-    return Result(title, False, "not proved: the files are too unlike")
+    return Result(title, False, "not proved: the files differ too much")
 
 
-def _no_dead_rules(robots: RobotsTxt) -> Result:
-    title = "every rule decides something"
-    # As koster lint has it: what Google's parser needs is no dead rule.
+def _check_no_dead_rules(robots: RobotsTxt) -> Result:
+    title = "no dead rules"
+    # As in koster lint: a rule that Google's parser needs is not dead.
     beside = (GOOGLE,) if robots.dialect == RFC9309 else ()
     whole = WholeFile(robots, beside)
     for dead, name in whole.surely_dead:
         others = ", ".join(str(rule.line) for rule in dead.covered_by)
-        by = f": line {others} decides in its place" if others else ""
-        why = f"line {dead.rule.line} decides nothing for {name} ({dead.rule}){by}"
+        by = f": overridden by line {others}" if others else ""
+        why = f"line {dead.rule.line} has no effect for {name} ({dead.rule}){by}"
         return Result(title, False, why, dead.rule.line)
     proved = all(each.is_proved for _, _, each in whole.dead)
-    return Result(title, proved, "" if proved else "not proved: the rules are too many")
+    return Result(title, proved, "" if proved else "not proved: too many rules")

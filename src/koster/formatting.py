@@ -1,12 +1,11 @@
-"""Layout: a robots.txt written plainly, or as shortly as can be; that it says the same is proved.
+"""Format or minify a robots.txt, with a proof that it stays equivalent.
 
-`formatted` keeps every line that says something and every comment: keys in their usual spelling,
-one space behind the colon, one blank line between groups, LF, no byte order mark. `minified` drops
-comments, lines that say nothing, and rules without which every robot may fetch what it might
-before.
+`formatted` keeps all directives and comments, and normalizes their layout: usual spelling, one
+space after the colon, one blank line between groups, LF, no byte order mark. `minified` drops
+comments, lines without effect, and redundant rules.
 
-Both take UTF-8. Where a file has text but not one line that can be read, such as one in UTF-16, a
-page or a picture, they raise, because nothing could be proved of it.
+Both take UTF-8. They raise if no line of the file can be read, such as for UTF-16, HTML or an
+image, because nothing could be proved.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ._charsets import MAX_BYTES, as_utf8, marked_charset
+from ._charsets import MAX_BYTES, bom_charset, to_utf8
 from .analysis import Budget, redundant_rules, rule_sets
 from .dialects import GOOGLE, RFC9309
-from .diff import MOST_ASKED, compare
+from .diff import MAX_AGENTS, compare
 from .model import RULES, SPACE, Directive, LineKind
 from .robots import parse
 
@@ -31,17 +30,17 @@ if TYPE_CHECKING:
 _BOM = "\ufeff"
 
 
-class NotTheSame(Exception):  # noqa: N818 - it is no error of the caller's
-    """What was written is not proved to say what was read."""
+class NotTheSame(Exception):  # noqa: N818 - not an error of the caller
+    """The new file is not proved to be equivalent."""
 
 
 def is_readable(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bool:
-    """Tell whether some dialect reads a line of a file, or it has only comments and blank lines."""
+    """Return whether a dialect reads a line of a file, or it has only comments and blank lines."""
     return _is_readable([parse(body, dialect) for dialect in dialects])
 
 
 def _is_readable(readings: list[RobotsTxt]) -> bool:
-    # To make all lines takes long: most files have groups.
+    # Fast path: creating all lines is slow, and most files have groups.
     if any(robots.groups for robots in readings):
         return True
     lines = [line for robots in readings for line in robots.lines]
@@ -51,10 +50,10 @@ def _is_readable(readings: list[RobotsTxt]) -> bool:
 
 
 def formatted(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bytes:
-    """Return a file in its usual layout; every robot may fetch what it might before.
+    """Return a file with normalized layout, proved to be equivalent.
 
     Raises:
-        NotTheSame: that is not proved for one of the dialects.
+        NotTheSame: not proved for one of the dialects.
     """
     readings = _readings(body, dialects)
     lines = parse(body).lines
@@ -62,24 +61,24 @@ def formatted(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> b
     in_rules = False
     for number, line in enumerate(lines):
         if line.directive is Directive.USER_AGENT and in_rules:
-            _part(out, lines, number)
+            _separate_group(out, lines, number)
             in_rules = False
         in_rules = in_rules or line.directive in RULES
-        text = _written(line)
+        text = _format_line(line)
         if text or (out and out[-1]):
             out.append(text)
     while out and not out[-1]:
         out.pop()
-    return _proved(readings, out)
+    return _verify(readings, out)
 
 
 def _readings(body: bytes, dialects: Iterable[Dialect]) -> list[RobotsTxt]:
-    """Return a file as the dialects read it.
+    """Return a file parsed in each dialect.
 
     Raises:
-        NotTheSame: none of them reads a line of it, or it is not in UTF-8.
+        NotTheSame: no dialect reads a line of it, or it is not in UTF-8.
     """
-    if marked_charset(body):
+    if bom_charset(body):
         raise NotTheSame("the file is not in UTF-8")
     readings = [parse(body, dialect) for dialect in dialects]
     if not _is_readable(readings):
@@ -88,25 +87,25 @@ def _readings(body: bytes, dialects: Iterable[Dialect]) -> list[RobotsTxt]:
 
 
 def check_first_part(before: bytes, after: bytes, dialects: Iterable[Dialect]) -> None:
-    """Check that a file says the same to clients, which read the first 500 KiB of it.
+    """Check that a file stays equivalent for crawlers that read only its first 500 KiB.
 
-    ``before`` may have a byte order mark of UTF-16 or UTF-32. What `formatted` and `minified` prove
-    is about the whole file.
+    ``before`` may have a byte order mark of UTF-16 or UTF-32. The proof of `formatted` and
+    `minified` is about the whole file.
 
     Raises:
-        NotTheSame: it does not, or that is not proved for one of the dialects.
+        NotTheSame: not proved for one of the dialects.
     """
     if max(len(before), len(after)) <= MAX_BYTES:
         return
-    parts = [as_utf8(body, None, is_whole=True)[0] for body in (before, after)]
+    parts = [to_utf8(body, None, is_whole=True)[0] for body in (before, after)]
     for dialect in dialects:
         old, new = (parse(part, dialect) for part in parts)
         if not compare(old, new, budget=Budget()).is_empty:
-            raise NotTheSame("crawlers read the first 500 KiB, and would find other rules there")
+            raise NotTheSame("the first 500 KiB, which crawlers read, would have other rules")
 
 
-def _part(out: list[str], lines: tuple[Line, ...], number: int) -> None:
-    """Put a blank line before the comments that stand directly above a group."""
+def _separate_group(out: list[str], lines: tuple[Line, ...], number: int) -> None:
+    """Insert a blank line before the comments directly above a group."""
     at = len(out)
     while at and number and lines[number - 1].kind is LineKind.COMMENT:
         at -= 1
@@ -115,57 +114,57 @@ def _part(out: list[str], lines: tuple[Line, ...], number: int) -> None:
         out.insert(at, "")
 
 
-def _written(line: Line) -> str:
-    """Return a line as it is usually written."""
+def _format_line(line: Line) -> str:
     comment = "" if line.comment is None else f"# {line.comment}".rstrip(SPACE)
     if line.directive is None:
-        return _text_of(line)
+        return _stripped_text(line)
     return "  ".join(filter(None, (f"{line.directive}: {line.value}".rstrip(SPACE), comment)))
 
 
-def _text_of(line: Line) -> str:
-    """Return a line as it stands, without a byte order mark, which only the first has."""
+def _stripped_text(line: Line) -> str:
     text = line.text.removeprefix(_BOM) if line.number == 1 else line.text
     return text.strip(SPACE)
 
 
 def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bytes:
-    """Return a file without what can be left out; every robot may fetch what it might before.
+    """Return a file without comments and redundant lines, proved to be equivalent.
 
     Raises:
-        NotTheSame: that is not proved for one of the dialects.
+        NotTheSame: not proved for one of the dialects.
     """
     readings = _readings(body, dialects)
     groups = _Groups()
-    gone = _redundant(readings)
+    redundant = _redundant_lines(readings)
     drops_empty = not any(robots.dialect.reading.empty_rules for robots in readings)
     for line, *others in zip(*(robots.lines for robots in (parse(body), *readings)), strict=True):
         if line.directive is None:
             if any(each.directive for each in others):
-                groups.add_line(_text_of(line), is_rule=False)
+                groups.add_line(_stripped_text(line), is_rule=False)
         elif line.directive is Directive.USER_AGENT:
             groups.add_agent(line.value)
-        elif line.directive in RULES and (line.number in gone or (drops_empty and not line.value)):
+        elif line.directive in RULES and (
+            line.number in redundant or (drops_empty and not line.value)
+        ):
             groups.close()
         else:
             text = f"{line.directive}: {line.value}".rstrip(SPACE)
             groups.add_line(text, is_rule=line.directive in RULES)
     try:
-        return _proved(readings, groups.written(without_empty=True))
+        return _verify(readings, groups.lines(without_empty=True))
     except NotTheSame:
-        # To some dialects a group without rules says more than none.
-        return _proved(readings, groups.written(without_empty=False))
+        # In some dialects an empty group has an effect.
+        return _verify(readings, groups.lines(without_empty=False))
 
 
-def _redundant(readings: list[RobotsTxt]) -> set[int]:
-    """Return the lines of rules that no dialect needs."""
-    sets = [rules for robots in readings for _, rules in rule_sets(robots, MOST_ASKED)]
+def _redundant_lines(readings: list[RobotsTxt]) -> set[int]:
+    """Return the lines of rules that are redundant in all dialects."""
+    sets = [rules for robots in readings for _, rules in rule_sets(robots, MAX_AGENTS)]
     return {rule.line for rule in redundant_rules(*sets, budget=Budget(2_000, 50_000))}
 
 
 @dataclass(slots=True)
 class _Group:
-    """A group that is written shortly: its names, and all its lines in their order."""
+    """A group of the minified file: its names, and all its lines."""
 
     names: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
@@ -173,20 +172,17 @@ class _Group:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no lines but names."""
         return len(self.lines) == len(self.names)
 
 
 class _Groups:
-    """A file that is written shortly."""
-
     def __init__(self) -> None:
         self._before: list[str] = []
         self._groups: list[_Group] = []
         self._is_open = False
 
     def add_agent(self, name: str) -> None:
-        """Add a name to the group that is open, or to a new one."""
+        """Add a name to the open group, or to a new one."""
         if not self._is_open:
             self._groups.append(_Group())
         self._is_open = True
@@ -194,11 +190,10 @@ class _Groups:
         self._groups[-1].lines.append(f"{Directive.USER_AGENT}: {name}".rstrip(SPACE))
 
     def close(self) -> None:
-        """Let the next name open a group."""
+        """Close the open group: the next name starts a new one."""
         self._is_open = False
 
     def add_line(self, text: str, *, is_rule: bool) -> None:
-        """Add a line that stays."""
         if not self._groups:
             self._before.append(text)
             return
@@ -207,36 +202,36 @@ class _Groups:
             self._groups[-1].has_rules = True
             self.close()
 
-    def written(self, *, without_empty: bool) -> list[str]:
-        """Return the lines; groups without rules get one that says nothing, or go if they may."""
-        # Everybody may do what no group forbids; who has another group needs none that is empty.
+    def lines(self, *, without_empty: bool) -> list[str]:
+        """Return all lines; groups without rules get an empty rule, or are dropped if redundant."""
+        # An empty group is redundant for * and for agents that have another group.
         full = (each for each in self._groups if not each.is_empty)
-        needless = {"*", *(name for each in full for name in each.names)}
-        left = [
+        redundant_names = {"*", *(name for each in full for name in each.names)}
+        remaining = [
             each
             for each in self._groups
-            if not (without_empty and each.is_empty and needless.issuperset(each.names))
+            if not (without_empty and each.is_empty and redundant_names.issuperset(each.names))
         ]
         out = list(self._before)
-        for group in left:
+        for group in remaining:
             out += group.lines
-            if not group.has_rules and group is not left[-1]:
+            if not group.has_rules and group is not remaining[-1]:
                 out.append("Disallow:")
         return out
 
 
-def _proved(readings: list[RobotsTxt], out: list[str]) -> bytes:
-    """Return lines as a file, if that is proved to say the same.
+def _verify(readings: list[RobotsTxt], out: list[str]) -> bytes:
+    """Return lines as a file, if it is proved to be equivalent.
 
     Raises:
         NotTheSame: it is not.
     """
     after = "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
-    if marked_charset(after):
-        # Bytes that were somewhere in the file would be a byte order mark at its start.
-        raise NotTheSame("the file written so would be read in another charset")
+    if bom_charset(after):
+        # Bytes from elsewhere in the file would become a byte order mark.
+        raise NotTheSame("the new file would be read in another charset")
     for robots in readings:
         if not compare(robots, parse(after, robots.dialect), budget=Budget()).is_empty:
-            told = f"the file written so is not proved to say the same to {robots.dialect}"
-            raise NotTheSame(told)
+            message = f"the new file is not proved to be equivalent in {robots.dialect}"
+            raise NotTheSame(message)
     return after

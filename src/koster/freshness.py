@@ -1,9 +1,9 @@
-"""Freshness: what is kept of an origin, until when it holds, and what it means later. Pure.
+"""Freshness: cache entries, when they expire, and what they mean afterwards. Pure.
 
-An `Entry` is what the last fetches of an origin's robots.txt gave. How long it holds comes from
-the headers of the answer (RFC 9111 §4.2), within the bounds of RFC 9309 §2.4 or of the
-dialect's `Statuses`; what an entry means while the origin is unreachable from RFC 9309
-§2.3.1.4. Time is a parameter, a `datetime` with a time zone.
+An `Entry` is the result of the last fetches of an origin's robots.txt. Its lifetime comes from the
+response headers (RFC 9111 §4.2), within the bounds of RFC 9309 §2.4 or the dialect's `Statuses`;
+what it means while the origin is unreachable comes from RFC 9309 §2.3.1.4. Time is a parameter, a
+`datetime` with a time zone.
 """
 
 from __future__ import annotations
@@ -22,49 +22,46 @@ if TYPE_CHECKING:
 
     from .dialects import Statuses
 
-#: An answer holds for so long even if the server says otherwise: one that says "no-store" is not
-#: to be asked again before every page.
-SHORTEST = timedelta(minutes=1)
+#: Minimum lifetime of an entry: even with "no-store", koster does not fetch again for every page.
+MIN_LIFETIME = timedelta(minutes=1)
 
-#: An origin that is unreachable is asked again when it has been so for as long again, but not
-#: sooner and not later than this.
-FIRST_RETRY = timedelta(minutes=1)
-LAST_RETRY = timedelta(hours=1)
+#: An unreachable origin is retried with exponential backoff, between these bounds.
+MIN_RETRY = timedelta(minutes=1)
+MAX_RETRY = timedelta(hours=1)
 
-#: What a server asks for by Retry-After is kept to, up to this.
-LONGEST_RETRY_AFTER = timedelta(hours=24)
+#: Upper bound for Retry-After.
+MAX_RETRY_AFTER = timedelta(hours=24)
 
-#: RFC 9309 §2.3.1.4: "for example, 30 days".
-GIVES_UP_AFTER = timedelta(days=30)
+#: Then an unreachable origin counts as unavailable (RFC 9309 §2.3.1.4: "for example, 30 days").
+MAX_UNREACHABLE = timedelta(days=30)
 
-#: An outage in which the origin was not tried for so long is a new one: neither two tries a month
-#: apart nor a clock that was wrong make thirty days.
-LONGEST_SILENCE = timedelta(days=7)
+#: After a longer gap between tries a new outage begins: two failures a month apart, or a wrong
+#: clock, are not an outage of 30 days.
+MAX_RETRY_GAP = timedelta(days=7)
 
-#: How far the clocks of those who share a cache may be apart.
-SKEW = timedelta(minutes=5)
+#: Maximum difference between the clocks of processes that share a cache.
+MAX_CLOCK_SKEW = timedelta(minutes=5)
 
 
 class Answer(enum.Enum):
-    """What an origin's last definite answer was."""
+    """The last definite answer of an origin."""
 
     FILE = "file"
     """A robots.txt (2xx)."""
     UNAVAILABLE = "unavailable"
-    """There is none (4xx, or too many redirects): all is allowed."""
+    """No robots.txt (4xx, or too many redirects): everything is allowed."""
     FORBIDDEN = "forbidden"
-    """The site forbids it (401, 403), and the dialect takes that for all."""
+    """Access is forbidden (401, 403), and the dialect then disallows everything."""
     NONE = "none"
-    """There was no definite answer yet."""
+    """No definite answer yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One request for a robots.txt, and what came of it.
+    """One request for a robots.txt, and its result.
 
-    ``status`` is None where no answer came, and ``why`` then says what happened. ``headers`` are
-    those of the answer that matter here, with names in lower case. ``seconds`` is how long it
-    took.
+    ``status`` is None if there was no response; ``why`` is then the error. ``headers`` are the
+    relevant response headers, with names in lower case. ``seconds`` is the duration.
     """
 
     url: str
@@ -76,13 +73,13 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is kept of an origin.
+    """The cache entry of an origin.
 
-    ``answer``, ``url``, ``body`` (as UTF-8), ``charset`` (what it was in, if not that),
-    ``is_cut`` (it was longer), ``etag``, ``last_modified`` and ``fetched`` belong to the last
-    definite answer: where it came from in the end, and when it was had or last confirmed.
-    ``hops``, ``status`` and ``why`` belong to the last try. ``expires`` is until when the origin is
-    not to be asked again. ``unreachable_since`` is set while it could not be reached.
+    ``answer``, ``url``, ``body`` (as UTF-8), ``charset`` (the original one, if not UTF-8),
+    ``is_cut`` (the body is truncated), ``etag``, ``last_modified`` and ``fetched`` belong to the
+    last definite answer: ``url`` is where it came from after redirects, ``fetched`` when it was
+    received or last confirmed. ``hops``, ``status`` and ``why`` belong to the last try. The origin
+    is not fetched again before ``expires``. ``unreachable_since`` is set while it is unreachable.
     """
 
     origin: str
@@ -102,7 +99,7 @@ class Entry:
 
     @property
     def has_copy(self) -> bool:
-        """Whether there is a file, fresh or stale."""
+        """Whether the entry has a file, fresh or stale."""
         return self.answer is Answer.FILE
 
 
@@ -111,7 +108,7 @@ class Standing(enum.Enum):
 
     FILE = "file"
     STALE_FILE = "stale file"
-    """The origin is unreachable, and the file that it last gave holds on."""
+    """The origin is unreachable; its last file still applies."""
     UNAVAILABLE = "unavailable"
     FORBIDDEN = "forbidden"
     UNREACHABLE = "unreachable"
@@ -130,128 +127,133 @@ def standing(entry: Entry, now: datetime) -> Standing:
     since = entry.unreachable_since
     if since is None:
         return _STANDINGS[entry.answer]
-    if now - since >= GIVES_UP_AFTER:
+    if now - since >= MAX_UNREACHABLE:
         return Standing.UNAVAILABLE
     return Standing.STALE_FILE if entry.has_copy else Standing.UNREACHABLE
 
 
 def is_fresh(entry: Entry, now: datetime, statuses: Statuses) -> bool:
-    """Tell whether an entry holds at a moment without asking the origin."""
-    return holds_from(entry, statuses) <= now < entry.expires
+    """Return whether an entry is fresh at a moment."""
+    return fresh_from(entry, statuses) <= now < entry.expires
 
 
-def holds_from(entry: Entry, statuses: Statuses) -> datetime:
-    """Return the moment before which an entry does not hold.
+def fresh_from(entry: Entry, statuses: Statuses) -> datetime:
+    """Return the moment before which an entry does not count as fresh.
 
-    It would hold for longer than any answer may: a clock was set back, or somebody wrote it who
-    has other bounds.
+    Before it, the remaining lifetime would exceed the maximum: a clock was set back, or another
+    program with other bounds wrote the entry.
     """
-    longest = float(statuses.longest)
+    max_lifetime = float(statuses.longest)
     if entry.unreachable_since is not None:
-        longest = max(longest, LONGEST_RETRY_AFTER.total_seconds())
-    return later(entry.expires, -longest - SKEW.total_seconds())
+        max_lifetime = max(max_lifetime, MAX_RETRY_AFTER.total_seconds())
+    return later(entry.expires, -max_lifetime - MAX_CLOCK_SKEW.total_seconds())
 
 
 def expiry(headers: Mapping[str, str], now: datetime, statuses: Statuses) -> datetime:
-    """Return until when a definite answer holds: as its headers say, within bounds.
+    """Return when a definite answer expires, according to its headers and within bounds.
 
-    ``headers`` have names in lower case.
+    Names in ``headers`` are in lower case.
     """
-    seconds = _lifetime(headers, now)
+    seconds = _freshness_lifetime(headers, now)
     if seconds is None:
         seconds = statuses.lifetime
-    return later(now, min(max(seconds, SHORTEST.total_seconds()), statuses.longest))
+    return later(now, min(max(seconds, MIN_LIFETIME.total_seconds()), statuses.longest))
 
 
 _DIGITS = re.compile(r"[0-9]{1,18}\Z")
 
 
-def _lifetime(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Return the seconds for which an answer is fresh (RFC 9111 §4.2.1), or None."""
-    said = {}
+def _freshness_lifetime(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Return the seconds for which a response is fresh (RFC 9111 §4.2.1), or None."""
+    directives = {}
     for directive in headers.get("cache-control", "").split(","):
         name, _, value = directive.partition("=")
-        said[name.strip().lower()] = value.strip().strip('"')
-    if "no-store" in said or "no-cache" in said:
+        directives[name.strip().lower()] = value.strip().strip('"')
+    if "no-store" in directives or "no-cache" in directives:
         return 0.0
     age = headers.get("age", "")
-    spent = float(age) if _DIGITS.match(age) else 0.0
-    if "max-age" in said:
-        # One that cannot be read is stale (RFC 9111 §4.2.1).
-        return float(said["max-age"]) - spent if _DIGITS.match(said["max-age"]) else 0.0
+    current_age = float(age) if _DIGITS.match(age) else 0.0
+    if "max-age" in directives:
+        # With an invalid value it is stale (RFC 9111 §4.2.1).
+        return (
+            float(directives["max-age"]) - current_age
+            if _DIGITS.match(directives["max-age"])
+            else 0.0
+        )
     if "expires" in headers:
-        expires = moment_of(headers["expires"])
-        date = moment_of(headers.get("date", "")) or now
-        return 0.0 if expires is None else (expires - date).total_seconds() - spent
+        expires = parse_http_date(headers["expires"])
+        date = parse_http_date(headers.get("date", "")) or now
+        return 0.0 if expires is None else (expires - date).total_seconds() - current_age
     return None
 
 
-def seconds_of(date: str) -> int | None:
-    """Return a date of HTTP in seconds since the epoch, or None if it is none.
+def http_date_seconds(date: str) -> int | None:
+    """Return an HTTP date in seconds since the epoch, or None if it is invalid.
 
-    Its three forms are read (RFC 9110 §5.6.7). One without a zone, as asctime() writes it, is
-    in UTC.
+    Supports its three formats (RFC 9110 §5.6.7). A date without a zone, as in asctime(), is in UTC.
 
     Raises:
-        ValueError: it is beyond what the system counts.
+        ValueError: the date is outside the range of the system.
         OverflowError: the same.
     """
     parsed = email.utils.parsedate_tz(date)
     return None if parsed is None else email.utils.mktime_tz((*parsed[:9], parsed[9] or 0))
 
 
-def moment_of(date: str) -> datetime | None:
-    """Return the moment that a date of HTTP names, or None if it names none.
+def parse_http_date(date: str) -> datetime | None:
+    """Return the moment of an HTTP date, or None if it is invalid.
 
-    >>> moment_of("Sunday, 06-Nov-94 08:49:37 GMT") == moment_of("Sun Nov  6 08:49:37 1994")
-    True
+    >>> parse_http_date("Sunday, 06-Nov-94 08:49:37 GMT").isoformat()
+    '1994-11-06T08:49:37+00:00'
+    >>> parse_http_date("Sun Nov  6 08:49:37 1994").isoformat()
+    '1994-11-06T08:49:37+00:00'
     """
     try:
-        seconds = seconds_of(date[:100])
+        seconds = http_date_seconds(date[:100])
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError, IndexError, TypeError):
         return None
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> timedelta | None:
-    """Return how long the server asks to be left alone (RFC 9110 §10.2.3), or None."""
-    said = headers.get("retry-after", "").strip()
-    if _DIGITS.match(said):
-        wanted = timedelta(seconds=min(float(said), LONGEST_RETRY_AFTER.total_seconds()))
+    """Return the value of Retry-After (RFC 9110 §10.2.3) within bounds, or None."""
+    value = headers.get("retry-after", "").strip()
+    if _DIGITS.match(value):
+        delay = timedelta(seconds=min(float(value), MAX_RETRY_AFTER.total_seconds()))
     else:
-        moment = moment_of(said)
+        moment = parse_http_date(value)
         if moment is None:
             return None
-        wanted = moment - (moment_of(headers.get("date", "")) or now)
-    return min(max(wanted, timedelta(seconds=1)), LONGEST_RETRY_AFTER)
+        delay = moment - (parse_http_date(headers.get("date", "")) or now)
+    return min(max(delay, timedelta(seconds=1)), MAX_RETRY_AFTER)
 
 
-def as_unreachable(
+def unreachable_entry(
     origin: str,
     copy: Entry | None,
     hops: tuple[Hop, ...],
     why: str,
     now: datetime,
-    wanted: timedelta | None = None,
+    delay: timedelta | None = None,
 ) -> Entry:
-    """Return what is kept after a try that gave no definite answer.
+    """Return the entry after a try without a definite answer.
 
     Args:
         origin: The origin that was tried.
-        copy: What was kept before.
+        copy: The previous entry.
         hops: The requests of this try.
-        why: What happened, as part of a sentence.
-        now: When.
-        wanted: How long the server asked to be left alone.
+        why: The error, as part of a sentence.
+        now: The current time.
+        delay: The server's Retry-After.
     """
     since = now
     if copy is not None and copy.unreachable_since is not None:
-        # Until it expired nobody was to try.
-        known_until = later(copy.expires, LONGEST_SILENCE.total_seconds())
-        is_same = copy.unreachable_since <= now <= known_until
-        since = copy.unreachable_since if is_same else now
-    usual = min(max(now - since, FIRST_RETRY), LAST_RETRY)
-    pause = usual if wanted is None else max(wanted, FIRST_RETRY)
+        # There are no tries before the entry expires.
+        outage_until = later(copy.expires, MAX_RETRY_GAP.total_seconds())
+        is_same_outage = copy.unreachable_since <= now <= outage_until
+        since = copy.unreachable_since if is_same_outage else now
+    backoff = min(max(now - since, MIN_RETRY), MAX_RETRY)
+    pause = backoff if delay is None else max(delay, MIN_RETRY)
     expires = later(now, pause.total_seconds())
     status = hops[-1].status if hops else None
     if copy is not None and copy.has_copy:

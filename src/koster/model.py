@@ -1,8 +1,8 @@
-"""The values that koster hands out: frozen, each with the line it comes from.
+"""The values that koster returns: frozen, each with its line.
 
-Lines and columns count from 1; columns count bytes. Text that stood in the file is decoded
-as UTF-8 with bytes that are not UTF-8 kept as lone surrogates (PEP 383), so that
-``value.encode("utf-8", "surrogateescape")`` gives back what was there.
+Lines and columns count from 1; columns count bytes. Text from the file is decoded as UTF-8 with
+invalid bytes as lone surrogates (PEP 383), so ``value.encode("utf-8", "surrogateescape")`` returns
+the original bytes.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from .dialects import Dialect
 
 
-#: What is white space to a line: ASCII's.
+#: White space in lines: that of ASCII.
 SPACE = " \t\n\r\v\f"
 
 
 def text_of(raw: bytes) -> str:
-    """Return bytes of a file as text; those that are not UTF-8 become lone surrogates."""
+    """Decode bytes of a file; invalid UTF-8 becomes lone surrogates."""
     return raw.decode("utf-8", "surrogateescape")
 
 
 def spelt_out(character: str) -> str:
-    r"""Return an escape for a character that cannot be shown; ``\xff`` is a byte of no UTF-8.
+    r"""Return an escape for a character that is not printable; ``\xff`` is an invalid byte.
 
     >>> print(spelt_out("\n"), spelt_out("\u202e"), spelt_out("\udcff"))
     \n \u202e \xff
@@ -38,18 +38,17 @@ def spelt_out(character: str) -> str:
 
 
 class Scope(enum.Enum):
-    """To what a directive's value belongs."""
+    """What a directive applies to."""
 
     GROUP = "group"
     FILE = "file"
 
 
 class Directive(enum.Enum):
-    """The keys that koster knows: the one table of them.
+    """The table of known directives.
 
-    Each entry gives the key as it is usually written, what its value belongs to, and other
-    spellings that are read as the same key. The misspellings are those that
-    google/robotstxt accepts; keys compare without case.
+    Each entry has the usual name, the scope, and alternative spellings. The misspellings are those
+    that google/robotstxt accepts; names compare case-insensitively.
     """
 
     USER_AGENT = "User-agent", Scope.GROUP, "useragent", "user agent"
@@ -76,7 +75,7 @@ class Directive(enum.Enum):
     spellings: tuple[str, ...]
 
     def __new__(cls, name: str, scope: Scope, *others: str) -> Directive:  # noqa: PYI034
-        """Take an entry of the table; its code is its place in it."""
+        """Create a member; its code is its position in the table, from 1."""
         member = object.__new__(cls)
         member._value_ = name
         member.code = len(cls.__members__) + 1
@@ -91,48 +90,48 @@ class Directive(enum.Enum):
 #: The directives that are rules.
 RULES = (Directive.ALLOW, Directive.DISALLOW)
 
-#: The directive that has a code in the tables of the engine.
+#: Directives by their code in the engine's tables.
 DIRECTIVE_OF: dict[int, Directive] = {directive.code: directive for directive in Directive}
 
 
 class LineKind(enum.StrEnum):
-    """What a line of a robots.txt is."""
+    """The kind of a line."""
 
     BLANK = "blank"
     COMMENT = "comment"
     DIRECTIVE = "directive"
     UNKNOWN = "unknown"
-    """A key and a value, but no key that the dialect reads."""
+    """An unknown directive, or one that the dialect does not support."""
     MALFORMED = "malformed"
-    """Neither a key and a value nor two words."""
+    """Not a directive with a value, and not two words."""
 
 
 class Reason(enum.StrEnum):
-    """Why a decision came out as it did."""
+    """The reason of a decision."""
 
     RULE = "rule"
-    """A rule matched; the decision names it."""
+    """A rule matches; see ``rule`` of the decision."""
     NO_RULE = "no rule"
-    """A group is for this robot, and none of its rules matches."""
+    """A group applies to the crawler, but none of its rules matches."""
     NO_GROUP = "no group"
-    """No group is for this robot, and there is none for everybody."""
+    """No group applies to the crawler, and there is no group for ``*``."""
     ROBOTS_TXT = "robots.txt"
-    """/robots.txt itself may always be fetched."""
+    """/robots.txt itself is always allowed."""
     UNAVAILABLE = "unavailable"
-    """The site has no robots.txt to be read (4xx)."""
+    """The site has no robots.txt (4xx)."""
     UNREACHABLE = "unreachable"
     """Fetching the site's robots.txt failed (5xx, network)."""
     FORBIDDEN = "forbidden"
-    """The site forbids its robots.txt, and the dialect takes that for all (401, 403)."""
+    """The robots.txt is forbidden (401, 403), and the dialect then disallows everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of the file.
 
-    ``key`` and ``value`` are as written and empty where the line has none; ``comment`` is
-    what follows ``#``, or None. ``column`` is where the value begins, or the key if there
-    is no value.
+    ``key`` is the directive's name and ``value`` its value, as written; both may be empty.
+    ``comment`` is the text after ``#``, or None. ``column`` is the start of the value, or of the
+    key if there is no value.
     """
 
     number: int
@@ -163,8 +162,8 @@ class Rule:
 class Group:
     """A group: the agents it names and its rules, in file order.
 
-    ``line`` is its first User-agent line. ``version`` is its Robot-version as written, where
-    one stands directly after its agents.
+    ``line`` is its first User-agent line. ``version`` is its Robot-version as written, if one
+    directly follows its agents.
     """
 
     agents: tuple[str, ...]
@@ -175,23 +174,23 @@ class Group:
 
 _SENTENCES = {
     Reason.RULE: "{verdict}: line {line}, {rule}",
-    Reason.NO_RULE: "{verdict}: no rule for this robot matches",
-    Reason.NO_GROUP: "{verdict}: no group is for this robot",
-    Reason.ROBOTS_TXT: "{verdict}: /robots.txt itself may always be fetched",
-    Reason.UNAVAILABLE: "{verdict}: the site has no robots.txt to be read",
+    Reason.NO_RULE: "{verdict}: no rule matches",
+    Reason.NO_GROUP: "{verdict}: no group applies",
+    Reason.ROBOTS_TXT: "{verdict}: /robots.txt itself is always allowed",
+    Reason.UNAVAILABLE: "{verdict}: the site has no robots.txt",
     Reason.UNREACHABLE: "{verdict}: fetching the site's robots.txt failed",
-    Reason.FORBIDDEN: "{verdict}: the site forbids its robots.txt",
+    Reason.FORBIDDEN: "{verdict}: access to robots.txt is forbidden",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """May this robot fetch this URL, and which line says so.
+    """Whether a crawler may fetch a URL, and which line decides.
 
     ``bool(decision)`` is ``decision.allowed``; ``str(decision)`` is one sentence. ``rule`` is
-    the rule that decided and ``group`` the group it stands in; where no rule decided, ``group``
-    is the first of the groups that are for this robot, if there is one. ``why`` says what
-    happened where fetching the site's file failed, and is empty elsewhere.
+    the rule that decides and ``group`` its group. If no rule decides, ``group`` is the first group
+    that applies to the crawler, if any. ``why`` is the error if fetching the site's file failed,
+    else empty.
     """
 
     allowed: bool
@@ -208,7 +207,7 @@ class Decision:
 
     def __str__(self) -> str:
         agent = self.agent if isinstance(self.agent, str) else ", ".join(self.agent)
-        agent = agent or "A robot without a name"
+        agent = agent or "A crawler without a name"
         verdict = f"{agent} may{'' if self.allowed else ' not'} fetch {self.url}"
         line = self.rule.line if self.rule else 0
         sentence = _SENTENCES[self.reason].format(verdict=verdict, line=line, rule=self.rule)

@@ -1,9 +1,9 @@
-"""Origins: which site a URL belongs to, and where a redirect leads (RFC 6454, RFC 3986 §5).
+"""Origins of URLs, and targets of redirects (RFC 6454, RFC 3986 §5).
 
-Pure functions on text. URLs are read as browsers read them (WHATWG URL): white space around
-them, tabs and line ends in them are dropped, ``\\\\`` is ``/``, any number of slashes may follow
-the scheme. Names of hosts become ASCII by an encoder that the caller hands in; `idna_2003` is
-the one of the standard library.
+Pure functions on text. URLs are parsed as in browsers (WHATWG URL): surrounding white space, tabs
+and line endings are removed, ``\\\\`` is ``/``, and any number of slashes may follow the scheme.
+The caller passes the function that encodes host names in ASCII; `idna_2003` is that of the
+standard library.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    #: The name of a host in lower case: gives it in ASCII, or raises `ValueError`.
+    #: Returns a lower-case host name in ASCII, or raises `ValueError`.
     ToAscii: TypeAlias = Callable[[str], str]
 
 PORTS = {"http": 80, "https": 443}
 
-#: Longer URLs belong to no site.
+#: Maximum length of a URL.
 MAX_URL = 1 << 16
 
-#: Longer redirects are not followed: RFC 9110 §4.1 wants 8,000 bytes to be understood.
+#: Maximum length of a redirect's target: RFC 9110 §4.1 recommends at least 8,000 bytes.
 MAX_LOCATION = 1 << 13
 
-#: What may stand in a host's name in ASCII; the underscore is in real names.
+#: Characters of ASCII host names, including the underscore of real names.
 _HOST = re.compile(r"(?!\.+\Z)[a-z0-9_~!$&'()*+,;=.-]+\Z")
 _ABSOLUTE = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?P<rest>.*)\Z", re.DOTALL)
 _AUTHORITY = re.compile(r"/*(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<query>\?[^#]*)?", re.DOTALL)
-_IGNORED = dict.fromkeys(map(ord, "\t\n\r"))
-_AROUND = "".join(map(chr, range(0x21)))
-#: What stays as it is in a path and query that are put into a request.
-_KEPT = "".join(map(chr, range(0x21, 0x7F)))
+_REMOVED = dict.fromkeys(map(ord, "\t\n\r"))
+_WHITE_SPACE = "".join(map(chr, range(0x21)))
+#: Characters that stay unescaped in the path and query of a request.
+_UNESCAPED = "".join(map(chr, range(0x21, 0x7F)))
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """A site: ``scheme`` is http or https, ``host`` in ASCII (IPv6 in brackets), ``port``.
 
-    ``str(origin)`` is as in ``https://example.com``, with the port if it is not the usual one.
+    ``str(origin)`` is as in ``https://example.com``, with the port if it is not the default.
 
     >>> print(origin_of("HTTPS://user@Example.COM:443/page?x=1"))
     https://example.com
@@ -56,136 +56,138 @@ class Origin:
     port: int
 
     def __str__(self) -> str:
-        usual = self.port == PORTS[self.scheme]
-        return f"{self.scheme}://{self.host}" + ("" if usual else f":{self.port}")
+        is_default_port = self.port == PORTS[self.scheme]
+        return f"{self.scheme}://{self.host}" + ("" if is_default_port else f":{self.port}")
 
     @property
     def robots_url(self) -> str:
-        """Where its robots.txt is."""
+        """The URL of its robots.txt."""
         return f"{self}/robots.txt"
 
 
 def idna_2003(host: str) -> str:
-    """Return a host's name in ASCII, by the encoder of the standard library.
+    """Return a host name in ASCII, by the encoder of the standard library (IDNA 2003).
 
     Raises:
-        ValueError: it has no such form.
+        ValueError: the name is invalid.
     """
-    # Before Python 3.14 the time it takes grows with the square of what it is given.
+    # Before Python 3.14 the encoder takes quadratic time.
     if len(host) > 253:
-        raise ValueError("longer than a host's name can be")
+        raise ValueError("host name longer than 253 characters")
     return host.encode("idna").decode("ascii")
 
 
-#: A URL that means to a browser what it says: no white space, no ``\\``, nothing odd at its start.
-_PLAIN = re.compile(r"https?://[^\x00-\x20\\/][^\x00-\x20\\]*\Z")
+#: A URL that browsers do not change: two slashes after the scheme, no white space, no ``\\``.
+_NORMALIZED = re.compile(r"https?://[^\x00-\x20\\/][^\x00-\x20\\]*\Z")
 
 
 def as_browsers_read(url: str) -> str:
-    """Return a URL of HTTP with its path as a browser reads it, for rules to match.
+    """Return an HTTP URL with its path normalized as in browsers, for matching rules.
 
-    White space around it, tabs and line ends go, ``\\`` becomes ``/``, and the segments ``.`` and
-    ``..`` are resolved: the URL that is matched must be the one that is fetched. Userinfo, host and
-    query stay as they are, and so do paths alone and what is no URL of HTTP.
+    Surrounding white space, tabs and line endings are removed, ``\\`` becomes ``/``, and the
+    segments ``.`` and ``..`` are resolved: rules must match the URL that is fetched. Userinfo, host
+    and query stay unchanged, as do paths and other URLs.
 
     >>> as_browsers_read(" https://example.com\\\\a/../private")
     'https://example.com/private'
     """
-    is_plain = _PLAIN.match(url) and "/." not in url and "%2e" not in url and "%2E" not in url
-    if is_plain:
+    is_normalized = (
+        _NORMALIZED.match(url) and "/." not in url and "%2e" not in url and "%2E" not in url
+    )
+    if is_normalized:
         return url
     parts = _parts(url)
     if parts is None:
         return url
     scheme, authority, path, query = parts
-    return f"{scheme}://{authority}{_without_dots(path)}{query}"
+    return f"{scheme}://{authority}{_remove_dot_segments(path)}{query}"
 
 
 def origin_of(url: str, to_ascii: ToAscii = idna_2003) -> Origin:
     """Return the origin of a URL.
 
     Raises:
-        UrlError: it is no URL of HTTP or HTTPS, or has no host.
+        UrlError: it is not an HTTP or HTTPS URL, or has no valid host.
     """
     return _split(url, to_ascii)[0]
 
 
 def _split(url: str, to_ascii: ToAscii) -> tuple[Origin, str]:
-    """Return the origin of a URL, and what follows it without a fragment.
+    """Return the origin of a URL, and its path and query.
 
     Raises:
-        UrlError: it is no URL of HTTP or HTTPS, or has no host.
+        UrlError: it is not an HTTP or HTTPS URL, or has no valid host.
     """
     if len(url) > MAX_URL:
-        raise UrlError(f"a URL of {len(url):,} characters: {url[:80]!r}…")
+        raise UrlError(f"URL too long ({len(url):,} characters): {url[:80]!r}…")
     parts = _parts(url)
     if parts is None:
-        raise UrlError(f"no URL that begins with https:// or http://: {url!r}")
+        raise UrlError(f"not an absolute http:// or https:// URL: {url!r}")
     scheme, authority, path, query = parts
     host, port = _host_and_port(authority.rpartition("@")[2], url)
-    origin = Origin(scheme, _host(host, url, to_ascii), port or PORTS[scheme])
+    origin = Origin(scheme, _normalize_host(host, url, to_ascii), port or PORTS[scheme])
     return origin, path + query
 
 
 def _parts(url: str) -> tuple[str, str, str, str] | None:
-    """Return scheme, authority, path and query of a URL of HTTP, or None if it is none."""
-    match = _ABSOLUTE.match(url.strip(_AROUND).translate(_IGNORED))
+    """Return scheme, authority, path and query of an HTTP URL; None for other text."""
+    match = _ABSOLUTE.match(url.strip(_WHITE_SPACE).translate(_REMOVED))
     scheme = match["scheme"].lower() if match else ""
     if match is None or scheme not in PORTS:
         return None
-    rest = _AUTHORITY.match(_with_slashes(match["rest"]))
-    assert rest is not None  # noqa: S101 - it matches anything
+    rest = _AUTHORITY.match(_replace_backslashes(match["rest"]))
+    assert rest is not None  # noqa: S101 - the pattern matches any text
     return scheme, rest["authority"], rest["path"], rest["query"] or ""
 
 
-def _with_slashes(text: str) -> str:
-    """Return a URL, or the rest of one, with slashes for backslashes, but not in its query."""
+def _replace_backslashes(text: str) -> str:
+    """Replace backslashes by slashes, except in query and fragment."""
     path, mark, query = text.partition("?")
     path, hash_, fragment = path.partition("#")
     return path.replace("\\", "/") + hash_ + fragment + mark + query
 
 
 def _host_and_port(authority: str, url: str) -> tuple[str, int]:
-    """Split an authority without userinfo; the port is 0 where it names none."""
+    """Split an authority without userinfo; the port is 0 if it is missing."""
     host, colon, digits = authority.rpartition(":")
     if not colon or digits.endswith("]"):
         return authority, 0
     if not digits:
         return host, 0
     if not (digits.isascii() and digits.isdigit() and len(digits) < 100):
-        raise UrlError(f"no port: {digits[:20]!r} in {url!r}")
+        raise UrlError(f"invalid port {digits[:20]!r} in {url!r}")
     port = int(digits)
     if not 0 < port < 1 << 16:
-        raise UrlError(f"no port: {digits[:20]!r} in {url!r}")
+        raise UrlError(f"invalid port {digits[:20]!r} in {url!r}")
     return host, port
 
 
-def _host(text: str, url: str, to_ascii: ToAscii) -> str:
-    """Return a host in its one form.
+def _normalize_host(text: str, url: str, to_ascii: ToAscii) -> str:
+    """Return a host in canonical form.
 
     Raises:
-        UrlError: it is none.
+        UrlError: it is invalid.
     """
     try:
         if text.startswith("["):
-            # Without its brackets, and no zone: what is left over is no address.
+            # A zone ID is invalid in a URL.
             address = text.removeprefix("[").removesuffix("]").replace("%", "/")
             return f"[{ipaddress.IPv6Address(address if text.endswith(']') else '').compressed}]"
         name = urllib.parse.unquote(text, errors="strict") if "%" in text else text
-        name = _readable(name).lower()
+        name = _recode_latin_1(name).lower()
         host = name if name.isascii() else to_ascii(name).lower()
     except ValueError as error:
-        raise UrlError(f"no host: {text[:80]!r} in {url[:200]!r}") from error
+        raise UrlError(f"invalid host {text[:80]!r} in {url[:200]!r}") from error
     if not _HOST.match(host):
-        raise UrlError(f"no host: {text[:80]!r} in {url[:200]!r}")
+        raise UrlError(f"invalid host {text[:80]!r} in {url[:200]!r}")
     return host
 
 
-def _readable(name: str) -> str:
-    """Return a name whose bytes were no UTF-8 as the Latin-1 that it probably is.
+def _recode_latin_1(name: str) -> str:
+    """Decode a name as Latin-1 if its bytes are not valid UTF-8 (lone surrogates).
 
     Raises:
-        ValueError: it is neither.
+        ValueError: it has other surrogates.
     """
     try:
         name.encode("utf-8")
@@ -195,22 +197,22 @@ def _readable(name: str) -> str:
 
 
 def redirect_target(base: str, location: str, to_ascii: ToAscii = idna_2003) -> str:
-    """Return the URL that a Location leads to, in ASCII, without userinfo and fragment.
+    """Return the URL of a Location header, in ASCII, without userinfo and fragment.
 
     Args:
-        base: The URL that was asked.
+        base: The URL of the request.
         location: The header, decoded as UTF-8 with bytes that are not UTF-8 as lone surrogates.
-        to_ascii: The encoder for names of hosts.
+        to_ascii: The encoder for host names.
 
     Raises:
-        UrlError: it leads nowhere that can be asked.
+        UrlError: the target is not a valid HTTP or HTTPS URL.
 
     >>> redirect_target("https://example.com/robots.txt", "//www.example.com:443/r/../robots.txt")
     'https://www.example.com/robots.txt'
     """
     if len(location) > MAX_LOCATION:
-        raise UrlError(f"a URL of {len(location):,} characters: {location[:80]!r}…")
-    cleaned = location.strip(_AROUND).translate(_IGNORED)
+        raise UrlError(f"URL too long ({len(location):,} characters): {location[:80]!r}…")
+    cleaned = location.strip(_WHITE_SPACE).translate(_REMOVED)
     match = _ABSOLUTE.match(cleaned)
     if match is None or (
         match["scheme"].lower() == base.partition(":")[0]
@@ -219,28 +221,28 @@ def redirect_target(base: str, location: str, to_ascii: ToAscii = idna_2003) -> 
         # WHATWG URL: "https:x" is relative where the base has the same scheme.
         relative = match["rest"] if match else cleaned
         try:
-            cleaned = urllib.parse.urljoin(base, _with_slashes(relative))
+            cleaned = urllib.parse.urljoin(base, _replace_backslashes(relative))
         except ValueError as error:
-            raise UrlError(f"no URL: {location[:200]!r}") from error
+            raise UrlError(f"invalid URL: {location[:200]!r}") from error
     origin, path = _split(cleaned, to_ascii)
     path, mark, query = path.partition("?")
     try:
-        raw = (_without_dots(path) + mark + query).encode("utf-8", "surrogateescape")
+        raw = (_remove_dot_segments(path) + mark + query).encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        raise UrlError(f"no URL: {location[:200]!r}") from error
-    return f"{origin}{urllib.parse.quote(raw, safe=_KEPT)}"
+        raise UrlError(f"invalid URL: {location[:200]!r}") from error
+    return f"{origin}{urllib.parse.quote(raw, safe=_UNESCAPED)}"
 
 
-def _without_dots(path: str) -> str:
-    """Return a path without its segments ``.`` and ``..`` (RFC 3986 §5.2.4)."""
-    kept: list[str] = []
+def _remove_dot_segments(path: str) -> str:
+    """Remove the segments ``.`` and ``..`` of a path (RFC 3986 §5.2.4)."""
+    result: list[str] = []
     segments = path.split("/")[1:] if path else [""]
     for number, segment in enumerate(segments):
         plain = segment.lower().replace("%2e", ".")
-        if plain == ".." and kept:
-            kept.pop()
+        if plain == ".." and result:
+            result.pop()
         if plain not in (".", ".."):
-            kept.append(segment)
+            result.append(segment)
         elif number == len(segments) - 1:
-            kept.append("")
-    return "/" + "/".join(kept)
+            result.append("")
+    return "/" + "/".join(result)

@@ -1,8 +1,8 @@
-"""Politeness: when a robot may ask a site again. Pure: the caller says what time it is.
+"""Politeness: when a crawler may make its next request to a site. Pure: time is a parameter.
 
-Takes the `Rules` of a robot, what it fetched last and the time; gives the earliest moment for
-the next request. What a site asks for (Crawl-delay, Request-rate, Visit-time) goes first;
-where it asks for nothing, a named default does.
+Takes the `Rules` of a crawler, its last fetch and the time; returns the earliest moment for the
+next request. What the site sets (Crawl-delay, Request-rate, Visit-time) takes precedence over a
+default.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long to wait where a site asks for nothing: the longer one of two times.
+    """How long to wait if a site sets no pace: the longer of two times.
 
-    ``times_fetch`` times as long as the last fetch took, and ``at_least`` seconds.
+    ``times_fetch`` times the duration of the last fetch, and ``at_least`` seconds.
     """
 
     times_fetch: float
     at_least: float
 
     def interval(self, fetch_seconds: float) -> float:
-        """Return the seconds between two requests after a fetch that took so long."""
+        """Return the seconds between two requests, from the duration of the last fetch."""
         return max(self.times_fetch * fetch_seconds, self.at_least)
 
 
@@ -44,10 +44,10 @@ RULE_OF_THUMB = Pace(times_fetch=2.0, at_least=10.0)
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A request that was made: when it began, in a time zone, and how many seconds it took.
+    """A completed request: when it began, with a time zone, and how many seconds it took.
 
     Raises:
-        ValueError: ``began`` has no time zone, or ``seconds`` is no finite number from 0 on.
+        ValueError: ``began`` has no time zone, or ``seconds`` is not a finite number of at least 0.
     """
 
     began: datetime
@@ -56,39 +56,39 @@ class Fetch:
     def __post_init__(self) -> None:
         if self.began.utcoffset() is None:
             raise ValueError("began must have a time zone")
-        check_seconds(self.seconds)
+        validate_seconds(self.seconds)
 
 
-def check_seconds(seconds: float) -> None:
-    """See whether something can have taken so long.
+def validate_seconds(seconds: float) -> None:
+    """Check a duration.
 
     Raises:
-        ValueError: ``seconds`` is no finite number from 0 on.
+        ValueError: ``seconds`` is not a finite number of at least 0.
     """
     if not 0 <= seconds < math.inf:
-        raise ValueError(f"seconds must be a finite number from 0 on, not {seconds!r}")
+        raise ValueError(f"seconds must be a finite number of at least 0, not {seconds!r}")
 
 
 def interval(
     rules: Rules, now: datetime, fetch_seconds: float, default: Pace = RULE_OF_THUMB
 ) -> float:
-    """Return the seconds that are to lie between two requests at a moment.
+    """Return the seconds between two requests at a moment.
 
     Raises:
         ValueError: ``now`` has no time zone.
     """
-    asked = rules.interval(now)
-    return default.interval(fetch_seconds) if asked is None else asked
+    seconds = rules.interval(now)
+    return default.interval(fetch_seconds) if seconds is None else seconds
 
 
 def next_request(
     rules: Rules, last: Fetch | None, now: datetime, default: Pace = RULE_OF_THUMB
 ) -> datetime:
-    """Return the earliest moment from ``now`` on at which the robot may ask the site again.
+    """Return the earliest moment for the crawler's next request to the site, ``now`` or later.
 
-    The interval counts from the beginning of the last fetch: the one that held then, and the one
-    that holds when the next request is made, the slower of the two. With None as ``last`` only
-    visit times count. Where it would be after the year 9999 it is the end of that year.
+    The interval starts at the beginning of the last fetch. It is the longer of the interval in
+    force then and the one in force at the next request. If ``last`` is None, only visit times
+    apply. Results after the year 9999 become the end of that year.
 
     Raises:
         ValueError: ``now`` has no time zone.
@@ -107,14 +107,13 @@ def next_request(
         return rules.next_open(now)
     began = utc(last.began)
     if not rules.visit_times and not rules.request_rates:
-        # The usual case: one interval, at any time.
+        # Fast path: the same interval at any time.
         return max(utc(now), later(began, interval(rules, now, last.seconds, default)))
     paces = _paces(rules, default.interval(last.seconds))
     is_open = _open_minutes(rules.visit_times)
     first = paces[minute_of(began)]
     moment = max(utc(now), later(began, first))
-    # Before the fastest pace of a day has passed nothing is due, and within a day after that
-    # something is.
+    # The next request is due between one minimum interval and one day after that.
     fastest = min(pace for pace, opened in zip(paces, is_open, strict=True) if opened)
     moment = max(moment, later(began, fastest))
     for _ in range(DAY_MINUTES + 1):
@@ -128,32 +127,32 @@ def next_request(
 
 
 def _paces(rules: Rules, default: float) -> list[float]:
-    """Return for each minute of the day the seconds between two requests: the slowest that holds.
+    """Return the seconds between two requests for each minute of the day: the longest applies.
 
-    A file may have hundreds of thousands of rates: each minute is looked at once.
+    Linear in the number of rates, of which a file may have hundreds of thousands.
     """
     rates = sorted(rules.request_rates, key=lambda rate: -rate.interval)
     delays = [] if rules.crawl_delay is None else [rules.crawl_delay]
     untimed = [*delays, *(rate.interval for rate in rates if rate.start is None)]
-    # What holds besides the rates of a window.
-    beside = max(delays if rules.dialect.rates == Rates.TIMED_FIRST else untimed, default=0.0)
+    # The seconds that apply in addition to the rate of a window.
+    minimum = max(delays if rules.dialect.rates == Rates.TIMED_FIRST else untimed, default=0.0)
     paces = [max(untimed, default=default)] * DAY_MINUTES
     slowest = _first_windows(rates)
     for minute, number in enumerate(slowest):
         if number >= 0:
-            paces[minute] = max(rates[number].interval, beside)
+            paces[minute] = max(rates[number].interval, minimum)
     return paces
 
 
 def _open_minutes(windows: Sequence[VisitTime]) -> list[bool]:
-    """Return for each minute of the day whether the robot is welcome."""
+    """Return for each minute of the day whether visits are allowed."""
     return [number >= 0 or not windows for number in _first_windows(windows)]
 
 
 def _first_windows(windows: Sequence[RequestRate | VisitTime]) -> list[int]:
-    """Return for each minute of the day the number of the first window that has it, or -1."""
+    """Return for each minute of the day the index of the first window that covers it, or -1."""
     first = [-1] * DAY_MINUTES
-    # From each minute, the next one that no window has yet; the last entry is the day's end.
+    # Union-find: from each minute to the next uncovered one; the last item is the end of the day.
     free = list(range(DAY_MINUTES + 1))
     for number, window in enumerate(windows):
         for start, end in spans(window):
@@ -166,7 +165,7 @@ def _first_windows(windows: Sequence[RequestRate | VisitTime]) -> list[int]:
 
 
 def _next_free(free: list[int], minute: int) -> int:
-    """Return the first minute from ``minute`` on that is free, and shorten the way to it."""
+    """Return the first uncovered minute from ``minute`` on, with path compression."""
     while free[minute] != minute:
         free[minute] = free[free[minute]]
         minute = free[minute]

@@ -6,7 +6,7 @@ from koster.engine.selection cimport Selection
 
 
 @cython.locals(robots=RobotsTxt, plan=Plan)
-cdef RobotsTxt _parsed(object body, object dialect)
+cdef RobotsTxt _parse(object body, object dialect)
 
 
 cdef class RobotsTxt:
@@ -23,18 +23,18 @@ cdef object _values_in(File file, object rows)
 @cython.locals(rules=Rules, names=tuple)
 cdef Rules _prepare(File file, object agent, dict prepared)
 @cython.locals(rules=Rules, least=Rules)
-cdef int _drop_least_recent(dict prepared) except -1
+cdef int _discard_least_recent(dict prepared) except -1
 
 
-# What a question needs stands first: it shares a cache line with the head of the object.
+# The fields that a decision reads come first: they share a cache line with the object's header.
 cdef class Rules:
     cdef Ruleset _ruleset
     cdef Py_ssize_t _used
     cdef object _agent
     cdef Selection _selection
 
-    cdef int _take(self, Rules other) except -1
-    cdef int _fill(self, object agent, Selection selection) except -1
+    cdef int _copy_from(self, Rules other) except -1
+    cdef int _assign(self, object agent, Selection selection) except -1
     cdef bint _verdict(self, object url) except -1
 
 

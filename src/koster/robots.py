@@ -1,9 +1,8 @@
 # cython: nonecheck=True
-"""`RobotsTxt` and `Rules`: the objects that people hold, and `parse`, which makes them.
+"""`RobotsTxt` and `Rules`, and `parse`, which makes them.
 
-Both never change as far as anyone can see: what they keep for later they can always make
-again. They are safe to share between threads, and pickle as the bytes, the dialect and the
-agent.
+Both are immutable for their users; their internal caches can be rebuilt. They are safe to share
+between threads, and pickle as the bytes, the dialect and the agent.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from .engine import ruleset as _ruleset
 from .engine import selection as _selection
 from .model import Decision, Directive, Reason
 
-#: Bytes of a file that are parsed, up to the end of a line: 16 MiB less one.
+#: The maximum bytes of a file that are parsed, up to the end of a line: 16 MiB less one.
 MAX_PARSED_BYTES = _document.MAX_PARSED_BYTES
 
 TYPE_CHECKING = False
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
     from .engine.selection import Selection
     from .model import Group, Line
 
-#: Agents whose rules are kept prepared, for each file; the least recently used one goes first.
-PREPARED_AGENTS = 64
+#: The maximum number of agents whose rules a `RobotsTxt` caches; an LRU cache.
+MAX_PREPARED_AGENTS = 64
 
 
 def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
@@ -46,7 +45,7 @@ def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
 
     Raises:
         TypeError: ``body`` is not bytes or str, or ``dialect`` is not a `Dialect`. What the
-            file says never raises anything.
+            file says never raises.
 
     >>> robots = parse("User-agent: *\\nDisallow: /private\\nAllow: /private/press")
     >>> robots.allowed("https://example.com/private/x", "FooBot")
@@ -54,11 +53,11 @@ def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
     >>> print(robots.decide("https://example.com/private/press/1", "FooBot"))
     FooBot may fetch https://example.com/private/press/1: line 3, Allow: /private/press
     """
-    return _parsed(body, dialect)
+    return _parse(body, dialect)
 
 
-def _parsed(body: Any, dialect: Dialect) -> RobotsTxt:
-    """Make a `RobotsTxt` without the detour by its constructor, which costs as much as a line."""
+def _parse(body: Any, dialect: Dialect) -> RobotsTxt:
+    """Make a `RobotsTxt` without its constructor, which costs as much as parsing a line."""
     robots = RobotsTxt.__new__(RobotsTxt)
     plan = _document.plan_for(dialect)
     robots._file = _document.read(body if type(body) is bytes else _document.bytes_of(body), plan)
@@ -69,15 +68,15 @@ def _parsed(body: Any, dialect: Dialect) -> RobotsTxt:
 
 
 class RobotsTxt:
-    """A parsed robots.txt: ask it by URL and agent, or take the `Rules` of one agent.
+    """A parsed robots.txt: decides by URL and agent, and has the `Rules` of each agent.
 
-    ``agent`` is everywhere a product token (``"FooBot"``), a whole User-Agent header, or a
-    sequence of them in order of preference: the first that has a group is used.
+    ``agent`` is always a product token (``"FooBot"``), a User-Agent header, or a sequence of them
+    in order of preference: the first that has a group is used.
     """
 
     def __init__(self, body: bytes | str, dialect: Dialect = RFC9309) -> None:
         """Parse a robots.txt, as `parse` does."""
-        self._file: File = _parsed(body, dialect)._file
+        self._file: File = _parse(body, dialect)._file
         self._prepared: dict[str | tuple[str, ...], Rules] | None = None
         self._last: Rules | None = None
         self._clock = 0
@@ -94,7 +93,7 @@ class RobotsTxt:
 
     @property
     def body(self) -> bytes:
-        """The bytes that were read; a string as UTF-8."""
+        """The bytes that were parsed; a string as UTF-8."""
         return self._file.data
 
     @property
@@ -103,12 +102,12 @@ class RobotsTxt:
         return self._file.plan.dialect
 
     def allowed(self, url: str, agent: str | Sequence[str]) -> bool:
-        """Tell whether a robot may fetch a URL.
+        """Tell whether a crawler may fetch a URL.
 
         Args:
-            url: A whole URL, or its path and query. Scheme and authority are not looked at:
-                which file belongs to which site is the caller's to know.
-            agent: Who asks; see the class.
+            url: An absolute URL, or a path with its query. Scheme and authority are ignored: the
+                caller must use the file of the URL's site.
+            agent: The crawler; see the class.
 
         Raises:
             TypeError: ``url`` is not a str, or ``agent`` neither a str nor a sequence of them.
@@ -116,11 +115,11 @@ class RobotsTxt:
         return self._rules_for(agent)._verdict(url)
 
     def decide(self, url: str, agent: str | Sequence[str]) -> Decision:
-        """Decide as `allowed` does, with the reason and the rule."""
+        """Decide like `allowed`, with the reason and the rule."""
         return self._rules_for(agent).decide(url)
 
     def rules_for(self, agent: str | Sequence[str]) -> Rules:
-        """Return the rules of one robot, prepared once to be asked many times.
+        """Return the rules of a crawler, prepared once for many decisions.
 
         Raises:
             TypeError: ``agent`` is neither a str nor a sequence of them.
@@ -128,7 +127,7 @@ class RobotsTxt:
         return self._rules_for(agent)
 
     def _rules_for(self, agent: str | Sequence[str]) -> Rules:
-        """Return the rules of an agent, kept or new."""
+        """Return the rules of an agent, from the cache if possible."""
         last = self._last
         if last is not None and last._agent is agent:
             return last
@@ -138,8 +137,8 @@ class RobotsTxt:
         rules = self._prepared.get(key)
         if rules is None:
             rules = _prepare(self._file, key, self._prepared)
-            if len(self._prepared) >= PREPARED_AGENTS:
-                _drop_least_recent(self._prepared)
+            if len(self._prepared) >= MAX_PREPARED_AGENTS:
+                _discard_least_recent(self._prepared)
             self._prepared[key] = rules
         self._clock += 1
         rules._used = self._clock
@@ -152,46 +151,45 @@ class RobotsTxt:
         return tuple([self._file.group(number) for number in range(self._file.groups.count)])
 
     def values(self, directive: Directive) -> tuple[str, ...]:
-        """Return the values of a directive wherever in the file they stand, as written."""
+        """Return all values of a directive in the file, as written."""
         return self._file.values(range(self._file.rows.count), directive.code)
 
-    def _texts(self, directive: Directive) -> tuple[str, ...]:
-        """Return the values of a directive that are not empty."""
+    def _nonempty_values(self, directive: Directive) -> tuple[str, ...]:
         return tuple([value for value in self.values(directive) if value])
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
         """The values of Sitemap lines, as written."""
-        return self._texts(Directive.SITEMAP)
+        return self._nonempty_values(Directive.SITEMAP)
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The values of Host lines: the name a site wanted to be known by (Yandex, until 2018)."""
-        return self._texts(Directive.HOST)
+        return self._nonempty_values(Directive.HOST)
 
     @property
     def licenses(self) -> tuple[str, ...]:
         """The values of License lines: where the site's licences are (RSL 1.0)."""
-        return self._texts(Directive.LICENSE)
+        return self._nonempty_values(Directive.LICENSE)
 
     @property
     def clean_params(self) -> tuple[CleanParam, ...]:
-        """What the Clean-param lines say (Yandex)."""
+        """The values of Clean-param lines (Yandex)."""
         return _values_in(self._file, range(self._file.rows.count)).clean_params
 
     @property
     def preferences(self) -> tuple[Preference, ...]:
-        """What Content-Signal and Content-Usage lines before any group say for the whole file."""
-        return _values_in(self._file, self._file.first_rows()).preferences
+        """The Content-Signal and Content-Usage preferences before any group: for the whole file."""
+        return _values_in(self._file, self._file.rows_before_groups()).preferences
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """Every line of the file, also those that say nothing."""
+        """All lines of the file, including blank and malformed ones."""
         return self._file.lines()
 
 
 def _values_in(file: File, rows: Iterable[int]) -> Values:
-    """Return what some rows of a file say."""
+    """Return the parsed values in some rows of a file."""
     from .directives import Values  # noqa: PLC0415 - see there
 
     dialect = file.plan.dialect
@@ -200,7 +198,7 @@ def _values_in(file: File, rows: Iterable[int]) -> Values:
 
 
 def _agent_key(agent: Any) -> str | tuple[str, ...]:
-    """Return an agent as a key of the table of prepared ones."""
+    """Return the key of an agent in the cache of prepared rules."""
     if isinstance(agent, str):
         return str.__str__(agent)
     if isinstance(agent, Sequence) and not isinstance(agent, (bytes, bytearray, memoryview)):
@@ -212,7 +210,7 @@ def _agent_key(agent: Any) -> str | tuple[str, ...]:
 
 
 def _prepare(file: File, agent: str | tuple[str, ...], prepared: dict[Any, Rules]) -> Rules:
-    """Make the rules of an agent; share them with one already prepared that has its groups."""
+    """Make the rules of an agent; agents with the same groups share compiled rules."""
     if isinstance(agent, str):
         names: tuple[bytes, ...] = (_selection.encoded(agent),)
     else:
@@ -221,12 +219,12 @@ def _prepare(file: File, agent: str | tuple[str, ...], prepared: dict[Any, Rules
     for rules in list(prepared.values()):
         others.append(rules._selection)  # noqa: PERF401 - a comprehension would not be compiled
     rules = Rules.__new__(Rules)
-    rules._fill(agent, _selection.select(file, names, others))
+    rules._assign(agent, _selection.select(file, names, others))
     return rules
 
 
-def _drop_least_recent(prepared: dict[Any, Rules]) -> None:
-    """Drop the rules that were asked for the longest time ago."""
+def _discard_least_recent(prepared: dict[Any, Rules]) -> None:
+    """Discard the least recently used rules."""
     entries = list(prepared.items())
     oldest, least = entries[0]
     for key, rules in entries:
@@ -236,22 +234,21 @@ def _drop_least_recent(prepared: dict[Any, Rules]) -> None:
 
 
 def _rules_of(body: bytes, dialect: Dialect, agent: str | tuple[str, ...]) -> Rules:
-    """Return the rules of an agent: how `Rules` are unpickled."""
+    """Return the rules of an agent; `Rules` are unpickled with it."""
     return parse(body, dialect).rules_for(agent)
 
 
 class Rules:
-    """The rules of one robot on one site. `RobotsTxt.rules_for` makes them."""
+    """The rules of one crawler on one site; see `RobotsTxt.rules_for`."""
 
     def __init__(self, robots: RobotsTxt, agent: str | Sequence[str]) -> None:
-        """Take the rules of an agent, as `RobotsTxt.rules_for` does."""
-        self._take(robots.rules_for(agent))
+        """Make the rules of an agent, as `RobotsTxt.rules_for` does."""
+        self._copy_from(robots.rules_for(agent))
 
-    def _take(self, other: Rules) -> None:
-        self._fill(other._agent, other._selection)
+    def _copy_from(self, other: Rules) -> None:
+        self._assign(other._agent, other._selection)
 
-    def _fill(self, agent: str | tuple[str, ...], selection: Selection) -> None:
-        """Hold what was selected for an agent."""
+    def _assign(self, agent: str | tuple[str, ...], selection: Selection) -> None:
         self._agent = agent
         self._selection = selection
         self._ruleset: Ruleset = selection.ruleset
@@ -269,7 +266,7 @@ class Rules:
 
     @property
     def agent(self) -> str | tuple[str, ...]:
-        """Who the rules are for, as it was asked."""
+        """The agent, as it was given."""
         return self._agent
 
     @property
@@ -284,7 +281,7 @@ class Rules:
 
     @property
     def group_lines(self) -> tuple[int, ...]:
-        """The lines at which those groups begin: the same ones mean the same rules."""
+        """The lines where the groups begin; agents with the same ones have the same rules."""
         return self._selection.group_lines()
 
     @property
@@ -293,11 +290,11 @@ class Rules:
         return self._selection.is_named()
 
     def allowed(self, url: str) -> bool:
-        """Tell whether the robot may fetch a URL; see `RobotsTxt.allowed`."""
+        """Tell whether the crawler may fetch a URL; see `RobotsTxt.allowed`."""
         return self._verdict(url)
 
     def allowed_many(self, urls: Iterable[str]) -> list[bool]:
-        """Tell for each of many URLs whether the robot may fetch it.
+        """Tell for each URL whether the crawler may fetch it.
 
         >>> rules = parse("User-agent: *\\nDisallow: /*.pdf$").rules_for("FooBot")
         >>> rules.allowed_many(["/a.pdf", "/a.pdf?download", "/a.html"])
@@ -308,7 +305,6 @@ class Rules:
         return [self._verdict(url) for url in urls]
 
     def _verdict(self, url: str) -> bool:
-        """Tell whether the crawler may fetch a URL."""
         return self._ruleset.allows(self._ruleset.number_for(url))
 
     def decide(self, url: str) -> Decision:
@@ -332,16 +328,16 @@ class Rules:
         dialect = selection.file.plan.dialect
         return Decision(allowed, reason, rule, group, self._agent, url, dialect)
 
-    def _values_for_everyone(self) -> Values:
-        """Return what the rows before any group say."""
-        return _values_in(self._selection.file, self._selection.file.first_rows())
+    def _file_values(self) -> Values:
+        """Return the values before any group, which apply to all crawlers."""
+        return _values_in(self._selection.file, self._selection.file.rows_before_groups())
 
     def _values(self) -> Values:
-        """Return what the rows that follow a line with the crawler's name say."""
+        """Return the values after a User-agent line with the crawler's name."""
         return _values_in(self._selection.file, self._selection.binding_rows())
 
     def values(self, directive: Directive) -> tuple[str, ...]:
-        """Return the values of a directive in the lines that are for this robot, as written.
+        """Return the values of a directive that apply to this crawler, as written.
 
         >>> robots = parse("User-agent: *\\nNoindex: /a\\nDisallow: /b\\nNoindex: /c")
         >>> robots.rules_for("FooBot").values(Directive.NOINDEX)
@@ -352,49 +348,48 @@ class Rules:
 
     @property
     def crawl_delay(self) -> float | None:
-        """Seconds between two requests: the largest Crawl-delay that is a number, or None."""
+        """The largest valid Crawl-delay, in seconds between requests, or None."""
         return self._values().crawl_delay
 
     @property
     def request_rates(self) -> tuple[RequestRate, ...]:
-        """How many documents in how much time, each perhaps only in a window of the day."""
+        """The Request-rates: documents per time, each optionally with a daily time window."""
         return self._values().request_rates
 
     @property
     def visit_times(self) -> tuple[VisitTime, ...]:
-        """The windows of the day in which the robot is welcome; without any, it always is."""
+        """The daily time windows in which the crawler may visit; always, if there are none."""
         return self._values().visit_times
 
     @property
     def comments(self) -> tuple[str, ...]:
-        """What Comment lines say to the robot's author."""
+        """The values of Comment lines, for the crawler's author."""
         return self._values().comments
 
     @property
     def preferences(self) -> tuple[Preference, ...]:
-        """What the site says about uses of its content: for the whole file, then in the groups."""
-        whole_file = self._values_for_everyone()
+        """The preferences for uses of the content: for the whole file, then of the groups."""
+        whole_file = self._file_values()
         return whole_file.preferences + self._values().preferences
 
     def preferences_for(self, url: str) -> tuple[Preference, ...]:
-        """Return the preferences that hold for a URL, one for each directive and key.
+        """Return the preferences that apply to a URL, one for each directive and key.
 
-        What a group says goes before what is said for the whole file. Content-Usage has
-        paths: the lines with the longest path that matches count, the most restrictive on a
-        tie, and only where the URL may be fetched (draft-ietf-aipref-attach). A value that its
-        vocabulary does not know says nothing.
+        Those of a group override those of the whole file. Content-Usage has paths: the longest
+        matching path wins, the most restrictive preference on a tie, and only if the URL may be
+        fetched (draft-ietf-aipref-attach). Values outside the vocabulary have no effect.
         """
         crawlable = self._verdict(url)
         chosen: dict[tuple[Directive, str], Preference] = {}
-        for values in (self._values_for_everyone(), self._values()):
-            for preference in values.preferences_for(crawlable, partial(_bytes_matched, url)):
+        for values in (self._file_values(), self._values()):
+            for preference in values.preferences_for(crawlable, partial(_matched_length, url)):
                 chosen[preference.directive, preference.key] = preference
         return tuple(chosen.values())
 
     def interval(self, now: datetime) -> float | None:
-        """Return the seconds between requests at a moment: the slowest that applies, or None.
+        """Return the seconds between requests at a time: the slowest rate that applies, or None.
 
-        Under `EXTENDED2` rates whose window has the moment replace those without a window.
+        With `EXTENDED2`, rates whose window includes the time replace those without a window.
 
         Raises:
             ValueError: ``now`` has no time zone.
@@ -402,7 +397,7 @@ class Rules:
         return self._values().interval(now)
 
     def open_at(self, now: datetime) -> bool:
-        """Tell whether the robot is welcome at a moment.
+        """Tell whether the crawler may visit at a time.
 
         Raises:
             ValueError: ``now`` has no time zone.
@@ -410,7 +405,7 @@ class Rules:
         return self._values().open_at(now)
 
     def next_open(self, now: datetime) -> datetime:
-        """Return ``now`` if the robot is welcome then, else when it next will be, in UTC.
+        """Return ``now`` if the crawler may visit then, else the next time it may, in UTC.
 
         Raises:
             ValueError: ``now`` has no time zone.
@@ -418,8 +413,8 @@ class Rules:
         return self._values().next_open(now)
 
 
-def _bytes_matched(url: str, pattern: str) -> int:
-    """Return how many bytes a pattern has, in its canonical form, if it matches; else -1."""
+def _matched_length(url: str, pattern: str) -> int:
+    """Return the size of a pattern's canonical form in bytes if it matches, else -1."""
     raw = pattern.encode("utf-8", "surrogateescape")
     rule = parse(b"User-agent: *\nAllow: " + raw, USAGE_PATHS).decide(url, "*").rule
     return _ruleset.pattern_bytes(raw) if rule else -1

@@ -107,7 +107,7 @@ def test_too_many_questions_are_said(opened: Opened) -> None:
     page = opened()
     page.get_by_label("URLs or paths, one a line").fill("\n".join(f"/{n}" for n in range(501)))
     expect(page.locator("#panel-test [role=status]")).to_have_text(
-        "1,002 questions are more than 1,000: ask about fewer robots or URLs"
+        "1,002 questions, the maximum is 1,000: send fewer agents or URLs"
     )
     page.get_by_label("URLs or paths, one a line").fill("/a")
     expect(page.locator("#panel-test tbody tr")).to_have_count(2)
@@ -267,8 +267,8 @@ def test_what_cannot_be_loaded(opened: Opened, site: Site) -> None:
     page = opened()
     before = editor(page).input_value()
     for place, told in (
-        ("http://127.0.0.2:8000", "the guard refuses its address: 127.0.0.2 is loopback"),
-        ("http://[::1]/", "the guard refuses its address"),
+        ("http://127.0.0.2:8000", "address blocked by the guard: 127.0.0.2 is loopback"),
+        ("http://[::1]/", "address blocked by the guard"),
     ):
         page.get_by_label("Load from site").fill(place)
         page.get_by_label("Load from site").press("Enter")

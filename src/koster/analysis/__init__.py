@@ -1,12 +1,12 @@
-"""Questions about whole rule sets, each answered with a URL that proves it.
+"""Exact analysis of rule sets, with example URLs as proof.
 
-The rules of one robot in one dialect are a ranked list of patterns; which of them decides is a
-matter of finite automata. So these answers are exact: a claim that something is so comes with a
-shortest URL that shows it, and "no such URL" is proved. Only where that would take too many states
-an answer says that it is not proved (``is_proved``), and gives what was found.
+The rules of one crawler in one dialect are a ranked list of patterns, so finite automata determine
+which rule decides. Results are therefore exact: each claim comes with a shortest example URL, and
+"no such URL" is proved. If that takes too many states, the result is marked as not proved
+(``is_proved``) and has what was found so far.
 
-/robots.txt itself is left out wherever a dialect exempts it, in its plain writing. URLs are
-paths with their query; where one would be read as a host (``//a``) it is a whole URL.
+/robots.txt itself, in its plain spelling, is excluded if the dialect exempts it. URLs are paths
+with their query; if a path would be parsed as a host (``//a``), the URL is absolute.
 
 >>> import koster
 >>> robots = koster.parse("User-agent: *\\nDisallow: /a\\nDisallow: /a*b\\nDisallow: /a")

@@ -1,12 +1,11 @@
-"""Patterns as automata: how much of a pattern a path has matched so far, as one integer.
+"""Patterns as finite automata: a state is an integer, the progress of the match.
 
-A pattern of stars needs no set of states: its runs are found one after another, each as far left
-as it can stand (`wildcards`), so that the place in the pattern says everything; the links of Knuth,
-Morris and Pratt say where to go on when a byte does not fit. A run of a shell pattern, whose
-elements stand for several bytes each, has a bit for each element up to which it may have matched.
+Patterns with stars are deterministic: runs match leftmost, one after another (`wildcards`), so the
+position in the pattern is the state; after a mismatch, Knuth-Morris-Pratt links give the next one.
+Runs of shell patterns, whose elements match several bytes each, use a bit set of positions.
 
-`NEVER` is the state in which nothing can match any more, ``full`` the one in which the pattern has
-matched: for ever, unless it is anchored.
+`NEVER` is the state in which no match is possible any more. ``full`` is the accepting state; it is
+final, unless the pattern is anchored.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ from ..engine import wildcards as _wildcards
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Nothing that follows can make the pattern match.
+#: No continuation of the path matches.
 NEVER = -1
-#: In rows of successors: not to be gone on with. What is to match cannot, or what is not to match
-#: always will.
+#: In rows of successors: prune this branch. A required match is impossible, or a forbidden one is
+#: certain.
 PRUNED = -2
 
 _STAR = b"*"
 
 
 class Automaton:
-    """What the two kinds have in common: rows of successors, made when they are asked for."""
+    """The base class: caches rows of successors."""
 
     __slots__ = ("_rows", "full", "is_anchored")
 
@@ -43,19 +42,19 @@ class Automaton:
         raise NotImplementedError
 
     def accepts(self, state: int) -> bool:
-        """Tell whether the pattern matches a path that ends here."""
+        """Return whether the pattern matches a path that ends here."""
         return state == self.full
 
-    def left(self, _state: int) -> int:
-        """Return how many characters at least a URL needs until it matches."""
+    def min_characters_left(self, _state: int) -> int:
+        """Return the minimum number of characters until a match."""
         return 0
 
-    def forced(self, _state: int) -> int:
-        """Return the only byte that a path may go on with to match, or -1: there are several."""
+    def forced_byte(self, _state: int) -> int:
+        """Return the only next byte that can lead to a match, or -1."""
         return -1
 
-    def run_start(self, _state: int) -> int:
-        """Return what at least stays of a state after any bytes."""
+    def minimum_state(self, _state: int) -> int:
+        """Return the minimum state after any further bytes."""
         return NEVER
 
     def after(self, state: int, raw: bytes) -> int:
@@ -67,15 +66,15 @@ class Automaton:
         return state
 
     def start(self, raw: bytes) -> int:
-        """Return the state after the bytes that a path begins with."""
+        """Return the state after the first bytes of a path."""
         return self.after(0, raw)
 
     def row(
         self, state: int, outputs: Sequence[bytes], number: int, must_match: bool
     ) -> tuple[int, ...]:
-        """Return the successors for each of some bytes; ``number`` is that of the outputs.
+        """Return the successors for some outputs, cached by their ``number``.
 
-        `PRUNED` where a pattern that must match never will, or one that must not always will.
+        `PRUNED` means that a required match is impossible, or a forbidden one is certain.
         """
         key = state, number, must_match
         found = self._rows.get(key)
@@ -84,23 +83,23 @@ class Automaton:
         return found
 
     def successors(self, state: int, outputs: Sequence[bytes], must_match: bool) -> tuple[int, ...]:
-        """Return the same, without keeping it."""
-        hopeless = NEVER if must_match else PRUNED if self.is_anchored else self.full
+        """Return the successors for some outputs, without caching."""
+        pruned_state = NEVER if must_match else PRUNED if self.is_anchored else self.full
         after = [self.after(state, raw) for raw in outputs]
-        return tuple([PRUNED if successor == hopeless else successor for successor in after])
+        return tuple([PRUNED if successor == pruned_state else successor for successor in after])
 
 
 class Starred(Automaton):
-    """A literal prefix, and perhaps runs of literal bytes with stars before them."""
+    """A pattern with a literal prefix, and possibly further literal runs after stars."""
 
-    __slots__ = ("_left", "_links", "_literal", "_starts", "_text")
+    __slots__ = ("_links", "_literal", "_min_characters_left", "_starts", "_text")
 
     def __init__(self, literal: bytes, rest: bytes, is_anchored: bool) -> None:
         runs = [run for run in rest.split(_STAR) if run]
         self._literal = len(literal)
         self._text = literal + b"".join(runs)
         super().__init__(len(self._text), is_anchored)
-        #: Of each state behind the prefix: where its run begins, and that run's links.
+        #: For each state after the prefix: the start of its run, and the links of that run.
         self._starts = list(range(self._literal + 1))
         self._links = [0] * self._literal
         begin = self._literal
@@ -110,24 +109,24 @@ class Starred(Automaton):
             begin += len(run)
             self._starts.append(begin)
         if runs:
-            # From behind the last run it is looked for again, if it must stand at the end.
+            # An anchored pattern must match its last run at the end: continue searching for it.
             self._starts[-1] = begin - len(runs[-1])
         elif is_anchored:
             self._starts[-1] = NEVER
-        self._left: list[int] = []
+        self._min_characters_left: list[int] = []
 
-    def left(self, _state: int) -> int:
-        """Return how many characters at least a URL needs until it matches."""
-        if not self._left:
-            self._left = _characters_left(self._text)
-        return self._left[_state]
+    def min_characters_left(self, _state: int) -> int:
+        """Return the minimum number of characters until a match."""
+        if not self._min_characters_left:
+            self._min_characters_left = _compute_min_characters(self._text)
+        return self._min_characters_left[_state]
 
-    def forced(self, _state: int) -> int:
-        """Return the only byte that a path may go on with to match, or -1: there are several."""
+    def forced_byte(self, _state: int) -> int:
+        """Return the only next byte that can lead to a match, or -1."""
         return self._text[_state] if 0 <= _state < self._literal else -1
 
-    def run_start(self, _state: int) -> int:
-        """Return what at least stays of a state after any bytes: where its run begins."""
+    def minimum_state(self, _state: int) -> int:
+        """Return the minimum state after any further bytes: the start of the current run."""
         return NEVER if _state < self._literal else self._starts[_state]
 
     def step(self, state: int, byte: int) -> int:
@@ -149,7 +148,7 @@ class Starred(Automaton):
         return state + 1
 
     def start(self, raw: bytes) -> int:
-        """Return the state after the bytes that a path begins with."""
+        """Return the state after the first bytes of a path."""
         literal = self._literal
         if len(raw) <= literal:
             return len(raw) if self._text.startswith(raw) else NEVER
@@ -158,24 +157,24 @@ class Starred(Automaton):
         return self.after(literal, raw[literal:])
 
 
-def _characters_left(text: bytes) -> list[int]:
-    """Return for each place how many characters a URL needs for what follows, at least.
+def _compute_min_characters(text: bytes) -> list[int]:
+    """Return for each position the minimum number of characters for the rest of the pattern.
 
-    One may be brought to an escape of three bytes, or be a character of several.
+    A character may become an escape of three bytes, or have several bytes in UTF-8.
     """
-    left = [0]
+    min_characters_left = [0]
     for place in range(len(text) - 1, -1, -1):
         counts = 0x80 <= text[place] < 0xC0
         in_an_escape = b"%" in text[max(0, place - 2) : place]
-        left.append(left[-1] + (0 if counts or in_an_escape else 1))
-    left.reverse()
-    return left
+        min_characters_left.append(min_characters_left[-1] + (0 if counts or in_an_escape else 1))
+    min_characters_left.reverse()
+    return min_characters_left
 
 
 class Shell(Automaton):
-    """A shell pattern: it matches whole paths."""
+    """A shell pattern, which matches complete paths."""
 
-    __slots__ = ("_bits", "_numbers", "_runs", "_states", "tables")
+    __slots__ = ("_bits", "_runs", "_state_numbers", "_states", "tables")
 
     def __init__(self, literal: bytes, rest: bytes) -> None:
         elements = _wildcards.elements(rest)
@@ -186,25 +185,25 @@ class Shell(Automaton):
                 runs.append([])
             else:
                 runs[-1].append(element)
-        #: Stars without anything between them are one; the first and the last run stay.
+        #: Consecutive stars are merged; the first and the last run may be empty.
         middle = [run for run in runs[1:-1] if run]
         self._runs = [runs[0], *middle, *runs[1:][-1:]]
-        #: A table for each byte that any element stands for.
+        #: The distinct tables of all elements: which bytes an element matches.
         self.tables = tuple({table for run in self._runs for table in run})
         self._bits = [_bits(run) for run in self._runs]
         self._states: list[tuple[int, int]] = []
-        self._numbers: dict[tuple[int, int], int] = {}
-        self._number(0, 0)
+        self._state_numbers: dict[tuple[int, int], int] = {}
+        self._state_number(0, 0)
         last = len(self._runs) - 1
         open_end = last > 0 and not self._runs[last]
-        super().__init__(self._number(last, 0) if open_end else -3, not open_end)
+        super().__init__(self._state_number(last, 0) if open_end else -3, not open_end)
 
-    def _number(self, run: int, mask: int) -> int:
-        """Return the number of a state: a run, and the bits of what of it has matched."""
+    def _state_number(self, run: int, mask: int) -> int:
+        """Return the number of a state: a run, and the bit set of its matched prefixes."""
         last = len(self._runs) - 1
         while run < last and _is_complete(self._runs[run], mask):
             run, mask = run + 1, 0
-        number = self._numbers.setdefault((run, mask), len(self._states))
+        number = self._state_numbers.setdefault((run, mask), len(self._states))
         if number == len(self._states):
             self._states.append((run, mask))
         return number
@@ -215,14 +214,13 @@ class Shell(Automaton):
             return state
         run, mask = self._states[state]
         matched = mask << 1
-        # The first run stands where the path begins, the others anywhere behind the one before.
+        # The first run matches only at the start, the others anywhere after the previous one.
         if run > 0 or state == 0:
             matched |= 1
         matched &= self._bits[run][byte]
-        return NEVER if run == 0 and not matched else self._number(run, matched)
+        return NEVER if run == 0 and not matched else self._state_number(run, matched)
 
     def accepts(self, state: int) -> bool:
-        """Tell whether the pattern matches a path that ends here."""
         if state in (self.full, NEVER):
             return state == self.full
         run, mask = self._states[state]
@@ -230,19 +228,18 @@ class Shell(Automaton):
 
 
 def _is_complete(run: list[bytes], mask: int) -> bool:
-    """Tell whether all elements of a run have matched."""
     return not run or mask >> (len(run) - 1) & 1 == 1
 
 
 def _bits(run: list[bytes]) -> list[int]:
-    """Return for each byte the bits of the elements that it matches."""
+    """Return for each byte the bit set of the elements that match it."""
     return [
         sum(1 << place for place, table in enumerate(run) if table[byte]) for byte in range(256)
     ]
 
 
 def automaton(literal: bytes, rest: bytes, kind: int, is_anchored: bool) -> Automaton:
-    """Return the automaton of a pattern: its literal prefix, and what of ``kind`` follows."""
+    """Return the automaton of a pattern: its literal prefix, and a rest of some kind."""
     if kind == Patterns.SHELL:
         return Shell(literal, rest)
     return Starred(literal, rest, is_anchored)

@@ -1,4 +1,4 @@
-"""Questions about two rule sets: which URLs they decide differently, and by which rules."""
+"""Comparison of two rule sets: which URLs they decide differently, and by which rules."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 
 from ..dialects import RobotsTxtPath
 from ..robots import parse, selection_of
-from ._alphabet import AS_IT_STANDS, alphabet, path_of, plainest, with_host
-from ._ranked import ITSELF, Ranked, url_of, url_that_begins
+from ._alphabet import (
+    UNDECODED_ESCAPES,
+    alphabet,
+    comparison_path,
+    simplify_url,
+    with_host_if_ambiguous,
+)
+from ._ranked import ROBOTS_TXT_ROW, Ranked, url_beginning_with, url_of
 from ._search import Budget, BudgetSpentError, Search
 
 if TYPE_CHECKING:
@@ -22,14 +28,14 @@ if TYPE_CHECKING:
     from ._alphabet import Alphabet
     from ._ranked import Entry
 
-#: Pairs that are tried with likely URLs once the budget is spent.
-_TRIED = 200
+#: Pairs checked with likely URLs once the budget is spent.
+_MAX_SAMPLES = 200
 
-#: Bytes of a pattern that one character of a URL may match.
-_MOST_BYTES = 4
+#: Maximum bytes of a pattern that one character of a URL can match.
+_MAX_BYTES_PER_CHARACTER = 4
 
-#: What stands in a URL in one way only, in every reading.
-_ONE_WAY = re.compile(rb"/[A-Za-z0-9._~/-]*")
+#: Text with the same spelling in every reading.
+_UNAMBIGUOUS = re.compile(rb"/[A-Za-z0-9._~/-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +48,13 @@ class Difference:
 
     @property
     def is_opened(self) -> bool:
-        """Whether the URL may be fetched now and could not before."""
+        """Whether the URL was disallowed before, and is allowed now."""
         return self.after.allowed
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """All pairs of rules that decide some URL differently. None, and proved: the sets are equal."""
+    """The pairs of rules that decide a URL differently. Empty and proved: the sets are equal."""
 
     found: tuple[Difference, ...]
     is_proved: bool = True
@@ -61,7 +67,7 @@ class Differences:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """What a dialect reads differently, for one robot."""
+    """The differences of a dialect, for one crawler."""
 
     agent: str
     dialect: Dialect
@@ -69,9 +75,9 @@ class Disagreement:
 
 
 def difference(before: Rules, after: Rules, budget: Budget | None = None) -> Differences:
-    """Return what two rule sets decide differently, with a shortest URL for each pair of rules.
+    """Return the differences between two rule sets, with a shortest URL for each pair of rules.
 
-    Rules that are read in different ways are compared on the URLs that clients send: see
+    Rules with different readings are compared only on URLs that clients send, see
     `koster.analysis`.
 
     >>> import koster
@@ -101,7 +107,7 @@ def difference(before: Rules, after: Rules, budget: Budget | None = None) -> Dif
     for witness in witnesses:
         decided = Difference(witness, before.decide(witness), after.decide(witness))
         if decided.before.allowed == decided.after.allowed:
-            # The engine has the last word.
+            # The engine disagrees with the search.
             is_proved = False
         else:
             found.append(decided)
@@ -114,9 +120,9 @@ def disagreements(
     agents: Iterable[str],
     budget: Budget | None = None,
 ) -> tuple[Disagreement, ...]:
-    """Return where dialects read a file otherwise than its own dialect does, for some robots.
+    """Return where dialects decide differently from a file's own dialect, for some crawlers.
 
-    Only those are named that differ, or of which it is not proved that they do not.
+    Pairs that are proved to be equal are omitted.
     """
     readings = [parse(robots.body, dialect) for dialect in dialects]
     budget = budget or Budget()
@@ -134,20 +140,21 @@ class _Pairs:
 
     def __init__(self, before: Rules, after: Rules, budget: Budget) -> None:
         readings = [selection_of(rules).reading() for rules in (before, after)]
-        self._is_one = readings[0] == readings[1]
+        self._is_one_reading = readings[0] == readings[1]
         is_exempt = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
-        exempts = is_exempt and not self._is_one
-        self.old = Ranked(before, unescaped=not self._is_one, exempts=exempts)
-        self.new = Ranked(after, unescaped=not self._is_one, exempts=exempts)
-        #: How many pairs were tried with likely URLs alone.
-        self._tried = 0
+        exempts = is_exempt and not self._is_one_reading
+        self.old = Ranked(before, unescaped=not self._is_one_reading, exempts=exempts)
+        self.new = Ranked(after, unescaped=not self._is_one_reading, exempts=exempts)
+        #: The number of pairs checked only with likely URLs.
+        self._sample_count = 0
         self._budget = budget
 
     @cached_property
     def letters(self) -> Alphabet:
-        """What URLs are made of, as far as these rules can tell."""
         entries = [*self.old.entries, *self.new.entries]
-        readings = [self.old.reading] if self._is_one else [self.old.reading, self.new.reading]
+        readings = (
+            [self.old.reading] if self._is_one_reading else [self.old.reading, self.new.reading]
+        )
         return alphabet(
             readings,
             [entry.literal + entry.rest for entry in entries],
@@ -156,105 +163,113 @@ class _Pairs:
                 entry.literal + entry.rest
                 for ranked in (self.old, self.new)
                 for entry in ranked.entries
-                if ranked.reading.escapes in AS_IT_STANDS
+                if ranked.reading.escapes in UNDECODED_ESCAPES
             ],
         )
 
     def differing(self) -> Iterator[tuple[Entry, Entry]]:
-        """Go through the pairs that say the opposite and may decide the same URL."""
+        """Yield the pairs with opposite verdicts that may decide the same URL."""
         old, new = self.old, self.new
-        if self._is_one and [*map(_saying, old.entries)] == [*map(_saying, new.entries)]:
+        if self._is_one_reading and [*map(_content, old.entries)] == [*map(_content, new.entries)]:
             return
-        common = self._common()
-        for entry in self._that_decide(old, old.entries):
-            if _form(entry) not in common:
-                for other in self._that_decide(new, new.meeting(old.key_of(entry))):
+        common = self._common_entries()
+        for entry in self._without_covered(old, old.entries):
+            if _ranked_content(entry) not in common:
+                for other in self._without_covered(new, new.may_match(old.key_of(entry))):
                     if other.allow != entry.allow:
                         yield entry, other
-        for entry in self._that_decide(new, new.entries):
-            if _form(entry) not in common:
-                for other in self._that_decide(old, old.meeting(new.key_of(entry))):
-                    if other.allow != entry.allow and _form(other) in common:
+        for entry in self._without_covered(new, new.entries):
+            if _ranked_content(entry) not in common:
+                for other in self._without_covered(old, old.may_match(new.key_of(entry))):
+                    if other.allow != entry.allow and _ranked_content(other) in common:
                         yield other, entry
 
-    def _that_decide(self, ranked: Ranked, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Go through entries without those that plainly decide nothing.
+    def _without_covered(self, ranked: Ranked, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """Yield entries except those covered by another one.
 
-        And without those of /robots.txt, on which readings are not compared.
+        Also excludes /robots.txt if readings differ: they are not compared on it.
         """
         for entry in entries:
-            if entry.is_overshadowed is None:
-                self._budget.compare(1 + ranked.crowd // 4)
-            if (self._is_one or entry.row != ITSELF) and not ranked.is_overshadowed(entry):
+            if entry.is_covered is None:
+                self._budget.compare(1 + ranked.short_prefix_weight // 4)
+            if (self._is_one_reading or entry.row != ROBOTS_TXT_ROW) and not ranked.is_covered(
+                entry
+            ):
                 yield entry
 
-    def _common(self) -> set[object]:
-        """Return what both sets have, if the same then counts for more in both.
+    def _common_entries(self) -> set[object]:
+        """Return the entries of both sets, if they have the same precedence in both.
 
-        Of two entries that both sets have one is always the better one, so that they cannot
-        decide a URL differently.
+        Two such entries cannot decide a URL differently, because the same one takes precedence.
         """
         if not (self.old.is_longest_first and self.new.is_longest_first):
             return set()
-        ours = {_form(entry): entry for entry in self.old.entries}
+        ours = {_ranked_content(entry): entry for entry in self.old.entries}
         return {
             form
-            for form in map(_form, self.new.entries)
-            if form in ours and (self._is_one or ours[form].means_the_same())
+            for form in map(_ranked_content, self.new.entries)
+            if form in ours and (self._is_one_reading or ours[form].is_read_alike_with_wildcards())
         }
 
     def witness(self, old: Entry, new: Entry) -> str | None:
         """Return a shortest URL that one entry decides before and the other after, or None.
 
         Raises:
-            BudgetSpentError: nobody knows.
+            BudgetSpentError: not decided within the budget.
         """
         self._budget.compare(max(old.weight, new.weight))
-        return self._of_one_reading(old, new) if self._is_one else self._of_two(old, new)
+        return (
+            self._witness_in_one_reading(old, new)
+            if self._is_one_reading
+            else self._witness_in_two_readings(old, new)
+        )
 
-    def _of_one_reading(self, old: Entry, new: Entry) -> str | None:
+    def _witness_in_one_reading(self, old: Entry, new: Entry) -> str | None:
         prefix = max(old.literal, new.literal, key=len)
         if not prefix.startswith(min(old.literal, new.literal, key=len)):
             return None
         prefix = prefix or b"/"
-        begin = url_that_begins(prefix, self.old.reading)
+        begin = url_beginning_with(prefix, self.old.reading)
         if begin is None:
             return None
         if not (old.rest and new.rest):
             path = prefix + (old.rest or new.rest).replace(b"*", b"")
-            url = with_host(plainest(url_of(path, self.old.reading), self.old.reading))
-            if len(path) == max(old.shortest, new.shortest, 1) and self._decide(url, old, new):
+            url = with_host_if_ambiguous(
+                simplify_url(url_of(path, self.old.reading), self.old.reading)
+            )
+            if len(path) == max(old.min_bytes, new.min_bytes, 1) and self._decide(url, old, new):
                 return url
         self._check_size(old, new)
-        outside = [*self.old.before(old, prefix), *self.new.before(new, prefix)]
+        outside = [*self.old.ranked_above(old, prefix), *self.new.ranked_above(new, prefix)]
         self._budget.compare((1 + len(outside)) * max(old.weight, new.weight))
         if any(each.covers(old) or each.covers(new) for each in outside):
             return None
         search = Search(
             self.letters,
             [(old.automaton, 0), (new.automaton, 0)],
-            [(entry.automaton, 0) for entry in _different(outside)],
+            [(entry.automaton, 0) for entry in _distinct(outside)],
         )
         found = search.shortest(begin, [prefix], self._budget)
-        return None if found is None else with_host(plainest(found, self.old.reading))
+        return (
+            None if found is None else with_host_if_ambiguous(simplify_url(found, self.old.reading))
+        )
 
     def _decide(self, url: str, old: Entry, new: Entry) -> bool:
-        """Tell whether two entries decide a URL."""
         return self.old.deciding(url) is old and self.new.deciding(url) is new
 
-    def _of_two(self, old: Entry, new: Entry) -> str | None:
+    def _witness_in_two_readings(self, old: Entry, new: Entry) -> str | None:
         self._check_size(old, new)
-        before = self.old.before(old, self.new.key_of(new))
-        after = self.new.before(new, self.old.key_of(old))
+        before = self.old.ranked_above(old, self.new.key_of(new))
+        after = self.new.ranked_above(new, self.old.key_of(old))
         self._budget.compare((1 + len(before) + len(after)) * max(old.weight, new.weight))
         if any(each.covers(old) or each.covers_everywhere(new) for each in before):
             return None
         if any(each.covers(new) or each.covers_everywhere(old) for each in after):
             return None
-        begins = [_ONE_WAY.match(entry.literal) for entry in (old, new)]
+        begins = [_UNAMBIGUOUS.match(entry.literal) for entry in (old, new)]
         begin = max((match[0] if match else b"/" for match in begins), key=len)
         url = begin.decode("ascii")
-        prefixes = [path_of(ranked.reading, url) for ranked in (self.old, self.new)]
+        prefixes = [comparison_path(ranked.reading, url) for ranked in (self.old, self.new)]
         search = Search(
             self.letters,
             [(old.automaton, 0), (new.automaton, 1)],
@@ -264,24 +279,24 @@ class _Pairs:
             ],
         )
         found = search.shortest(url, prefixes, self._budget)
-        return None if found is None else with_host(found)
+        return None if found is None else with_host_if_ambiguous(found)
 
     def _check_size(self, old: Entry, new: Entry) -> None:
-        """See that a URL that both match is not too long to be found.
+        """Check that the length of a matching URL is within the budget.
 
         Raises:
-            BudgetSpentError: it is.
+            BudgetSpentError: it is not.
         """
-        self._budget.check(max(old.shortest, new.shortest) // _MOST_BYTES)
+        self._budget.check(max(old.min_bytes, new.min_bytes) // _MAX_BYTES_PER_CHARACTER)
 
     def sample(self, old: Entry, new: Entry) -> str | None:
-        """Return a URL that the two entries decide, if a likely one is.
+        """Return a likely URL that the two entries decide, or None.
 
         Raises:
-            BudgetSpentError: that was tried often enough.
+            BudgetSpentError: the maximum number of samples is reached.
         """
-        self._tried += 1
-        if self._tried > _TRIED:
+        self._sample_count += 1
+        if self._sample_count > _MAX_SAMPLES:
             raise BudgetSpentError
         is_old = len(old.literal) >= len(new.literal)
         longer, other = (old, new) if is_old else (new, old)
@@ -289,7 +304,7 @@ class _Pairs:
         for filling in (b"", b"xy"):
             rests = (longer.rest + other.rest).replace(b"*", filling)
             path = (longer.literal or b"/") + rests
-            url = with_host(url_of(path, reading))
+            url = with_host_if_ambiguous(url_of(path, reading))
             if path.startswith(b"/") and self._decide(url, old, new):
                 return url
         return None
@@ -299,17 +314,15 @@ def _by_size(url: str) -> tuple[int, str]:
     return len(url), url
 
 
-def _saying(entry: Entry) -> object:
-    """Return what an entry says, and whether it is a rule."""
+def _content(entry: Entry) -> object:
+    """Return an entry's form, and whether it is a rule."""
     return entry.form, min(entry.row, 0)
 
 
-def _form(entry: Entry) -> object:
-    """Return what an entry says, and for how much it counts."""
+def _ranked_content(entry: Entry) -> object:
     return entry.form, min(entry.row, 0), entry.rank
 
 
-def _different(entries: Sequence[Entry]) -> list[Entry]:
-    """Return entries without those that match the same as others."""
+def _distinct(entries: Sequence[Entry]) -> list[Entry]:
     found = {(each.literal, each.rest, each.kind, each.is_anchored): each for each in entries}
     return list(found.values())

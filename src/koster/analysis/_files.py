@@ -1,4 +1,4 @@
-"""Questions about a whole file: which robots there are to ask about, and what holds for all."""
+"""Analysis of a whole file: which agents to check, and what applies to all of them."""
 
 from __future__ import annotations
 
@@ -24,77 +24,76 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(r"[A-Za-z0-9._-]+")
 _LETTERS = re.compile(r"[A-Za-z_-]*")
 
-#: Patterns that all dialects of today read alike.
+#: Patterns that all current dialects read alike.
 _PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
 
-#: Names that are compared with those of robots, all together, and how many take as long where
-#: a header is searched for them.
-_TRIED = 100_000_000
-_AS_A_HEADER = 20
+#: Maximum number of comparisons of names, and the cost of one with a header.
+_MAX_NAME_COMPARISONS = 100_000_000
+_HEADER_COST = 20
 
-#: Names of which all pairs are asked about.
-_PAIRED = 200
+#: Maximum number of names for which all pairs are checked.
+_MAX_PAIRED_NAMES = 200
 
-#: How everybody is called whom no file names.
+#: The agent for all crawlers that no file names.
 EVERYBODY = "*"
 
 
 def names_in(*files: RobotsTxt) -> list[list[str]]:
-    """Return everybody, and robots that reach each group of files, by any of its names.
+    """Return ``*``, and agents that select each group of some files by any of its names.
 
-    Those in one list are called by the same groups, so that the first of them stands for all.
+    The agents in one list select the same groups, so the first one represents them all.
 
-    A name as it is written may not reach its own group: a robot is called FooBot, and never
-    ``FooBot/1.0``, ``FooBot*`` or, to Google, AI2Bot. So its product token stands for it, and for a
-    name of several words the first of them besides, which all groups with that word are for.
+    The name in a file may not select its own group: a crawler is called FooBot, never
+    ``FooBot/1.0``, ``FooBot*`` or (for Google) AI2Bot. So the product token represents it. A name
+    of several words is also represented by its first word, which selects all groups with that word.
     """
-    called: dict[str, list[tuple[int, int, int]]] = {}
-    written = {EVERYBODY: EVERYBODY}
+    locations: dict[str, list[tuple[int, int, int]]] = {}
+    spellings = {EVERYBODY: EVERYBODY}
     for number, robots in enumerate(files):
         for place, part, agent in file_of(robots).named_parts():
-            for name in _robots_called(agent, robots.dialect.names):
-                written.setdefault(name.lower(), name)
-                called.setdefault(name.lower(), []).append((number, place, part))
+            for name in _agents_for_name(agent, robots.dialect.names):
+                spellings.setdefault(name.lower(), name)
+                locations.setdefault(name.lower(), []).append((number, place, part))
     exact = all(robots.dialect.names in (Names.PRODUCT_TOKEN, Names.LETTERS) for robots in files)
-    alike: dict[object, list[str]] = {}
-    for lower, name in written.items():
+    agents_by_groups: dict[object, list[str]] = {}
+    for lower, name in spellings.items():
         is_plain = exact and lower != EVERYBODY and _TOKEN.fullmatch(name)
-        key = tuple(dict.fromkeys(called[lower])) if is_plain else name
-        alike.setdefault(key, []).append(name)
-    return list(alike.values())
+        key = tuple(dict.fromkeys(locations[lower])) if is_plain else name
+        agents_by_groups.setdefault(key, []).append(name)
+    return list(agents_by_groups.values())
 
 
 def first_of(named: list[list[str]]) -> list[list[str]]:
-    """Return the first of some robots: as many as can be asked about in seconds.
+    """Return the first of some agents: as many as can be checked in seconds.
 
-    To find a robot's groups takes longer the more names there are, and where its own is a header.
+    Selecting groups takes longer for files with many names, and for agents that are headers.
     """
     count = sum(map(len, named))
-    left = _TRIED
+    comparisons_left = _MAX_NAME_COMPARISONS
     for number, (name, *_) in enumerate(named):
-        left -= count * (1 if _TOKEN.fullmatch(name) else _AS_A_HEADER)
-        if left < 0:
+        comparisons_left -= count * (1 if _TOKEN.fullmatch(name) else _HEADER_COST)
+        if comparisons_left < 0:
             return named[: number + 1]
     return named
 
 
 def paired_names(named: list[list[str]], *files: RobotsTxt) -> Iterator[str]:
-    """Go through robots that carry the names of two groups each, of those that `names_in` gives.
+    """Yield agents that contain the names of two groups each, from the result of `names_in`.
 
-    Where a name has only to stand in the robot's, and the first such group counts, a robot may be
-    in one group of one file and in another one of the next: two names are enough to tell.
-    `rule_sets` of one file need none: a robot with the rules of a group can have its name alone.
+    If names match as substrings and the first matching group applies, an agent may select one group
+    in one file and another group in the next; two names are enough to detect that. `rule_sets` of a
+    single file needs no pairs, because one name selects each group.
     """
     if any(robots.dialect.names == Names.SUBSTRING for robots in files):
         names = [name for name, *_ in named if name != EVERYBODY]
-        for one, other in itertools.combinations(names[:_PAIRED], 2):
+        for one, other in itertools.combinations(names[:_MAX_PAIRED_NAMES], 2):
             yield f"{one} {other}"
 
 
 def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rules]]:
-    """Return each rule set that a robot may have, with one that has it; everybody's first.
+    """Return each rule set of a file, with an agent that it applies to; that of ``*`` comes first.
 
-    ``most``: so many robots are asked about.
+    ``most`` is the maximum number of agents to check.
     """
     found: dict[tuple[int, ...], tuple[str, Rules]] = {}
     for name, *_ in first_of(names_in(robots))[:most]:
@@ -104,7 +103,7 @@ def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rul
 
 
 def letters_of(name: str) -> str:
-    """Return what Google's parser reads of a name.
+    """Return the part of a name that Google's parser reads.
 
     >>> letters_of("AI2Bot")
     'AI'
@@ -113,14 +112,14 @@ def letters_of(name: str) -> str:
     return found[0] if found else ""
 
 
-def _robots_called(agent: str, names: Names) -> list[str]:
-    """Return robots that a name may be for."""
+def _agents_for_name(agent: str, names: Names) -> list[str]:
+    """Return the agents that a name in a file may stand for."""
     name = agent.partition("/")[0].rstrip("*" + SPACE)
     if names == Names.LETTERS:
-        # Google compares what it cuts off with the whole name of the robot.
+        # Google compares the truncated name with the crawler's full name.
         found = [letters_of(agent)]
     elif names != Names.PRODUCT_TOKEN:
-        # The older standards look for the name as it is written, also in a header.
+        # Older standards search for the name as written, also in a header.
         found = [agent, name]
     elif _TOKEN.fullmatch(name):
         found = [name]
@@ -130,14 +129,14 @@ def _robots_called(agent: str, names: Names) -> list[str]:
 
 
 class WholeFile:
-    """A file with all its rule sets, beside dialects that read it as well.
+    """A file with all its rule sets, and other dialects to consider.
 
     Args:
         robots: The file, in its dialect.
-        beside: Others that are to be thought of: what one of them needs does not do nothing.
-        budget: How much may be done for what is dead.
-        idle_budget: How much for what is idle.
-        most: So many robots are asked about.
+        beside: Other dialects: a rule that has an effect in one of them is not dead or idle.
+        budget: The budget for dead rules.
+        idle_budget: The budget for idle rules.
+        most: Maximum number of agents to check.
     """
 
     def __init__(
@@ -153,54 +152,56 @@ class WholeFile:
         self._budget = budget or Budget()
         self._idle_budget = idle_budget or Budget()
         self._most = most
-        self._read_by: dict[Dialect, RobotsTxt] = {}
-        self._living_by: dict[tuple[Dialect, str], set[int]] = {}
-        self._idle_by: dict[tuple[Dialect, str], set[int]] = {}
+        self._parsed: dict[Dialect, RobotsTxt] = {}
+        self._living_lines: dict[tuple[Dialect, str], set[int]] = {}
+        self._idle_lines: dict[tuple[Dialect, str], set[int]] = {}
 
     def read_by(self, dialect: Dialect) -> RobotsTxt:
-        """Return the file as another dialect reads it, parsed once."""
-        if dialect not in self._read_by:
-            self._read_by[dialect] = parse(self.robots.body, dialect)
-        return self._read_by[dialect]
+        """Return the file parsed in another dialect, cached."""
+        if dialect not in self._parsed:
+            self._parsed[dialect] = parse(self.robots.body, dialect)
+        return self._parsed[dialect]
 
     @cached_property
     def sets(self) -> list[tuple[str, Rules]]:
-        """The rule sets that robots may have, each with a robot that has it; everybody's first."""
+        """The rule sets of the file, each with an agent; that of ``*`` comes first."""
         return rule_sets(self.robots, self._most)
 
     @cached_property
     def dead(self) -> list[tuple[str, Rules, DeadRules]]:
-        """What is dead, set by set."""
+        """The dead rules of each rule set."""
         return [(name, rules, dead_rules(rules, self._budget)) for name, rules in self.sets]
 
     @cached_property
     def surely_dead(self) -> list[tuple[DeadRule, str]]:
-        """The rules that are dead for every robot that has them, each with one, by line.
+        """The rules that are dead in all their rule sets, each with an agent, by line.
 
-        Those are left out that a dialect which is compared may need.
+        Excludes rules that may have an effect in another dialect.
         """
-        if not any(gone_by.rules for _, _, gone_by in self.dead):
+        if not any(dead_rules_of_set.rules for _, _, dead_rules_of_set in self.dead):
             return []
-        lives: set[int] = set()
+        living: set[int] = set()
         found: dict[int, tuple[DeadRule, str]] = {}
-        for name, rules, gone_by in self.dead:
-            gone = {each.rule.line for each in gone_by.rules}
-            for each in gone_by.rules:
+        for name, rules, dead_rules_of_set in self.dead:
+            dead_lines = {each.rule.line for each in dead_rules_of_set.rules}
+            for each in dead_rules_of_set.rules:
                 found.setdefault(each.rule.line, (each, name))
-            lives.update(line for line in selection_of(rules).rule_lines() if line not in gone)
+            living.update(
+                line for line in selection_of(rules).rule_lines() if line not in dead_lines
+            )
         return [
             (dead, name)
             for line, (dead, name) in sorted(found.items())
-            if line not in lives
+            if line not in living
             and dead.rule.pattern
-            and not self._lives_elsewhere(dead.rule, name)
+            and not self._is_alive_in_dialect(dead.rule, name)
         ]
 
     @cached_property
     def surely_idle(self) -> list[IdleRule]:
-        """The rules that change nothing for any robot that has them, by line.
+        """The rules that are redundant in all their rule sets, by line.
 
-        Those are left out that a dialect which is compared may need.
+        Excludes rules that may have an effect in another dialect.
         """
         found: dict[int, IdleRule] = {}
         needed: set[int] = set()
@@ -209,24 +210,27 @@ class WholeFile:
             needed.update(line for line in selection_of(rules).rule_lines() if line not in idle)
             for line, each in idle.items():
                 found.setdefault(line, each)
-                if self._is_needed_elsewhere(each.rule, name):
+                if self._is_needed_in_dialect(each.rule, name):
                     needed.add(line)
         return [idle for line, idle in sorted(found.items()) if line not in needed]
 
-    def _is_needed_elsewhere(self, rule: Rule, name: str) -> bool:
-        """Tell whether a rule may change something by a dialect that is compared."""
-        return any(rule.line not in self._idle(dialect, name) for dialect in self._unlike(rule))
+    def _is_needed_in_dialect(self, rule: Rule, name: str) -> bool:
+        return any(
+            rule.line not in self._redundant_lines(dialect, name)
+            for dialect in self._differing_dialects(rule)
+        )
 
-    def _idle(self, dialect: Dialect, name: str) -> set[int]:
-        """Return the lines of rules that change nothing for a robot by another dialect."""
+    def _redundant_lines(self, dialect: Dialect, name: str) -> set[int]:
         key = dialect, name
-        if key not in self._idle_by:
+        if key not in self._idle_lines:
             rules = self.read_by(dialect).rules_for(name)
-            self._idle_by[key] = {each.rule.line for each in idle_rules(rules, self._idle_budget)}
-        return self._idle_by[key]
+            self._idle_lines[key] = {
+                each.rule.line for each in idle_rules(rules, self._idle_budget)
+            }
+        return self._idle_lines[key]
 
-    def _unlike(self, rule: Rule) -> Iterator[Dialect]:
-        """Go through the dialects that are compared, and may read such a rule otherwise."""
+    def _differing_dialects(self, rule: Rule) -> Iterator[Dialect]:
+        """Yield the other dialects that may read a rule differently."""
         is_plain = _PLAIN.fullmatch(rule.pattern) is not None
         own = self.robots.dialect.reading
         for dialect in self._beside:
@@ -234,21 +238,23 @@ class WholeFile:
             if not is_plain or (theirs.patterns, theirs.choice) != (own.patterns, own.choice):
                 yield dialect
 
-    def _lives_elsewhere(self, rule: Rule, name: str) -> bool:
-        """Tell whether a dialect that is compared lets a rule decide something.
+    def _is_alive_in_dialect(self, rule: Rule, name: str) -> bool:
+        """Return whether a rule decides a URL in another dialect.
 
-        Where one takes ``:`` and ``%3A`` for the same and another does not, both lines are needed.
+        If only some dialects treat ``:`` and ``%3A`` alike, both lines are needed.
         """
-        return any(rule.line in self._living(dialect, name) for dialect in self._unlike(rule))
+        return any(
+            rule.line in self._lines_with_likely_url(dialect, name)
+            for dialect in self._differing_dialects(rule)
+        )
 
-    def _living(self, dialect: Dialect, name: str) -> set[int]:
-        """Return the lines of rules that decide some likely URL for a robot by another dialect."""
+    def _lines_with_likely_url(self, dialect: Dialect, name: str) -> set[int]:
         key = dialect, name
-        if key not in self._living_by:
+        if key not in self._living_lines:
             rules = self.read_by(dialect).rules_for(name)
             try:
-                self._living_by[key] = {line for line, _ in each_likely_url(rules, self._budget)}
+                self._living_lines[key] = {line for line, _ in each_likely_url(rules, self._budget)}
             except BudgetSpentError:
-                # Then any of them may.
-                self._living_by[key] = set(selection_of(rules).rule_lines())
-        return self._living_by[key]
+                # Undecided: any rule may decide a URL.
+                self._living_lines[key] = set(selection_of(rules).rule_lines())
+        return self._living_lines[key]

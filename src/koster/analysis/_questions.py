@@ -1,4 +1,4 @@
-"""Questions about the rules of one robot: how much is closed, which rules do nothing."""
+"""Analysis of one crawler's rules: how much is disallowed, which rules have no effect."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ._alphabet import alphabet, path_of, plainest, with_host
-from ._ranked import ITSELF, Ranked, url_of, url_that_begins
+from ._alphabet import alphabet, comparison_path, simplify_url, with_host_if_ambiguous
+from ._ranked import ROBOTS_TXT_ROW, Ranked, url_beginning_with, url_of
 from ._search import Budget, BudgetSpentError, Search
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from ._ranked import Entry
 
 
-#: Rules that the engine tries in the time in which two are compared here.
-_ASKED_AT_ONCE = 64
+#: Rules that the engine checks in the time of one comparison here.
+_ENGINE_CHECKS_PER_COMPARISON = 64
 
 
 class Extent(enum.StrEnum):
-    """How much of a site is disallowed, apart from what begins with /robots.txt."""
+    """How much of a site is disallowed, except paths that start with /robots.txt."""
 
     ALL = "all"
     SOME = "some"
@@ -35,11 +35,11 @@ class Extent(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """How much of a site is disallowed for a robot.
+    """How much of a site is disallowed for a crawler.
 
-    ``allowed`` and ``disallowed`` are URLs that are so, or None: of SOME both are there. The start
-    page comes before all others; if it is allowed, what the first rule that disallows is for. The
-    ``rule`` disallows ``disallowed``; None where nothing does, or there is no such URL.
+    ``allowed`` and ``disallowed`` are example URLs, or None; SOME has both. The start page is
+    preferred; if it is allowed, ``disallowed`` is an example for the first rule that disallows. The
+    ``rule`` disallows ``disallowed``; None if no rule does, or there is no such URL.
     """
 
     extent: Extent
@@ -50,19 +50,19 @@ class Classification:
 
 
 class Cause(enum.StrEnum):
-    """Why a rule decides nothing."""
+    """Why a rule has no effect on any URL."""
 
     COVERED = "covered"
-    """Other rules decide whatever it matches."""
+    """Other rules override it for every URL that it matches."""
     NO_PATH = "no path"
-    """No path of a URL is like its pattern."""
+    """No path of a URL can match its pattern."""
     ROBOTS_TXT = "robots.txt"
-    """It matches nothing but /robots.txt, which may always be fetched."""
+    """It matches only /robots.txt, which is always allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadRule:
-    """A rule that decides no URL at all, and the rules that decide in its place."""
+    """A rule that decides no URL, and the rules that override it."""
 
     rule: Rule
     cause: Cause
@@ -71,7 +71,7 @@ class DeadRule:
 
 @dataclass(frozen=True, slots=True)
 class DeadRules:
-    """The rules that decide nothing, by line. Not proved: there may be more of them."""
+    """The rules that decide no URL, by line. If not proved, there may be more."""
 
     rules: tuple[DeadRule, ...]
     is_proved: bool = True
@@ -79,9 +79,9 @@ class DeadRules:
 
 @dataclass(frozen=True, slots=True)
 class IdleRule:
-    """A rule that decides URLs, but each of them as it would be decided without that rule.
+    """A redundant rule: the URLs that it decides would be decided alike without it.
 
-    ``url`` is one of them, and ``instead`` what would decide that one: None where no rule would.
+    ``url`` is one of them, ``instead`` the rule that would decide it; None if no rule would.
     """
 
     rule: Rule
@@ -90,7 +90,7 @@ class IdleRule:
 
 
 class Reasoner:
-    """The rules of one robot, and what can be asked about them."""
+    """Searches about the rules of one crawler."""
 
     def __init__(self, ranked: Ranked, budget: Budget) -> None:
         self.ranked = ranked
@@ -98,14 +98,14 @@ class Reasoner:
 
     @cached_property
     def letters(self) -> Alphabet:
-        """What URLs are made of, as far as these rules can tell."""
+        """The alphabet of these rules."""
         entries = self.ranked.entries
         texts = [entry.literal + entry.rest for entry in entries]
         tables = [table for entry in entries for table in entry.tables()]
         return alphabet([self.ranked.reading], texts, tables)
 
     def by_row(self) -> dict[int, list[Entry]]:
-        """Return the entries of each rule, by its row."""
+        """Return the entries of each rule, by row."""
         found: dict[int, list[Entry]] = {}
         for entry in self.ranked.entries:
             if entry.row >= 0:
@@ -113,7 +113,7 @@ class Reasoner:
         return found
 
     def candidates(self, entry: Entry) -> Iterator[str]:
-        """Go through URLs that an entry probably matches, the shortest first."""
+        """Yield URLs that an entry probably matches, the shortest first."""
         joined = entry.literal + entry.rest.replace(b"*", b"")
         if not entry.literal:
             joined = b"/" + joined.removeprefix(b"/")
@@ -121,55 +121,55 @@ class Reasoner:
         spread = spread if entry.literal else b"/" + spread.removeprefix(b"/")
         for path in (joined, spread) if entry.is_anchored else (joined, joined + b"xy", spread):
             if path.startswith(b"/"):
-                yield with_host(url_of(path, self.ranked.reading))
+                yield with_host_if_ambiguous(url_of(path, self.ranked.reading))
 
-    def likely(self, entry: Entry) -> str | None:
-        """Return a URL that an entry probably matches, decided as it says; by whom does not count.
+    def likely_url(self, entry: Entry) -> str | None:
+        """Return a likely URL of an entry with the entry's verdict, whichever rule decides it.
 
         Raises:
-            BudgetSpentError: too many were asked about that many rules may match.
+            BudgetSpentError: too many checks with many overlapping rules.
         """
-        self._budget.compare(self.ranked.crowd // _ASKED_AT_ONCE)
+        self._budget.compare(self.ranked.short_prefix_weight // _ENGINE_CHECKS_PER_COMPARISON)
         for url in self.candidates(entry):
-            if not self.ranked.leaves_out(url) and self.ranked.deciding(url).allow == entry.allow:
+            if not self.ranked.is_exempt(url) and self.ranked.deciding(url).allow == entry.allow:
                 return url
         return None
 
-    def example(self, entry: Entry) -> str | None:
-        """Return a URL that the engine says an entry decides, if a likely one is.
+    def decided_example(self, entry: Entry) -> str | None:
+        """Return a likely URL that an entry decides according to the engine, or None.
 
         Raises:
-            BudgetSpentError: too many were asked about that many rules may match.
+            BudgetSpentError: too many checks with many overlapping rules.
         """
-        self._budget.compare(self.ranked.crowd // _ASKED_AT_ONCE)
+        self._budget.compare(self.ranked.short_prefix_weight // _ENGINE_CHECKS_PER_COMPARISON)
         for url in self.candidates(entry):
-            if self.ranked.deciding(url) is entry and not self.ranked.leaves_out(url):
+            if self.ranked.deciding(url) is entry and not self.ranked.is_exempt(url):
                 return url
         return None
 
     def witness(self, entry: Entry) -> str | None:
-        """Return a URL that an entry decides, or None: there is none.
+        """Return a URL that an entry decides, or None if there is none.
 
         Raises:
-            BudgetSpentError: nobody knows.
+            BudgetSpentError: not decided within the budget.
         """
-        example = self.example(entry)
-        if example is not None:
-            return example
-        self._budget.compare(1 + self.ranked.crowd // 4)
-        return self.matched([entry], self.ranked.before(entry, entry.literal))
+        decided_example = self.decided_example(entry)
+        if decided_example is not None:
+            return decided_example
+        self._budget.compare(1 + self.ranked.short_prefix_weight // 4)
+        return self.shortest_match([entry], self.ranked.ranked_above(entry, entry.literal))
 
-    def matched(self, inside: Sequence[Entry], outside: Sequence[Entry]) -> str | None:
+    def shortest_match(self, inside: Sequence[Entry], outside: Sequence[Entry]) -> str | None:
         """Return a shortest URL that some entries match and others do not, or None.
 
         Raises:
-            BudgetSpentError: nobody knows.
+            BudgetSpentError: not decided within the budget.
         """
         prefix = max((entry.literal for entry in inside), key=len)
         if not all(prefix.startswith(entry.literal) for entry in inside):
             return None
         prefix = prefix or b"/"
-        begin = url_that_begins(prefix, self.ranked.reading)
+        begin = url_beginning_with(prefix, self.ranked.reading)
         if begin is None:
             return None
         self._budget.compare((1 + len(outside)) * max(entry.weight for entry in inside))
@@ -181,55 +181,57 @@ class Reasoner:
             [(entry.automaton, 0) for entry in outside],
         )
         url = search.shortest(begin, [prefix], self._budget)
-        return None if url is None else with_host(plainest(url, self.ranked.reading))
+        return (
+            None if url is None else with_host_if_ambiguous(simplify_url(url, self.ranked.reading))
+        )
 
-    def compare(self, rules: int) -> None:
-        """Compare a rule with so many others.
+    def spend_comparisons(self, rules: int) -> None:
+        """Count comparisons of rules.
 
         Raises:
-            BudgetSpentError: that is more than may be.
+            BudgetSpentError: the limit is exceeded.
         """
         self._budget.compare(rules)
 
     def is_dead(self, entry: Entry) -> bool:
-        """Tell whether an entry decides nothing.
+        """Return whether an entry decides no URL.
 
         Raises:
-            BudgetSpentError: nobody knows.
+            BudgetSpentError: not decided within the budget.
         """
         return self.witness(entry) is None
 
     def covers(self, entry: Entry) -> list[Entry]:
-        """Return entries that together match all that a dead one matches, as few as can be."""
-        before = self.ranked.before(entry, entry.literal)
-        for other in before:
+        """Return a small set of entries that together cover a dead one."""
+        above = self.ranked.ranked_above(entry, entry.literal)
+        for other in above:
             if other.covers(entry):
                 return [other]
-        paths = [path_of(self.ranked.reading, url) for url in self.candidates(entry)]
+        paths = [comparison_path(self.ranked.reading, url) for url in self.candidates(entry)]
         matching = [
             other
-            for other in before
+            for other in above
             if all(other.automaton.accepts(other.automaton.start(path)) for path in paths)
         ]
         try:
-            if self.matched([entry], []) is None:
+            if self.shortest_match([entry], []) is None:
                 return []
             for other in matching:
-                if self.matched([entry], [other]) is None:
+                if self.shortest_match([entry], [other]) is None:
                     return [other]
-            for other in list(before):
-                others = [each for each in before if each is not other]
-                if self.matched([entry], others) is None:
-                    before = others
+            for other in list(above):
+                others = [each for each in above if each is not other]
+                if self.shortest_match([entry], others) is None:
+                    above = others
         except BudgetSpentError:
             return matching
-        return before
+        return above
 
 
 def likely_urls(rules: Rules, budget: Budget | None = None) -> dict[int, str]:
-    """Return for the line of each rule that decides a likely URL such a URL.
+    """Return a likely URL for each rule that decides one, by line.
 
-    Fast, and not exact: a rule that is not there may decide others, or the budget was spent.
+    Fast, but not exact: a missing rule may decide other URLs, or the budget was spent.
     """
     found: dict[int, str] = {}
     with suppress(BudgetSpentError):
@@ -238,7 +240,7 @@ def likely_urls(rules: Rules, budget: Budget | None = None) -> dict[int, str]:
 
 
 def each_likely_url(rules: Rules, budget: Budget) -> Iterator[tuple[int, str]]:
-    """Go through the rules that decide a likely URL: the line of each, with such a URL.
+    """Yield line and URL of each rule that decides a likely URL.
 
     Raises:
         BudgetSpentError: there may be more.
@@ -246,13 +248,13 @@ def each_likely_url(rules: Rules, budget: Budget) -> Iterator[tuple[int, str]]:
     ranked = Ranked(rules)
     reasoner = Reasoner(ranked, budget)
     for entry in ranked.entries:
-        url = reasoner.example(entry) if entry.row >= 0 else None
+        url = reasoner.decided_example(entry) if entry.row >= 0 else None
         if url is not None:
             yield ranked.rule(entry.row).line, url
 
 
 def classify(rules: Rules, budget: Budget | None = None) -> Classification:
-    """Tell how much of a site a robot may not fetch, apart from what begins with /robots.txt.
+    """Return how much of a site a crawler may not fetch, except paths starting with /robots.txt.
 
     >>> import koster
     >>> robots = koster.parse("User-agent: *\\nDisallow: /*\\nAllow: /a$\\nAllow: /b")
@@ -267,7 +269,7 @@ def classify(rules: Rules, budget: Budget | None = None) -> Classification:
     found = None
     is_proved = True
     try:
-        found = next(filter(None, map(reasoner.likely, others)), None)
+        found = next(filter(None, map(reasoner.likely_url, others)), None)
         for entry in others:
             found = found or reasoner.witness(entry)
     except BudgetSpentError:
@@ -283,7 +285,7 @@ def classify(rules: Rules, budget: Budget | None = None) -> Classification:
 
 
 def dead_rules(rules: Rules, budget: Budget | None = None) -> DeadRules:
-    """Return the rules that decide no URL at all, each with those that decide in its place."""
+    """Return the rules that decide no URL, each with the rules that override it."""
     ranked = Ranked(rules)
     reasoner = Reasoner(ranked, budget or Budget())
     of_row = reasoner.by_row()
@@ -292,26 +294,25 @@ def dead_rules(rules: Rules, budget: Budget | None = None) -> DeadRules:
     for row in sorted(of_row):
         try:
             if all(reasoner.is_dead(entry) for entry in of_row[row]):
-                found.append(_dead(reasoner, row, of_row[row]))
+                found.append(_dead_rule(reasoner, row, of_row[row]))
         except BudgetSpentError:
             is_proved = False
     return DeadRules(tuple(found), is_proved)
 
 
-def _dead(reasoner: Reasoner, row: int, entries: list[Entry]) -> DeadRule:
-    """Say why a rule is dead."""
+def _dead_rule(reasoner: Reasoner, row: int, entries: list[Entry]) -> DeadRule:
     rule_of = reasoner.ranked.rule
     covers = {each.row: each for entry in entries for each in reasoner.covers(entry)}
     covered_by = tuple(rule_of(number) for number in sorted(covers) if number >= 0)
-    otherwise = Cause.ROBOTS_TXT if ITSELF in covers else Cause.NO_PATH
+    otherwise = Cause.ROBOTS_TXT if ROBOTS_TXT_ROW in covers else Cause.NO_PATH
     return DeadRule(rule_of(row), Cause.COVERED if covered_by else otherwise, covered_by)
 
 
 def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ...]:
-    """Return rules that decide URLs and change nothing: others say the same without them.
+    """Return the redundant rules: URLs that they decide would be decided alike without them.
 
-    Each of them alone can be left out, whether rules that decide nothing stay or go. A rule is only
-    named where that is proved.
+    Each of them can be removed on its own, whether dead rules stay or not. Only proved cases are
+    returned.
     """
     ranked = Ranked(rules)
     reasoner = Reasoner(ranked, budget or Budget())
@@ -321,7 +322,7 @@ def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ..
     except BudgetSpentError:
         return ()
     idle = [row for row, url in urls.items() if url and _is_idle(reasoner, of_row[row], url)]
-    # What decides no likely URL may be gone tomorrow.
+    # Rules that decide no likely URL may be removed later, so do not rely on them.
     ranked.removed |= {
         entry.order for row, url in urls.items() if url is None for entry in of_row[row]
     }
@@ -336,13 +337,13 @@ def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ..
 
 
 def _first_example(reasoner: Reasoner, entries: list[Entry]) -> str | None:
-    return next(filter(None, map(reasoner.example, entries)), None)
+    return next(filter(None, map(reasoner.decided_example, entries)), None)
 
 
 def _is_idle(reasoner: Reasoner, entries: list[Entry], url: str) -> bool:
-    """Tell whether it is proved that a rule is not needed: not even for a URL that it decides."""
+    """Return whether a rule is proved to be redundant."""
     try:
-        reasoner.compare(1 + reasoner.ranked.crowd // 4)
+        reasoner.spend_comparisons(1 + reasoner.ranked.short_prefix_weight // 4)
         if reasoner.ranked.deciding_without(entries, url).allow != entries[0].allow:
             return False
         return not _is_needed(reasoner, entries)
@@ -351,10 +352,10 @@ def _is_idle(reasoner: Reasoner, entries: list[Entry], url: str) -> bool:
 
 
 def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, ...]:
-    """Return rules without which, all of them together, every URL is decided as it is with them.
+    """Return rules that can all be removed together without changing any decision.
 
-    Given several rule sets of one file, also such as dialects read it, that holds for each of them.
-    Rules that decide nothing are among them. A rule is only named where that is proved.
+    With several rule sets of one file, also in different dialects, this is true for each of them.
+    Includes rules that decide no URL. Only proved cases are returned.
     """
     budget = budget or Budget()
     of_line: dict[int, list[tuple[Reasoner, list[Entry]]]] = {}
@@ -365,29 +366,29 @@ def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, .
             rule = reasoner.ranked.rule(row)
             rule_of.setdefault(rule.line, rule)
             of_line.setdefault(rule.line, []).append((reasoner, entries))
-    gone = []
-    # What counts for least goes first: of two that say the same the more telling one stays.
+    removed = []
+    # Remove rules with the lowest precedence first: of two equivalent ones the more specific stays.
     for line in sorted(of_line, key=lambda line: -max(each.order for each in of_line[line][0][1])):
         try:
             if not any(_is_needed(*each) for each in of_line[line]):
                 for reasoner, entries in of_line[line]:
                     reasoner.ranked.removed |= {entry.order for entry in entries}
-                gone.append(line)
+                removed.append(line)
         except BudgetSpentError:
             continue
-    return tuple(rule_of[line] for line in sorted(gone))
+    return tuple(rule_of[line] for line in sorted(removed))
 
 
 def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:
-    """Tell whether some URL that a rule decides would be decided differently without it."""
+    """Return whether some URL that a rule decides would be decided differently without it."""
     ranked = reasoner.ranked
-    gone = {entry.order for entry in entries}
+    removed = {entry.order for entry in entries}
     for entry in entries:
-        reasoner.compare(1 + ranked.crowd // 4)
-        meeting = [each for each in ranked.meeting(entry.literal) if each.order not in gone]
-        for other in meeting:
+        reasoner.spend_comparisons(1 + ranked.short_prefix_weight // 4)
+        may_match = [each for each in ranked.may_match(entry.literal) if each.order not in removed]
+        for other in may_match:
             if other.order > entry.order and other.allow != entry.allow:
-                between = [each for each in meeting if each.order < other.order]
-                if reasoner.matched([entry, other], between) is not None:
+                between = [each for each in may_match if each.order < other.order]
+                if reasoner.shortest_match([entry, other], between) is not None:
                     return True
     return False

@@ -1,8 +1,8 @@
-"""The rules of one robot in the order in which they count, and which of them can meet.
+"""The rules of one crawler in order of precedence, and an index of overlapping ones.
 
-What decides a URL is the first entry of this list that matches; at its end stands an entry for
-"nothing matched", which matches everything, and before all others those for /robots.txt itself
-where that is exempt. An index by literal prefixes tells which entries can match the same URLs.
+The first entry that matches a URL decides it. The last entry, for "no rule matches", matches
+everything; entries for /robots.txt come first if it is exempt. An index of literal prefixes finds
+the entries that can match the same URLs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import unquote_to_bytes
 from ..dialects import Choice, Escapes, Patterns, RobotsTxtPath
 from ..engine import wildcards as _wildcards
 from ..robots import selection_of
-from ._alphabet import AS_IT_STANDS, path_of, spelled
+from ._alphabet import UNDECODED_ESCAPES, comparison_path, with_written_escapes
 from ._automata import Automaton, Shell, automaton
 from ._search import BudgetSpentError
 
@@ -28,46 +28,46 @@ if TYPE_CHECKING:
     from ..model import Rule
     from ..robots import Rules
 
-#: Bytes of a literal prefix with which an entry meets many others.
-_SHORT = 3
+#: Entries with a shorter literal prefix overlap with many others.
+_SHORT_PREFIX = 3
 
-#: Bytes of a literal prefix by which it is found, where it has to be unescaped.
-_KEY = 2_000
+#: Maximum bytes of a literal prefix in an index with unescaped keys.
+_MAX_KEY = 2_000
 
-#: Bytes behind a literal prefix, as patterns usually have them at most; how many of more take as
-#: long as a usual pattern.
-_USUAL = 32
-_AS_LONG = 4
+#: Entries with at most this many bytes after the literal prefix have weight 1; longer ones have
+#: their bytes divided by the second number.
+_USUAL_REST = 32
+_REST_PER_WEIGHT = 4
 
-#: Rows that are no lines: nothing matched; the path of /robots.txt.
-NOTHING = -1
-ITSELF = -2
+#: Pseudo-rows: no rule matches; the path of /robots.txt.
+NO_RULE = -1
+ROBOTS_TXT_ROW = -2
 
 _STAR = b"*"
-#: What is special in shell patterns besides stars.
+#: Special characters of shell patterns besides stars.
 _SHELL_SPECIAL = re.compile(rb"[?\[\]!\\]")
-#: The beginning of a character of UTF-8 without its end.
-_CUT_CHARACTER = re.compile(
+#: An incomplete UTF-8 character.
+_INCOMPLETE_CHARACTER = re.compile(
     rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z"
 )
-_CUT_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
+_INCOMPLETE_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
 _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?&=*")
-#: What no reading takes for anything else, escaped or not: RFC 3986 §2.3, with stars.
-_ALIKE = _SAFE - frozenset(b"?&=")
-#: RFC 3986 §3.3: bytes that are not escaped and mean nothing in a pattern.
+#: Bytes that all readings treat alike: RFC 3986 §2.3, with stars.
+_READ_ALIKE = _SAFE - frozenset(b"?&=")
+#: Bytes that are not escaped (RFC 3986 §3.3), and not special in patterns.
 _PLAIN = (_SAFE - {42}) | frozenset(b":@!'()+,;")
 _ESCAPES_OR_NOT_PLAIN = re.compile(
     rb"(?:%[0-9A-F]{2})+|[^" + re.escape(bytes(sorted(_PLAIN))) + rb"]", re.DOTALL
 )
-#: A run behind a star that can begin in the middle of an escape.
-_IN_AN_ESCAPE = re.compile(rb"\*[0-9A-F]")
+#: A run after a star that can start in the middle of an escape.
+_STARTS_INSIDE_ESCAPE = re.compile(rb"\*[0-9A-F]")
 
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """A compared rule: a literal prefix and what follows it.
+    """A compiled rule: a literal prefix and the rest of its pattern.
 
-    ``order`` is its place in the list, ``key`` that in an index of several readings.
+    ``order`` is its index in the list, ``key`` its key in an index for several readings.
     """
 
     number: int
@@ -79,7 +79,7 @@ class Entry:
     rank: int
     row: int
     order: int = 0
-    is_overshadowed: bool | None = None
+    is_covered: bool | None = None
     key: bytes | None = None
     _automaton: Automaton | None = field(default=None, repr=False)
     _elements: int = field(default=-1, repr=False)
@@ -87,36 +87,36 @@ class Entry:
 
     @property
     def is_prefix(self) -> bool:
-        """Whether it matches all that begins with its literal prefix."""
+        """Whether it matches every path that starts with its literal prefix."""
         return not self.rest and not self.is_anchored
 
     @property
     def weight(self) -> int:
-        """How many usual entries take as long to compare."""
-        return 1 if len(self.rest) <= _USUAL else len(self.rest) // _AS_LONG
+        """The cost of a comparison, relative to a usual entry."""
+        return 1 if len(self.rest) <= _USUAL_REST else len(self.rest) // _REST_PER_WEIGHT
 
     @property
     def automaton(self) -> Automaton:
-        """Its automaton, made once."""
+        """Its automaton, cached."""
         if self._automaton is None:
             self._automaton = automaton(self.literal, self.rest, self.kind, self.is_anchored)
         return self._automaton
 
     @property
-    def letters(self) -> frozenset[int]:
-        """The bytes that it has, but for stars; made once."""
+    def byte_set(self) -> frozenset[int]:
+        """The bytes in its pattern except stars, cached."""
         if self._bytes is None:
             self._bytes = frozenset(self.literal + self.rest) - {42}
         return self._bytes
 
     @property
     def form(self) -> tuple[bytes, bytes, int, bool, bool]:
-        """What it says: entries with the same form say the same."""
+        """Its content: entries with the same form are equivalent."""
         return self.literal, self.rest, self.kind, self.is_anchored, self.allow
 
     @property
-    def shortest(self) -> int:
-        """At least so many bytes a path has that it matches."""
+    def min_bytes(self) -> int:
+        """The minimum number of bytes of a matching path."""
         if self.kind == Patterns.SHELL:
             if self._elements < 0:
                 self._elements = sum(each is not None for each in _wildcards.elements(self.rest))
@@ -124,10 +124,10 @@ class Entry:
         return len(self.literal) + len(self.rest) - self.rest.count(_STAR)
 
     def covers(self, other: Entry) -> bool:
-        """Tell whether it plainly matches all that another entry of its reading matches.
+        """Return whether it surely matches everything that another entry of its reading matches.
 
-        Not all that is so is plain. Where the other has a star anything may stand, and what of a
-        run of this one has matched before counts for nothing.
+        A conservative check: a star of the other entry may match anything, so a partial match of
+        the current run before the star does not count.
         """
         if not other.literal.startswith(self.literal):
             return False
@@ -135,26 +135,26 @@ class Entry:
             return True
         if Patterns.SHELL in (self.kind, other.kind) or not self.rest:
             return self.form[:-1] == other.form[:-1]
-        # What it has and the other lacks it cannot find there: most pairs end here.
-        if (self.is_anchored and not other.is_anchored) or not self.letters <= other.letters:
+        # Fast path for most pairs: the other pattern lacks one of its bytes.
+        if (self.is_anchored and not other.is_anchored) or not self.byte_set <= other.byte_set:
             return False
         automaton = self.automaton
         state = automaton.start(other.literal)
         for number, run in enumerate(other.rest.split(_STAR)):
-            state = automaton.after(automaton.run_start(state) if number else state, run)
+            state = automaton.after(automaton.minimum_state(state) if number else state, run)
         return state == automaton.full
 
-    def means_the_same(self) -> bool:
-        """Tell whether every reading with wildcards compares it alike."""
+    def is_read_alike_with_wildcards(self) -> bool:
+        """Return whether every reading with wildcards compares it alike."""
         text = self.literal + self.rest
         return (
             self.kind != Patterns.SHELL
             and _SAFE.issuperset(text)
-            and not _IN_AN_ESCAPE.search(text)
+            and not _STARTS_INSIDE_ESCAPE.search(text)
         )
 
     def covers_everywhere(self, other: Entry) -> bool:
-        """Tell whether it matches all that an entry, perhaps of another reading, matches."""
+        """Like `covers`, for entries of different readings."""
         return (
             _STAR not in self.literal + other.literal
             and self.is_read_alike()
@@ -163,14 +163,16 @@ class Entry:
         )
 
     def is_read_alike(self) -> bool:
-        """Tell whether it matches the same URLs in every reading.
+        """Return whether it matches the same URLs in every reading.
 
-        That is not so of ``&``, ``=`` and ``?``: some readings match their escapes as well.
+        False for ``&``, ``=`` and ``?``: some readings match their escapes as well.
         """
-        return self.means_the_same() and _ALIKE.issuperset(self.literal + self.rest)
+        return self.is_read_alike_with_wildcards() and _READ_ALIKE.issuperset(
+            self.literal + self.rest
+        )
 
     def tables(self) -> tuple[bytes, ...]:
-        """Return the tables of its elements, if it is a shell pattern."""
+        """Return the tables of a shell pattern's elements."""
         return self.automaton.tables if isinstance(self.automaton, Shell) else ()
 
 
@@ -180,7 +182,7 @@ def _entries_of(selection: Selection) -> list[Entry]:
     for number, rule in enumerate(selection.compiled_rules()):
         text, size, kind, is_anchored = rule.pattern, rule.literal_size, rule.kind, rule.is_anchored
         if kind == Patterns.SHELL and not _SHELL_SPECIAL.search(text):
-            # With stars alone it is a pattern as of the other readings, and simpler.
+            # With only stars, it is equivalent to a simpler wildcard pattern.
             is_anchored = not text.endswith(_STAR)
             text = text.rstrip(_STAR)
             kind = int(Patterns.WILDCARDS if _STAR in text else Patterns.PREFIX)
@@ -193,22 +195,22 @@ def _entries_of(selection: Selection) -> list[Entry]:
     return found
 
 
-def _of_itself(*, and_longer: bool) -> list[Entry]:
-    """Return what exempts /robots.txt, with any query; ``and_longer``: all that begins so."""
+def _robots_txt_entries(*, and_longer: bool) -> list[Entry]:
+    """Return the entries that exempt /robots.txt; with ``and_longer``, all paths that start so."""
     path, plain = b"/robots.txt", int(Patterns.PREFIX)
     if and_longer:
-        return [Entry(ITSELF, path, b"", plain, False, True, -1, ITSELF)]
+        return [Entry(ROBOTS_TXT_ROW, path, b"", plain, False, True, -1, ROBOTS_TXT_ROW)]
     return [
-        Entry(ITSELF, path, b"", plain, True, True, -1, ITSELF),
-        Entry(ITSELF, path + b"?", b"", plain, False, True, -1, ITSELF),
+        Entry(ROBOTS_TXT_ROW, path, b"", plain, True, True, -1, ROBOTS_TXT_ROW),
+        Entry(ROBOTS_TXT_ROW, path + b"?", b"", plain, False, True, -1, ROBOTS_TXT_ROW),
     ]
 
 
 class Ranked:
-    """The entries of some rules; ``unescaped`` keys them so that other readings can be met.
+    """The entries of some rules; ``unescaped`` keys allow comparisons with other readings.
 
-    ``exempts``: /robots.txt is left out whatever the reading says of it; ``exempts_longer``: and
-    what begins so.
+    ``exempts`` excludes /robots.txt even if the reading does not exempt it; ``exempts_longer``
+    excludes all paths that start so.
     """
 
     def __init__(
@@ -224,142 +226,144 @@ class Ranked:
         self.is_longest_first = self.reading.choice == Choice.LONGEST
         numbered = _entries_of(selection)
         plain = int(Patterns.PREFIX)
-        nothing = Entry(NOTHING, b"", b"", plain, False, selection.unmatched_allowed(), -1, NOTHING)
+        no_rule_entry = Entry(
+            NO_RULE, b"", b"", plain, False, selection.unmatched_allowed(), -1, NO_RULE
+        )
         always = self.reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED
         exempt = exempts or exempts_longer or always
-        itself = _of_itself(and_longer=exempts_longer) if exempt else []
-        self.entries = [*itself, *sorted(numbered, key=_place), nothing]
+        robots_txt_entries = _robots_txt_entries(and_longer=exempts_longer) if exempt else []
+        self.entries = [*robots_txt_entries, *sorted(numbered, key=_rank_key), no_rule_entry]
         for place, entry in enumerate(self.entries):
             entry.order = place
         self._numbered = numbered
-        self.nothing = nothing
-        self._itself = itself[0] if itself else None
+        self.no_rule_entry = no_rule_entry
+        self._robots_txt_entry = robots_txt_entries[0] if robots_txt_entries else None
         self._exempts_longer = exempts_longer
         self.removed: set[int] = set()
-        self.key_of: Callable[[Entry], bytes] = self._unescaped if unescaped else _literal
+        self.key_of: Callable[[Entry], bytes] = self._unescaped_key if unescaped else _literal_key
         self._by_key: dict[bytes, list[Entry]] = {}
         for entry in self.entries:
             self._by_key.setdefault(self.key_of(entry), []).append(entry)
         self._keys = sorted(self._by_key)
-        #: Entries that nearly every other one may meet, by weight: what looking at them takes.
-        self.crowd = sum(
+        #: The total weight of entries with a short prefix, which overlap with nearly all others.
+        self.short_prefix_weight = sum(
             entry.weight
             for key, some in self._by_key.items()
-            if len(key) < _SHORT
+            if len(key) < _SHORT_PREFIX
             for entry in some
         )
         self._sizes = sorted({len(key) for key in self._keys})
 
-    def _unescaped(self, entry: Entry) -> bytes:
+    def _unescaped_key(self, entry: Entry) -> bytes:
         if entry.key is None:
-            begin = spelled(entry.literal[:_KEY], self.reading)
-            # A pattern that is compared as it stands may end within an escape of the URL.
-            entry.key = unquote_to_bytes(_CUT_ESCAPE.sub(b"", begin))
+            begin = with_written_escapes(entry.literal[:_MAX_KEY], self.reading)
+            # A pattern whose escapes are not decoded may end within an escape of the URL.
+            entry.key = unquote_to_bytes(_INCOMPLETE_ESCAPE.sub(b"", begin))
         return entry.key
 
     @property
     def in_file_order(self) -> list[Entry]:
-        """The entries as their rules stand in the file, then that for no rule."""
-        return [*self._numbered, self.nothing]
+        """The entries in the order of the file, then the one for no rule."""
+        return [*self._numbered, self.no_rule_entry]
 
     def deciding(self, url: str) -> Entry:
-        """Return the entry that decides about a URL, as the engine says."""
+        """Return the entry that decides a URL, according to the engine."""
         number = self._selection.number_for(url)
         if number >= 0:
             return self._numbered[number]
-        if number == NOTHING or self._itself is None:
-            return self.nothing
-        return self._itself
+        if number == NO_RULE or self._robots_txt_entry is None:
+            return self.no_rule_entry
+        return self._robots_txt_entry
 
     def rule(self, row: int) -> Rule:
         """Return the rule of a row of the file."""
         return self._selection.rule(row)
 
-    def leaves_out(self, url: str) -> bool:
-        """Tell whether rules are asked as if a URL were exempt: that of /robots.txt."""
+    def is_exempt(self, url: str) -> bool:
+        """Return whether a URL counts as exempt: that of /robots.txt."""
         if self._exempts_longer:
             return url.startswith("/robots.txt")
         return url == "/robots.txt" or url.startswith("/robots.txt?")
 
     def deciding_without(self, gone: Sequence[Entry], url: str) -> Entry:
-        """Return the entry that would decide about a URL without some, and those removed."""
+        """Return the entry that decides a URL without some entries and the removed ones."""
         path = self._selection.path_of(url)
         matching = (
             entry
-            for entry in self.beginning(path)
+            for entry in self.with_key_prefixing(path)
             if entry not in gone and entry.automaton.accepts(entry.automaton.start(path))
         )
         return min(matching, key=lambda entry: entry.order)
 
-    def meeting(self, key: bytes) -> Iterator[Entry]:
-        """Go through the entries that may match a URL whose path begins with ``key``."""
-        yield from self.beginning(key)
+    def may_match(self, key: bytes) -> Iterator[Entry]:
+        """Yield the entries that may match a path that starts with ``key``."""
+        yield from self.with_key_prefixing(key)
         place = bisect_left(self._keys, key)
         while place < len(self._keys) and self._keys[place].startswith(key):
             if len(self._keys[place]) > len(key):
-                yield from self._live(self._by_key[self._keys[place]])
+                yield from self._not_removed(self._by_key[self._keys[place]])
             place += 1
 
-    def beginning(self, key: bytes) -> Iterator[Entry]:
-        """Go through the entries whose own key is how ``key`` begins."""
+    def with_key_prefixing(self, key: bytes) -> Iterator[Entry]:
+        """Yield the entries whose key is a prefix of ``key``."""
         for size in self._sizes:
             if size > len(key):
                 break
-            yield from self._live(self._by_key.get(key[:size], ()))
+            yield from self._not_removed(self._by_key.get(key[:size], ()))
 
-    def _live(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+    def _not_removed(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         for entry in entries:
             if entry.order not in self.removed:
                 yield entry
 
-    def is_overshadowed(self, entry: Entry) -> bool:
-        """Tell whether a better entry plainly matches all that an entry matches."""
-        if entry.is_overshadowed is None:
-            entry.is_overshadowed = any(
+    def is_covered(self, entry: Entry) -> bool:
+        """Return whether a single entry with precedence surely covers an entry."""
+        if entry.is_covered is None:
+            entry.is_covered = any(
                 other.order < entry.order and other.covers(entry)
-                for other in self.beginning(self.key_of(entry))
+                for other in self.with_key_prefixing(self.key_of(entry))
             )
-        return entry.is_overshadowed
+        return entry.is_covered
 
-    def before(self, entry: Entry, key: bytes) -> list[Entry]:
-        """Return what may match such a URL and counts for more than an entry."""
-        return [other for other in self.meeting(key) if other.order < entry.order]
+    def ranked_above(self, entry: Entry, key: bytes) -> list[Entry]:
+        """Return the entries of `may_match` with precedence over an entry."""
+        return [other for other in self.may_match(key) if other.order < entry.order]
 
 
-def _place(entry: Entry) -> tuple[int, int]:
+def _rank_key(entry: Entry) -> tuple[int, int]:
     return -entry.rank, entry.number
 
 
-def _literal(entry: Entry) -> bytes:
+def _literal_key(entry: Entry) -> bytes:
     return entry.literal
 
 
 def url_of(path: bytes, reading: Reading) -> str:
-    """Return a URL that is compared as ``path``, or something else where there is none."""
+    """Return a URL that is compared as ``path``; an arbitrary one if there is none."""
     escapes = reading.escapes
-    path = spelled(path, reading)
+    path = with_written_escapes(path, reading)
     if escapes in (Escapes.CANONICAL, Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN):
         return path.decode("utf-8", "replace")
-    # Escapes that were kept stay; every other byte stood there as it is, or was escaped.
-    return _ESCAPES_OR_NOT_PLAIN.sub(_told, path).decode("ascii")
+    # Keep remaining escapes; escape other bytes that are not plain.
+    return _ESCAPES_OR_NOT_PLAIN.sub(_escape, path).decode("ascii")
 
 
-def url_that_begins(path: bytes, reading: Reading) -> str | None:
-    """Return a URL's path that is compared as ``path``, or None: there is none.
+def url_beginning_with(path: bytes, reading: Reading) -> str | None:
+    """Return a URL's path that is compared as ``path``, or None if there is none.
 
     Raises:
-        BudgetSpentError: it breaks off within a character, and nobody knows how that goes on.
+        BudgetSpentError: not decided, because ``path`` ends within a character.
     """
     if not path.startswith(b"/"):
         return None
     url = url_of(path, reading)
-    if path_of(reading, url) == path:
+    if comparison_path(reading, url) == path:
         return url
-    if reading.escapes in AS_IT_STANDS and _CUT_CHARACTER.search(path):
+    if reading.escapes in UNDECODED_ESCAPES and _INCOMPLETE_CHARACTER.search(path):
         raise BudgetSpentError
     return None
 
 
-def _told(found: re.Match[bytes]) -> bytes:
+def _escape(found: re.Match[bytes]) -> bytes:
     part = found[0]
     return part if len(part) > 1 else b"%%%02X" % part[0]

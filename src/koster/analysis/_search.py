@@ -1,9 +1,8 @@
-"""The one question behind all others: a shortest URL that some patterns match and others do not.
+"""The search behind all analysis: a shortest URL that some patterns match and others do not.
 
-The shortest first over the states of all automata at once (Hart, Nilsson and Raphael, 1968). What
-must match and no longer can, or must not match and always will, is not gone on with, so that of the
-many combinations of what has matched few are ever seen. Exact: without an answer there is no such
-URL.
+An A* search (Hart, Nilsson and Raphael, 1968) over the product of all automata. Branches where a
+required match is impossible or a forbidden one is certain are pruned, so only few of the many
+states are visited. Exact: if the search finds nothing, there is no such URL.
 """
 
 from __future__ import annotations
@@ -18,65 +17,65 @@ if TYPE_CHECKING:
     from ._alphabet import Alphabet
     from ._automata import Automaton
 
-#: Whether a ``?`` has been passed, and the state of each automaton.
-_Place = tuple[bool, tuple[int, ...]]
+#: Whether the path has a ``?`` so far, and the state of each automaton.
+_SearchState = tuple[bool, tuple[int, ...]]
 
 
 class BudgetSpentError(Exception):
-    """A question took more states than it may."""
+    """A search exceeded its budget."""
 
 
 class Budget:
-    """How much may be done before an answer is *not proved*.
+    """Limits of the work, after which a result is *not proved*.
 
-    ``states`` of automata for one question and ``total`` for all that answers need; how often
-    rules are ``compared`` with one another. The defaults are some seconds of work. It is spent by
-    those who are given it: several answers can share one.
+    ``states`` is the maximum number of states per search, ``total`` for all searches together,
+    ``compared`` the number of comparisons of rules. The defaults are some seconds of work.
+    Functions use up the budget that they are passed, so several calls can share one.
     """
 
     def __init__(
         self, states: int = 10_000, total: int = 100_000, compared: int = 3_000_000
     ) -> None:
-        self._each = states
+        self._max_states = states
         self._total = total
         self._compared = compared
-        self._left = 0
+        self._min_cost_left = 0
 
     def begin(self) -> None:
-        """Begin another question.
+        """Begin another search.
 
         Raises:
-            BudgetSpentError: there is nothing left for it.
+            BudgetSpentError: the total is used up.
         """
         if self._total <= 0:
             raise BudgetSpentError
-        self._left = min(self._each, self._total)
+        self._min_cost_left = min(self._max_states, self._total)
 
     def spend(self, states: int) -> None:
-        """Look at some states.
+        """Count visited states.
 
         Raises:
-            BudgetSpentError: there are none left.
+            BudgetSpentError: a limit is exceeded.
         """
-        self._left -= states
+        self._min_cost_left -= states
         self._total -= states
-        if self._left < 0:
+        if self._min_cost_left < 0:
             raise BudgetSpentError
 
     def check(self, states: int) -> None:
-        """See that a question that needs so many states at least can be answered.
+        """Check that the budget allows a search with at least so many states.
 
         Raises:
-            BudgetSpentError: it cannot.
+            BudgetSpentError: it does not.
         """
-        if states > min(self._each, self._total):
+        if states > min(self._max_states, self._total):
             raise BudgetSpentError
 
     def compare(self, rules: int) -> None:
-        """Compare a rule with so many others.
+        """Count comparisons of rules.
 
         Raises:
-            BudgetSpentError: that is more than may be.
+            BudgetSpentError: the limit is exceeded.
         """
         self._compared -= rules
         if self._compared < 0:
@@ -84,9 +83,9 @@ class Budget:
 
 
 class Search:
-    """A question: what must match, what must not, and what URLs are made of.
+    """A search: patterns that must match (``inside``), or must not (``outside``), and the alphabet.
 
-    Automata come with the number of their reading in the alphabet.
+    Each automaton has the index of its reading in the alphabet.
     """
 
     def __init__(
@@ -103,33 +102,33 @@ class Search:
         self._inside = len(inside)
         self._costs = [len(token) for token in letters.tokens]
         self._all = range(len(letters.tokens))
-        #: The tokens whose output begins with a byte, by reading and whether they stand in a query.
-        self._beginning: dict[tuple[int, bool, int], list[int]] = {}
-        self._turns = letters.has_queries
+        #: The tokens whose bytes start with a given byte, by reading and position in a query.
+        self._tokens_by_byte: dict[tuple[int, bool, int], list[int]] = {}
+        self._has_queries = letters.has_queries
         self._question = letters.tokens.index("?") if "?" in letters.tokens else -1
 
     def shortest(self, url: str, prefixes: Sequence[bytes], budget: Budget) -> str | None:
-        """Return a shortest URL of those that begin as given, or None: there is none.
+        """Return a shortest URL that begins with ``url``, or None if there is none.
 
-        ``prefixes`` are the bytes of the beginning, in each reading.
+        ``prefixes`` are the bytes of ``url`` in each reading.
 
         Raises:
-            BudgetSpentError: nobody knows.
+            BudgetSpentError: not decided within the budget.
         """
         budget.begin()
         states = []
         for automaton, number, must_match in self._members:
-            state = automaton.start(prefixes[number])
-            if state == (-1 if must_match else automaton.full) and (
+            initial = automaton.start(prefixes[number])
+            if initial == (-1 if must_match else automaton.full) and (
                 must_match or not automaton.is_anchored
             ):
                 return None
-            states.append(state)
-        start: _Place = (self._turns and "?" in url, tuple(states))
-        came: dict[_Place, tuple[_Place, int] | None] = {start: None}
+            states.append(initial)
+        start: _SearchState = (self._has_queries and "?" in url, tuple(states))
+        predecessors: dict[_SearchState, tuple[_SearchState, int] | None] = {start: None}
         costs = {start: 0}
-        # By the characters that a URL has at least: those so far, and those that are still needed.
-        layers: dict[int, list[_Place]] = {self._left(start): [start]}
+        # By the lower bound of the URL's length: characters so far plus those still needed.
+        layers: dict[int, list[_SearchState]] = {self._min_cost_left(start): [start]}
         size = 0
         while layers:
             layer = layers.get(size)
@@ -137,41 +136,45 @@ class Search:
                 layers.pop(size, None)
                 size += 1
                 continue
-            place = layer.pop()
-            cost = costs[place]
-            if cost + self._left(place) < size:
+            state = layer.pop()
+            cost = costs[state]
+            if cost + self._min_cost_left(state) < size:
                 continue
-            if self._accepts(place[1]):
-                return url + self._told(came, place)
-            # Many patterns at a time take longer.
+            if self._accepts(state[1]):
+                return url + self._path_to(predecessors, state)
+            # Visiting a state takes longer with many patterns.
             budget.spend(1 + len(self._members) // 8)
-            for token, successor in self._successors(place):
+            for token, successor in self._successors(state):
                 after = cost + self._costs[token]
                 if costs.get(successor, after + 1) > after:
                     costs[successor] = after
-                    came[successor] = place, token
-                    layers.setdefault(after + self._left(successor), []).append(successor)
+                    predecessors[successor] = state, token
+                    layers.setdefault(after + self._min_cost_left(successor), []).append(successor)
         return None
 
-    def _left(self, place: _Place) -> int:
-        """Return how many characters a URL needs at least until all match that must."""
-        states = place[1]
+    def _min_cost_left(self, state: _SearchState) -> int:
+        """Return the minimum number of characters until all required patterns match."""
+        states = state[1]
         return max(
-            [self._members[each][0].left(states[each]) for each in range(self._inside)], default=0
+            [
+                self._members[each][0].min_characters_left(states[each])
+                for each in range(self._inside)
+            ],
+            default=0,
         )
 
     def _accepts(self, states: tuple[int, ...]) -> bool:
-        """Tell whether a path that ends here is an answer."""
+        """Return whether a path that ends here is a solution."""
         for (automaton, _, must_match), state in zip(self._members, states, strict=True):
             if automaton.accepts(state) != must_match:
                 return False
         return True
 
-    def _successors(self, place: _Place) -> list[tuple[int, _Place]]:
-        """Return the places that can follow, each with a token that leads to it."""
-        in_query, states = place
+    def _successors(self, state: _SearchState) -> list[tuple[int, _SearchState]]:
+        """Return the successors of a state, each with a token that leads to it."""
+        in_query, states = state
         outputs = self._letters.outputs
-        tokens = self._forced(in_query, states)
+        tokens = self._forced_tokens(in_query, states)
         if tokens is None:
             tokens = self._all
             rows = [
@@ -185,25 +188,25 @@ class Search:
                 )
                 for (automaton, number, must_match), each in zip(self._members, states, strict=True)
             ]
-        found: dict[_Place, int] = {}
+        found: dict[_SearchState, int] = {}
         columns = zip(*rows, strict=True) if rows else [()] * len(self._costs)
         for token, successor in zip(tokens, columns, strict=True):
             if PRUNED not in successor:
-                turned = in_query or (self._turns and token == self._question)
-                found.setdefault((turned, successor), token)
+                is_query = in_query or (self._has_queries and token == self._question)
+                found.setdefault((is_query, successor), token)
         return [(token, successor) for successor, token in found.items()]
 
-    def _forced(self, in_query: bool, states: tuple[int, ...]) -> Sequence[int] | None:
-        """Return the tokens that can follow where a literal prefix leaves few, or None: any can."""
+    def _forced_tokens(self, in_query: bool, states: tuple[int, ...]) -> Sequence[int] | None:
+        """Return the only possible next tokens within a literal prefix, or None."""
         for (automaton, number, _), state in zip(
             self._members[: self._inside], states[: self._inside], strict=True
         ):
-            byte = automaton.forced(state)
+            byte = automaton.forced_byte(state)
             if byte >= 0:
                 key = number, in_query, byte
-                found = self._beginning.get(key)
+                found = self._tokens_by_byte.get(key)
                 if found is None:
-                    found = self._beginning[key] = [
+                    found = self._tokens_by_byte[key] = [
                         token
                         for token, output in enumerate(self._letters.outputs[number][in_query])
                         if not output or output[0] == byte
@@ -211,12 +214,13 @@ class Search:
                 return found
         return None
 
-    def _told(self, came: dict[_Place, tuple[_Place, int] | None], place: _Place) -> str:
-        """Return the tokens that led to a place."""
+    def _path_to(
+        self, predecessors: dict[_SearchState, tuple[_SearchState, int] | None], state: _SearchState
+    ) -> str:
         tokens = []
-        step = came[place]
+        step = predecessors[state]
         while step is not None:
-            place, token = step
+            state, token = step
             tokens.append(self._letters.tokens[token])
-            step = came[place]
+            step = predecessors[state]
         return "".join(reversed(tokens))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """An input to be answered, and the path of its shard."""
+    """An input, the question about it, and the path of the shard for the answers."""
 
     number: int
     input: Input
@@ -35,41 +35,40 @@ class Task:
     question: Question
 
 
-#: What may be wrong with an input or the disk; anything else is a mistake of ours, and ends a run.
+#: Errors of the input or the disk; any other is a bug, and ends the run.
 _ERRORS = (OSError, pa.ArrowException, KosterError, MemoryError, ValueError)
 
 
-def write_shard(task: Task, threads: int, note: Callable[[int, int, int], None]) -> ShardReport:
-    """Write the shard of an input, whole or not at all."""
+def write_shard(task: Task, threads: int, update: Callable[[int, int, int], None]) -> ShardReport:
+    """Write the shard of an input, whole or not at all; ``update`` is told the progress."""
     part = os.path.join(
         os.path.dirname(task.shard), f".{os.path.basename(task.shard)}.{os.getpid()}.part"
     )
     bad = BadRecords()
     try:
-        rows = _write(task, part, bad, threads, note)
+        rows = _write(task, part, bad, threads, update)
         os.replace(part, task.shard)
         _make_durable(os.path.dirname(task.shard))
     except _ERRORS as error:
-        return ShardReport(task.input.path, None, why=_why(task, error))
+        return ShardReport(task.input.path, None, why=_error_message(task, error))
     finally:
         with suppress(OSError):
             os.unlink(part)
     return ShardReport(task.input.path, task.shard, rows, bad.count, tuple(bad.listed))
 
 
-def _why(task: Task, error: BaseException) -> str:
-    """Return in a sentence why an input has no shard."""
+def _error_message(task: Task, error: BaseException) -> str:
     if isinstance(error, KosterError):
         why = str(error)
         return why if why.startswith(task.input.path) else f"{task.input.path}: {why}"
     if isinstance(error, MemoryError):
-        return f"{task.input.path}: there is not enough memory"
+        return f"{task.input.path}: out of memory"
     why = (isinstance(error, OSError) and error.strerror) or " ".join(str(error).split())[:300]
     return f"{task.shard}: {why}"
 
 
 def _make_durable(folder: str) -> None:
-    """See to it that a new name in a folder is there after a power cut, where that can be done."""
+    """Sync a folder, so that a new name in it survives a power cut, if the system supports it."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -83,19 +82,19 @@ def _write(
     part: str,
     bad: BadRecords,
     threads: int,
-    note: Callable[[int, int, int], None],
+    update: Callable[[int, int, int], None],
 ) -> int:
-    """Write the answers about an input; return how many rows they are."""
+    """Write the answers about an input; return the number of rows."""
     batches = _inputs.batches(task.input, task.question.columns, bad)
     with open(part, "wb") as file:
         writer = Writer(file)
         try:
-            for tables, place in _in_threads(task.question, batches, threads):
+            for tables, position in _answer_batches(task.question, batches, threads):
                 for table in tables:
                     writer.add(table)
-                note(task.number, place, writer.rows)
+                update(task.number, position, writer.rows)
             if not writer.has_begun:
-                writer.add(_no_answers(task))
+                writer.add(_empty_table(task))
             metadata = {
                 "version": VERSION,
                 "question": task.question.record(),
@@ -109,34 +108,34 @@ def _write(
             writer.abandon()
         file.flush()
         os.fsync(file.fileno())
-    note(task.number, task.input.size, writer.rows)
+    update(task.number, task.input.size, writer.rows)
     return writer.rows
 
 
-def _no_answers(task: Task) -> Any:
-    """Return a table without rows: what is known of its columns."""
-    kept = ARCHIVED if task.input.kind == "warc" else pa.schema([])
-    return kept.append(pa.field(*_ANSWERS[task.question.kind])).empty_table()
+def _empty_table(task: Task) -> Any:
+    """Return a table without rows, with the columns that are known without reading."""
+    schema = ARCHIVED if task.input.kind == "warc" else pa.schema([])
+    return schema.append(pa.field(*_ANSWERS[task.question.kind])).empty_table()
 
 
-def _in_threads(
+def _answer_batches(
     question: Question, batches: Iterator[Batch], threads: int
 ) -> Iterator[tuple[Iterable[Any], int]]:
-    """Answer batches, in their order."""
+    """Yield the tables of each batch in order, and how far the input is read."""
     if threads < 2:
         for batch in batches:
-            yield _answers(question, batch), batch.place
+            yield _answer_tables(question, batch), batch.position
         return
     waiting: deque[tuple[Future[Any], int]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         for batch in batches:
-            waiting.append((pool.submit(_all_answers, question, batch), batch.place))
+            waiting.append((pool.submit(_list_answers, question, batch), batch.position))
             if len(waiting) > threads:
-                answers, place = waiting.popleft()
-                yield answers.result(), place
+                answers, position = waiting.popleft()
+                yield answers.result(), position
         while waiting:
-            answers, place = waiting.popleft()
-            yield answers.result(), place
+            answers, position = waiting.popleft()
+            yield answers.result(), position
 
 
 _ANSWERS = {
@@ -146,12 +145,12 @@ _ANSWERS = {
 }
 
 
-def _all_answers(question: Question, batch: Batch) -> list[Any]:
-    return list(_answers(question, batch))
+def _list_answers(question: Question, batch: Batch) -> list[Any]:
+    return list(_answer_tables(question, batch))
 
 
-def _answers(question: Question, batch: Batch) -> Iterator[Any]:
-    """Go through tables of what stays of the records of a batch, and the answers about them."""
+def _answer_tables(question: Question, batch: Batch) -> Iterator[Any]:
+    """Yield tables of the copied columns of a batch and the answers."""
     dialect = dialect_named(question.dialect)
     if question.kind == "classify":
         found = kernel.classify(batch.bodies, question.agents, dialect)
@@ -160,11 +159,11 @@ def _answers(question: Question, batch: Batch) -> Iterator[Any]:
     else:
         yield from _decision_tables(question, batch, dialect)
         return
-    yield _table(batch.kept, {_ANSWERS[question.kind][0]: found})
+    yield _table(batch.passthrough, {_ANSWERS[question.kind][0]: found})
 
 
 def _facts(batch: Batch, dialect: Any) -> Any:
-    """Return what stands in files as crawlers read them, and what is odd about how they came."""
+    """Return facts about bodies as crawlers read them; size and findings are of those served."""
     found = kernel.facts(batch.bodies, dialect)
     if batch.sizes is not None:
         return _with_fields(found, {"bytes": batch.sizes})
@@ -175,7 +174,7 @@ def _facts(batch: Batch, dialect: Any) -> Any:
 
 
 def _with_fields(found: Any, others: dict[str, Any]) -> Any:
-    """Return facts with other values of some fields."""
+    """Return facts with some fields replaced."""
     return pa.StructArray.from_arrays(
         [others.get(field.name, found.field(field.name)) for field in FACTS],
         fields=list(FACTS),
@@ -183,22 +182,22 @@ def _with_fields(found: Any, others: dict[str, Any]) -> Any:
     )
 
 
-def _table(kept: Any, more: dict[str, Any]) -> Any:
-    """Return a table with columns more.
+def _table(passthrough: Any, more: dict[str, Any]) -> Any:
+    """Return a table with more columns.
 
     Raises:
-        WrongColumnsError: there is one of that name.
+        WrongColumnsError: the name of one is taken.
     """
-    taken = [name for name in more if name in kept.schema.names]
+    taken = [name for name in more if name in passthrough.schema.names]
     if taken:
-        raise WrongColumnsError(f"there is a column {taken[0]!r} already; rename it")
+        raise WrongColumnsError(f"the input already has a column {taken[0]!r}; rename it")
     return pa.table({
-        **{name: kept.column(name) for name in kept.schema.names}, **more
+        **{name: passthrough.column(name) for name in passthrough.schema.names}, **more
     })  # fmt: skip
 
 
 def _decision_tables(question: Question, batch: Batch, dialect: Any) -> Iterator[Any]:
-    """Decide about every URL and agent that is asked of a record; a row for each."""
+    """Yield a table with a row for each record, for every URL and agent of the question."""
     for url in question.urls or (None,):
         for agent in question.agents or (None,):
             urls = batch.urls if url is None else url
@@ -208,13 +207,13 @@ def _decision_tables(question: Question, batch: Batch, dialect: Any) -> Iterator
                 found = _with_classes(found, batch.classes)
             more: dict[str, Any] = {}
             if url is not None:
-                more["asked_url"] = pa.repeat(storable_text(url), len(batch.kept))
+                more["asked_url"] = pa.repeat(storable_text(url), len(batch.passthrough))
             if agent is not None:
-                more["asked_agent"] = pa.repeat(storable_text(agent), len(batch.kept))
-            yield _table(batch.kept, more | {"decision": found})
+                more["asked_agent"] = pa.repeat(storable_text(agent), len(batch.passthrough))
+            yield _table(batch.passthrough, more | {"decision": found})
 
 
-#: What holds where there is no file to go by (RFC 9309 §2.3.1.3 and §2.3.1.4).
+#: Decisions without a file (RFC 9309 §2.3.1.3 and §2.3.1.4).
 _WITHOUT_FILE = {
     FetchClass.UNAVAILABLE: (True, Reason.UNAVAILABLE),
     FetchClass.UNREACHABLE: (False, Reason.UNREACHABLE),
@@ -222,9 +221,9 @@ _WITHOUT_FILE = {
 
 
 def _with_classes(decided: Any, classes: Any) -> Any:
-    """Return decisions with those that follow from what a fetch gave; redirects have none."""
+    """Return decisions with those that follow from the fetch class; redirects have none."""
     for fetch_class, (allowed, reason) in _WITHOUT_FILE.items():
-        is_so = pc.equal(classes, fetch_class.value)
+        matches = pc.equal(classes, fetch_class.value)
         answer = {"allowed": allowed, "reason": reason.value, "line": None, "pattern": None}
-        decided = pc.if_else(is_so, pa.scalar(answer, DECIDED), decided)
+        decided = pc.if_else(matches, pa.scalar(answer, DECIDED), decided)
     return decided

@@ -1,4 +1,4 @@
-"""What all inputs of ``koster bulk`` become: batches of records, of bounded size."""
+"""Batches of records, of bounded size: what ``koster bulk`` reads from every input."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from ..errors import KosterError
 from ._arrow import pa
 
-#: Bad records that are listed; more are counted.
+#: Bad records of an input that are listed; the rest are only counted.
 MAX_LISTED = 100
 
 
 class WrongColumnsError(KosterError, ValueError):
-    """A table does not have the columns that are asked for, or not of the type."""
+    """A table lacks a column, or a column has the wrong type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A file to be read: ``kind`` is warc, parquet, json or csv; ``size`` in bytes."""
+    """A file to read: ``kind`` is warc, parquet, json or csv; ``size`` in bytes."""
 
     path: str
     kind: str
@@ -28,7 +28,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What the columns of a table are called: None where they are to be found."""
+    """The names of a table's columns. Without ``body``, the default names are tried."""
 
     body: str | None = None
     url: str | None = None
@@ -37,38 +37,43 @@ class Columns:
 
 @dataclass(slots=True)
 class Batch:
-    """Some records: ``kept`` is what of them stays beside the answers.
+    """Some records of an input.
 
-    ``classes`` are those of the fetches where the input is an archive; ``bodies`` are as crawlers
-    read them, ``served`` as they were. ``place`` says how far the input is read, in bytes. Where
-    bodies were cut, ``sizes`` are those that they had.
+    Attributes:
+        passthrough: The columns that are copied to the answers.
+        bodies: The robots.txt files, as crawlers read them.
+        served: The robots.txt files, as they were served.
+        urls: The column of URLs, if there is one.
+        agents: The column of agents, if there is one.
+        classes: The fetch classes, if the input is an archive.
+        position: How far the input is read, in bytes.
+        sizes: The original sizes in bytes, if bodies were cut.
     """
 
-    kept: Any
+    passthrough: Any
     bodies: Any
     served: Any
     urls: Any | None
     agents: Any | None
     classes: Any | None
-    place: int
+    position: int
     sizes: Any | None = None
 
 
 @dataclass(slots=True)
 class BadRecords:
-    """The records of an input that could not be read: how many, and the first of them."""
+    """The records of an input that could not be read: how many, and the errors of the first."""
 
     count: int = 0
     listed: list[str] = field(default_factory=list)
 
-    def add(self, what: str) -> None:
-        """Add a bad record."""
+    def add(self, error: str) -> None:
         self.count += 1
         if len(self.listed) < MAX_LISTED:
-            self.listed.append(what)
+            self.listed.append(error)
 
 
-#: What stays of a record of an archive.
+#: The columns of an archive's records that are copied to the answers.
 ARCHIVED = pa.schema([
     pa.field("url", pa.string()),
     pa.field("origin", pa.string()),

@@ -1,7 +1,7 @@
-"""Arrow columns as `koster.engine.batches` wants them: bytes in one buffer, repeats found.
+"""Prepares Arrow columns for `koster.engine.batches`: bytes in one buffer, without repeats.
 
-Takes whatever Arrow has for text and bytes: string, large_string, binary, large_binary, views,
-dictionaries, in one piece or in chunks; and what gives itself as such (``__arrow_c_array__``).
+Takes all of Arrow's types for text and bytes: string, large_string, binary, large_binary, views,
+dictionaries, whole or in chunks; and objects with ``__arrow_c_array__``.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from ._arrow import pa, pc
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    #: What is taken as a column: pyarrow's arrays, what gives itself as such, and sequences.
+    #: pyarrow's arrays, objects that export themselves as such, and sequences.
     Column: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
-    """A column of which every value stands once.
+class EncodedColumn:
+    """A column as distinct values and their codes.
 
-    ``codes`` (int32, null where the column is) are numbers of ``values`` (large_binary, no nulls);
-    ``chunks`` are the lengths of the pieces that the column came in, None if in one.
+    ``codes`` (int32, null where the column is) are indices into ``values`` (large_binary, no
+    nulls); ``chunks`` are the lengths of the column's chunks, None if it has none.
     """
 
     codes: pa.Array
     values: pa.Array
     chunks: tuple[int, ...] | None
 
-    def spread(self, results: pa.Array) -> pa.Array | pa.ChunkedArray:
-        """Return the results for the values as those for the column."""
+    def decode(self, results: pa.Array) -> pa.Array | pa.ChunkedArray:
+        """Expand results for the values to results for the column."""
         is_plain = self.codes.null_count == 0 and len(self.codes) == len(results)
         if is_plain and _batches.count_up(integers(self.codes)):
             whole = results
@@ -44,7 +44,7 @@ class Coded:
 
 
 def in_chunks(whole: pa.Array, chunks: tuple[int, ...] | None) -> pa.Array | pa.ChunkedArray:
-    """Return an array in pieces of those lengths."""
+    """Return an array in chunks of these lengths."""
     if chunks is None:
         return whole
     starts = accumulate(chunks, initial=0)
@@ -52,51 +52,51 @@ def in_chunks(whole: pa.Array, chunks: tuple[int, ...] | None) -> pa.Array | pa.
     return pa.chunked_array(pieces, type=whole.type)
 
 
-def coded(column: Column, what: str) -> Coded:
-    """Return a column with every value once.
+def encode_column(column: Column, what: str) -> EncodedColumn:
+    """Return a column as distinct values and their codes; ``what`` names it in errors.
 
     Raises:
-        TypeError: it is no column of text or bytes; ``what`` it was given as.
+        TypeError: it is not a column of text or bytes.
     """
-    found = arrow_of(column, what)
+    found = to_arrow(column, what)
     chunks = tuple(map(len, found.chunks)) if isinstance(found, pa.ChunkedArray) else None
     pieces = found.chunks if isinstance(found, pa.ChunkedArray) else [found]
     if pa.types.is_dictionary(found.type):
-        codes, values = _of_dictionaries(pieces)
+        codes, values = _encode_dictionaries(pieces)
     else:
-        codes, values = _of_plain([bytes_in(piece) for piece in pieces])
-    return Coded(codes, values, chunks)
+        codes, values = _encode_plain([to_large_binary(piece) for piece in pieces])
+    return EncodedColumn(codes, values, chunks)
 
 
-def _of_dictionaries(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
-    """Return codes and values of arrays that have them already, each its own."""
-    again, values = _of_plain([bytes_in(piece.dictionary) for piece in pieces])
+def _encode_dictionaries(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
+    """Merge the codes and values of arrays that each have their own dictionary."""
+    recoded, values = _encode_plain([to_large_binary(piece.dictionary) for piece in pieces])
     start = 0
     codes = []
     for piece in pieces:
         size = len(piece.dictionary)
-        codes.append(again.slice(start, size).take(piece.indices.cast(pa.int32())))
+        codes.append(recoded.slice(start, size).take(piece.indices.cast(pa.int32())))
         start += size
     return pa.chunked_array(codes, type=pa.int32()).combine_chunks(), values
 
 
-def _of_plain(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
-    """Return codes and values of arrays of large_binary."""
+def _encode_plain(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
+    """Return codes and distinct values of arrays of large_binary."""
     numbered = []
     firsts = []
     count = 0
-    for given in pieces:
-        # What stands where nulls are is a value like others until the end.
-        piece = _without_nulls(given)
+    for nullable in pieces:
+        # Nulls are values like others until the end.
+        piece = _without_nulls(nullable)
         data, starts = buffers(piece)
         numbers = array("i", bytes(4 * len(piece)))
         places = array("q", bytes(8 * len(piece)))
         found = _batches.runs(data, starts, numbers, places)
-        numbers_of = filled("i", numbers)
+        numbers_of = integer_array("i", numbers)
         if found == len(piece):
             firsts.append(piece)
         else:
-            firsts.append(piece.take(filled("q", places).slice(0, found)))
+            firsts.append(piece.take(integer_array("q", places).slice(0, found)))
         numbered.append((numbers_of, count))
         count += found
     encoded = pa.chunked_array(firsts, type=pa.large_binary()).combine_chunks().dictionary_encode()
@@ -115,7 +115,7 @@ def _of_plain(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
 
 
 def _without_nulls(column: pa.Array) -> pa.Array:
-    """Return a large_binary array with its nulls as values, whatever they are."""
+    """Return a large_binary array with its nulls as arbitrary values."""
     if not column.null_count:
         return column
     _, bounds, data = column.buffers()
@@ -124,11 +124,11 @@ def _without_nulls(column: pa.Array) -> pa.Array:
     )
 
 
-def arrow_of(column: Column, what: str) -> pa.Array | pa.ChunkedArray:
-    """Return a column as Arrow's own.
+def to_arrow(column: Column, what: str) -> pa.Array | pa.ChunkedArray:
+    """Return a column as a pyarrow array; ``what`` names it in errors.
 
     Raises:
-        TypeError: it is no column of text or bytes.
+        TypeError: it is not a column of text or bytes.
     """
     if isinstance(column, (str, bytes)):
         raise TypeError(f"{what} must be a column of text or bytes, not {type(column).__name__}")
@@ -148,19 +148,19 @@ def arrow_of(column: Column, what: str) -> pa.Array | pa.ChunkedArray:
     type_ = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_null(type_):
         return column.cast(pa.large_binary())
-    if not any(of_kind(type_) for of_kind in _KINDS):
+    if not any(is_type(type_) for is_type in _TEXT_OR_BYTES):
         raise TypeError(f"{what} must be a column of text or bytes, not of {column.type}")
     return column
 
 
-_KINDS = (
+_TEXT_OR_BYTES = (
     *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
     *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
 )
 
 
-def bytes_in(column: Any) -> pa.Array:
-    """Return an array of text or bytes as large_binary, dictionaries and pieces put together."""
+def to_large_binary(column: Any) -> pa.Array:
+    """Return text or bytes as one large_binary array, without chunks and dictionaries."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if pa.types.is_dictionary(column.type):
@@ -169,7 +169,7 @@ def bytes_in(column: Any) -> pa.Array:
 
 
 def buffers(column: pa.Array) -> tuple[memoryview, memoryview]:
-    """Return the bytes of a large_binary array, and the bounds of its values in them."""
+    """Return the bytes of a large_binary array, and the offsets of its values."""
     _, bounds, data = column.buffers()
     if not len(column):
         return memoryview(b""), memoryview(array("q", [0]))
@@ -179,7 +179,7 @@ def buffers(column: pa.Array) -> tuple[memoryview, memoryview]:
 
 
 def integers(column: pa.Array) -> memoryview:
-    """Return the values of an int32 array; where it is null, anything."""
+    """Return the values of an int32 array; those of nulls are arbitrary."""
     if not len(column):
         return memoryview(array("i"))
     values = memoryview(column.buffers()[1]).cast("B").cast("i")
@@ -189,6 +189,6 @@ def integers(column: pa.Array) -> memoryview:
 _TYPES = {"i": pa.int32(), "q": pa.int64(), "B": pa.uint8()}
 
 
-def filled(kind: str, values: Any) -> pa.Array:
-    """Return integers that were filled in as an array, without a copy."""
+def integer_array(kind: str, values: Any) -> pa.Array:
+    """Return a buffer of integers as an array, without a copy."""
     return pa.Array.from_buffers(_TYPES[kind], len(values), [None, pa.py_buffer(values)])

@@ -13,37 +13,37 @@ from ..errors import UnreadableError
 from ._arrow import pa
 from ._batches import WrongColumnsError
 from ._parquet import BYTES, ROWS
-from ._tables import batch_of, columns_of, decompressed
+from ._tables import decompressed, find_columns, to_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ._batches import BadRecords, Batch, Columns, Input
 
-#: Bytes of CSV that are read at a time; a row that has more may be reported as broken.
+#: Bytes of CSV that are read at a time; a longer row may be reported as broken.
 BLOCK = 8 * BYTES
 
 
-def read_csv(given: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
-    """Go through a CSV file, or one with tabs: its first line names the columns, all are text."""
-    names = _header(given)
-    named = columns_of(given, names, columns)
+def read_csv(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
+    """Yield the batches of a CSV or TSV file."""
+    names = _header(source)
+    roles = find_columns(source, names, columns)
 
     def skip(row: Any) -> str:
         place = f"row {row.number}" if row.number is not None else "a row"
-        bad.add(f"{place}: it has {row.actual_columns} of {row.expected_columns} columns")
+        bad.add(f"{place}: has {row.actual_columns} of {row.expected_columns} columns")
         return "skip"
 
-    # A file of Arrow's own. Arrow reads ahead in a thread; a reader that is let go of waits for it
-    # and holds the interpreter lock, which a file of Python's would need to go on.
-    file = pa.OSFile(os.fsencode(given.path))
+    # Arrow's own file: Arrow reads ahead in a thread, and a reader that is deleted waits for it
+    # while holding the interpreter lock, which a Python file would need.
+    file = pa.OSFile(os.fsencode(source.path))
     reader = _csv_reader(
-        decompressed(given.path, file),
+        decompressed(source.path, file),
         read_options=pyarrow.csv.ReadOptions(
             block_size=BLOCK, use_threads=False, column_names=names, skip_rows=1
         ),
         parse_options=pyarrow.csv.ParseOptions(
-            delimiter=_delimiter(given.path),
+            delimiter=_delimiter(source.path),
             newlines_in_values=True,
             invalid_row_handler=skip,
         ),
@@ -55,15 +55,15 @@ def read_csv(given: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]
         for start in range(0, len(batch), ROWS):
             part = batch.slice(start, ROWS)
             texts = [
-                column if name == named["body"] else _as_text(column)
+                column if name == roles["body"] else _as_text(column)
                 for name, column in zip(names, part.columns, strict=True)
             ]
             table = pa.RecordBatch.from_arrays(texts, names=names)
-            yield batch_of(table, named, file.tell())
+            yield to_batch(table, roles, file.tell())
 
 
 def _csv_reader(stream: Any, **options: Any) -> Any:
-    """Return a reader of CSV; None where there are no rows."""
+    """Return a CSV reader; None if there are no rows."""
     try:
         return pyarrow.csv.open_csv(stream, **options)
     except pa.ArrowInvalid as error:
@@ -72,22 +72,22 @@ def _csv_reader(stream: Any, **options: Any) -> Any:
         raise
 
 
-def _header(given: Input) -> list[str]:
+def _header(source: Input) -> list[str]:
     """Return the names of the columns of a CSV file.
 
     Raises:
         UnreadableError: it has no first line.
         WrongColumnsError: two columns have one name.
     """
-    with open(given.path, "rb") as file:
-        stream = decompressed(given.path, pa.PythonFile(file, "r"))
+    with open(source.path, "rb") as file:
+        stream = decompressed(source.path, pa.PythonFile(file, "r"))
         begin = stream.read(1 << 20).decode("utf-8-sig", "replace")
     line = re.split(r"\r\n|\n|\r", begin, maxsplit=1)[0]
-    first = next(csv.reader([line], delimiter=_delimiter(given.path)), None)
+    first = next(csv.reader([line], delimiter=_delimiter(source.path)), None)
     if not first:
-        raise UnreadableError(f"{given.path}: is empty, without even the names of columns")
+        raise UnreadableError(f"{source.path}: is empty; the first line must name the columns")
     if len(set(first)) < len(first):
-        raise WrongColumnsError(f"{given.path}: two columns have the same name")
+        raise WrongColumnsError(f"{source.path}: two columns have the same name")
     return first
 
 
@@ -96,7 +96,7 @@ def _delimiter(path: str) -> str:
 
 
 def _as_text(column: Any) -> Any:
-    """Return a column of bytes as text; what is not UTF-8 of it is replaced."""
+    """Return a column of bytes as text, with U+FFFD for invalid UTF-8."""
     try:
         return column.cast(pa.string())
     except pa.ArrowInvalid:

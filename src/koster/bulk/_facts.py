@@ -1,4 +1,4 @@
-"""What stands in files: the columns of `kernel.facts`."""
+"""Facts about files: the columns of `kernel.facts`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..dialects import Dialect
 
-#: Characters of an unknown key, or of a value, that are told: no key that anyone means has more.
+#: The maximum length of an unknown directive or a value in the facts; longer ones are cut.
 MAX_CHARACTERS = 2_000
 
 _PLACE = (pa.field("group", pa.int32()), pa.field("line", pa.int32()))
@@ -30,11 +30,11 @@ def _list_of(*fields: pa.Field) -> Any:
 
 _COUNTED = pa.field("count", pa.int32())
 
-#: What `facts` says of a file. ``group`` is the number of the group that a line stands in, from 1,
-#: and null before any; a delay or preference of a group is for the agents above it there.
-#: ``rules``: Allow and Disallow lines, also those without a value. ``directives``: how often each
-#: known key stands there, ``unknown``: each other one, in lower case. ``malformed``: lines that are
-#: neither key and value nor comment. ``findings``: names of checks of ``koster lint``.
+#: The result of `facts`. ``group`` is the number of a line's group, from 1; null before the first
+#: group. A delay or preference applies to the agents above it in its group. ``rules``: Allow and
+#: Disallow lines, also without a value. ``directives``: the count of each known directive;
+#: ``unknown``: of each other one, in lower case. ``malformed``: lines that are neither a directive
+#: nor a comment. ``findings``: names of checks of ``koster lint``.
 FACTS = pa.struct([
     pa.field("bytes", pa.int64()),
     pa.field("lines", pa.int32()),
@@ -67,7 +67,7 @@ _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
 def facts_of(bodies: Iterable[bytes], dialect: Dialect) -> pa.Array:
-    """Return what stands in distinct bodies."""
+    """Return the facts about distinct bodies."""
     columns: dict[str, list[Any]] = {field.name: [] for field in FACTS}
     for body in bodies:
         for name, value in _facts(body, dialect).items():
@@ -78,7 +78,7 @@ def facts_of(bodies: Iterable[bytes], dialect: Dialect) -> pa.Array:
 
 
 def _array(values: list[Any], type_: Any) -> pa.Array:
-    """Return lists of tuples as an array of lists of structs, and other values as they are."""
+    """Return an array of values; lists of tuples become lists of structs."""
     if not pa.types.is_list(type_) or not pa.types.is_struct(type_.value_type):
         return pa.array(values, type_)
     bounds = [0]
@@ -86,14 +86,13 @@ def _array(values: list[Any], type_: Any) -> pa.Array:
         bounds.append(bounds[-1] + len(each))
     fields = list(type_.value_type)
     flat = [value for each in values for value in each]
-    turned = zip(*flat, strict=True) if flat else ([] for _ in fields)
-    children = [pa.array(each, field.type) for each, field in zip(turned, fields, strict=True)]
+    transposed = zip(*flat, strict=True) if flat else ([] for _ in fields)
+    children = [pa.array(each, field.type) for each, field in zip(transposed, fields, strict=True)]
     struct = pa.StructArray.from_arrays(children, fields=fields)
     return pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), struct, type=type_)
 
 
 def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
-    """Return what stands in one body."""
     counts, entries, unknown, groups, orphans, malformed = _batches.survey(body, dialect)
     agents = []
     sitemaps = []
@@ -112,8 +111,8 @@ def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
         elif code in _PREFERENCES:
             preferences += [
                 (
-                    str(each.directive), _clipped(each.key), _clipped(each.value),
-                    None if each.pattern is None else _clipped(each.pattern), group, line,
+                    str(each.directive), _truncate(each.key), _truncate(each.value),
+                    None if each.pattern is None else _truncate(each.pattern), group, line,
                 )
                 for each in _PREFERENCES[code](value, line)
             ]  # fmt: skip
@@ -139,16 +138,16 @@ def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
 
 
 def _text_of(raw: bytes) -> str:
-    """Return bytes of a file as text that Arrow takes."""
-    return _clipped(text_of(raw[: 4 * MAX_CHARACTERS]))
+    """Return bytes of a file as text without lone surrogates, which Arrow rejects."""
+    return _truncate(text_of(raw[: 4 * MAX_CHARACTERS]))
 
 
-def _clipped(text: str) -> str:
+def _truncate(text: str) -> str:
     return text[:MAX_CHARACTERS].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _findings(body: bytes, groups: int, orphans: int) -> Iterator[str]:
-    """Go through what is odd about a file as a whole, by the names of the checks of `lint`."""
+    """Yield the names of lint checks about the file as a whole."""
     is_html = is_page(body)
     if is_html:
         yield "html"

@@ -1,8 +1,8 @@
 """Inputs of ``koster bulk``: archives and tables, as batches of bounded size.
 
-Whatever the size of an input, no more is held of it than a batch, and of a Parquet file a page of
-each column. What cannot be read of an input is counted and listed, and reading goes on; where an
-input cannot be read at all, `UnreadableError` says why in a sentence.
+Memory holds one batch of an input, whatever its size, and of a Parquet file one page of each
+column. Records that cannot be read are counted and listed, and reading continues; if an input
+cannot be read at all, `UnreadableError` says why.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ._batches import BadRecords, Batch, Columns
 
-#: The file that tells a folder of answers from one of inputs.
+#: The file that marks a folder of answers, which is not one of inputs.
 MARKER = ".koster-bulk"
 
 _KINDS = {
@@ -37,22 +37,22 @@ _KINDS = {
     ".csv": "csv",
     ".tsv": "csv",
 }
-_PACKED = (".gz", ".zst", ".bz2", ".lz4")
+_COMPRESSED = (".gz", ".zst", ".bz2", ".lz4")
 
 
 def find(paths: Iterable[str], errors: list[str] | None = None) -> list[Input]:
-    """Return the inputs that files and folders are; of folders, those whose names say so.
+    """Return files, and the files in folders with the name of an input, as inputs.
 
-    With a list of ``errors``, the reason why an input cannot be read is added to it.
+    If ``errors`` is given, errors are appended to it and not raised.
 
     Raises:
-        UnreadableError: one is not there, is no input by its name, or a folder has none.
+        UnreadableError: a file is missing or has an unsupported name, or a folder has no inputs.
     """
     found: dict[str, Input] = {}
     for path in paths:
         try:
-            for each in _files_of(path):
-                found.setdefault(os.path.realpath(each), _input(each))
+            for each in _files_in(path):
+                found.setdefault(os.path.realpath(each), _to_input(each))
         except UnreadableError as error:
             if errors is None:
                 raise
@@ -60,11 +60,11 @@ def find(paths: Iterable[str], errors: list[str] | None = None) -> list[Input]:
     return list(found.values())
 
 
-def _files_of(path: str) -> list[str]:
-    """Return a file, or those in a folder that are inputs by their names.
+def _files_in(path: str) -> list[str]:
+    """Return a file, or the files in a folder with the name of an input.
 
     Raises:
-        UnreadableError: a folder has none.
+        UnreadableError: the folder has none.
     """
     if not os.path.isdir(path):
         return [path]
@@ -75,11 +75,10 @@ def _files_of(path: str) -> list[str]:
 
 
 def _walk(folder: str) -> Iterator[str]:
-    """Go through the files in a folder, by name, without those that hide."""
+    """Yield the files in a folder, by name, without hidden ones and folders of answers."""
     for base, folders, files in os.walk(folder, onerror=_cannot_walk):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
         if MARKER in files:
-            # What is answered is not asked.
             folders.clear()
             continue
         for name in sorted(files):
@@ -93,55 +92,55 @@ def _cannot_walk(error: OSError) -> None:
 
 
 def _kind(path: str) -> str | None:
-    """Return what a file is, by its name."""
+    """Return the kind of a file by its name, or None."""
     name = path.lower()
-    for ending in _PACKED:
+    for ending in _COMPRESSED:
         name = name.removesuffix(ending)
     return _KINDS.get(os.path.splitext(name)[1])
 
 
-def _input(path: str) -> Input:
+def _to_input(path: str) -> Input:
     """Return a file as an input.
 
     Raises:
-        UnreadableError: it is not there, or none by its name.
+        UnreadableError: it is missing, or its name is unsupported.
     """
     try:
         status = os.stat(path)
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
     if not stat.S_ISREG(status.st_mode):
-        raise UnreadableError(f"{path}: is no regular file")
+        raise UnreadableError(f"{path}: is not a regular file")
     kind = _kind(path)
     if kind is None:
         raise UnreadableError(
-            f"{path}: is no input by its name: .warc, .parquet, .jsonl, .ndjson, .json, .csv and "
-            ".tsv are, also with .gz, .zst, .bz2 or .lz4"
+            f"{path}: unsupported file name; use .warc, .parquet, .jsonl, .ndjson, .json, .csv or "
+            ".tsv, also with .gz, .zst, .bz2 or .lz4"
         )
     return Input(path, kind, status.st_size, status.st_mtime_ns)
 
 
-def batches(given: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
-    """Go through an input; what cannot be read of it is added to ``bad``.
+def batches(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
+    """Yield the batches of an input; records that cannot be read are added to ``bad``.
 
     Raises:
-        UnreadableError: it cannot be read at all, or no further.
-        WrongColumnsError: it does not have the columns.
+        UnreadableError: the input, or the rest of it, cannot be read.
+        WrongColumnsError: a column is missing, or has the wrong type.
     """
     try:
-        yield from _READERS[given.kind](given, columns, bad)
+        yield from _READERS[source.kind](source, columns, bad)
     except KosterError:
         raise
     except OSError as error:
-        raise UnreadableError(f"{given.path}: {error.strerror or error}") from error
+        raise UnreadableError(f"{source.path}: {error.strerror or error}") from error
     except (pa.ArrowException, csv.Error, EOFError, KeyError, TypeError, ValueError) as error:
         why = " ".join(str(error).split())[:300]
         if "straddling object" in why:
             why = f"a row has more than {BLOCK:,} bytes"
-        raise UnreadableError(f"{given.path}: {why}") from error
+        raise UnreadableError(f"{source.path}: {why}") from error
 
 
-#: What reads the kinds of inputs: the one place to add one, besides its endings in `_KINDS`.
+#: The reader of each kind of input. To add a kind, add its endings to `_KINDS`, too.
 _READERS: dict[str, Callable[[Input, Columns, BadRecords], Iterator[Batch]]] = {
     "warc": read_archive,
     "parquet": read_parquet,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._arrow import pa
 from ._parquet import BYTES, ROWS
-from ._tables import batch_of, columns_of, decompressed
+from ._tables import decompressed, find_columns, to_batch
 from .kernel import storable_text
 
 if TYPE_CHECKING:
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
     from ._batches import BadRecords, Batch, Columns, Input
 
-#: Keys of objects that become columns.
+#: The maximum number of keys that become columns.
 _MAX_KEYS = 1_000
 
-#: Bytes of a line of JSON that are read: a body can take six for one.
+#: The maximum length of a line in bytes: JSON may need six bytes for one of the body.
 _MAX_LINE = 128 * 1024 * 1024
 
 
-def read_json_lines(given: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
-    """Go through lines of JSON, each an object: what the first ones have stays, as text."""
+def read_json_lines(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
+    """Yield the batches of JSON lines, each an object; keys become text columns."""
     rows: list[tuple[int, dict[str, Any]]] = []
     names: list[str] = []
-    named: dict[str, str] = {}
+    roles: dict[str, str] = {}
     total = 0
-    with open(given.path, "rb") as file:
-        for number, line in _lines(decompressed(given.path, pa.PythonFile(file, "r"))):
+    with open(source.path, "rb") as file:
+        for number, line in _lines(decompressed(source.path, pa.PythonFile(file, "r"))):
             row = _object(line)
             if isinstance(row, str):
                 bad.add(f"line {number}: {row}")
@@ -39,18 +39,18 @@ def read_json_lines(given: Input, columns: Columns, bad: BadRecords) -> Iterator
             total += len(line or b"")
             if len(rows) == ROWS or total >= BYTES:
                 if not names:
-                    names, named = _keys(given, rows, columns)
-                yield _of_objects(rows, names, named, bad, file.tell())
+                    names, roles = _keys(source, rows, columns)
+                yield _to_batch(rows, names, roles, bad, file.tell())
                 rows = []
                 total = 0
         if rows:
             if not names:
-                names, named = _keys(given, rows, columns)
-            yield _of_objects(rows, names, named, bad, given.size)
+                names, roles = _keys(source, rows, columns)
+            yield _to_batch(rows, names, roles, bad, source.size)
 
 
 def _lines(stream: Any) -> Iterator[tuple[int, bytes | None]]:
-    """Go through the lines of a stream that are not blank, with their numbers; None: too long."""
+    """Yield the lines that are not blank, with their numbers; None for a line that is too long."""
     number = 0
     rest = b""
     is_skipping = False
@@ -73,67 +73,67 @@ def _lines(stream: Any) -> Iterator[tuple[int, bytes | None]]:
 
 
 def _object(line: bytes | None) -> dict[str, Any] | str:
-    """Return an object of JSON, or what is wrong with it."""
+    """Return a JSON object, or an error."""
     if line is None:
-        return f"it has more than {_MAX_LINE:,} bytes"
+        return f"longer than {_MAX_LINE:,} bytes"
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        return "it is no JSON"
-    return found if isinstance(found, dict) else "it is no object"
+        return "invalid JSON"
+    return found if isinstance(found, dict) else "not a JSON object"
 
 
-def _not_text(row: dict[str, Any], named: dict[str, str]) -> str | None:
-    """Return what is wrong with an object."""
-    for name in named.values():
+def _type_error(row: dict[str, Any], roles: dict[str, str]) -> str | None:
+    """Return an error if a value is not text."""
+    for name in roles.values():
         if not isinstance(row.get(name), (str, type(None))):
-            return f"{name} is no text"
+            return f"{name} is not text"
     return None
 
 
 def _keys(
-    given: Input, rows: list[tuple[int, dict[str, Any]]], columns: Columns
+    source: Input, rows: list[tuple[int, dict[str, Any]]], columns: Columns
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the keys that stay, and which of them are asked for."""
+    """Return the keys that become columns, and the names of body, url and agent."""
     keys = itertools.islice(dict.fromkeys(name for _, row in rows for name in row), _MAX_KEYS)
     names = list(keys)
-    named = columns_of(given, names, columns)
-    return names, named
+    roles = find_columns(source, names, columns)
+    return names, roles
 
 
-def _of_objects(
+def _to_batch(
     rows: list[tuple[int, dict[str, Any]]],
     names: list[str],
-    named: dict[str, str],
+    roles: dict[str, str],
     bad: BadRecords,
-    place: int,
+    position: int,
 ) -> Batch:
     good = []
     for number, row in rows:
-        wrong = _not_text(row, named)
-        if wrong:
-            bad.add(f"line {number}: {wrong}")
+        error = _type_error(row, roles)
+        if error:
+            bad.add(f"line {number}: {error}")
         else:
             good.append(row)
     arrays = [
         pa.array([_bytes(row.get(name)) for row in good], pa.large_binary())
-        if name == named["body"]
+        if name == roles["body"]
         else pa.array([_cell(row.get(name)) for row in good], pa.string())
         for name in names
     ]
-    # Of two keys that are one when they are cleaned the first stays.
+    # Keys that become equal when surrogates are replaced: the first wins.
     columns = dict(zip(map(storable_text, reversed(names)), reversed(arrays), strict=True))
-    cleaned = {what: storable_text(name) for what, name in named.items()}
-    return batch_of(pa.RecordBatch.from_pydict(dict(reversed(columns.items()))), cleaned, place)
+    cleaned = {what: storable_text(name) for what, name in roles.items()}
+    return to_batch(pa.RecordBatch.from_pydict(dict(reversed(columns.items()))), cleaned, position)
 
 
 def _bytes(body: str | None) -> bytes | None:
-    """Return text as bytes, as `koster.parse` reads it."""
+    """Encode text as `koster.parse` does."""
     return None if body is None else body.encode("utf-8", "surrogatepass")
 
 
 def _cell(value: Any) -> str | None:
-    """Return a value as text: as it stands, or as JSON."""
+    """Return text as it is, and other values as JSON."""
     if value is None:
         return None
     return storable_text(value if isinstance(value, str) else json.dumps(value))

@@ -1,9 +1,9 @@
-"""Parquet's page headers: how much memory a file takes, before anything of it is unpacked.
+"""Parquet's page headers: how much memory a file needs, before any of it is decompressed.
 
-A reader unpacks a column page by page, and allocates what the header of a page says that it
-unpacks to, which may be gigabytes. The footer of the file need not say so. A header is a struct of
-Thrift's compact protocol, right before its page (https://parquet.apache.org/docs/file-format/); it
-is read here as Arrow reads it, so that no page is overlooked.
+A reader decompresses a column page by page, and allocates the size in the page header, which may
+be gigabytes; the footer of the file need not mention it. A header is a struct of Thrift's compact
+protocol, right before its page (https://parquet.apache.org/docs/file-format/). It is read here as
+Arrow reads it, so that no page is missed.
 """
 
 from __future__ import annotations
@@ -19,30 +19,27 @@ _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _ST
 # Types of pages.
 _DATA, _DICTIONARY, _DATA_V2 = 0, 2, 3
 
-#: Where in a header a page says how many values it has, and in which encoding: the numbers of
-#: fields in fields.
+#: The header fields, as paths of field numbers, with the number and the encoding of values.
 _VALUES = {_DATA: (5, 1), _DATA_V2: (8, 1)}
 _ENCODINGS = {_DATA: (5, 2), _DATA_V2: (8, 4)}
 
-#: The encodings in which values are numbers of entries in a dictionary: PLAIN_DICTIONARY and
-#: RLE_DICTIONARY.
-CODED = frozenset({2, 8})
-#: The encoding in which a value begins as the one before it, DELTA_BYTE_ARRAY: a page of a
-#: megabyte may have thousands of them.
-DELTA = 7
+#: PLAIN_DICTIONARY and RLE_DICTIONARY.
+DICTIONARY_ENCODINGS = frozenset({2, 8})
+#: Values share prefixes: a page of a megabyte may decode to gigabytes.
+DELTA_BYTE_ARRAY = 7
 
-#: Structs in structs; those of a page header are three deep.
-_DEEPEST = 32
+#: The maximum depth of nested structs; a page header has three.
+_MAX_DEPTH = 32
 
-#: Bytes of a header, without text that stands in it: usual ones have some 30.
-_LONGEST = 10_000
+#: The maximum size of a header in bytes, without strings; typical ones have 30.
+_MAX_HEADER_BYTES = 10_000
 
-#: Pages of a column without a value, before it is no longer read.
+#: The maximum number of pages without values in a column.
 _MAX_EMPTY = 1_000
 
 
 class Page(NamedTuple):
-    """What the header of a page says; sizes are in bytes."""
+    """The header of a page; sizes are in bytes."""
 
     kind: int
     packed: int
@@ -52,19 +49,19 @@ class Page(NamedTuple):
 
     @property
     def size(self) -> int:
-        """What it takes, packed or not."""
+        """The larger of both sizes."""
         return max(self.packed, self.unpacked)
 
 
 class Column(NamedTuple):
-    """What the pages of a column in a row group say together.
+    """A summary of a column's pages in a row group.
 
     Attributes:
-        name: Where it stands in the schema.
-        largest: Bytes of its largest page, and of its dictionary.
-        dictionary: Bytes of the dictionary; no value that it codes is longer.
-        density: Bytes of a value in the page that has the most of them.
-        encodings: Of its pages, in their order.
+        name: The path in the schema.
+        largest: The size of the largest page plus that of the dictionary, in bytes.
+        dictionary: The size of the dictionary in bytes, which no encoded value exceeds.
+        density: The highest average size of a page's values, in bytes.
+        encodings: The encodings of the pages, in order of first use.
     """
 
     name: str
@@ -75,7 +72,7 @@ class Column(NamedTuple):
 
 
 def columns(file: IO[bytes], group: Any) -> list[Column]:
-    """Return what the pages of a row group say, by its metadata.
+    """Return the columns of a row group, given its metadata.
 
     Raises:
         ValueError: a header cannot be read.
@@ -101,30 +98,30 @@ def _column(file: IO[bytes], column: Any) -> Column:
 
 
 def pages(file: IO[bytes], column: Any) -> Iterator[Page]:
-    """Go through the pages of a column, as readers do: until it has all its values.
+    """Yield the pages of a column until it has all its values, as readers do.
 
     Raises:
         ValueError: a header cannot be read.
     """
     at = column.data_page_offset
-    # Where there is no dictionary, some writers say that it is at 0.
+    # Some writers put 0 if there is no dictionary.
     if column.has_dictionary_page and 0 < (column.dictionary_page_offset or 0) < at:
         at = column.dictionary_page_offset
-    left = column.num_values
+    remaining = column.num_values
     empty = 0
-    while left > 0:
+    while remaining > 0:
         file.seek(at)
         page = _Header(file).page()
         if min(page.packed, page.unpacked, page.values) < 0 or empty > _MAX_EMPTY:
             raise ValueError(f"the page at byte {at:,} cannot be read")
         yield page
-        left -= page.values
+        remaining -= page.values
         empty += not page.values
         at = file.tell() + page.packed
 
 
 class _Header:
-    """The header of a page, read where a file stands.
+    """Reads the header of a page at the file's position.
 
     Raises:
         ValueError: it cannot be read.
@@ -133,11 +130,10 @@ class _Header:
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._start = file.tell()
-        self._left = _LONGEST
+        self._remaining = _MAX_HEADER_BYTES
         self._numbers: dict[tuple[int, ...], int] = {}
 
     def page(self) -> Page:
-        """Return what it says."""
         self._struct(())
         kind, unpacked, packed = (self._numbers.get((field,), -1) for field in (1, 2, 3))
         values = self._numbers.get(_VALUES[kind], -1) if kind in _VALUES else 0
@@ -146,13 +142,13 @@ class _Header:
 
     def _byte(self) -> int:
         found = self._file.read(1)
-        self._left -= 1
-        if not found or self._left < 0:
+        self._remaining -= 1
+        if not found or self._remaining < 0:
             raise ValueError(f"the page header at byte {self._start:,} cannot be read")
         return found[0]
 
     def _unsigned(self) -> int:
-        """Read a number of 32 bits at most: longer ones are cut, as Arrow cuts them."""
+        """Read a number, cut to 32 bits as Arrow does."""
         number = shift = 0
         while (byte := self._byte()) & 0x80:
             number |= (byte & 0x7F) << shift
@@ -164,22 +160,22 @@ class _Header:
         return (number >> 1) ^ -(number & 1)
 
     def _struct(self, path: tuple[int, ...]) -> None:
-        """Read a struct, and keep its integers by the numbers of their fields."""
-        if len(path) > _DEEPEST:
+        """Read a struct, and store its integers by the path of field numbers."""
+        if len(path) > _MAX_DEPTH:
             raise ValueError(f"the page header at byte {self._start:,} is too deep")
         field = 0
         while head := self._byte():
             field = field + (head >> 4) if head >> 4 else self._signed()
-            # Of 16 bits, as Arrow has them.
+            # 16 bits, as in Arrow.
             field = (field + 0x8000 & 0xFFFF) - 0x8000
-            # A type that is not the field's is skipped by readers.
+            # Readers skip a field of an unexpected type.
             if head & 15 == _I32:
                 self._numbers[*path, field] = self._signed()
             elif head & 15 not in (_TRUE, _FALSE):
                 self._value(head & 15, (*path, field))
 
     def _value(self, kind: int, path: tuple[int, ...]) -> None:
-        """Read past a value: no field that is wanted is in a list or a map."""
+        """Skip a value: no needed field is in a list or a map."""
         if kind == _STRUCT:
             self._struct(path)
         elif kind in (_I16, _I32, _I64):

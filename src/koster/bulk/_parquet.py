@@ -1,10 +1,10 @@
 """Parquet files as batches of bounded size, however large their row groups, pages and cells are.
 
-Arrow unpacks a page as a whole, so that pages beyond a limit are refused, before they are read.
-Text is read in one of two ways. Where all pages of a column have numbers of a dictionary, that is
-kept: a long text that repeats takes no more than one. In other columns Arrow would add each value
-to the dictionary, until it has the row group as a whole: they are decoded out, in batches of so few
-rows that texts of the dictionary cannot fill the memory either.
+Arrow decompresses whole pages, so pages beyond a limit are refused before they are read. If all
+pages of a text column are dictionary-encoded, Arrow keeps the dictionary: a long text that repeats
+takes memory once. In other columns Arrow would add each value to the dictionary, until it holds the
+whole row group: these are decoded, in batches of so few rows that texts of the dictionary cannot
+fill the memory either.
 """
 
 from __future__ import annotations
@@ -23,50 +23,50 @@ if TYPE_CHECKING:
 
     from ._pages import Column
 
-#: Rows and bytes of a batch.
+#: The maximum rows and bytes of a batch.
 ROWS = 2_048
 BYTES = 8 * 1024 * 1024
 
-#: The types of columns that have text or bytes.
+#: The names of types for text and bytes.
 TEXT = re.compile(r"(large_)?(string|binary)(_view)?")
 
-#: Bytes that pages may unpack to, those of all columns together. Arrow takes up to four times as
-#: much to read them. Writers make pages of a megabyte, DuckDB of at most a hundred, and Arrow of up
-#: to 1,024 rows.
+#: The maximum decompressed size of the largest pages of all columns, in bytes. Arrow takes up to
+#: four times as much to read them. Writers make pages of a megabyte, DuckDB of at most a hundred,
+#: and Arrow of up to 1,024 rows.
 MAX_UNPACKED = 256 * 1024 * 1024
 
-#: Bytes that a batch may have at the most, where texts are as long as they can be.
+#: The maximum size of a batch in bytes if all its texts are the longest ones possible.
 _MAX_BYTES = 8 * BYTES
 
-#: Bytes of a column that are read ahead.
+#: Bytes to read ahead in a column.
 _AHEAD = 1024 * 1024
 
 
 def batches(source: IO[bytes], path: str, body: str) -> Iterator[tuple[Any, float]]:
-    """Go through a file, which is called ``path`` in messages.
+    """Yield record batches, and the share of all rows read so far.
 
-    Gives record batches with the types of the file, but for the column ``body``, which may be a
-    dictionary; and which share of all rows has been read.
+    The columns have the types of the file, except that ``body`` may be a dictionary. ``path`` is
+    for error messages.
 
     Raises:
-        UnreadableError: it takes too much memory.
+        UnreadableError: it needs too much memory.
         ValueError: it is broken.
     """
     file = _File(source, path)
     done = 0
     for number in range(file.metadata.num_row_groups):
         for batch in file.batches(number):
-            for part in _parts(batch):
+            for part in _split(batch):
                 done += len(part)
-                decoded = _decoded(part, file.schema, body)
+                decoded = _decode(part, file.schema, body)
                 yield decoded, done / max(file.metadata.num_rows, 1)
 
 
 class _File:
-    """A file whose row groups are read one after the other.
+    """A file whose row groups are read in order.
 
     Raises:
-        UnreadableError: it takes too much memory.
+        UnreadableError: it needs too much memory.
         ValueError: it is broken.
     """
 
@@ -82,50 +82,52 @@ class _File:
         self._texts = {field.name for field in self.schema if TEXT.fullmatch(str(field.type))}
         groups = range(self.metadata.num_row_groups)
         self._columns = [_pages.columns(source, self.metadata.row_group(each)) for each in groups]
-        most = max((sum(each.largest for each in some) for some in self._columns), default=0)
-        if most > MAX_UNPACKED:
+        largest = max((sum(each.largest for each in some) for some in self._columns), default=0)
+        if largest > MAX_UNPACKED:
             raise UnreadableError(
-                f"{path}: its largest pages unpack to {most:,} bytes, and at most "
-                f"{MAX_UNPACKED:,} are read; write it with smaller pages or shorter cells"
+                f"{path}: its largest pages unpack to {largest:,} bytes; the limit is "
+                f"{MAX_UNPACKED:,}. Write it with smaller pages or shorter cells"
             )
 
     def batches(self, number: int) -> Iterator[Any]:
-        """Go through a row group; columns that are dictionaries stay so.
+        """Yield the batches of a row group, with dictionaries kept.
 
         Raises:
-            UnreadableError: a column is in an encoding that is not read.
+            UnreadableError: a column has an unsupported encoding.
         """
         texts = [each for each in self._columns[number] if each.name in self._texts]
         for each in texts:
-            if _pages.DELTA in each.encodings:
+            if _pages.DELTA_BYTE_ARRAY in each.encodings:
                 raise UnreadableError(
-                    f"{self._path}: the column {each.name!r} is in the encoding DELTA_BYTE_ARRAY, "
-                    "which is not read; write it in another"
+                    f"{self._path}: column {each.name!r} has the unsupported encoding "
+                    "DELTA_BYTE_ARRAY; write it with another"
                 )
-        coded = tuple(each.name for each in texts if _pages.CODED.issuperset(each.encodings))
-        size = self._rows_at_once(number, [each for each in texts if each.name not in coded])
-        yield from self._reader(coded).iter_batches(batch_size=size, row_groups=[number])
+        encoded = tuple(
+            each.name for each in texts if _pages.DICTIONARY_ENCODINGS.issuperset(each.encodings)
+        )
+        size = self._max_rows(number, [each for each in texts if each.name not in encoded])
+        yield from self._reader(encoded).iter_batches(batch_size=size, row_groups=[number])
 
-    def _reader(self, coded: tuple[str, ...]) -> Any:
+    def _reader(self, encoded: tuple[str, ...]) -> Any:
         """Return a reader that keeps the dictionaries of some columns."""
-        if coded not in self._readers:
-            self._readers[coded] = pq.ParquetFile(
-                self._source, metadata=self.metadata, read_dictionary=list(coded), **self._options
+        if encoded not in self._readers:
+            self._readers[encoded] = pq.ParquetFile(
+                self._source, metadata=self.metadata, read_dictionary=list(encoded), **self._options
             )
-        return self._readers[coded]
+        return self._readers[encoded]
 
-    def _rows_at_once(self, number: int, decoded: list[Column]) -> int:
-        """Return how many rows a batch of a row group may have; ``decoded`` are decoded out."""
+    def _max_rows(self, number: int, decoded: list[Column]) -> int:
+        """Return the maximum rows of a batch; ``decoded`` are the columns without dictionaries."""
         group = self.metadata.row_group(number)
-        usual: int = BYTES * group.num_rows // max(group.total_byte_size, 1)
+        average: int = BYTES * group.num_rows // max(group.total_byte_size, 1)
         longest = sum(max(each.density, self._longest(number, each)) for each in decoded)
-        return max(1, min(ROWS, usual, int(_MAX_BYTES / max(longest, 1))))
+        return max(1, min(ROWS, average, int(_MAX_BYTES / max(longest, 1))))
 
     def _longest(self, number: int, column: Column) -> int:
-        """Return the bytes of the longest text in the dictionary of a column, or more."""
-        if not _pages.CODED.intersection(column.encodings):
+        """Return an upper bound of the longest text in a column's dictionary, in bytes."""
+        if not _pages.DICTIONARY_ENCODINGS.intersection(column.encodings):
             return 0
-        if column.encodings[0] not in _pages.CODED:
+        if column.encodings[0] not in _pages.DICTIONARY_ENCODINGS:
             # The dictionary comes later.
             return column.dictionary
         name = column.name
@@ -139,8 +141,8 @@ class _File:
         return int(pc.max(pc.binary_length(values.dictionary)).as_py() or 0)
 
 
-def _parts(batch: Any) -> Iterator[Any]:
-    """Go through parts of a batch that have no more bytes than a batch may have, decoded out."""
+def _split(batch: Any) -> Iterator[Any]:
+    """Yield slices of a batch of at most `BYTES` when decoded, or of one row."""
     total = None
     for column in batch.columns:
         if pa.types.is_dictionary(column.type):
@@ -159,17 +161,17 @@ def _parts(batch: Any) -> Iterator[Any]:
     yield batch.slice(start)
 
 
-def _decoded(batch: Any, schema: Any, body: str) -> Any:
-    """Return a batch with the types that its columns have in the file, but for bodies."""
+def _decode(batch: Any, schema: Any, body: str) -> Any:
+    """Return a batch with the types of the file, except that the body may be a dictionary."""
     columns = [
-        column if _is_kept(column, field, body) else column.cast(field.type)
+        column if _keeps_type(column, field, body) else column.cast(field.type)
         for column, field in zip(batch.columns, schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
-def _is_kept(column: Any, field: Any, body: str) -> bool:
+def _keeps_type(column: Any, field: Any, body: str) -> bool:
     if column.type == field.type:
         return True
-    # Each text of a dictionary is read, also of one that has the texts of other batches.
+    # All texts of a dictionary are parsed, so one with texts of other batches costs more.
     return field.name == body and len(column.dictionary) <= len(column)

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from . import _parquet
 from ._batches import Batch, WrongColumnsError
-from ._tables import batch_of, check_type, columns_of
+from ._tables import check_type, find_columns, to_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from ._batches import BadRecords, Columns, Input
 
 
-def read_parquet(given: Input, columns: Columns, _bad: BadRecords) -> Iterator[Batch]:
-    """Go through a Parquet file."""
-    # By its handle: Arrow takes no path that is not UTF-8.
-    with open(given.path, "rb") as source:
-        yield from _batches_in(given, source, columns)
+def read_parquet(source: Input, columns: Columns, _bad: BadRecords) -> Iterator[Batch]:
+    """Yield the batches of a Parquet file."""
+    # By its handle: Arrow rejects paths that are not UTF-8.
+    with open(source.path, "rb") as file:
+        yield from _batches_in(source, file, columns)
 
 
-def _batches_in(given: Input, source: IO[bytes], columns: Columns) -> Iterator[Batch]:
-    schema = pq.read_schema(source)
+def _batches_in(source: Input, file: IO[bytes], columns: Columns) -> Iterator[Batch]:
+    schema = pq.read_schema(file)
     if len(set(schema.names)) < len(schema.names):
-        raise WrongColumnsError(f"{given.path}: two columns have the same name")
-    named = columns_of(given, schema.names, columns)
-    for what, name in named.items():
-        check_type(given, what, schema.field(name))
-    for batch, share in _parquet.batches(source, given.path, named["body"]):
-        yield batch_of(batch, named, int(given.size * share))
+        raise WrongColumnsError(f"{source.path}: two columns have the same name")
+    roles = find_columns(source, schema.names, columns)
+    for role, name in roles.items():
+        check_type(source, role, schema.field(name))
+    for batch, share in _parquet.batches(file, source.path, roles["body"]):
+        yield to_batch(batch, roles, int(source.size * share))

@@ -1,4 +1,4 @@
-"""Works on many inputs side by side, in processes of their own."""
+"""Answers many inputs in parallel worker processes."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from ._answering import Task
     from ._batches import Input
 
-    #: How far each input is read, in bytes, and how many records it gave.
+    #: Called with how far each input is read, in bytes, and its rows so far.
     Progress: TypeAlias = Callable[[list[int], list[int]], None]
 
-#: Seconds between two looks at how far the others are.
-_LOOK = 0.1
+#: Seconds between two reports of the progress.
+_INTERVAL = 0.1
 
 
-class Watch:
-    """How far all inputs are."""
+class ProgressTracker:
+    """The progress of all inputs."""
 
     def __init__(
         self,
@@ -38,29 +38,29 @@ class Watch:
         progress: Progress | None,
     ) -> None:
         both = zip(inputs, reports, strict=True)
-        self.places = [0 if report is None else each.size for each, report in both]
+        self.positions = [0 if report is None else each.size for each, report in both]
         self.rows = [0 if report is None else report.rows for report in reports]
         self._progress = progress
         self._last = 0.0
 
-    def note(self, number: int, place: int, rows: int) -> None:
-        self.places[number] = place
+    def update(self, number: int, position: int, rows: int) -> None:
+        self.positions[number] = position
         self.rows[number] = rows
-        if time.monotonic() - self._last > _LOOK:
-            self.look()
+        if time.monotonic() - self._last > _INTERVAL:
+            self.report()
 
-    def look(self) -> None:
+    def report(self) -> None:
         self._last = time.monotonic()
         if self._progress is not None:
-            self._progress(self.places, self.rows)
+            self._progress(self.positions, self.rows)
 
 
 _shared: Any = None
 
 
-def _begin(shared: Any) -> None:
-    """Begin a process that works: it ends when that does which began it."""
-    global _shared  # noqa: PLW0603 - what a process is begun with
+def _initialize(shared: Any) -> None:
+    """Initialize a worker process: it exits when its parent does."""
+    global _shared  # noqa: PLW0603 - set once in each process
     import multiprocessing  # noqa: PLC0415
 
     _shared = shared
@@ -75,47 +75,48 @@ def _begin(shared: Any) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _work(task: Task, threads: int) -> ShardReport:
-    """Work on an input in a process of its own."""
-    places, rows = _shared
+def _run_task(task: Task, threads: int) -> ShardReport:
+    positions, rows = _shared
 
-    def note(number: int, place: int, count: int) -> None:
-        places[number] = place
+    def update(number: int, position: int, count: int) -> None:
+        positions[number] = position
         rows[number] = count
 
-    return write_shard(task, threads, note)
+    return write_shard(task, threads, update)
 
 
 def run_in_processes(
-    tasks: list[Task], jobs: int, reports: list[ShardReport | None], watch: Watch
+    tasks: list[Task], jobs: int, reports: list[ShardReport | None], tracker: ProgressTracker
 ) -> None:
-    """Work on inputs in processes; one that dies costs the input that it was at."""
+    """Run tasks in processes, and fill in their reports; a killed process fails only its input."""
     import multiprocessing  # noqa: PLC0415
 
     context = multiprocessing.get_context("spawn")
-    shared = [context.Array("q", values, lock=False) for values in (watch.places, watch.rows)]
-    left = tasks
+    shared = [
+        context.Array("q", values, lock=False) for values in (tracker.positions, tracker.rows)
+    ]
+    pending = tasks
     workers = min(jobs, len(tasks))
-    while left:
+    while pending:
         try:
-            with ProcessPoolExecutor(workers, context, _begin, (shared,)) as pool:
+            with ProcessPoolExecutor(workers, context, _initialize, (shared,)) as pool:
                 threads = max(1, jobs // workers)
-                futures = {pool.submit(_work, task, threads): task for task in left}
+                futures = {pool.submit(_run_task, task, threads): task for task in pending}
                 try:
-                    _collect(futures, reports, shared, watch)
+                    _collect(futures, reports, shared, tracker)
                 except KeyboardInterrupt:
-                    # Else the pool would wait until all is done.
+                    # Otherwise the pool waits for all tasks.
                     pool.shutdown(wait=False, cancel_futures=True)
                     for child in multiprocessing.active_children():
                         child.kill()
                     raise
         except BrokenProcessPool:
-            left = [task for task in left if reports[task.number] is None]
+            pending = [task for task in pending if reports[task.number] is None]
             if workers == 1:
-                dead = left.pop(0)
+                dead = pending.pop(0)
                 why = f"{dead.input.path}: the process that read it was killed"
                 reports[dead.number] = ShardReport(dead.input.path, None, why=why)
-            # One after the other, to tell which of them it is.
+            # One at a time, to find the input that kills its process.
             workers = 1
         else:
             return
@@ -125,14 +126,14 @@ def _collect(
     futures: dict[Future[ShardReport], Task],
     reports: list[ShardReport | None],
     shared: list[Any],
-    watch: Watch,
+    tracker: ProgressTracker,
 ) -> None:
-    """Take in what is done, and tell how far the rest is."""
+    """Fill in the reports of finished tasks, and report progress meanwhile."""
     waiting = set(futures)
     while waiting:
-        done, waiting = wait_for(waiting, timeout=_LOOK, return_when=FIRST_COMPLETED)
+        done, waiting = wait_for(waiting, timeout=_INTERVAL, return_when=FIRST_COMPLETED)
         for future in done:
             reports[futures[future].number] = future.result()
-        watch.places[:] = list(shared[0])
-        watch.rows[:] = list(shared[1])
-        watch.look()
+        tracker.positions[:] = list(shared[0])
+        tracker.rows[:] = list(shared[1])
+        tracker.report()

@@ -1,4 +1,4 @@
-"""The folder of answers: a shard for each input, which says itself what it answers."""
+"""The folder of answers: a shard for each input, with the question and errors as metadata."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
 
     from ._batches import Input
 
-#: The key of Parquet's metadata under which a shard says what it is.
+#: The key of a shard's Parquet metadata.
 KEY = b"koster.bulk"
 
-#: Rows, and bytes of answers, that are written together.
+#: The maximum rows and bytes of a row group.
 _GROUP_ROWS = 16_384
 _GROUP_BYTES = 16 * 1024 * 1024
 
 
 class ForeignFolderError(KosterError, ValueError):
-    """The folder for the answers has something else in it."""
+    """The folder for the answers contains something else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked about every robots.txt.
+    """The question about every robots.txt.
 
     Attributes:
         kind: ``classify``, ``decide`` or ``facts``.
-        agents: Who asks; of ``decide``, if there are any, in place of the column of agents.
-        urls: Of ``decide``: URLs, or paths, that are asked of every site, in place of the column.
+        agents: The agents; for ``decide``, if there are any, in place of the column of agents.
+        urls: For ``decide``: URLs or paths to decide for every site, in place of the column.
         dialect: The name of one of `koster.DIALECTS`.
-        columns: What the columns of tables are called.
+        columns: The names of the columns of tables.
     """
 
     kind: str
@@ -55,16 +55,16 @@ class Question:
     columns: Columns = field(default_factory=Columns)
 
     def record(self) -> dict[str, Any]:
-        """Return the question as JSON has it."""
+        """Return the question as JSON values."""
         return json.loads(json.dumps(asdict(self)))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
 class ShardReport:
-    """What became of an input.
+    """The result for an input.
 
-    ``why`` says why there is no shard of it; ``bad`` counts what could not be read of it, and
-    ``listed`` has the first of that. ``is_new``: the shard was not there before.
+    ``why`` says why it has no shard; ``bad`` is the number of records that could not be read, and
+    ``listed`` has the errors of the first. ``is_new``: this run wrote the shard.
     """
 
     input: str
@@ -76,15 +76,15 @@ class ShardReport:
     is_new: bool = True
 
 
-def shard_name(given: Input) -> str:
-    """Return the name of an input's shard: that of the input, and what tells it from its likes."""
-    path = os.path.realpath(given.path)
+def shard_name(source: Input) -> str:
+    """Return the name of an input's shard: the input's name, and a hash of its path."""
+    path = os.path.realpath(source.path)
     stem = re.sub(r"[^A-Za-z0-9.-]+", "_", os.path.basename(path)).strip("._")[:80]
     return f"{stem or 'input'}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:10]}.parquet"
 
 
 def _metadata_of(path: Path) -> dict[str, Any] | None:
-    """Return what a shard says of itself; None if it is none."""
+    """Return the metadata of a shard; None if the file is not a shard."""
     try:
         with path.open("rb") as file:
             metadata = pq.read_metadata(file).metadata or {}
@@ -95,58 +95,60 @@ def _metadata_of(path: Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and keys <= found.keys() else None
 
 
-#: What a shard is called until it is whole.
+#: The name of a shard until it is complete.
 _PART = re.compile(r"\..+-[0-9a-f]{10}\.parquet\.\d+\.part")
 
 
 def remove_parts(folder: Path) -> None:
-    """Remove what processes left that were killed."""
+    """Remove the incomplete shards of killed processes."""
     for path in folder.glob(".*.part"):
         if _PART.fullmatch(path.name):
             path.unlink(missing_ok=True)
 
 
 def check_folder(folder: Path, question: Question) -> None:
-    """Look whether a folder has nothing but shards of a question.
+    """Check that a folder contains only shards of this question.
 
     Raises:
-        ForeignFolderError: it has others.
+        ForeignFolderError: it contains something else.
     """
-    wanted = question.record()
+    expected = question.record()
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
         metadata = _metadata_of(path) if path.suffix == ".parquet" else None
         if metadata is None:
-            raise ForeignFolderError(f"{folder}: has {path.name}, which is no shard; name another")
-        if metadata["question"] != wanted:
             raise ForeignFolderError(
-                f"{folder}: has answers to another question ({path.name}); name another folder, "
+                f"{folder}: contains {path.name}, which is not a shard; choose another folder"
+            )
+        if metadata["question"] != expected:
+            raise ForeignFolderError(
+                f"{folder}: has answers to another question ({path.name}); choose another folder, "
                 "or remove this one"
             )
 
 
-def existing_shard(given: Input, shard: Path) -> ShardReport | None:
-    """Return the report of a shard that is there, None if there is none for the input as it is."""
+def existing_shard(source: Input, shard: Path) -> ShardReport | None:
+    """Return the report of a shard from an earlier run; None if the input has changed since."""
     if not shard.exists():
         return None
     found = _metadata_of(shard)
-    if found is None or found["input"] != identity_of(given) or found["version"] != VERSION:
+    if found is None or found["input"] != identity_of(source) or found["version"] != VERSION:
         return None
     rows, bad, listed = found["rows"], found["bad"], tuple(found["listed"])
-    return ShardReport(given.path, str(shard), rows, bad, listed, is_new=False)
+    return ShardReport(source.path, str(shard), rows, bad, listed, is_new=False)
 
 
-def identity_of(given: Input) -> dict[str, Any]:
-    return {"path": os.path.realpath(given.path), "size": given.size, "modified": given.modified}
+def identity_of(source: Input) -> dict[str, Any]:
+    return {"path": os.path.realpath(source.path), "size": source.size, "modified": source.modified}
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep a folder from other runs.
+    """Lock a folder against other runs; create it if it is missing.
 
     Raises:
-        UnreadableError: it cannot be written to, or another run has it.
+        UnreadableError: it cannot be written to, or another run has locked it.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -167,7 +169,7 @@ def _lock(handle: int, folder: Path) -> None:
         UnreadableError: another process has locked it.
     """
     try:
-        import fcntl  # noqa: PLC0415 - there is none on Windows
+        import fcntl  # noqa: PLC0415 - missing on Windows
     except ImportError:
         return
     try:
@@ -177,10 +179,10 @@ def _lock(handle: int, folder: Path) -> None:
 
 
 def read_shards(folder: str | os.PathLike[str]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the shards of a folder, with what each says of itself.
+    """Return the shards of a folder, each with its metadata.
 
     Raises:
-        UnreadableError: there is no such folder, or it has none.
+        UnreadableError: the folder is missing, or has no shards.
     """
     target = Path(folder)
     if target.is_file():
@@ -198,35 +200,35 @@ def read_shards(folder: str | os.PathLike[str]) -> list[tuple[str, dict[str, Any
 
 
 class Writer:
-    """Writes tables into a Parquet file, many rows at a time: the same rows, the same file."""
+    """Writes tables to a Parquet file in large row groups; same rows, same bytes."""
 
     def __init__(self, file: Any) -> None:
         self.rows = 0
         self._file = file
-        self._held: list[Any] = []
-        self._held_rows = 0
-        self._held_bytes = 0
+        self._pending: list[Any] = []
+        self._pending_rows = 0
+        self._pending_bytes = 0
         self._writer: Any = None
 
     @property
     def has_begun(self) -> bool:
-        """Whether it knows the columns."""
+        """Whether a table was added, so that the columns are known."""
         return self._writer is not None
 
     def add(self, table: Any) -> None:
         self.rows += table.num_rows
-        self._held.append(table)
-        self._held_rows += table.num_rows
-        self._held_bytes += table.nbytes
+        self._pending.append(table)
+        self._pending_rows += table.num_rows
+        self._pending_bytes += table.nbytes
         if self._writer is None:
             self._writer = pq.ParquetWriter(self._file, table.schema, compression="zstd")
-        if self._held_rows >= _GROUP_ROWS or self._held_bytes >= _GROUP_BYTES:
+        if self._pending_rows >= _GROUP_ROWS or self._pending_bytes >= _GROUP_BYTES:
             self._flush()
 
     def _flush(self) -> None:
-        if self._held:
-            self._writer.write_table(pa.concat_tables(self._held), row_group_size=_GROUP_ROWS)
-        self._held, self._held_rows, self._held_bytes = [], 0, 0
+        if self._pending:
+            self._writer.write_table(pa.concat_tables(self._pending), row_group_size=_GROUP_ROWS)
+        self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
 
     def close(self, metadata: dict[bytes, str]) -> None:
         self._flush()
@@ -234,7 +236,7 @@ class Writer:
         self._writer.close()
 
     def abandon(self) -> None:
-        """Let go of a file that is no longer wanted; nothing happens after `close`."""
+        """Close an incomplete file; does nothing after `close`."""
         if self._writer is not None and self._writer.is_open:
             with suppress(OSError, ValueError, pa.ArrowException):
                 self._writer.close()

@@ -1,4 +1,4 @@
-"""Tables as batches: what CSV, JSON lines and Parquet have in common."""
+"""Converts tables to batches: shared by CSV, JSON lines and Parquet."""
 
 from __future__ import annotations
 
@@ -9,87 +9,87 @@ from typing import TYPE_CHECKING, Any
 from ..engine.document import MAX_PARSED_BYTES
 from ._arrow import pa, pc
 from ._batches import Batch, WrongColumnsError
-from ._columns import buffers, bytes_in
+from ._columns import buffers, to_large_binary
 from ._parquet import TEXT
 
 if TYPE_CHECKING:
     from ._batches import Columns, Input
 
-#: What a column of robots.txt files may be called, by default.
+#: The default names of the column of robots.txt files; the first that exists is used.
 BODY_NAMES = ("body", "text", "content", "robots_txt", "robots")
 
 
-def columns_of(given: Input, names: list[str], columns: Columns) -> dict[str, str]:
-    """Return what the columns that are needed are called.
+def find_columns(source: Input, names: list[str], columns: Columns) -> dict[str, str]:
+    """Return the names of the needed columns, by role: body, url and agent.
 
     Raises:
-        WrongColumnsError: one is not there.
+        WrongColumnsError: one is missing.
     """
-    there = f"there are {', '.join(names[:20])}{' …' if len(names) > 20 else ''}"
+    available = f"columns: {', '.join(names[:20])}{' …' if len(names) > 20 else ''}"
     body = columns.body
     if body is None:
         body = next((name for name in BODY_NAMES if name in names), None)
         if body is None:
-            wanted = ", ".join(BODY_NAMES)
+            defaults = ", ".join(BODY_NAMES)
             raise WrongColumnsError(
-                f"{given.path}: no column is called {wanted}; name that of the robots.txt files "
-                f"with --body ({there})"
+                f"{source.path}: no column named {defaults}; choose the column of robots.txt files "
+                f"with --body ({available})"
             )
-    asked = {"body": body, "url": columns.url, "agent": columns.agent}
-    found = {what: name for what, name in asked.items() if name is not None}
-    for what, name in found.items():
+    by_role = {"body": body, "url": columns.url, "agent": columns.agent}
+    roles = {role: name for role, name in by_role.items() if name is not None}
+    for role, name in roles.items():
         if name not in names:
             raise WrongColumnsError(
-                f"{given.path}: there is no column {name!r} ({there}){_HINTS[what]}"
+                f"{source.path}: no column {name!r} ({available}){_HINTS[role]}"
             )
-    return found
+    return roles
 
 
-#: What options name columns, or stand in for them.
+#: The options that name columns, or replace them.
 _HINTS = {
     "body": "",
-    "url": "; name that of the URLs with --url-column, or ask all sites the same with --url",
-    "agent": "; name that of the agents with --agent-column, or say who asks with --agent",
+    "url": "; choose the column of URLs with --url-column, or give URLs for all sites with --url",
+    "agent": "; choose the column of agents with --agent-column, or give agents with --agent",
 }
 
 
-def check_type(given: Input, what: str, column: Any) -> None:
-    """Look whether a column has text or bytes.
+def check_type(source: Input, role: str, column: Any) -> None:
+    """Check that a column has text or bytes.
 
     Raises:
-        WrongColumnsError: it has something else.
+        WrongColumnsError: it has another type.
     """
     type_ = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not TEXT.fullmatch(str(type_)) and not pa.types.is_null(type_):
         raise WrongColumnsError(
-            f"{given.path}: the column {column.name!r} has {column.type}, and {what} must be text "
-            "or bytes"
+            f"{source.path}: column {column.name!r} has type {column.type}; {role} must be text or "
+            "bytes"
         )
 
 
 def _cut_bodies(bodies: Any) -> tuple[Any, Any | None]:
-    """Return bodies with no more than is parsed of each, and if one was cut, what sizes they had.
+    """Cut bodies to what is parsed of them; if one was cut, also return the original sizes.
 
-    A body stays longer than what is parsed if it was, and does not end within a character.
+    A cut body stays longer than what is parsed, and does not end within a character.
     """
     is_coded = pa.types.is_dictionary(bodies.type)
-    # Without a copy: values of Arrow's own, one by one, are copies.
-    values = bytes_in(bodies.dictionary if is_coded else bodies)
+    # A buffer: Arrow would copy each value.
+    values = to_large_binary(bodies.dictionary if is_coded else bodies)
     sizes = pc.binary_length(values)
     if (pc.max(sizes).as_py() or 0) <= MAX_PARSED_BYTES:
         return bodies, None
     data, starts = buffers(values)
-    begins = (_start_of(data[start:end]) for start, end in itertools.pairwise(starts))
-    is_there = values.is_valid().to_pylist()
-    cut = [begin if there else None for begin, there in zip(begins, is_there, strict=True)]
+    begins = (_parsed_part(data[start:end]) for start, end in itertools.pairwise(starts))
+    validity = values.is_valid().to_pylist()
+    cut = [begin if is_valid else None for begin, is_valid in zip(begins, validity, strict=True)]
     found = pa.array(cut, pa.large_binary())
     if not is_coded:
         return found, sizes
     return pa.DictionaryArray.from_arrays(bodies.indices, found), sizes.take(bodies.indices)
 
 
-def _start_of(body: memoryview) -> bytes:
-    """Return what is parsed of a body, and the character after it."""
+def _parsed_part(body: memoryview) -> bytes:
+    """Return what is parsed of a body, plus one character."""
     end = min(len(body), MAX_PARSED_BYTES + 1)
     last = min(len(body), end + 3)
     while end < last and body[end] & 0xC0 == 0x80:
@@ -97,23 +97,23 @@ def _start_of(body: memoryview) -> bytes:
     return bytes(body[:end])
 
 
-def batch_of(batch: Any, named: dict[str, str], place: int) -> Batch:
-    bodies, sizes = _cut_bodies(batch.column(named["body"]))
-    kept = batch.drop_columns([named["body"]])
+def to_batch(batch: Any, roles: dict[str, str], position: int) -> Batch:
+    bodies, sizes = _cut_bodies(batch.column(roles["body"]))
+    passthrough = batch.drop_columns([roles["body"]])
     return Batch(
-        kept=kept,
+        passthrough=passthrough,
         bodies=bodies,
         served=bodies,
-        urls=batch.column(named["url"]) if "url" in named else None,
-        agents=batch.column(named["agent"]) if "agent" in named else None,
+        urls=batch.column(roles["url"]) if "url" in roles else None,
+        agents=batch.column(roles["agent"]) if "agent" in roles else None,
         classes=None,
-        place=place,
+        position=position,
         sizes=sizes,
     )
 
 
 def decompressed(path: str, stream: Any) -> Any:
-    """Return a stream of Arrow's, decompressed as the name of its file says."""
+    """Wrap an Arrow stream to decompress it, by the ending of the file's name."""
     ending = os.path.splitext(path)[1].lower()
     codings = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4"}
     return pa.CompressedInputStream(stream, codings[ending]) if ending in codings else stream

@@ -1,4 +1,4 @@
-"""Reads the records of a WARC file with fastwarc, as they stand there."""
+"""Reads the raw records of a WARC file with fastwarc."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-#: Bytes of a body that are read: 32 times what crawlers have to read (RFC 9309 §2.5).
+#: The maximum bytes of a body: 32 times what crawlers must parse (RFC 9309 §2.5).
 MAX_BODY = 16 * 1024 * 1024 - 1
 
 
@@ -31,7 +31,7 @@ class BadRecord:
 
 
 class RawRecord(NamedTuple):
-    """A record as fastwarc gives it."""
+    """A record as fastwarc returns it."""
 
     offset: int
     type: str
@@ -44,23 +44,23 @@ class RawRecord(NamedTuple):
 
 
 class BrokenError(Exception):
-    """An archive cannot be read on from here."""
+    """The archive is broken; reading cannot continue from here."""
 
 
-def read_raw(file: BinaryIO, every: bool) -> Iterator[RawRecord]:
-    """Read on from where a file is: responses and warcinfo, or with ``every`` all records.
+def read_raw(file: BinaryIO, all_types: bool) -> Iterator[RawRecord]:
+    """Yield records from the file's position on: responses and warcinfo, or all types.
 
     Raises:
         BrokenError: the archive is broken here.
     """
     response, info = WarcRecordType.response, WarcRecordType.warcinfo
-    wanted = WarcRecordType.any_type if every else response | info
+    wanted = WarcRecordType.any_type if all_types else response | info
     try:
         for record in ArchiveIterator(file, record_types=wanted, parse_http=True):
             size = record.content_length
             body = record.reader.read(min(size, MAX_BODY + 1)) if size else b""
             if len(body) < min(size, MAX_BODY + 1):
-                raise BrokenError(f"it has {len(body):,} bytes, not {size:,}")
+                raise BrokenError(f"the record has {len(body):,} bytes, not {size:,}")
             http = record.http_headers
             kind = record.record_type
             yield RawRecord(
@@ -82,19 +82,18 @@ def _message_of(error: Exception) -> str:
     return text[:100] or type(error).__name__
 
 
-def _header(look_up: Callable[[str], str | None] | None) -> Callable[[str], str | None]:
-    """Return how a header is looked up in what a library gives: nowhere, if that is nothing."""
+def _header(lookup: Callable[[str], str | None] | None) -> Callable[[str], str | None]:
+    """Wrap the lookup of headers; None if the record has no HTTP headers."""
 
     def header(name: str) -> str | None:
-        value = look_up(name) if look_up is not None else None
-        # It comes decoded byte by byte.
-        return None if value is None else _as_text(value)
+        value = lookup(name) if lookup is not None else None
+        return None if value is None else _latin1_to_utf8(value)
 
     return header
 
 
-def _as_text(value: str) -> str:
-    """Return a header's value that was decoded as Latin-1 as UTF-8, as far as it is."""
+def _latin1_to_utf8(value: str) -> str:
+    """Return a header that fastwarc decoded as Latin-1, decoded as UTF-8."""
     if value.isascii():
         return value
     try:
@@ -103,13 +102,13 @@ def _as_text(value: str) -> str:
         return value
 
 
-def without_chunks(body: bytes) -> bytes:
-    """Return a body that was sent in chunks (RFC 9112 §7.1)."""
+def decode_chunked(body: bytes) -> bytes:
+    """Decode a body with Transfer-Encoding: chunked (RFC 9112 §7.1)."""
     found: bytes = ChunkedReader(io.BytesIO(body)).read(MAX_BODY + 1)
     return found
 
 
-def without_brotli(body: bytes) -> bytes:
-    """Return a body that was compressed with Brotli."""
+def decode_brotli(body: bytes) -> bytes:
+    """Decompress a body with Brotli."""
     found: bytes = BrotliReader(io.BytesIO(body)).read(MAX_BODY + 1)
     return found

@@ -1,4 +1,4 @@
-"""Reads on behind the broken parts of a WARC file, at the next record that is whole."""
+"""Skips broken parts of a WARC file: resumes at the next complete record."""
 
 from __future__ import annotations
 
@@ -16,52 +16,52 @@ if TYPE_CHECKING:
 
     from ._warc_reader import RawRecord
 
-#: Places in an archive that may be broken before it is not read on.
+#: The maximum number of broken records before the rest of the archive is skipped.
 _MAX_BROKEN = 1_000
 
 
 def whole_records(file: BinaryIO, path: str) -> Iterator[RawRecord | BadRecord]:
-    """Go through the records of a file; where it is broken, on to the next that begins as one.
+    """Yield the records of a file; after a broken one, resume at the next that looks like one.
 
-    The first time through records of no interest are not looked at. From where it is broken, or
-    from the last record on, they are: to tell what of them is whole.
+    The first pass skips records of other types. After an error, and after the last record, they are
+    read, too, to find out which are complete.
 
     Raises:
-        UnreadableError: it has none.
+        UnreadableError: it has no records.
     """
-    place = _Place(file)
+    state = _RecoveryState(file)
     start: int | None = 0
-    every = False
+    all_types = False
     while start is not None:
         at = -1
-        # Records of one member have one offset, or one within it: only what was read before is not
-        # told again.
-        last = place.last
+        # Records in one gzip member share its offset, or have one within it: skip only records
+        # from before this pass.
+        last = state.last
         try:
             _check_start(file, start)
-            place.is_archive = True
-            for raw in read_raw(file, every):
+            state.is_archive = True
+            for raw in read_raw(file, all_types):
                 at = raw.offset
                 if at > last:
-                    yield from place.bad_records()
-                    place.last = at
+                    yield from state.bad_records()
+                    state.last = at
                     yield raw
         except BrokenError as error:
-            if every or place.is_within(at):
-                start = place.after_broken(start, at, str(error))
+            if all_types or state.is_within(at):
+                start = state.after_broken(start, at, str(error))
             else:
                 start = max(at, 0)
         else:
-            is_last = every or place.is_within(at)
-            start = place.after_end(start, at) if is_last else max(at, 0)
-        every = True
-    if not place.is_archive and place.size:
-        raise UnreadableError(f"{path}: is no WARC file")
-    yield from place.bad_records()
+            is_last = all_types or state.is_within(at)
+            start = state.after_end(start, at) if is_last else max(at, 0)
+        all_types = True
+    if not state.is_archive and state.size:
+        raise UnreadableError(f"{path}: is not a WARC file")
+    yield from state.bad_records()
 
 
-class _Place:
-    """How far a file is read, and what of it could not be."""
+class _RecoveryState:
+    """How far a file is read, and its broken records."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
@@ -73,71 +73,71 @@ class _Place:
         self._is_gap = False
 
     def bad_records(self) -> list[BadRecord]:
-        """Return what could not be read since this was last asked."""
+        """Return the broken records since the last call."""
         found, self._bad = self._bad, []
         self._is_gap = False
         return found
 
     def is_within(self, at: int) -> bool:
-        """Tell whether a record is within a member: reading cannot begin again at its offset."""
+        """Tell whether a record is within a gzip member, so that reading cannot resume there."""
         return at >= self.size or (at > 0 and not _is_start(self.file, at))
 
     def _add(self, offset: int, why: str) -> None:
         self._count += 1
         self._bad.append(BadRecord(offset, why))
 
-    def _next(self, at: int) -> int | None:
-        """Return where to read on behind a broken place."""
+    def _resume_after(self, at: int) -> int | None:
+        """Return the offset to resume at after a broken record, or None."""
         if self._count > _MAX_BROKEN:
-            self._add(at, "too much of the archive is broken; it is not read on")
+            self._add(at, "too many broken records; the rest of the archive is skipped")
             return None
         return _next_start(self.file, at)
 
     def after_broken(self, start: int, at: int, why: str) -> int | None:
-        """Return where to read on after records from ``start`` on, the last one at ``at``."""
+        """Return the offset to resume at. Reading began at ``start``; ``at`` is the last record."""
         if at >= 0:
-            self._add(at, f"what follows it is broken: {why}")
+            self._add(at, f"the data after this record is broken: {why}")
         else:
             if self._is_gap:
-                # What follows the last good one is this.
+                # Already reported as the data after the last good record.
                 self._bad.pop()
             self._add(start, why)
         self._is_gap = at >= 0
-        return self._next(max(start, at) + 1)
+        return self._resume_after(max(start, at) + 1)
 
     def after_end(self, start: int, at: int) -> int | None:
-        """Return where to read on where fastwarc sees no more records."""
+        """Return the offset to resume at when fastwarc finds no more records, or None."""
         if at < 0:
             if start < self.size:
-                self._add(start, "the archive breaks off in it")
-                return self._next(start + 1)
+                self._add(start, "the record is truncated")
+                return self._resume_after(start + 1)
             return None
-        end, is_whole = _end_of(self.file, at, self.size)
+        end, is_whole = _record_end(self.file, at, self.size)
         if end is None:
-            # Several records are in one member: where they begin nobody knows.
-            end, is_whole = _end_of(self.file, start, self.size)
+            # The member has several records, whose offsets are unknown.
+            end, is_whole = _record_end(self.file, start, self.size)
         if not is_whole:
-            self._add(at, "the archive breaks off in it")
-            return self._next(at + 1)
-        following = self.size if end is None else _past_nothing(self.file, end)
+            self._add(at, "the record is truncated")
+            return self._resume_after(at + 1)
+        following = self.size if end is None else _skip_padding(self.file, end)
         if following >= self.size:
             return None
-        return following if _is_start(self.file, following) else self._junk(following)
+        return following if _is_start(self.file, following) else self._after_junk(following)
 
-    def _junk(self, at: int) -> int | None:
+    def _after_junk(self, at: int) -> int | None:
         self.file.seek(at)
-        is_cut = self.file.read(3) == _GZIP and not _member_end(self.file, at)[1]
-        self._add(at, "the archive breaks off in it" if is_cut else "no record begins there")
-        return self._next(at + 1)
+        is_cut = self.file.read(3) == _GZIP_MAGIC and not _member_end(self.file, at)[1]
+        self._add(at, "the record is truncated" if is_cut else "no record starts here")
+        return self._resume_after(at + 1)
 
 
-def _end_of(file: BinaryIO, at: int, size: int) -> tuple[int | None, bool]:
-    """Return where a record ends, and whether it is whole; None: none begins there."""
+def _record_end(file: BinaryIO, at: int, size: int) -> tuple[int | None, bool]:
+    """Return where a record ends, and whether it is complete; None if none starts there."""
     file.seek(at)
     begin = file.read(1 << 16)
-    if begin.startswith(_GZIP):
-        return _member_end(file, at) if _begins_as_record(file, at) else (None, True)
-    if not begin.lstrip().startswith(_HEAD):
+    if begin.startswith(_GZIP_MAGIC):
+        return _member_end(file, at) if _is_gzip_record(file, at) else (None, True)
+    if not begin.lstrip().startswith(_WARC_MAGIC):
         return None, True
     head, _, _ = begin.partition(b"\r\n\r\n")
     length = re.search(rb"(?i)\r\ncontent-length:[ \t]*(\d{1,18})", head)
@@ -146,7 +146,7 @@ def _end_of(file: BinaryIO, at: int, size: int) -> tuple[int | None, bool]:
 
 
 def _member_end(file: BinaryIO, at: int) -> tuple[int, bool]:
-    """Return where a member of gzip ends, and whether it is whole."""
+    """Return where a gzip member ends, and whether it is complete."""
     file.seek(at)
     member = zlib.decompressobj(zlib.MAX_WBITS | 16)
     with suppress(zlib.error):
@@ -159,8 +159,8 @@ def _member_end(file: BinaryIO, at: int) -> tuple[int, bool]:
     return file.tell(), False
 
 
-def _past_nothing(file: BinaryIO, at: int) -> int:
-    """Return where something stands behind ends of lines, and members of gzip without content."""
+def _skip_padding(file: BinaryIO, at: int) -> int:
+    """Return the offset after line ends and empty gzip members."""
     while True:
         file.seek(at)
         begin = file.read(1 << 12)
@@ -169,7 +169,7 @@ def _past_nothing(file: BinaryIO, at: int) -> int:
             at += len(begin)
             continue
         at += len(begin) - len(stripped)
-        if not stripped.startswith(_GZIP):
+        if not stripped.startswith(_GZIP_MAGIC):
             return at
         member = zlib.decompressobj(zlib.MAX_WBITS | 16)
         try:
@@ -180,57 +180,59 @@ def _past_nothing(file: BinaryIO, at: int) -> int:
         at += len(stripped) - len(member.unused_data)
 
 
-_GZIP = b"\x1f\x8b\x08"
-_HEAD = b"WARC/"
-_MARK = re.compile(rb"\x1f\x8b\x08|WARC/1\.")
+_GZIP_MAGIC = b"\x1f\x8b\x08"
+_WARC_MAGIC = b"WARC/"
+_MAGIC = re.compile(rb"\x1f\x8b\x08|WARC/1\.")
 _CHUNK = 1 << 18
 
 
 def _next_start(file: BinaryIO, at: int) -> int | None:
-    """Return where the next record of a file begins that looks like one, or None."""
+    """Return the offset of the next thing that looks like a record, or None."""
     file.seek(at)
     base, window = at, b""
     while chunk := file.read(_CHUNK):
         window += chunk
-        for match in _MARK.finditer(window):
-            place = base + match.start()
-            if match[0] != _GZIP or _begins_as_record(file, place):
-                return place
-        kept = min(len(_HEAD) + 1, len(window))
-        base += len(window) - kept
-        window = window[len(window) - kept :]
-        file.seek(base + kept)
+        for match in _MAGIC.finditer(window):
+            offset = base + match.start()
+            if match[0] != _GZIP_MAGIC or _is_gzip_record(file, offset):
+                return offset
+        overlap = min(len(_WARC_MAGIC) + 1, len(window))
+        base += len(window) - overlap
+        window = window[len(window) - overlap :]
+        file.seek(base + overlap)
     return None
 
 
-#: How archives begin that fastwarc unpacks besides: Zstandard, its skippable frames, and LZ4.
-_OTHERS = (b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18", b"\x04\x22\x4d\x18")
+#: Other compression that fastwarc supports: Zstandard, its skippable frames, and LZ4.
+_OTHER_MAGIC = (b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18", b"\x04\x22\x4d\x18")
 
 
 def _check_start(file: BinaryIO, at: int) -> None:
-    """Look whether a record may begin there, and stay there.
+    """Seek to an offset where a record may start.
 
     Raises:
-        BrokenError: none does.
+        BrokenError: no record starts there.
     """
     if not _is_start(file, at):
-        raise BrokenError("no record begins there")
+        raise BrokenError("no record starts here")
     file.seek(at)
 
 
 def _is_start(file: BinaryIO, at: int) -> bool:
-    """Tell whether a record may begin there, or the file ends."""
+    """Tell whether a record may start there, or the file ends."""
     file.seek(at)
     begin = file.read(64)
-    if begin.startswith(_GZIP):
-        return _begins_as_record(file, at)
-    return begin.startswith(_OTHERS) or begin.lstrip().startswith(_HEAD) or not begin
+    if begin.startswith(_GZIP_MAGIC):
+        return _is_gzip_record(file, at)
+    return begin.startswith(_OTHER_MAGIC) or begin.lstrip().startswith(_WARC_MAGIC) or not begin
 
 
-def _begins_as_record(file: BinaryIO, at: int) -> bool:
-    """Tell whether a member of gzip with a record begins there."""
+def _is_gzip_record(file: BinaryIO, at: int) -> bool:
+    """Tell whether a gzip member with a record starts there."""
     file.seek(at)
     with suppress(zlib.error):
-        begin = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(file.read(4096), len(_HEAD))
-        return begin == _HEAD
+        begin = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(
+            file.read(4096), len(_WARC_MAGIC)
+        )
+        return begin == _WARC_MAGIC
     return False

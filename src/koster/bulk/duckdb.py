@@ -1,4 +1,4 @@
-"""The kernel in DuckDB: robots.txt files answered from SQL.
+"""SQL functions for DuckDB: answers about robots.txt files.
 
 >>> import duckdb
 >>> con = duckdb.connect()
@@ -7,15 +7,15 @@
 (False,)
 >>> con.close()
 
-| in SQL | gives |
+| in SQL | returns |
 |---|---|
 | ``robots_allowed(body, url, agent)`` | BOOLEAN |
 | ``robots_decide(body, url, agent)`` | a struct: `DECIDED` |
 | ``robots_classify(body, agents)`` | a list of structs, in the order of agents: `CLASSIFIED` |
 | ``robots_facts(body)`` | a struct: `FACTS` |
-| ``robots_followed(records)`` | a table: redirects followed; see ``redirects.sql`` |
+| ``robots_followed(records)`` | a table: the targets of redirects; see ``redirects.sql`` |
 
-Bodies are BLOB or VARCHAR. NULL gives NULL.
+Bodies are BLOB or VARCHAR. The result for NULL is NULL.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ REDIRECTS = files(__package__).joinpath("redirects.sql").read_text("utf-8")
 
 
 def register(connection: Any, dialect: Dialect = RFC9309) -> None:
-    """Make the functions known to a connection of DuckDB.
+    """Register the functions with a DuckDB connection.
 
     Args:
-        connection: What `duckdb.connect` gave. It may know the functions already: those with
-            another dialect are replaced.
+        connection: A connection from `duckdb.connect`. Functions that are already registered, such
+            as those with another dialect, are replaced.
         dialect: How the functions read the files.
     """
-    # DuckDB takes the number of arguments from the function, and their types as they come where
-    # it has no annotations.
+    # DuckDB takes the number of arguments from the function; without annotations it accepts any
+    # types.
     functions = {
         "robots_allowed": (
             lambda body, url, agent: kernel.allowed(body, url, agent, dialect),
@@ -85,7 +85,7 @@ def register(connection: Any, dialect: Dialect = RFC9309) -> None:
 
 
 def _classify(bodies: Any, lists: Any, dialect: Dialect) -> Any:
-    """Classify with a list of agents for each row, which nearly always is the same."""
+    """Classify with a list of agents for each row; nearly always it is the same for all."""
     column = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
     if pa.types.is_null(column.type):
         return pa.nulls(len(column), pa.list_(CLASSIFIED))
@@ -93,9 +93,9 @@ def _classify(bodies: Any, lists: Any, dialect: Dialect) -> Any:
         column = column.cast(pa.list_(column.type.value_type))
     if not pa.types.is_list(column.type):
         raise TypeError(f"agents must be a list of text, not {column.type}")
-    one = _only_list(column)
-    if one is not None:
-        return kernel.classify(bodies, one, dialect)
+    common = _common_list(column)
+    if common is not None:
+        return kernel.classify(bodies, common, dialect)
     rows: dict[tuple[str, ...] | None, list[int]] = {}
     for row, agents in enumerate(column.to_pylist()):
         rows.setdefault(None if agents is None else tuple(agents), []).append(row)
@@ -110,8 +110,8 @@ def _classify(bodies: Any, lists: Any, dialect: Dialect) -> Any:
     return pa.chunked_array(pieces).take(pc.sort_indices(order))
 
 
-def _only_list(column: Any) -> list[str] | None:
-    """Return the list that stands in all rows, if there is one."""
+def _common_list(column: Any) -> list[str] | None:
+    """Return the list that all rows have, or None."""
     if not len(column) or column.null_count:
         return None
     first: list[str] = column[0].as_py()
@@ -134,7 +134,7 @@ _SQL_TYPES = {
 
 
 def _sql_type(type_: Any) -> str:
-    """Return a type of Arrow as DuckDB's SQL writes it."""
+    """Return the SQL name of an Arrow type."""
     if pa.types.is_list(type_):
         return f"{_sql_type(type_.value_type)}[]"
     if pa.types.is_struct(type_):

@@ -1,9 +1,9 @@
-"""The kernel: columns of Arrow in, columns of Arrow out, whatever engine they are from.
+"""The kernel: Arrow columns in, Arrow columns out, for any engine.
 
 ``bodies`` are robots.txt files, text or bytes as they were served; a body that repeats is parsed
-once. Columns may be of any of Arrow's types for text and bytes, in one piece or in chunks, and
-what comes out is in the same pieces. Null gives null. What a cell says is what the library says of
-that body: `koster.parse(body).decide(url, agent)` and `koster.analysis.classify`.
+once. Columns may have any of Arrow's types for text and bytes, with or without chunks, and results
+have the same chunks. The result for null is null. Answers are those of the library:
+`koster.parse(body).decide(url, agent)` and `koster.analysis.classify`.
 
 >>> import pyarrow as pa
 >>> bodies = pa.array(["User-agent: GPTBot\\nDisallow: /", None])
@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..analysis import Budget
-from ..analysis import classify as classification
+from ..analysis import classify as analyze
 from ..dialects import RFC9309
 from ..engine import batches as _batches
 from ..engine import extents as _extents
@@ -28,14 +28,14 @@ from ..engine import user_agents as _user_agents
 from ..robots import parse
 from ._arrow import pa, pc
 from ._columns import (
-    Coded,
-    arrow_of,
+    EncodedColumn,
     buffers,
-    bytes_in,
-    coded,
-    filled,
+    encode_column,
     in_chunks,
+    integer_array,
     integers,
+    to_arrow,
+    to_large_binary,
 )
 from ._facts import FACTS, facts_of
 
@@ -47,10 +47,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CLASSIFIED", "DECIDED", "FACTS", "allowed", "classify", "decide", "facts"]
 
-#: What `classify` says of a robot. ``written``: a group names it. ``effective``: how much of the
-#: site is disallowed for it, by whatever groups hold; null if that could not be proved in the time
-#: that one file among millions may take. ``line``: of the rule that disallows, from 1; null if
-#: nothing does.
+#: The result of `classify` for an agent. ``written``: a group names it. ``effective``: how much of
+#: the site is disallowed for it by the groups that apply; null if that was not proved within
+#: `_budget`. ``line``: of the rule that disallows, from 1; null if none does.
 CLASSIFIED = pa.struct([
     pa.field("agent", pa.string()),
     pa.field("written", pa.bool_()),
@@ -58,8 +57,8 @@ CLASSIFIED = pa.struct([
     pa.field("line", pa.int32()),
 ])  # fmt: skip
 
-#: What `decide` says: see `koster.Decision`. ``pattern`` is as written; what of it is not UTF-8 is
-#: replaced by U+FFFD.
+#: The result of `decide`: see `koster.Decision`. ``pattern`` is as written, with U+FFFD for invalid
+#: UTF-8.
 DECIDED = pa.struct([
     pa.field("allowed", pa.bool_()),
     pa.field("reason", pa.string()),
@@ -67,12 +66,12 @@ DECIDED = pa.struct([
     pa.field("pattern", pa.string()),
 ])  # fmt: skip
 
-#: What could not be proved.
+#: The code of an extent that the analysis could not prove, either.
 _UNKNOWN = _extents.UNSETTLED + 1
 
 
 def _budget() -> Budget:
-    """Return what one file may take that is not settled at a glance: a second at most."""
+    """Return the limits of the analysis of one file: a second at most."""
     return Budget(states=5_000, total=20_000, compared=100_000)
 
 
@@ -81,40 +80,39 @@ def classify(bodies: Column, agents: Iterable[str], dialect: Dialect = RFC9309) 
 
     Args:
         bodies: Robots.txt files.
-        agents: Who asks, each a product token or a whole User-Agent header; the lists are in
-            this order.
+        agents: Product tokens or User-Agent headers; the lists are in this order.
         dialect: How to read the files.
 
     Raises:
-        TypeError: ``bodies`` is no column of text or bytes, or an agent is no str.
+        TypeError: ``bodies`` is not a column of text or bytes, or an agent is not a str.
     """
-    asked = checked(agents)
-    column = coded(bodies, "bodies")
-    return column.spread(_classified(column.values, asked, dialect))
+    names = check_agents(agents)
+    column = encode_column(bodies, "bodies")
+    return column.decode(_classify(column.values, names, dialect))
 
 
 def storable_text(text: str) -> str:
-    """Return text as Arrow takes it: what cannot be UTF-8 is replaced."""
+    """Return text with ``?`` for lone surrogates, which Arrow rejects."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _bytes(text: str | bytes) -> bytes:
+def _encode(text: str | bytes) -> bytes:
     return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
 
 
-def _as_agent(raw: bytes) -> str:
-    """Return an agent; bytes that are not UTF-8 stand in no name that anyone asks with."""
+def _decode_agent(raw: bytes) -> str:
+    """Return an agent; invalid UTF-8, which no product token has, becomes U+FFFD."""
     try:
         return raw.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         return raw.decode("utf-8", "replace")
 
 
-def checked(agents: Iterable[str]) -> tuple[str, ...]:
+def check_agents(agents: Iterable[str]) -> tuple[str, ...]:
     """Return agents as a tuple.
 
     Raises:
-        TypeError: they are none.
+        TypeError: they are not an iterable of str.
     """
     if isinstance(agents, str):
         raise TypeError("agents must be an iterable of str, not one str")
@@ -127,49 +125,51 @@ def checked(agents: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def _names(agents: tuple[str, ...]) -> tuple[_extents.Names, tuple[int, ...]]:
-    """Return the product tokens among agents, and for each agent the number of its token, or -1."""
+    """Return the distinct product tokens, and for each agent the index of its token, or -1."""
     tokens: dict[bytes, int] = {}
-    wanted = []
+    indices = []
     for agent in agents:
         token = _user_agents.product_token(agent.encode("utf-8", "surrogatepass"))
-        wanted.append(-1 if token is None else tokens.setdefault(token, len(tokens)))
-    return _extents.Names(list(tokens)), tuple(wanted)
+        indices.append(-1 if token is None else tokens.setdefault(token, len(tokens)))
+    return _extents.Names(list(tokens)), tuple(indices)
 
 
-def _classified(bodies: pa.Array, agents: tuple[str, ...], dialect: Dialect) -> pa.Array:
+def _classify(bodies: pa.Array, agents: tuple[str, ...], dialect: Dialect) -> pa.Array:
     """Classify distinct bodies."""
-    parse(b"", dialect)  # tells what is no dialect
+    parse(b"", dialect)  # raises TypeError for an invalid dialect
     cells = len(bodies) * len(agents)
     written = bytearray(cells)
     extents = bytearray([_extents.UNSETTLED]) * cells
     lines = array("i", bytes(4 * cells))
     if cells:
         data, starts = buffers(bodies)
-        if _extents.is_for(dialect):
+        if _extents.supports(dialect):
             reader = _extents.Reader(dialect, *_names(agents))
             reader.classify(data, starts, written, extents, lines)
-        _settle(data, starts, agents, dialect, written, extents, lines)
+        _analyze_unsettled(data, starts, agents, dialect, written, extents, lines)
     names = pa.array(map(storable_text, agents), pa.string()).take(
-        filled("i", array("i", range(len(agents))) * len(bodies))
+        integer_array("i", array("i", range(len(agents))) * len(bodies))
     )
-    effective = pa.array([*_extents.EXTENTS, None, None], pa.string()).take(filled("B", extents))
+    effective = pa.array([*_extents.EXTENTS, None, None], pa.string()).take(
+        integer_array("B", extents)
+    )
     found = pa.StructArray.from_arrays(
-        [names, filled("B", written).cast(pa.bool_()), effective, _or_null(lines)],
+        [names, integer_array("B", written).cast(pa.bool_()), effective, _zeros_to_null(lines)],
         fields=list(CLASSIFIED),
     )
     bounds = array("i", range(0, cells + 1, len(agents) or 1))
     if not agents:
         bounds = array("i", bytes(4 * (len(bodies) + 1)))
-    return pa.ListArray.from_arrays(filled("i", bounds), found)
+    return pa.ListArray.from_arrays(integer_array("i", bounds), found)
 
 
-def _or_null(lines: array[int]) -> pa.Array:
-    """Return numbers of lines, 0 as null."""
-    found = filled("i", lines)
+def _zeros_to_null(lines: array[int]) -> pa.Array:
+    """Return line numbers, with null for 0."""
+    found = integer_array("i", lines)
     return pc.if_else(pc.equal(found, 0), pa.scalar(None, pa.int32()), found)
 
 
-def _settle(
+def _analyze_unsettled(
     data: memoryview,
     starts: memoryview,
     agents: tuple[str, ...],
@@ -178,7 +178,7 @@ def _settle(
     extents: bytearray,
     lines: array[int],
 ) -> None:
-    """Settle by analysis what was not; robots with the same groups are asked about once."""
+    """Analyze the undecided cells; agents with the same groups once for each file."""
     last = -1
     at = extents.find(_extents.UNSETTLED)
     while at >= 0:
@@ -191,7 +191,7 @@ def _settle(
         rules = robots.rules_for(agents[agent])
         key = rules.group_lines
         if key not in known:
-            found = classification(rules, budget)
+            found = analyze(rules, budget)
             number = _extents.EXTENTS.index(found.extent) if found.is_proved else _UNKNOWN
             known[key] = number, found.rule.line if found.rule and found.is_proved else 0
         written[at] = rules.is_named
@@ -209,17 +209,16 @@ def decide(
 
     Args:
         bodies: Robots.txt files, a column or one for all rows.
-        urls: Whole URLs, or their paths and queries; a column or one for all rows.
-        agents: Who asks, each a product token or a whole User-Agent header; a column or one for
-            all rows.
+        urls: Absolute URLs, or paths with queries; a column or one for all rows.
+        agents: Product tokens or User-Agent headers; a column or one for all rows.
         dialect: How to read the files.
 
     Raises:
-        TypeError: one of them is no column of text or bytes.
-        ValueError: columns differ in length, or there is none.
+        TypeError: one of them is not a column of text or bytes.
+        ValueError: columns differ in length, or there is no column.
     """
-    answered = _Answered(bodies, urls, agents, dialect)
-    return in_chunks(answered.decisions(), answered.chunks)
+    decisions = _Decisions(bodies, urls, agents, dialect)
+    return in_chunks(decisions.decisions(), decisions.chunks)
 
 
 def allowed(
@@ -229,22 +228,22 @@ def allowed(
     dialect: Dialect = RFC9309,
 ) -> Any:
     """Return whether each agent may fetch each URL, as `decide` does without its reasons."""
-    answered = _Answered(bodies, urls, agents, dialect)
-    return in_chunks(answered.verdicts(), answered.chunks)
+    decisions = _Decisions(bodies, urls, agents, dialect)
+    return in_chunks(decisions.verdicts(), decisions.chunks)
 
 
 def facts(bodies: Column, dialect: Dialect = RFC9309) -> Any:
-    """Return what stands in each file, whoever it is for: structs of `FACTS`.
+    """Return facts about each file, for all agents: structs of `FACTS`.
 
     Raises:
-        TypeError: ``bodies`` is no column of text or bytes.
+        TypeError: ``bodies`` is not a column of text or bytes.
     """
-    column = coded(bodies, "bodies")
-    return column.spread(facts_of(column.values.to_pylist(), dialect))
+    column = encode_column(bodies, "bodies")
+    return column.decode(facts_of(column.values.to_pylist(), dialect))
 
 
-class _Answered:
-    """Decisions about rows, as the loops fill them in."""
+class _Decisions:
+    """The decisions for all rows, in buffers that the compiled loops fill."""
 
     def __init__(
         self,
@@ -253,63 +252,62 @@ class _Answered:
         agents: Column | str,
         dialect: Dialect,
     ) -> None:
-        parse(b"", dialect)  # tells what is no dialect
-        given = {"bodies": bodies, "urls": urls, "agents": agents}
+        parse(b"", dialect)  # raises TypeError for an invalid dialect
+        arguments = {"bodies": bodies, "urls": urls, "agents": agents}
         columns = {
-            what: arrow_of(each, what)
-            for what, each in given.items()
+            what: to_arrow(each, what)
+            for what, each in arguments.items()
             if not isinstance(each, (str, bytes))
         }
         sizes = {len(each) for each in columns.values()}
         if len(sizes) != 1:
             raise ValueError(
-                "bodies, urls and agents must have a column among them"
+                "at least one of bodies, urls and agents must be a column"
                 if not sizes
-                else f"bodies, urls and agents must be of one length, not of {sorted(sizes)}"
+                else f"bodies, urls and agents must have the same length, not {sorted(sizes)}"
             )
         self.size = sizes.pop()
         chunked = [each for each in columns.values() if isinstance(each, pa.ChunkedArray)]
         self.chunks = tuple(map(len, chunked[0].chunks)) if chunked else None
-        self.bodies = self._coded("bodies", columns.get("bodies"), bodies)
-        asked = self._coded("agents", columns.get("agents"), agents)
+        self.bodies = self._encode_column("bodies", columns.get("bodies"), bodies)
+        agent_column = self._encode_column("agents", columns.get("agents"), agents)
         paths = columns.get("urls")
         if paths is None:
-            paths = pa.repeat(pa.scalar(_bytes(urls), pa.large_binary()), self.size)
-        paths = bytes_in(paths)
-        self._fill(paths, asked, dialect)
+            paths = pa.repeat(pa.scalar(_encode(urls), pa.large_binary()), self.size)
+        paths = to_large_binary(paths)
+        self._decide(paths, agent_column, dialect)
 
-    def _coded(self, what: str, column: Any, one: Any) -> Coded:
+    def _encode_column(self, what: str, column: Any, one: Any) -> EncodedColumn:
         if column is not None:
-            return coded(column, what)
-        values = pa.array([_bytes(one)])
-        codes = filled("i", array("i", bytes(4 * self.size)))
-        return Coded(codes, values.cast(pa.large_binary()), None)
+            return encode_column(column, what)
+        values = pa.array([_encode(one)])
+        codes = integer_array("i", array("i", bytes(4 * self.size)))
+        return EncodedColumn(codes, values.cast(pa.large_binary()), None)
 
-    def _fill(self, paths: pa.Array, asked: Coded, dialect: Dialect) -> None:
-        """Decide."""
+    def _decide(self, paths: pa.Array, agents: EncodedColumn, dialect: Dialect) -> None:
         size = self.size
         self.allowed = bytearray(size)
         self.reasons = bytearray(size)
         self.lines = array("i", bytes(4 * size))
         self.starts = array("q", b"\xff" * (8 * size))
         self.sizes = array("i", bytes(4 * size))
-        self.nulls = _any_null(self.bodies.codes, asked.codes, paths)
-        order = _order(self.bodies.codes, asked.codes, self.nulls)
+        self.nulls = _any_null(self.bodies.codes, agents.codes, paths)
+        order = _order(self.bodies.codes, agents.codes, self.nulls)
         self.data, starts = buffers(self.bodies.values)
         urls, bounds = buffers(paths)
         answers = _batches.Answers(
             self.allowed, self.reasons, self.lines, self.starts,
             self.sizes,
         )  # fmt: skip
-        names = [_as_agent(each) for each in asked.values.to_pylist()]
+        names = [_decode_agent(each) for each in agents.values.to_pylist()]
         _batches.decide(
             dialect, self.data, starts, integers(self.bodies.codes), urls, bounds, names,
-            integers(asked.codes), order, answers,
+            integers(agents.codes), order, answers,
         )  # fmt: skip
 
     def verdicts(self) -> pa.Array:
         """Return whether each row is allowed."""
-        found = filled("B", self.allowed).cast(pa.bool_())
+        found = integer_array("B", self.allowed).cast(pa.bool_())
         if self.nulls is None:
             return found
         return pc.if_else(self.nulls, pa.scalar(None, pa.bool_()), found)
@@ -319,9 +317,9 @@ class _Answered:
         reasons = pa.array(list(_batches.REASONS), pa.string())
         return pa.StructArray.from_arrays(
             [
-                filled("B", self.allowed).cast(pa.bool_()),
-                reasons.take(filled("B", self.reasons)),
-                _or_null(self.lines),
+                integer_array("B", self.allowed).cast(pa.bool_()),
+                reasons.take(integer_array("B", self.reasons)),
+                _zeros_to_null(self.lines),
                 self._patterns(),
             ],
             fields=list(DECIDED),
@@ -333,7 +331,7 @@ class _Answered:
         starts = self.starts
         bounds = array("q", bytes(8 * (self.size + 1)))
         raw = _batches.gather(self.data, starts, self.sizes, bounds)
-        is_none = pc.less(filled("q", self.starts), 0)
+        is_missing = pc.less(integer_array("q", self.starts), 0)
         plain = pa.Array.from_buffers(
             pa.large_binary(), self.size, [None, pa.py_buffer(bounds), pa.py_buffer(raw)]
         )
@@ -342,11 +340,11 @@ class _Answered:
         except pa.ArrowInvalid:
             texts = (each.decode("utf-8", "replace") for each in plain.to_pylist())
             found = pa.array(texts, pa.string())
-        return pc.if_else(is_none, pa.scalar(None, pa.string()), found)
+        return pc.if_else(is_missing, pa.scalar(None, pa.string()), found)
 
 
 def _any_null(*columns: pa.Array) -> pa.Array | None:
-    """Return where any column is null; None if nowhere."""
+    """Return a mask of rows where any column is null; None if none is."""
     found = None
     for column in columns:
         if column.null_count:
@@ -355,11 +353,11 @@ def _any_null(*columns: pa.Array) -> pa.Array | None:
     return found
 
 
-def _order(bodies: pa.Array, asked: pa.Array, nulls: pa.Array | None) -> memoryview:
-    """Return the rows that have no null, those with the same body in a row."""
+def _order(bodies: pa.Array, agents: pa.Array, nulls: pa.Array | None) -> memoryview:
+    """Return the rows without nulls, sorted so that rows with the same body are adjacent."""
     if nulls is None and _batches.is_sorted(integers(bodies)):
         return memoryview(array("q", range(len(bodies))))
-    keys = pa.table({"body": bodies, "agent": asked})
+    keys = pa.table({"body": bodies, "agent": agents})
     order = pc.sort_indices(keys, sort_keys=[("body", "ascending"), ("agent", "ascending")]).cast(
         pa.int64()
     )

@@ -1,4 +1,4 @@
-"""The kernel in Polars: a namespace ``robots`` of expressions and series.
+"""Answers about robots.txt files in Polars: a namespace ``robots`` for expressions and series.
 
 >>> import polars as pl
 >>> import koster.bulk.polars
@@ -8,10 +8,10 @@ False
 >>> frame.lazy().select(pl.col("body").robots.classify(["GPTBot"])).collect().item().to_list()
 [{'agent': 'GPTBot', 'written': True, 'effective': 'all', 'line': 2}]
 
-``classify(agents)``, ``decide(url, agent)``, ``allowed(url, agent)`` and ``facts()`` answer as
-those of `koster.bulk` do, in the same types, as columns ``robots``, ``decision``, ``allowed`` and
-``facts``; ``url`` and ``agent`` are text, the same for all rows, or expressions.
-Bodies are String, Binary, Categorical or Enum. Null gives null.
+``classify(agents)``, ``decide(url, agent)``, ``allowed(url, agent)`` and ``facts()`` return the
+same types as those of `koster.bulk`, as columns ``robots``, ``decision``, ``allowed`` and
+``facts``; ``url`` and ``agent`` are text, the same for all rows, or expressions. Bodies are String,
+Binary, Categorical or Enum. The result for null is null.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["CLASSIFIED", "DECIDED", "FACTS", "RobotsExpr", "RobotsSeries"]
 
 
 def _dtype(type_: Any) -> Any:
-    """Return a type of Arrow as Polars has it."""
+    """Return the Polars type for an Arrow type."""
     return pl.Series(pl.from_arrow(pa.array([], type_))).dtype
 
 
@@ -47,15 +47,15 @@ def _series(answer: Any) -> pl.Series:
     return pl.Series(pl.from_arrow(answer))
 
 
-def _mapped(expression: pl.Expr, answer: Callable[[pl.Series], pl.Series], type_: Any) -> pl.Expr:
+def _map(expression: pl.Expr, answer: Callable[[pl.Series], pl.Series], type_: Any) -> pl.Expr:
     return expression.map_batches(answer, return_dtype=_dtype(type_), is_elementwise=True)
 
 
-def _of_bodies(answer: Callable[[Any], Any], bodies: pl.Series) -> pl.Series:
+def _answer_bodies(answer: Callable[[Any], Any], bodies: pl.Series) -> pl.Series:
     return _series(answer(bodies.to_arrow())).alias(bodies.name)
 
 
-def _of_rows(answer: Callable[..., Any], dialect: Dialect, rows: pl.Series) -> pl.Series:
+def _answer_rows(answer: Callable[..., Any], dialect: Dialect, rows: pl.Series) -> pl.Series:
     columns = (rows.struct.field(name).to_arrow() for name in ("body", "url", "agent"))
     return _series(answer(*columns, dialect)).alias(rows.name)
 
@@ -65,14 +65,14 @@ def _expression(value: Any) -> pl.Expr:
     return value if isinstance(value, pl.Expr) else pl.lit(value, pl.String)
 
 
-def _url(value: Any) -> Any:
-    """Return a URL; text that is none is probably meant to name a column.
+def _check_url(value: Any) -> Any:
+    """Return a URL or expression.
 
     Raises:
-        ValueError: it is such a text.
+        ValueError: text is not a URL or path; it is probably the name of a column.
     """
     if isinstance(value, str) and not value.startswith("/") and "://" not in value:
-        raise ValueError(f"url is {value!r}, no URL and no path; for a column write pl.col(...)")
+        raise ValueError(f"url is {value!r}, not a URL or path; for a column use pl.col(...)")
     return value
 
 
@@ -85,36 +85,36 @@ class RobotsExpr:
 
     def classify(self, agents: Iterable[str], dialect: Dialect = RFC9309) -> pl.Expr:
         """Return how much of each site is disallowed for each agent, in their order."""
-        answer = partial(kernel.classify, agents=kernel.checked(agents), dialect=dialect)
-        found = _mapped(self._bodies, partial(_of_bodies, answer), pa.list_(CLASSIFIED))
+        answer = partial(kernel.classify, agents=kernel.check_agents(agents), dialect=dialect)
+        found = _map(self._bodies, partial(_answer_bodies, answer), pa.list_(CLASSIFIED))
         return found.alias("robots")
 
     def facts(self, dialect: Dialect = RFC9309) -> pl.Expr:
-        """Return what stands in each file."""
+        """Return facts about each file."""
         answer = partial(kernel.facts, dialect=dialect)
-        return _mapped(self._bodies, partial(_of_bodies, answer), FACTS).alias("facts")
+        return _map(self._bodies, partial(_answer_bodies, answer), FACTS).alias("facts")
 
     def decide(
         self, url: str | pl.Expr, agent: str | pl.Expr, dialect: Dialect = RFC9309
     ) -> pl.Expr:
         """Return whether an agent may fetch a URL, and which line says so."""
-        return self._asked(kernel.decide, url, agent, dialect, DECIDED).alias("decision")
+        return self._answer(kernel.decide, url, agent, dialect, DECIDED).alias("decision")
 
     def allowed(
         self, url: str | pl.Expr, agent: str | pl.Expr, dialect: Dialect = RFC9309
     ) -> pl.Expr:
         """Return whether an agent may fetch a URL."""
-        return self._asked(kernel.allowed, url, agent, dialect, pa.bool_()).alias("allowed")
+        return self._answer(kernel.allowed, url, agent, dialect, pa.bool_()).alias("allowed")
 
-    def _asked(
+    def _answer(
         self, answer: Callable[..., Any], url: Any, agent: Any, dialect: Dialect, type_: Any
     ) -> pl.Expr:
         rows = pl.struct(
             self._bodies.alias("body"),
-            _expression(_url(url)).alias("url"),
+            _expression(_check_url(url)).alias("url"),
             _expression(agent).alias("agent"),
         )
-        return _mapped(rows, partial(_of_rows, answer, dialect), type_)
+        return _map(rows, partial(_answer_rows, answer, dialect), type_)
 
 
 @pl.api.register_series_namespace("robots")
@@ -129,7 +129,7 @@ class RobotsSeries:
         return _series(kernel.classify(self._bodies.to_arrow(), agents, dialect))
 
     def facts(self, dialect: Dialect = RFC9309) -> pl.Series:
-        """Return what stands in each file."""
+        """Return facts about each file."""
         return _series(kernel.facts(self._bodies.to_arrow(), dialect))
 
     def decide(
@@ -145,8 +145,8 @@ class RobotsSeries:
         return _series(kernel.allowed(*self._columns(url, agent), dialect))
 
     def _columns(self, url: Any, agent: Any) -> tuple[Any, Any, Any]:
-        given = (self._bodies, _url(url), agent)
+        columns = (self._bodies, _check_url(url), agent)
         body, url, agent = (
-            each.to_arrow() if isinstance(each, pl.Series) else each for each in given
+            each.to_arrow() if isinstance(each, pl.Series) else each for each in columns
         )
         return body, url, agent

@@ -1,15 +1,15 @@
--- robots_followed(records): for each origin that was asked, the record that its robots.txt is
--- read from, after up to five redirects (RFC 9309 §2.3.1.2).
+-- robots_followed(records): for each origin that was requested, the record with its robots.txt,
+-- after up to five redirects (RFC 9309 §2.3.1.2).
 --
 -- records is the name of a table or view, or a path, with the columns that "koster bulk" writes
 -- of archives: crawl, url, origin, fetched, class, location. One fetch of a URL in a crawl is
--- used, the last one. The rules belong to the origin that was asked first.
+-- used, the last one. The rules belong to the origin that was requested first.
 --
--- Gives the columns of the record that was reached, and before them
---   asked   the site that was asked, as in https://example.com
+-- Returns the columns of the last record, and before them
+--   asked   the site that was requested, as in https://example.com
 --   hops    how many redirects were followed
---   ended   'answered', 'not in the archive' (the last record redirects to what is not there) or
---           'too many redirects' (more than five, or in a circle)
+--   ended   'answered', 'not in the archive' (the last record redirects to a missing one) or
+--           'too many redirects' (more than five, or a loop)
 CREATE OR REPLACE MACRO robots_followed(records) AS TABLE
 WITH RECURSIVE fetches AS (
     SELECT *

@@ -1,9 +1,9 @@
-"""What ``koster bulk classify`` found, as numbers and as a page.
+"""Counts the answers of ``koster bulk classify`` for a report.
 
-Sites are counted, not files: a host that was asked in a crawl, with www. before it or not, by http
-or https, is one site. Redirects are followed as far as the archives have them; where several of its
-origins gave a file, that of https counts, reached by the fewest redirects. Of tables, which know of
-no origins, each row is a site.
+Sites are counted, not files: a host in a crawl, with or without www., by http or https, is one
+site. Redirects are followed as far as the archives have them; if several origins of a site have a
+file, that of https counts, reached by the fewest redirects. Tables have no origins: each row is a
+site.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Fetches", "Report", "Share", "report"]
 
-#: The label of what belongs to no crawl, and has no date.
+#: The label of records without a crawl or a date.
 _NO_CRAWL = "undated"
-#: The purpose of agents that are not known.
+#: The purpose of unknown agents.
 _OTHERS = "others"
 #: The order of the report.
 _PURPOSES = [*(purpose.value for purpose in Purpose), _OTHERS]
@@ -41,10 +41,10 @@ _PURPOSES = [*(purpose.value for purpose in Purpose), _OTHERS]
 class Share:
     """How many sites of a crawl disallow an agent.
 
-    ``sites`` answered with a file; ``named`` of them name the agent, ``closed`` disallow all,
-    ``closed_by_name`` in a group that names it, ``partly`` a part, and of ``unknown`` it could not
-    be proved. A crawler that obeys no groups for
-    everybody (``by_name``) is counted as disallowed only by sites that name it.
+    ``sites`` have a file; ``named`` of them name the agent, ``closed`` disallow everything,
+    ``closed_by_name`` in a group that names it, ``partly`` a part, and for ``unknown`` it could not
+    be proved. A crawler that ignores the ``*`` group (``by_name``) counts as disallowed only by
+    sites that name it.
     """
 
     crawl: str
@@ -61,23 +61,23 @@ class Share:
 
     @property
     def share_closed(self) -> float:
-        """Of the sites, those that disallow all: 0 to 1."""
+        """The share of sites that disallow everything: 0 to 1."""
         return self.closed / self.sites if self.sites else 0.0
 
     @property
     def share_by_name(self) -> float:
-        """Of the sites, those that disallow all and name it: 0 to 1."""
+        """The share of sites that disallow everything and name it: 0 to 1."""
         return self.closed_by_name / self.sites if self.sites else 0.0
 
     @property
     def share_partly(self) -> float:
-        """Of the sites, those that disallow a part: 0 to 1."""
+        """The share of sites that disallow a part: 0 to 1."""
         return self.partly / self.sites if self.sites else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Fetches:
-    """How many sites of a crawl gave what in the end: a fetch class, or why there is none."""
+    """How many sites of a crawl have an outcome: a fetch class, or how the redirects ended."""
 
     crawl: str
     outcome: str
@@ -86,9 +86,10 @@ class Fetches:
 
 @dataclass(frozen=True)
 class Report:
-    """The numbers: by crawl, purpose, and the share of sites that disallow all.
+    """The numbers, sorted by crawl, purpose and share of sites that disallow everything.
 
-    ``crawls``: the oldest first. ``inputs`` have been read, ``bad`` records of them could not be.
+    ``crawls``: oldest first. ``inputs``: how many were read; ``bad``: how many of their records
+    could not be.
     """
 
     shares: tuple[Share, ...]
@@ -104,10 +105,10 @@ class Report:
 
 
 def report(folder: str | os.PathLike[str]) -> Report:
-    """Return the numbers of the shards in a folder.
+    """Return the numbers for the shards in a folder.
 
     Raises:
-        UnreadableError: there are none, or they are no answers of ``koster bulk classify``.
+        UnreadableError: there are none, or they are not answers of ``koster bulk classify``.
     """
     shards = runs.read_shards(folder)
     question = shards[0][1]["question"]
@@ -115,31 +116,31 @@ def report(folder: str | os.PathLike[str]) -> Report:
         raise UnreadableError(f"{folder}: has answers to several questions")
     if question["kind"] != "classify":
         raise UnreadableError(
-            f"{folder}: has the answers of koster bulk {question['kind']}; a report is made from "
-            "those of koster bulk classify"
+            f"{folder}: has answers of koster bulk {question['kind']}; a report needs those of "
+            "koster bulk classify"
         )
-    archived: list[str] = []
-    tabled: list[str] = []
+    archives: list[str] = []
+    tables: list[str] = []
     for path, _ in shards:
-        (archived if _is_archived(path) else tabled).append(path)
+        (archives if _is_from_archive(path) else tables).append(path)
     try:
         with duckdb.connect() as con:
             con.execute("SET preserve_insertion_order = false")
-            shares, fetches, crawls = summarised(con, archived, tabled)
+            shares, fetches, crawls = _summarize(con, archives, tables)
     except (duckdb.Error, UnicodeError) as error:
         raise UnreadableError(f"{folder}: {str(error).splitlines()[0]}") from error
     bad = sum(metadata["bad"] for _, metadata in shards)
     return Report(shares, fetches, crawls, question["dialect"], len(shards), bad)
 
 
-def _is_archived(path: str) -> bool:
+def _is_from_archive(path: str) -> bool:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     with open(path, "rb") as file:
         return set(ARCHIVED.names) <= set(pq.read_schema(file).names)
 
 
-_SITES_ARCHIVED = """
+_SITES_FROM_ARCHIVES = """
 CREATE TEMP TABLE archived AS
 SELECT url, origin, fetched, class, location, robots,
     coalesce(crawl, strftime(fetched AT TIME ZONE 'UTC', '%Y-%m'), ?) AS crawl
@@ -154,7 +155,7 @@ QUALIFY row_number() OVER (
     ORDER BY robots IS NULL, asked NOT LIKE 'https:%', hops, asked
 ) = 1;
 """
-_SITES_TABLED = """
+_SITES_FROM_TABLES = """
 INSERT INTO sites SELECT ?, 'ok', robots FROM read_parquet(?, union_by_name = true);
 """
 _SHARES = """
@@ -174,25 +175,25 @@ GROUP BY ALL
 """
 
 
-def summarised(
-    con: Any, archived: list[str], tabled: list[str]
+def _summarize(
+    con: Any, archives: list[str], tables: list[str]
 ) -> tuple[tuple[Share, ...], tuple[Fetches, ...], tuple[str, ...]]:
-    """Return shares, fetches and crawls of shards, by a connection of DuckDB."""
+    """Return shares, fetches and crawls of shards."""
     crawls: list[str] = []
     con.execute(REDIRECTS)
     con.execute(
         "CREATE TEMP TABLE sites (crawl TEXT, outcome TEXT, robots STRUCT(agent TEXT, "
         "written BOOLEAN, effective TEXT, line INTEGER)[])"
     )
-    if archived:
-        con.execute(_SITES_ARCHIVED, [_NO_CRAWL, archived])
+    if archives:
+        con.execute(_SITES_FROM_ARCHIVES, [_NO_CRAWL, archives])
         con.execute(_SITES)
         query = "SELECT crawl FROM archived GROUP BY crawl ORDER BY min(fetched), crawl"
         crawls = [crawl for (crawl,) in con.execute(query).fetchall()]
-    if tabled:
-        con.execute(_SITES_TABLED, [_NO_CRAWL, tabled])
-    if tabled or _NO_CRAWL in crawls:
-        # What is the newest that is known stands last.
+    if tables:
+        con.execute(_SITES_FROM_TABLES, [_NO_CRAWL, tables])
+    if tables or _NO_CRAWL in crawls:
+        # The newest crawl with a date comes last.
         crawls = [_NO_CRAWL, *(crawl for crawl in crawls if crawl != _NO_CRAWL)]
     crawlers = {each.token: each for each in _known()}
     con.execute("CREATE TEMP TABLE crawlers (agent TEXT, by_name BOOLEAN)")

@@ -1,14 +1,14 @@
-"""Runs over many inputs: a shard of answers for each, on all cores, to be gone on with.
+"""Runs over many inputs: a shard of answers for each, on all cores; interrupted runs resume.
 
 A run is what ``koster bulk classify``, ``decide`` and ``facts`` do. Its answers are a folder of
-Parquet files, a shard for each input, which engines read as one table. A shard is written under
-another name and gets its own when it is whole: a run that is killed leaves whole shards, and the
-next one goes on with the inputs that have none. What a shard answers, of which input, and what
-could not be read, stands in the shard itself, so that nothing else has to be kept.
+Parquet files, a shard for each input, which query engines read as one table. A shard is written
+under a temporary name and renamed when it is complete: a run that is killed leaves only complete
+shards, and the next one resumes with the inputs that have none. The metadata of a shard has its
+question, its input and the errors, so there is no other state.
 
-Inputs are worked on side by side in processes of their own, because reading archives holds the
-interpreter lock; where there are fewer inputs than cores, the batches of each besides in threads,
-because the kernel does not.
+Inputs are read in parallel processes, because reading archives holds the interpreter lock. If there
+are fewer inputs than cores, the batches of each are answered in threads, because the kernel
+releases it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from . import _inputs
 from ._answering import Task, write_shard
 from ._batches import Columns, Input, WrongColumnsError
-from ._processes import Watch, run_in_processes
+from ._processes import ProgressTracker, run_in_processes
 from ._shards import (
     ForeignFolderError,
     Question,
@@ -58,9 +58,9 @@ find_inputs = _inputs.find
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run did: a report for each input, in their order, and how long it took, in seconds.
+    """The result of a run: a report for each input, in order, and the duration in seconds.
 
-    ``others`` are shards in the folder that are of inputs which were not named this time.
+    ``others`` is the number of shards in the folder that belong to other inputs.
     """
 
     shards: tuple[ShardReport, ...]
@@ -69,17 +69,17 @@ class Run:
 
     @property
     def rows(self) -> int:
-        """Rows of all shards."""
+        """The number of rows in all shards."""
         return sum(each.rows for each in self.shards)
 
     @property
     def bad(self) -> int:
-        """Records that could not be read."""
+        """The number of records that could not be read."""
         return sum(each.bad for each in self.shards)
 
     @property
     def failed(self) -> tuple[ShardReport, ...]:
-        """The inputs that have no shard."""
+        """The reports of inputs without a shard."""
         return tuple(each for each in self.shards if each.why is not None)
 
 
@@ -90,25 +90,25 @@ def run(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Run:
-    """Ask a question about all inputs, but for those that have a shard already.
+    """Answer a question about all inputs that do not have a shard yet.
 
     Args:
-        question: What is asked.
-        inputs: What `find_inputs` gave.
-        folder: Where the shards go; it is made.
-        jobs: How many cores to use; all, if None.
-        progress: Is called now and then.
+        question: The question.
+        inputs: The inputs, from `find_inputs`.
+        folder: The folder for the shards; it is created.
+        jobs: How many cores to use. Default: all.
+        progress: Called repeatedly with the position in bytes and the rows of each input.
 
     Raises:
-        ForeignFolderError: the folder has answers to another question, or something else.
-        UnreadableError: the folder cannot be made or written to, or another run does so.
+        ForeignFolderError: the folder has answers to another question, or other files.
+        UnreadableError: the folder cannot be created or written to, or another run uses it.
     """
     start = time.monotonic()
     inputs = list(inputs)
     jobs = jobs or os.cpu_count() or 1
     target = Path(folder)
     if target.is_dir():
-        # Before anything of ours is in it.
+        # Before the lock file is created in it.
         check_folder(target, question)
     with locked(target):
         remove_parts(target)
@@ -121,14 +121,14 @@ def run(
             for number, report in enumerate(reports)
             if report is None
         ]
-        watch = Watch(inputs, reports, progress)
+        tracker = ProgressTracker(inputs, reports, progress)
         if len(tasks) < 2 or jobs == 1:
             for task in tasks:
-                reports[task.number] = write_shard(task, jobs, watch.note)
+                reports[task.number] = write_shard(task, jobs, tracker.update)
         else:
-            run_in_processes(tasks, jobs, reports, watch)
+            run_in_processes(tasks, jobs, reports, tracker)
         remove_parts(target)
-        watch.look()
+        tracker.report()
         others = len({*target.glob("*.parquet")} - {*shards})
     done = tuple(each for each in reports if each is not None)
     return Run(done, time.monotonic() - start, others)

@@ -1,4 +1,4 @@
-"""The kernel in Spark: answers as a column more, worked out in Arrow batches.
+"""Answers about robots.txt files in Spark: a new column, computed in Arrow batches.
 
     from koster.bulk import spark as robots
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from ..dialects import RFC9309, dialect_named
 from ..errors import KosterError, missing
 from . import kernel, warc
-from ._archives import fetched
+from ._archives import batches_of
 from ._arrow import pa
 from ._batches import ARCHIVED, BadRecords
 from .kernel import CLASSIFIED, DECIDED, FACTS
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 __all__ = ["CLASSIFIED", "DECIDED", "FACTS", "archives", "classify", "decide", "facts"]
 
 
-#: What `archives` gives.
-_FETCHED = ARCHIVED.append(pa.field("body", pa.binary())).append(pa.field("error", pa.string()))
+#: The columns of `archives`.
+_SCHEMA = ARCHIVED.append(pa.field("body", pa.binary())).append(pa.field("error", pa.string()))
 
 
-def _opened(path: str, mode: str) -> BinaryIO:
-    file: Any = open(path, mode)  # noqa: SIM115 - whoever asks for it closes it
+def _open(path: str, mode: str) -> BinaryIO:
+    file: Any = open(path, mode)  # noqa: SIM115 - the caller closes it
     return file  # type: ignore[no-any-return]
 
 
@@ -58,17 +58,17 @@ def classify(
     """Return a data frame with how much of each site is disallowed for each agent.
 
     Args:
-        frame: A data frame of Spark.
-        agents: Who asks.
+        frame: A Spark data frame.
+        agents: Product tokens or User-Agent headers.
         dialect: One of `koster.DIALECTS`.
         body: The column of robots.txt files, string or binary.
-        result: What the new column is to be called.
+        result: The name of the new column.
 
     Raises:
-        TypeError: a column is not there, or of another type.
+        TypeError: a column is missing, or has the wrong type.
     """
-    answer = partial(_classified, kernel.checked(agents), dialect.name)
-    return _with(frame, (body,), answer, result, pa.list_(CLASSIFIED))
+    answer = partial(_classify, kernel.check_agents(agents), dialect.name)
+    return _with_column(frame, (body,), answer, result, pa.list_(CLASSIFIED))
 
 
 def decide(
@@ -83,92 +83,93 @@ def decide(
 ) -> Any:
     """Return a data frame with whether an agent may fetch the URL of each row.
 
-    ``agent`` is who asks in all rows; without it, what stands in ``agent_column``. For the rest see
+    ``agent`` applies to all rows. Default: the column ``agent_column``. For the other arguments see
     `classify`.
     """
     columns = (body, url) if agent is not None else (body, url, agent_column)
-    return _with(frame, columns, partial(_decided, agent, dialect.name), result, DECIDED)
+    return _with_column(frame, columns, partial(_decide, agent, dialect.name), result, DECIDED)
 
 
 def facts(
     frame: Any, dialect: Dialect = RFC9309, *, body: str = "body", result: str = "facts"
 ) -> Any:
-    """Return a data frame with what stands in each file; see `classify`."""
-    return _with(frame, (body,), partial(_facts_of, dialect.name), result, FACTS)
+    """Return a data frame with facts about each file; see `classify`."""
+    return _with_column(frame, (body,), partial(_facts, dialect.name), result, FACTS)
 
 
 def archives(
-    frame: Any, *, path: str = "path", opened: Callable[[str, str], BinaryIO] = _opened
+    frame: Any, *, path: str = "path", opened: Callable[[str, str], BinaryIO] = _open
 ) -> Any:
-    """Return a data frame with the fetches in WARC files: the columns of ``koster bulk``, and more.
+    """Return a data frame with the fetches in WARC files: the columns of ``koster bulk``, and two.
 
-    ``body`` is as crawlers read it, null where there is no file. ``error`` is null but in rows
-    that say what of an archive could not be read, and that have nothing else.
+    ``body`` is as crawlers read it, null if there is no file. ``error`` is only set in rows for
+    parts of an archive that could not be read, which have nothing else.
 
     Args:
         frame: A data frame with a row for each archive; best with about as many partitions as
             there are cores times three.
         path: The column of their paths.
-        opened: How a path is opened to be read, with the mode ``"rb"``: `open`, unless it is said;
-            of `fsspec`, for S3 and the like. What it gives must be able to seek.
+        opened: The function that opens a path with the mode ``"rb"``, such as that of `fsspec` for
+            S3; the file must support seeking. Default: `open`.
 
     Raises:
-        TypeError: the column is not there, or of another type.
+        TypeError: the column is missing, or has the wrong type.
     """
     _check_column(frame, path)
     schema = StructType([
-        StructField(field.name, from_arrow_type(field.type)) for field in _FETCHED
+        StructField(field.name, from_arrow_type(field.type)) for field in _SCHEMA
     ])  # fmt: skip
-    return frame.select(path).mapInArrow(partial(_fetched, opened), schema)
+    return frame.select(path).mapInArrow(partial(_read_archives, opened), schema)
 
 
-# What the workers do; dialects travel by name.
+# These run on the workers; dialects are passed by name.
 
 
-def _fetched(opened: Callable[[str, str], BinaryIO], batches: Iterator[Any]) -> Iterator[Any]:
-    """Read the archives that batches name."""
+def _read_archives(opened: Callable[[str, str], BinaryIO], batches: Iterator[Any]) -> Iterator[Any]:
+    """Read the archives in the path column of batches."""
     for batch in batches:
         for path in batch.column(0).to_pylist():
             if path is not None:
-                yield from _fetches(opened, path)
+                yield from _read_archive(opened, path)
 
 
-def _fetches(opened: Callable[[str, str], BinaryIO], path: str) -> Iterator[Any]:
-    """Read an archive; errors are in rows of their own."""
+def _read_archive(opened: Callable[[str, str], BinaryIO], path: str) -> Iterator[Any]:
+    """Read an archive; errors have their own rows."""
     name = path.rpartition("/")[2]
     bad = BadRecords()
     try:
         with opened(path, "rb") as file:
-            for batch in fetched(warc.records(file, path), name, bad):
-                columns = [*batch.kept.columns, batch.bodies.cast(pa.binary())]
+            for batch in batches_of(warc.records(file, path), name, bad):
+                columns = [*batch.passthrough.columns, batch.bodies.cast(pa.binary())]
                 yield pa.RecordBatch.from_arrays(
-                    [*columns, pa.nulls(len(batch.kept), pa.string())], schema=_FETCHED
+                    [*columns, pa.nulls(len(batch.passthrough), pa.string())],
+                    schema=_SCHEMA,
                 )
     except (OSError, KosterError) as error:
         bad.add(str(error))
     more = bad.count - len(bad.listed)
     errors = [*bad.listed, *([f"{more:,} more"] if more else [])]
     if errors:
-        empty = {field.name: pa.nulls(len(errors), field.type) for field in _FETCHED}
+        empty = {field.name: pa.nulls(len(errors), field.type) for field in _SCHEMA}
         empty["archive"] = pa.array([name] * len(errors), pa.string())
         empty["error"] = pa.array(errors, pa.string())
-        yield pa.RecordBatch.from_arrays(list(empty.values()), schema=_FETCHED)
+        yield pa.RecordBatch.from_arrays(list(empty.values()), schema=_SCHEMA)
 
 
-def _classified(agents: tuple[str, ...], dialect: str, bodies: Any) -> Any:
+def _classify(agents: tuple[str, ...], dialect: str, bodies: Any) -> Any:
     return kernel.classify(bodies, agents, dialect_named(dialect))
 
 
-def _decided(agent: str | None, dialect: str, bodies: Any, urls: Any, *agents: Any) -> Any:
-    asked = agents[0] if agent is None else agent
-    return kernel.decide(bodies, urls, asked, dialect_named(dialect))
+def _decide(agent: str | None, dialect: str, bodies: Any, urls: Any, *agents: Any) -> Any:
+    agent_or_column = agents[0] if agent is None else agent
+    return kernel.decide(bodies, urls, agent_or_column, dialect_named(dialect))
 
 
-def _facts_of(dialect: str, bodies: Any) -> Any:
+def _facts(dialect: str, bodies: Any) -> Any:
     return kernel.facts(bodies, dialect_named(dialect))
 
 
-def _answers(
+def _add_answers(
     columns: tuple[str, ...], answer: Callable[..., Any], result: str, batches: Iterator[Any]
 ) -> Iterator[Any]:
     """Add the answers to each batch."""
@@ -180,29 +181,29 @@ def _answers(
 
 
 def _check_column(frame: Any, name: str) -> None:
-    """Look whether a column is there, and has text or bytes.
+    """Check that a column exists and has text or bytes.
 
     Raises:
-        TypeError: it is not, or has not.
+        TypeError: it is missing, or has another type.
     """
     if name not in frame.columns:
-        raise TypeError(f"there is no column {name!r}, only {', '.join(frame.columns)}")
+        raise TypeError(f"no column {name!r} (columns: {', '.join(frame.columns)})")
     if not isinstance(frame.schema[name].dataType, (StringType, BinaryType)):
         kind = frame.schema[name].dataType.simpleString()
         raise TypeError(f"{name} must be a column of text or bytes, not of {kind}")
 
 
-def _with(
+def _with_column(
     frame: Any, columns: tuple[str, ...], answer: Callable[..., Any], result: str, type_: Any
 ) -> Any:
-    """Return a data frame with one column more.
+    """Return a data frame with one more column.
 
     Raises:
-        TypeError: a column is not there, or of another type.
+        TypeError: a column is missing or has the wrong type, or the name of the result is taken.
     """
     for name in columns:
         _check_column(frame, name)
     if result in frame.columns:
-        raise TypeError(f"there is a column {result!r} already; name another result")
+        raise TypeError(f"the data frame already has a column {result!r}; choose another result")
     schema = StructType([*frame.schema.fields, StructField(result, from_arrow_type(type_))])
-    return frame.mapInArrow(partial(_answers, columns, answer, result), schema)
+    return frame.mapInArrow(partial(_add_answers, columns, answer, result), schema)

@@ -1,8 +1,8 @@
-"""Web archives: what WARC files say about fetches of robots.txt.
+"""Web archives: the fetches of robots.txt in WARC files.
 
-Reads response records as Common Crawl's robotstxt archives have them, plain or compressed, with
-fastwarc. What is broken is skipped: a `BadRecord` says where, and reading goes on at the next
-record that is whole.
+Reads response records such as those of Common Crawl's robotstxt archives, plain or compressed, with
+fastwarc. Broken records are skipped: a `BadRecord` says where, and reading resumes at the next
+complete record.
 
 >>> for each in records("robotstxt.warc.gz"):  # doctest: +SKIP
 ...     print(each.url, each.fetch_class, len(each.body))
@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from .._charsets import charset_of
+from .._charsets import declared_charset
 from ..dialects import RFC9309
 from ..errors import UnreadableError, UrlError
 from ..lint import is_binary, is_page
 from ..origins import origin_of, redirect_target
-from ._warc_reader import MAX_BODY, BadRecord, without_brotli, without_chunks
+from ._warc_reader import MAX_BODY, BadRecord, decode_brotli, decode_chunked
 from ._warc_recovery import whole_records
 
 __all__ = ["MAX_BODY", "BadRecord", "FetchClass", "Record", "records"]
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 
 
 class FetchClass(enum.StrEnum):
-    """What a fetch gave, by RFC 9309 §2.3."""
+    """The result of a fetch, by RFC 9309 §2.3."""
 
     OK = "ok"
     """A file (2xx)."""
     WRONG_TYPE = "wrong type"
-    """2xx, but an HTML page or no text at all, or declared to be neither text nor bytes."""
+    """2xx, but an HTML page or binary, or declared to be neither text nor bytes."""
     REDIRECT = "redirect"
     """3xx with a Location that can be followed."""
     UNAVAILABLE = "unavailable"
-    """4xx but 429: there is no file, and all is allowed."""
+    """4xx except 429: there is no file, and everything is allowed."""
     UNREACHABLE = "unreachable"
-    """5xx, 429, or an answer that says nothing: nothing is allowed."""
+    """5xx, 429, or an unusable response: nothing is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +55,19 @@ class Record:
     """A fetch.
 
     Attributes:
-        url: What was asked, in ASCII and without a fragment.
+        url: The URL that was requested, in ASCII and without a fragment.
         origin: The site, as in ``https://example.com``.
         crawl: The name of the crawl, if the archive has one: ``CC-MAIN-2026-45``.
         fetched: When; None if the archive does not say.
-        status: Of HTTP.
-        fetch_class: What that means.
-        location: Where a redirect leads; None if there is none.
-        content_type: As declared, or None.
-        charset: As declared, or None.
-        body: As it was served, without codings; at most `MAX_BODY` bytes.
-        is_whole: Whether that is all of it.
-        offset: Where the record stands in the archive, in bytes; of several in one member of
-            gzip nobody knows where.
+        status: The HTTP status.
+        fetch_class: The meaning of the status and the body.
+        location: The target of a redirect, or None.
+        content_type: The declared media type, or None.
+        charset: The declared charset, or None.
+        body: The body without codings, at most `MAX_BODY` bytes.
+        is_whole: Whether the body is complete.
+        offset: The offset of the record in the archive, in bytes; not exact if a gzip member has
+            several records.
     """
 
     url: str
@@ -87,24 +87,24 @@ class Record:
 def records(
     source: str | os.PathLike[str] | BinaryIO, name: str | None = None
 ) -> Iterator[Record | BadRecord]:
-    """Go through the fetches in an archive: all responses of HTTP.
+    """Yield the fetches in an archive: all HTTP responses.
 
     Args:
-        source: The path of a file, or a file that is open to be read, from its start, and can seek.
-        name: What the archive is called, if that is not its path.
+        source: The path of a file, or a binary file object at its start that can seek.
+        name: The name of the archive. Default: its path.
 
     Raises:
-        UnreadableError: the file cannot be read, or is no archive.
+        UnreadableError: the file cannot be read, or is not a WARC file.
     """
     if not isinstance(source, (str, bytes)) and not hasattr(source, "__fspath__"):
         file: Any = source
-        called = str(name or getattr(source, "name", "the archive"))
-        yield from _each_once(_fetches(file, called))
+        label = str(name or getattr(source, "name", "the archive"))
+        yield from _without_repeats(_fetches(file, label))
         return
     path: Any = source
     try:
         with open(path, "rb") as file:
-            yield from _each_once(_fetches(file, name or str(path)))
+            yield from _without_repeats(_fetches(file, name or str(path)))
     except OSError as error:
         if isinstance(error, UnreadableError):
             raise
@@ -112,42 +112,43 @@ def records(
 
 
 def _fetches(file: BinaryIO, path: str) -> Iterator[Record | BadRecord]:
-    """Go through the fetches in an archive."""
-    crawl = _crawl_in(path)
+    crawl = _crawl_from_path(path)
     for raw in whole_records(file, path):
         if isinstance(raw, BadRecord):
             yield raw
         elif raw.type == "warcinfo":
-            crawl = _crawl_of(raw.body) or crawl
+            crawl = _crawl_from_info(raw.body) or crawl
         elif raw.type == "response":
             found = _record(raw, crawl)
             if found is not None:
                 yield found
 
 
-def _each_once(found: Iterator[Record | BadRecord]) -> Iterator[Record | BadRecord]:
-    """Go through them; what breaks off may have been read as far as it goes, and is told once."""
-    held: BadRecord | None = None
+def _without_repeats(found: Iterator[Record | BadRecord]) -> Iterator[Record | BadRecord]:
+    """Yield records; a truncated one, which may be reported as bad twice, only once."""
+    pending: BadRecord | None = None
     for each in found:
-        if held is not None and not (isinstance(each, BadRecord) and each.offset == held.offset):
-            yield held
-        held = each if isinstance(each, BadRecord) else None
-        if held is None:
+        if pending is not None and not (
+            isinstance(each, BadRecord) and each.offset == pending.offset
+        ):
+            yield pending
+        pending = each if isinstance(each, BadRecord) else None
+        if pending is None:
             yield each
-    if held is not None:
-        yield held
+    if pending is not None:
+        yield pending
 
 
 _CRAWL = re.compile(r"CC-MAIN-\d{4}-\d{2}")
 _PART_OF = re.compile(rb"(?im)^isPartOf:[ \t]*([^\r\n]{1,200})")
 
 
-def _crawl_in(path: str) -> str | None:
+def _crawl_from_path(path: str) -> str | None:
     match = _CRAWL.search(path)
     return match[0] if match else None
 
 
-def _crawl_of(info: bytes) -> str | None:
+def _crawl_from_info(info: bytes) -> str | None:
     match = _PART_OF.search(info)
     return match[1].decode("utf-8", "replace").strip() if match else None
 
@@ -157,37 +158,37 @@ _PLAIN_URL = re.compile(r"(https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+)/robots\.txt")
 
 
 def _record(raw: RawRecord, crawl: str | None) -> Record | BadRecord | None:
-    """Return what a record says; None if it is no fetch of HTTP."""
+    """Return the fetch in a record; None if it is not an HTTP fetch."""
     if not raw.url:
-        return BadRecord(raw.offset, "it has no WARC-Target-URI")
-    # Some programs write what the grammar of WARC 1.0 shows.
-    given = raw.url.removeprefix("<").removesuffix(">")
-    plain = _PLAIN_URL.fullmatch(given)
+        return BadRecord(raw.offset, "no WARC-Target-URI")
+    # Some programs write the angle brackets in the grammar of WARC 1.0.
+    target = raw.url.removeprefix("<").removesuffix(">")
+    plain = _PLAIN_URL.fullmatch(target)
     if plain:
-        url, origin = given, plain[1]
-    elif not _HTTP_URL.match(given):
+        url, origin = target, plain[1]
+    elif not _HTTP_URL.match(target):
         return None
     else:
         try:
-            url = redirect_target(given, given)
+            url = redirect_target(target, target)
             origin = str(origin_of(url))
         except UrlError as error:
-            return BadRecord(raw.offset, f"its WARC-Target-URI is {error}")
+            return BadRecord(raw.offset, f"invalid WARC-Target-URI: {error}")
     if raw.status is None or not 100 <= raw.status <= 999:
-        return BadRecord(raw.offset, "it has no status line of HTTP")
+        return BadRecord(raw.offset, "no HTTP status line")
     content_type = raw.header("Content-Type")
     location = _location(url, raw) if 300 <= raw.status < 400 else None
-    body = _decoded(raw)
+    body = _decode_body(raw)
     return Record(
         url=url,
         origin=origin,
         crawl=crawl,
         fetched=_in_utc(raw.fetched),
         status=raw.status,
-        fetch_class=_class_of(raw.status, location, content_type or "", body),
+        fetch_class=_classify(raw.status, location, content_type or "", body),
         location=location,
         content_type=content_type,
-        charset=charset_of(content_type) if content_type else None,
+        charset=declared_charset(content_type) if content_type else None,
         body=body[:MAX_BODY],
         is_whole=raw.is_whole and len(body) <= MAX_BODY,
         offset=raw.offset,
@@ -199,7 +200,7 @@ def _in_utc(moment: datetime | None) -> datetime | None:
 
 
 def _location(url: str, raw: RawRecord) -> str | None:
-    """Return where a redirect leads."""
+    """Return the target of a redirect, or None."""
     value = raw.header("Location")
     if raw.status == 304 or value is None:
         return None
@@ -208,8 +209,8 @@ def _location(url: str, raw: RawRecord) -> str | None:
     return None
 
 
-#: What a robots.txt may be declared to be, besides text.
-_BYTES = (
+#: Media types that are accepted like text/*.
+_OTHER_TYPES = (
     "",
     "application/octet-stream",
     "binary/octet-stream",
@@ -217,13 +218,12 @@ _BYTES = (
 )
 
 
-def _class_of(status: int, location: str | None, content_type: str, body: bytes) -> FetchClass:
-    """Return what a status means."""
+def _classify(status: int, location: str | None, content_type: str, body: bytes) -> FetchClass:
     if 200 <= status < 300:
         media = content_type.partition(";")[0].strip().lower()
-        is_text = media.startswith("text/") or media in _BYTES or "/" not in media
-        is_right = is_text and not is_page(body) and not is_binary(body)
-        return FetchClass.OK if is_right else FetchClass.WRONG_TYPE
+        is_text = media.startswith("text/") or media in _OTHER_TYPES or "/" not in media
+        is_robots = is_text and not is_page(body) and not is_binary(body)
+        return FetchClass.OK if is_robots else FetchClass.WRONG_TYPE
     if location is not None:
         return FetchClass.REDIRECT
     if status in RFC9309.statuses.unavailable:
@@ -231,15 +231,15 @@ def _class_of(status: int, location: str | None, content_type: str, body: bytes)
     return FetchClass.UNREACHABLE
 
 
-def _decoded(raw: RawRecord) -> bytes:
-    """Return a body without its codings; as it stands, where it is not in those it should be."""
+def _decode_body(raw: RawRecord) -> bytes:
+    """Return a body without its codings; unchanged if it does not have those declared."""
     body = raw.body
     with suppress(OSError, ValueError, EOFError, zlib.error):
         if (raw.header("Transfer-Encoding") or "").strip().lower() == "chunked":
-            body = without_chunks(body)
+            body = decode_chunked(body)
         coding = (raw.header("Content-Encoding") or "").strip().lower()
         if coding in ("gzip", "x-gzip", "deflate"):
             body = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, MAX_BODY + 1)
         elif coding == "br":
-            body = without_brotli(body)
+            body = decode_brotli(body)
     return body

@@ -1,7 +1,7 @@
-"""Caches: where the entries of origins are kept between fetches.
+"""Caches of entries (one per origin) between fetches.
 
 `MemoryCache` for one process, `SqliteCache` for several on one machine, `RedisCache` for a fleet
-(extra ``redis``). Any object that does what `Cache` says may be used in their place.
+(extra ``redis``). Any object that implements the `Cache` protocol works, too.
 """
 
 from __future__ import annotations
@@ -21,24 +21,26 @@ __all__ = ["Cache", "MemoryCache", "RedisCache", "SqliteCache"]
 _SERVERS = ("redis://", "rediss://", "unix://")
 
 
-def opened(place: str | os.PathLike[str] | None, max_bytes: int | None = None) -> Cache | None:
-    """Return the cache at a place: the path of a file, or the URL of a Redis; None for none.
+def open_cache(
+    location: str | os.PathLike[str] | None, max_bytes: int | None = None
+) -> Cache | None:
+    """Return the cache at a location: the path of a file, or the URL of a Redis server.
 
-    ``max_bytes`` is what a file may hold.
+    ``max_bytes`` limits the size of a file. If the location is None, so is the result.
     """
-    if place is None:
+    if location is None:
         return None
-    if isinstance(place, str) and place.startswith(_SERVERS):
+    if isinstance(location, str) and location.startswith(_SERVERS):
         from .redis import RedisCache  # noqa: PLC0415 - needs an extra
 
-        return RedisCache(place)
-    return SqliteCache(place, max_bytes)
+        return RedisCache(location)
+    return SqliteCache(location, max_bytes)
 
 
 def __getattr__(name: str) -> object:
-    """Load the cache that needs an extra when it is asked for."""
+    """Import `RedisCache` on first access: it needs the extra ``redis``."""
     if name == "RedisCache":
-        from .redis import RedisCache  # noqa: PLC0415 - see there
+        from .redis import RedisCache  # noqa: PLC0415 - needs an extra
 
         return RedisCache
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,9 +1,9 @@
-"""Forks: what a child process must not inherit from its parent.
+"""Forks: replace locks and connections in child processes.
 
-A fork copies one thread. A lock that another thread held at that moment stays locked in the child:
-the thread that would release it is not there. And a connection that both processes use gives each
-the answers of the other. Objects that have a lock or a connection register here the methods that
-make new ones. Without `os.fork`, as on Windows, nothing is ever called.
+A fork copies only one thread, so a lock held by another thread stays locked in the child forever.
+Two processes that share a connection read each other's responses. Objects with a lock or a
+connection register methods here that create new ones. Without `os.fork`, as on Windows, the
+methods are never called.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Methods:
-    """Methods of objects, for as long as these live."""
+    """Methods of objects, held by weak references."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
@@ -34,14 +34,14 @@ class _Methods:
         methods[number] = weakref.ref(method.__self__, forget), method.__func__
 
     def call(self) -> None:
-        """Call all of them; what one raises is raised in the end, and reported by Python."""
+        """Call all methods, then raise the last error, which Python reports."""
         failure: Exception | None = None
         for reference, method in list(self._methods.values()):
             owner = reference()
             try:
                 if owner is not None:
                     method(owner)
-            except Exception as error:  # noqa: BLE001 - the others are called all the same
+            except Exception as error:  # noqa: BLE001 - the other methods must run
                 failure = error
         if failure is not None:
             raise failure
@@ -63,7 +63,7 @@ def at_fork(
 ) -> None:
     """Call methods of an object when the process forks, as `os.register_at_fork` does.
 
-    The object is not kept alive. ``in_child`` must not wait for a lock.
+    Holds only a weak reference to the object. ``in_child`` must not wait for a lock.
     """
     _in_child.add(in_child)
     if before is not None:

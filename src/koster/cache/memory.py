@@ -1,4 +1,4 @@
-"""A cache in memory: bounded, the least recently used goes first."""
+"""The cache in memory: a bounded LRU cache."""
 
 from __future__ import annotations
 
@@ -16,111 +16,110 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 V = TypeVar("V")
 
-#: What an entry takes besides its body, about.
+#: Approximate bytes that an entry takes besides its body.
 _OVERHEAD = 1500
 
 
-class Recent(Generic[K, V]):
-    """A table that is bounded by number and weight: the least recently used goes first.
+class LRUCache(Generic[K, V]):
+    """A thread-safe LRU cache, bounded by the number of entries and their total weight.
 
-    May be shared between threads. ``weigh`` gives the weight of a value; one that alone is more
-    than ``weight`` is not kept.
+    ``weigh`` returns the weight of a value. A value heavier than ``max_weight`` is not cached.
     """
 
-    def __init__(self, number: int, weight: int, weigh: Callable[[V], int]) -> None:
-        self._number = number
-        self._weight = weight
+    def __init__(self, max_entries: int, max_weight: int, weigh: Callable[[V], int]) -> None:
+        self._max_entries = max_entries
+        self._max_weight = max_weight
         self._weigh = weigh
         self._total = 0
-        self._kept: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._lock = threading.Lock()
-        at_fork(in_child=self._renew)
+        at_fork(in_child=self._reset_after_fork)
 
-    def _renew(self) -> None:
+    def _reset_after_fork(self) -> None:
         self._lock = threading.Lock()
-        # Another thread may have been about to count what it had put.
-        self._total = sum(weight for _, weight in self._kept.values())
+        # The fork may have interrupted a thread between adding an entry and its weight.
+        self._total = sum(weight for _, weight in self._entries.values())
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._entries)
 
     @property
     def weight(self) -> int:
-        """The weight of all that is kept."""
+        """The total weight of the entries."""
         return self._total
 
     def get(self, key: K) -> V | None:
-        """Return what is kept under a key, or None."""
+        """Return the value of a key, or None."""
         with self._lock:
-            found = self._kept.get(key)
+            found = self._entries.get(key)
             if found is None:
                 return None
-            self._kept.move_to_end(key)
+            self._entries.move_to_end(key)
             return found[0]
 
     def put(self, key: K, value: V) -> None:
-        """Keep a value, and drop what is too much."""
+        """Set the value of a key, and evict the least recently used ones."""
         weight = self._weigh(value)
         with self._lock:
-            before = self._kept.pop(key, None)
+            before = self._entries.pop(key, None)
             if before is not None:
                 self._total -= before[1]
-            if weight > self._weight:
+            if weight > self._max_weight:
                 return
-            self._kept[key] = value, weight
+            self._entries[key] = value, weight
             self._total += weight
-            while len(self._kept) > self._number or self._total > self._weight:
-                _, (_, dropped) = self._kept.popitem(last=False)
+            while len(self._entries) > self._max_entries or self._total > self._max_weight:
+                _, (_, dropped) = self._entries.popitem(last=False)
                 self._total -= dropped
 
     def drop(self, key: K) -> None:
-        """Keep nothing under a key."""
+        """Remove a key, if present."""
         with self._lock:
-            found = self._kept.pop(key, None)
+            found = self._entries.pop(key, None)
             if found is not None:
                 self._total -= found[1]
 
     def clear(self) -> None:
-        """Drop all."""
+        """Remove all keys."""
         with self._lock:
-            self._kept.clear()
+            self._entries.clear()
             self._total = 0
 
 
 class MemoryCache:
-    """Keeps entries in this process.
+    """Caches entries in this process.
 
     Args:
-        entries: How many at most.
-        max_bytes: How many bytes they may take together, about.
+        entries: Maximum number of entries.
+        max_bytes: Approximate maximum of their total size.
     """
 
     def __init__(self, entries: int = 10_000, max_bytes: int = 64 << 20) -> None:
         if entries < 1 or max_bytes < 1:
-            raise ValueError("a cache must be allowed at least one entry and one byte")
-        self._kept: Recent[str, Entry] = Recent(entries, max_bytes, bytes_of)
+            raise ValueError("entries and max_bytes must be at least 1")
+        self._cache: LRUCache[str, Entry] = LRUCache(entries, max_bytes, memory_bytes)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._cache)
 
     def get(self, key: str) -> Entry | None:
-        """Return what is kept under a key, or None."""
-        return self._kept.get(key)
+        """Return the entry of a key, or None."""
+        return self._cache.get(key)
 
     def put(self, key: str, entry: Entry) -> None:
-        """Keep an entry."""
-        self._kept.put(key, entry)
+        """Store an entry."""
+        self._cache.put(key, entry)
 
     def close(self) -> None:
-        """Keep nothing any more."""
-        self._kept.clear()
+        """Remove all entries."""
+        self._cache.clear()
 
 
-def bytes_of(entry: Entry) -> int:
-    """Return the memory that an entry takes, about."""
+def memory_bytes(entry: Entry) -> int:
+    """Return approximately the bytes of memory that an entry takes."""
     hops = sum(
         len(hop.url) + len(hop.why) + sum(len(value) for _, value in hop.headers)
         for hop in entry.hops
     )
-    # Text may take four bytes for each character.
+    # A str may take four bytes per character.
     return _OVERHEAD + len(entry.body) + 4 * (hops + len(entry.url) + len(entry.why))

@@ -10,9 +10,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CacheError, missing
-from ..freshness import GIVES_UP_AFTER
+from ..freshness import MAX_UNREACHABLE
 from .forks import at_fork
-from .store import decoded, encoded
+from .store import decode_entry, encode_entry
 
 try:
     import redis
@@ -27,126 +27,124 @@ if TYPE_CHECKING:
 
     from ..freshness import Entry
 
-#: Entries of origins that nobody asked about for so long go: an old copy is of no use after
-#: `GIVES_UP_AFTER`.
-_KEPT = GIVES_UP_AFTER + timedelta(days=10)
+#: Entries that are not refreshed expire: a stale file is unused after `MAX_UNREACHABLE`.
+_TTL = MAX_UNREACHABLE + timedelta(days=10)
 
-#: Seconds that the server may take for an answer: no decision is to wait for it long.
-_PATIENCE = 1.0
+#: Maximum seconds per response: decisions must not wait long for a cache.
+_TIMEOUT = 1.0
 
-#: Bytes that an answer may have. The longest entry has about 2 MiB: a file of 500 KiB takes three
-#: times as much in UTF-8, and beside it are the headers of six requests.
-_LONGEST_ANSWER = 4 << 20
+#: Maximum bytes per response. The largest entry has about 2 MiB: a file of 500 KiB may triple in
+#: size in UTF-8, plus the headers of six requests.
+_MAX_RESPONSE_BYTES = 4 << 20
 
 
 class RedisCache:
-    """Keeps entries on a server, which a fleet shares.
+    """Caches entries on a Redis server, shared by a fleet.
 
     Args:
-        server: Its URL, as in ``redis://localhost:6379/0``, or a client (`redis.Redis`), which
-            then stays the caller's to close and is to give bytes, not text.
-        prefix: What all keys begin with.
+        server: A URL such as ``redis://localhost:6379/0``, or a client (`redis.Redis`) that
+            returns bytes, not text; the caller closes it.
+        prefix: The prefix of all keys.
     """
 
     def __init__(self, server: str | redis.Redis, prefix: str = "koster:") -> None:
         self._server = Server(server)
         self._prefix = prefix
         if self._server.client.get_connection_kwargs().get("decode_responses"):
-            raise TypeError("the client must not decode responses: entries are bytes")
+            raise TypeError("the Redis client must return bytes: set decode_responses=False")
 
     def get(self, key: str) -> Entry | None:
-        """Return what is kept under a key, or None; also where it cannot be read.
+        """Return the entry of a key; None if it is missing or invalid.
 
         Raises:
-            CacheError: the server is down, says no, or gives no proper answer.
+            CacheError: the server is down, or responds with an error or invalid data.
         """
         try:
-            return decoded(self._server.client.get(self._prefix + key))
+            return decode_entry(self._server.client.get(self._prefix + key))
         except redis.ResponseError as error:
             if is_wrong_type(error):
-                # Somebody else's: it is written over.
+                # Another program's key: `put` overwrites it.
                 return None
             raise CacheError(f"Redis: {error}") from error
-        except Exception as error:  # what redis-py raises at malformed answers is not defined
-            raise self._failed(error) from error
+        except Exception as error:  # redis-py does not define its errors for malformed responses
+            raise self._to_cache_error(error) from error
 
     def put(self, key: str, entry: Entry) -> None:
-        """Keep an entry.
+        """Store an entry.
 
         Raises:
             CacheError: as `get`.
         """
-        record = encoded(entry)
+        record = encode_entry(entry)
         try:
-            self._server.client.set(self._prefix + key, record, ex=_KEPT)
+            self._server.client.set(self._prefix + key, record, ex=_TTL)
         except Exception as error:  # as in `get`
-            raise self._failed(error) from error
+            raise self._to_cache_error(error) from error
 
-    def _failed(self, error: Exception) -> CacheError:
+    def _to_cache_error(self, error: Exception) -> CacheError:
         self._server.drop_connections(error)
         return CacheError(f"Redis: {str(error) or type(error).__name__}")
 
     def close(self) -> None:
-        """Close the connections, if they are the cache's own."""
+        """Close the connections, unless the client is the caller's."""
         self._server.close()
 
 
 def is_wrong_type(error: Exception) -> bool:
-    """Tell whether a server says that a key has a value of another type."""
-    # In the error of a script it is not the first word.
+    """Return whether an error means that a key has a value of another type."""
+    # Errors of scripts do not begin with it.
     return isinstance(error, redis.ResponseError) and "WRONGTYPE" in str(error)
 
 
 class Server:
-    """A Redis server: a client for its URL, or the caller's."""
+    """A Redis server: a new client for its URL, or the caller's client."""
 
     def __init__(self, server: str | redis.Redis) -> None:
-        self._is_ours = isinstance(server, str)
-        self._sockets: weakref.WeakSet[_Socket] = weakref.WeakSet()
-        self.client = self._connected(server) if isinstance(server, str) else server
-        at_fork(in_child=self._renew)
+        self._owns_client = isinstance(server, str)
+        self._sockets: weakref.WeakSet[_BoundedSocket] = weakref.WeakSet()
+        self.client = self._create_client(server) if isinstance(server, str) else server
+        at_fork(in_child=self._reset_after_fork)
 
-    def _connected(self, url: str) -> redis.Redis:
-        """Return a client for a server that waits neither long nor often, nor reads much."""
+    def _create_client(self, url: str) -> redis.Redis:
+        """Return a client without retries, with limits on time and bytes per response."""
         client = redis.Redis.from_url(
             url,
-            socket_timeout=_PATIENCE,
-            socket_connect_timeout=_PATIENCE,
+            socket_timeout=_TIMEOUT,
+            socket_connect_timeout=_TIMEOUT,
             retry=Retry(NoBackoff(), 0),
         )
         pool = client.connection_pool
-        bases, members = (_Bounded, pool.connection_class), {"sockets": self._sockets}
+        bases, members = (_BoundedConnection, pool.connection_class), {"sockets": self._sockets}
         pool.connection_class = type("BoundedConnection", bases, members)
         return client
 
-    def _renew(self) -> None:
-        """Give the client new locks in a child process.
+    def _reset_after_fork(self) -> None:
+        """Replace the client's locks in a child process.
 
-        redis-py itself makes new connections there, but it first takes locks that a thread of the
+        redis-py creates new connections there, but first acquires locks that a thread of the
         parent may hold.
         """
         pool = self.client.connection_pool
         for each in (self.client, pool, *vars(pool).values()):
-            _renew_locks(each)
-        # The child's copies; nothing is sent on them.
+            _replace_locks(each)
+        # Closes the child's copies without sending anything.
         for socket_ in list(self._sockets):
             socket_.close()
 
     def drop_connections(self, error: Exception) -> None:
-        """Close idle connections where one may be left in the middle of an answer."""
+        """Close idle connections if one may have an unread rest of a response."""
         if not isinstance(error, (redis.RedisError, OSError)):
-            # What cannot be closed will fail again, and say so.
+            # If this fails, the next use fails, too, and is reported.
             with contextlib.suppress(Exception):
                 self.client.connection_pool.disconnect(inuse_connections=False)
 
     def close(self) -> None:
-        """Close the connections, unless they are the caller's."""
-        if self._is_ours:
+        """Close the connections, unless the client is the caller's."""
+        if self._owns_client:
             self.client.close()
 
 
-def _renew_locks(thing: Any) -> None:
-    """Give an object of redis-py's new locks."""
+def _replace_locks(thing: Any) -> None:
     if not type(thing).__module__.startswith("redis.") or not hasattr(thing, "__dict__"):
         return
     for name, value in list(vars(thing).items()):
@@ -155,88 +153,88 @@ def _renew_locks(thing: Any) -> None:
             setattr(thing, name, new())
 
 
-#: What makes a new lock of a type.
+#: Factories for locks, by type.
 _LOCKS: dict[type, Callable[[], object]] = {
     type(make()): make for make in (threading.Lock, threading.RLock)
 }
 
 
-class _Bounded:
-    """A connection that limits the time and the length of each answer.
+class _BoundedConnection:
+    """A connection that limits the time and length of each response.
 
-    redis-py limits the time of each read alone: a server that sends a byte now and then, or bytes
-    without end, would keep it reading forever.
+    redis-py limits only the time of each read: a server that sends slowly, or without end, could
+    block it forever.
     """
 
-    sockets: weakref.WeakSet[_Socket]
+    sockets: weakref.WeakSet[_BoundedSocket]
 
-    def _connect(self) -> _Socket:
+    def _connect(self) -> _BoundedSocket:
         inherited: Any = super()
-        made = _Socket(inherited._connect())  # noqa: SLF001 - each of redis-py's has it
-        self.sockets.add(made)
-        return made
+        wrapped = _BoundedSocket(inherited._connect())  # noqa: SLF001 - every connection class of redis-py has it
+        self.sockets.add(wrapped)
+        return wrapped
 
 
-class _Socket:
-    """A socket with a budget of seconds and bytes, anew after each request."""
+class _BoundedSocket:
+    """A socket with a limit of seconds and bytes per response."""
 
     def __init__(self, inner: socket.socket) -> None:
         self._inner = inner
         self._timeout = inner.gettimeout()
-        self._renew()
+        self._reset_limits()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def _renew(self) -> None:
-        self._until = time.monotonic() + _PATIENCE
-        self._left = _LONGEST_ANSWER
+    def _reset_limits(self) -> None:
+        self._deadline = time.monotonic() + _TIMEOUT
+        self._bytes_left = _MAX_RESPONSE_BYTES
 
     def settimeout(self, timeout: float | None) -> None:
-        """Set how many seconds a step may take; none takes longer than what is left."""
+        """Set the seconds per operation, within the response's deadline."""
         self._timeout = timeout
         self._inner.settimeout(timeout)
 
     def sendall(self, data: bytes) -> None:
-        """Send a request, or a part of one."""
-        self._renew()
+        self._reset_limits()
         self._inner.settimeout(self._timeout)
         self._inner.sendall(data)
 
     def recv(self, size: int) -> bytes:
-        """Receive a part of an answer."""
-        self._limit_time()
+        self._apply_deadline()
         data = self._inner.recv(size)
-        self._count(len(data))
+        self._count_bytes(len(data))
         return data
 
     def recv_into(self, buffer: bytearray | memoryview) -> int:
-        """Receive a part of an answer, as hiredis does."""
-        self._limit_time()
+        """Receive a part of a response, as hiredis does."""
+        self._apply_deadline()
         size = self._inner.recv_into(buffer)
-        self._count(size)
+        self._count_bytes(size)
         return size
 
-    def _limit_time(self) -> None:
-        """Let the next step take what is left.
+    def _apply_deadline(self) -> None:
+        """Limit the next operation to the time left.
 
         Raises:
-            TimeoutError: nothing is.
+            TimeoutError: the deadline has passed.
         """
         if self._timeout == 0:
-            # A look whether there is something to read.
+            # Non-blocking check for data.
             return
-        left = self._until - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("the answer took too long")
-        self._inner.settimeout(left if self._timeout is None else min(left, self._timeout))
+        seconds_left = self._deadline - time.monotonic()
+        if seconds_left <= 0:
+            raise TimeoutError("response timed out")
+        self._inner.settimeout(
+            seconds_left if self._timeout is None else min(seconds_left, self._timeout)
+        )
 
-    def _count(self, size: int) -> None:
-        """Count what was received.
+    def _count_bytes(self, size: int) -> None:
+        """Count received bytes.
 
         Raises:
-            OSError: it is too much.
+            OSError: the response is too long.
         """
-        self._left -= size
-        if self._left < 0:
-            raise OSError(f"an answer of more than {_LONGEST_ANSWER:,} bytes")
+        self._bytes_left -= size
+        if self._bytes_left < 0:
+            raise OSError(f"response of more than {_MAX_RESPONSE_BYTES:,} bytes")

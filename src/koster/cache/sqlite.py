@@ -1,7 +1,7 @@
-"""A cache in an SQLite file: for several threads and processes on one machine.
+"""The cache in an SQLite file, for several threads and processes on one machine.
 
-Written ahead (WAL), so that readers do not wait for writers and a process that is killed takes
-nothing along that it had written. A file that is no cache of koster's is never changed.
+It uses write-ahead logging (WAL): readers do not wait for writers, and a killed process loses
+nothing that it has written. A file that is not a koster cache is never changed.
 """
 
 from __future__ import annotations
@@ -14,113 +14,116 @@ from typing import TYPE_CHECKING
 
 from ..errors import CacheError
 from .forks import at_fork
-from .store import decoded, encoded
+from .store import decode_entry, encode_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..freshness import Entry
 
-#: Seconds that a process waits while others write.
-_PATIENCE = 1.0
+#: Seconds to wait for writers in other processes.
+_TIMEOUT = 1.0
 
-#: Seconds that a fork waits for a statement of another thread.
-_FORK_PATIENCE = 5.0
+#: Seconds that a fork waits for another thread's statement.
+_FORK_TIMEOUT = 5.0
 
-#: Connections of the parent: a child that closed one could harm the file.
+#: Connections of the parent process: closing one in a child could corrupt the file.
 _inherited: list[sqlite3.Connection] = []
 
-#: PRAGMA application_id: "kost". Says whose file it is.
-_ID = 0x6B6F7374
-#: PRAGMA user_version: of the tables.
-_VERSION = 1
+#: PRAGMA application_id: "kost".
+_APPLICATION_ID = 0x6B6F7374
+#: PRAGMA user_version.
+_SCHEMA_VERSION = 1
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY NOT NULL, record BLOB NOT NULL)
 """
 _GET = "SELECT record FROM entries WHERE key = ?"
-#: Replacing gives an entry a new number: the lowest ones were put longest ago.
+#: REPLACE assigns a new rowid: the lowest rowids are the oldest entries.
 _PUT = "REPLACE INTO entries VALUES (?, ?)"
-_USED = """
+_USED_BYTES = """
 SELECT (page_count - freelist_count) * page_size
 FROM pragma_page_count, pragma_freelist_count, pragma_page_size
 """
-_FIRST = "SELECT 1 FROM entries LIMIT 1"
-#: A twentieth goes at a time.
-_DROP = """
+_ANY_ENTRY = "SELECT 1 FROM entries LIMIT 1"
+#: Deletes 5 percent of the entries.
+_DELETE_OLDEST = """
 DELETE FROM entries WHERE rowid IN (
   SELECT rowid FROM entries ORDER BY rowid LIMIT 1 + (SELECT count(*) / 20 FROM entries))
 """
 
-#: Puts between two looks at how much there is.
-_LOOK = 50
+#: Number of puts between checks of the size.
+_PUTS_PER_SIZE_CHECK = 50
 
 
 class SqliteCache:
-    """Keeps entries in a file; it is made if it is not there.
+    """Caches entries in a file, which is created if it does not exist.
 
-    ``max_bytes``: what was fetched longest ago goes once entries take more; the file stays as
-    large as it was at its largest. Without it, nothing goes.
+    ``max_bytes``: once entries take more, those fetched longest ago are deleted; the file itself
+    does not shrink. Default: no limit.
 
-    Nothing is opened before the first question; what goes wrong then and later is a
-    `CacheError`. The connection is closed before the process forks, and parent and child each open
-    their own. Where a statement of another thread does not end within seconds the fork goes on
-    without that, and the child's cache raises `CacheError` from then on.
+    The file is opened on first use; errors then and later are a `CacheError`. The connection is
+    closed before the process forks; parent and child each open a new one. If another thread's
+    statement does not end within seconds, the fork proceeds, and the child's cache raises
+    `CacheError` from then on.
     """
 
     def __init__(self, path: str | os.PathLike[str], max_bytes: int | None = None) -> None:
         self._path = os.fspath(path)
-        self._most = max_bytes
-        self._puts = 0
+        self._max_bytes = max_bytes
+        self._put_count = 0
         self._connection: sqlite3.Connection | None = None
-        self._failures = 0
-        #: Why it cannot be used any more, if it cannot.
-        self._end = ""
+        self._failure_count = 0
+        #: Why the cache is unusable, if it is.
+        self._unusable_because = ""
         self._lock = threading.Lock()
-        #: The thread that holds the lock because it forks.
+        #: The thread that holds the lock during a fork.
         self._forking: int | None = None
-        at_fork(before=self._let_go, in_parent=self._go_on, in_child=self._renew)
+        at_fork(
+            before=self._close_before_fork,
+            in_parent=self._release_after_fork,
+            in_child=self._reset_after_fork,
+        )
 
     def __repr__(self) -> str:
         return f"<SqliteCache {self._path}>"
 
     def get(self, key: str) -> Entry | None:
-        """Return what is kept under a key, or None; also where it cannot be read.
+        """Return the entry of a key; None if it is missing or invalid.
 
         Raises:
-            CacheError: the file is locked, broken, or none of koster's.
+            CacheError: the file is locked, broken, or not a koster cache.
         """
-        rows = self._run(_GET, (key,))
-        return decoded(rows[0][0]) if rows else None
+        rows = self._execute(_GET, (key,))
+        return decode_entry(rows[0][0]) if rows else None
 
     def put(self, key: str, entry: Entry) -> None:
-        """Keep an entry: once this returns it is in the file.
+        """Store an entry; it is in the file when this returns.
 
         Raises:
             CacheError: as `get`, or the disk is full.
         """
-        self._run(_PUT, (key, encoded(entry)))
-        self._puts += 1
-        if self._most is not None and self._puts % _LOOK == 1:
-            while self._used() > self._most and self._run(_FIRST, ()):
-                self._run(_DROP, ())
+        self._execute(_PUT, (key, encode_entry(entry)))
+        self._put_count += 1
+        if self._max_bytes is not None and self._put_count % _PUTS_PER_SIZE_CHECK == 1:
+            while self._used_bytes() > self._max_bytes and self._execute(_ANY_ENTRY, ()):
+                self._execute(_DELETE_OLDEST, ())
 
-    def _used(self) -> int:
-        """Return how many bytes of the file are in use."""
-        (used,) = self._run(_USED, ())[0]
-        return int(str(used))
+    def _used_bytes(self) -> int:
+        (used_bytes,) = self._execute(_USED_BYTES, ())[0]
+        return int(str(used_bytes))
 
     def keys(self) -> Iterator[str]:
-        """Go through the keys of all that is kept.
+        """Iterate over the keys of all entries.
 
         Raises:
             CacheError: as `get`.
         """
-        return (str(row[0]) for row in self._run("SELECT key FROM entries ORDER BY key", ()))
+        return (str(row[0]) for row in self._execute("SELECT key FROM entries ORDER BY key", ()))
 
     def close(self) -> None:
-        """Let go of the file, for good."""
-        self._end = "is closed"
+        """Close the file; later calls raise `CacheError`."""
+        self._unusable_because = "is closed"
         with self._lock:
             self._close_connection()
 
@@ -129,51 +132,50 @@ class SqliteCache:
         if connection is not None:
             connection.close()
 
-    # SQLite keeps a record of the locks that the process has on a file. A child inherits the record
-    # but not the locks, and what it writes through a connection of its own can be lost. So there
-    # must be no connection while the process forks (sqlite.org/howtocorrupt.html, section 2.6).
+    # SQLite tracks the locks that a process has on a file. A child inherits that state but not the
+    # locks, so its writes can be lost, even through a new connection. No connection may be open
+    # while the process forks (sqlite.org/howtocorrupt.html, section 2.6).
 
-    def _let_go(self) -> None:
-        """Close the connection, and keep other threads from opening one."""
-        if self._lock.acquire(timeout=_FORK_PATIENCE):
+    def _close_before_fork(self) -> None:
+        """Close the connection; hold the lock so that no thread opens another."""
+        if self._lock.acquire(timeout=_FORK_TIMEOUT):
             self._forking = threading.get_ident()
             self._close_connection()
 
-    def _go_on(self) -> None:
+    def _release_after_fork(self) -> None:
         if self._forking == threading.get_ident():
             self._forking = None
             self._lock.release()
 
-    def _renew(self) -> None:
-        """Begin without a connection, in a child process."""
+    def _reset_after_fork(self) -> None:
+        """Start without a connection in a child process."""
         if self._forking != threading.get_ident():
-            self._end = "was in use when the process forked"
+            self._unusable_because = "was in use when the process forked"
         if self._connection is not None:
             _inherited.append(self._connection)
         self._connection = self._forking = None
         self._lock = threading.Lock()
 
-    def _run(self, statement: str, values: Sequence[object]) -> list[tuple[object, ...]]:
-        """Run a statement, and commit.
+    def _execute(self, statement: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+        """Execute a statement, and commit.
 
         Raises:
-            CacheError: it could not be done.
+            CacheError: SQLite failed, or the cache is closed.
         """
-        failures = self._failures
+        failures = self._failure_count
         with self._lock:
-            if self._end:
-                raise CacheError(f"{self._path}: {self._end}")
-            if self._failures != failures:
-                # Another thread has just waited: fail at once.
-                raise CacheError(f"{self._path}: has just failed")
+            if self._unusable_because:
+                raise CacheError(f"{self._path}: {self._unusable_because}")
+            if self._failure_count != failures:
+                # Another thread just timed out: fail fast.
+                raise CacheError(f"{self._path}: failed in another thread just now")
             try:
-                return self._opened().execute(statement, values).fetchall()
+                return self._get_connection().execute(statement, values).fetchall()
             except (sqlite3.Error, OSError, ValueError) as error:
-                self._failures += 1
+                self._failure_count += 1
                 raise CacheError(f"{self._path}: {error}") from error
 
-    def _opened(self) -> sqlite3.Connection:
-        """Return the connection."""
+    def _get_connection(self) -> sqlite3.Connection:
         if self._connection is None:
             self._connection = self._open()
         return self._connection
@@ -182,47 +184,47 @@ class SqliteCache:
         """Open the file.
 
         Raises:
-            sqlite3.Error: it cannot be opened, or is none of ours.
+            sqlite3.Error: it cannot be opened, or is not a koster cache.
         """
         connection = sqlite3.connect(
-            self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            self._path, timeout=_TIMEOUT, isolation_level=None, check_same_thread=False
         )
         try:
-            _settle(connection)
+            _configure(connection)
         except BaseException:
             connection.close()
             raise
         return connection
 
 
-def _settle(connection: sqlite3.Connection) -> None:
-    """Make the table in a new file; see whether an old one is ours.
+def _configure(connection: sqlite3.Connection) -> None:
+    """Create the table in a new file, and set the pragmas.
 
     Raises:
-        sqlite3.Error: it is not.
+        sqlite3.Error: the file is not a koster cache.
     """
-    if _marks(connection) != (_ID, _VERSION):
-        _make(connection)
-    # It can be changed only while nobody else has the file; who is second goes on without.
+    if _file_marks(connection) != (_APPLICATION_ID, _SCHEMA_VERSION):
+        _create_table(connection)
+    # Fails while another process has the file open; that process sets it.
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         with contextlib.suppress(sqlite3.OperationalError):
             connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
 
 
-def _make(connection: sqlite3.Connection) -> None:
-    """Make the table in an empty file, one process at a time.
+def _create_table(connection: sqlite3.Connection) -> None:
+    """Create the table in an empty file, one process at a time.
 
     Raises:
-        sqlite3.Error: it is not empty, and none of ours.
+        sqlite3.Error: the file is not empty, and not a koster cache.
     """
-    # Within the transaction nobody else makes it: what is seen here is so.
+    # The transaction excludes other processes: check again inside it.
     connection.execute("BEGIN IMMEDIATE")
     try:
         if _is_empty(connection):
             connection.execute(_TABLE)
-            connection.execute(f"PRAGMA application_id = {_ID}")
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
+            connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
@@ -230,22 +232,21 @@ def _make(connection: sqlite3.Connection) -> None:
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
-    """Tell whether a file is empty; else it has our table.
+    """Return whether a file is empty; False if it is a koster cache.
 
     Raises:
-        sqlite3.DatabaseError: it is somebody else's, or of another version.
+        sqlite3.DatabaseError: it is another program's, or of another version.
     """
-    marks = _marks(connection)
-    if marks == (_ID, _VERSION):
+    marks = _file_marks(connection)
+    if marks == (_APPLICATION_ID, _SCHEMA_VERSION):
         return False
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if marks != (0, 0) or tables:
-        raise sqlite3.DatabaseError("is no cache of this version of koster")
+        raise sqlite3.DatabaseError("not a cache file of this version of koster")
     return True
 
 
-def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Return whose file it is, and of which version."""
+def _file_marks(connection: sqlite3.Connection) -> tuple[int, int]:
     names = ("application_id", "user_version")
     owner, version = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
     return int(owner), int(version)

@@ -1,8 +1,7 @@
-"""What a cache does, and how entries are written down.
+"""The `Cache` protocol, and the serialization of entries.
 
-A record is one line that says which format it is in and its checksum, one line of JSON, and the
-body. Whatever cannot be read, because it is broken or of another version, is no entry: the
-origin is asked again.
+A record has one line with the format and a checksum, one line of JSON, and the body. Invalid
+records and other versions count as missing: the origin is fetched again.
 """
 
 from __future__ import annotations
@@ -20,46 +19,46 @@ if TYPE_CHECKING:
 
     from ..dialects import Statuses
 
-#: The format of records; one of another version is not read.
+#: The format of records, with its version.
 _FORMAT = b"koster-entry-1"
 
 
-#: What the fields of a record that is none of ours may raise.
-_UNREADABLE = (
+#: What fields of an invalid record may raise.
+_PARSE_ERRORS = (
     *(ArithmeticError, AttributeError, LookupError, OSError),
     *(RecursionError, TypeError, ValueError),
 )
 
 
 class Cache(Protocol):
-    """Keeps entries by key.
+    """Stores entries by key.
 
-    It may be called from several threads. What it cannot do it says by an exception, of any
-    kind: the client goes on without it.
+    Must be thread-safe. Methods may raise any exception: the client then continues without the
+    cache.
     """
 
     def get(self, key: str) -> Entry | None:
-        """Return what is kept under a key, or None."""
+        """Return the entry of a key, or None."""
 
     def put(self, key: str, entry: Entry) -> None:
-        """Keep an entry under a key, in the place of the one before."""
+        """Store an entry under a key, replacing the previous one."""
 
     def close(self) -> None:
-        """Let go of files and connections. What is kept on a disk or server stays."""
+        """Close files and connections. Persistent entries stay."""
 
 
 def key_prefix(statuses: Statuses) -> str:
-    """Return what keys begin with: dialects that read statuses alike share entries."""
+    """Return the prefix of keys: dialects with the same `Statuses` share entries."""
     if statuses == type(statuses)():
         return ""
-    read = (_ranges(statuses.forbidden), _ranges(statuses.unavailable))
-    return f"{';'.join(read)};{statuses.lifetime};{statuses.longest} "
+    ranges = (_format_ranges(statuses.forbidden), _format_ranges(statuses.unavailable))
+    return f"{';'.join(ranges)};{statuses.lifetime};{statuses.longest} "
 
 
-def _ranges(numbers: Iterable[int]) -> str:
-    """Return numbers in order, as in ``400-428,430-499``.
+def _format_ranges(numbers: Iterable[int]) -> str:
+    """Return sorted numbers as ranges, such as ``400-428,430-499``.
 
-    >>> _ranges({404, 401, 400})
+    >>> _format_ranges({404, 401, 400})
     '400-401,404'
     """
     ranges: list[list[int]] = []
@@ -71,8 +70,8 @@ def _ranges(numbers: Iterable[int]) -> str:
     return ",".join("-".join(map(str, each)) for each in ranges)
 
 
-def encoded(entry: Entry) -> bytes:
-    """Return the record of an entry."""
+def encode_entry(entry: Entry) -> bytes:
+    """Serialize an entry as a record."""
     fields: dict[str, Any] = {
         "origin": entry.origin,
         "answer": entry.answer.value,
@@ -92,8 +91,8 @@ def encoded(entry: Entry) -> bytes:
     return b"%s %08x\n%s" % (_FORMAT, zlib.crc32(content), content)
 
 
-def decoded(record: object) -> Entry | None:
-    """Return the entry of a record, or None if it cannot be read."""
+def decode_entry(record: object) -> Entry | None:
+    """Return the entry of a record, or None if it is invalid."""
     if not isinstance(record, bytes):
         return None
     head, _, content = record.partition(b"\n")
@@ -101,54 +100,56 @@ def decoded(record: object) -> Entry | None:
         return None
     line, _, body = content.partition(b"\n")
     try:
-        return _entry(json.loads(line), body)
-    except _UNREADABLE:
-        # Somebody else wrote it, with a checksum that is right.
+        return _entry_from_fields(json.loads(line), body)
+    except _PARSE_ERRORS:
+        # Written by another program, with a correct checksum.
         return None
 
 
-def _entry(fields: Mapping[str, Any], body: bytes) -> Entry:
+def _entry_from_fields(fields: Mapping[str, Any], body: bytes) -> Entry:
     since = fields["unreachable_since"]
     return Entry(
-        origin=_text(fields["origin"]),
+        origin=_require_text(fields["origin"]),
         answer=Answer(fields["answer"]),
-        url=_text(fields["url"]),
-        hops=tuple(_hop(*hop) for hop in fields["hops"]),
+        url=_require_text(fields["url"]),
+        hops=tuple(_hop_from_fields(*hop) for hop in fields["hops"]),
         status=None if fields["status"] is None else int(fields["status"]),
-        why=_text(fields["why"]),
+        why=_require_text(fields["why"]),
         body=body,
-        fetched=_moment(fields["fetched"]),
-        expires=_moment(fields["expires"]),
-        unreachable_since=None if since is None else _moment(since),
-        etag=None if fields["etag"] is None else _text(fields["etag"]),
-        last_modified=None if fields["last_modified"] is None else _text(fields["last_modified"]),
+        fetched=_moment_from_timestamp(fields["fetched"]),
+        expires=_moment_from_timestamp(fields["expires"]),
+        unreachable_since=None if since is None else _moment_from_timestamp(since),
+        etag=None if fields["etag"] is None else _require_text(fields["etag"]),
+        last_modified=None
+        if fields["last_modified"] is None
+        else _require_text(fields["last_modified"]),
         is_cut=bool(fields["is_cut"]),
-        # Records of before there was one have none.
-        charset=_text(fields["charset"]) if fields.get("charset") else None,
+        # Older records have no charset.
+        charset=_require_text(fields["charset"]) if fields.get("charset") else None,
     )
 
 
-def _hop(url: Any, status: Any, headers: Any, why: Any, seconds: Any) -> Hop:
+def _hop_from_fields(url: Any, status: Any, headers: Any, why: Any, seconds: Any) -> Hop:
     return Hop(
-        _text(url),
+        _require_text(url),
         None if status is None else int(status),
-        tuple((_text(name), _text(value)) for name, value in headers),
-        _text(why),
+        tuple((_require_text(name), _require_text(value)) for name, value in headers),
+        _require_text(why),
         float(seconds),
     )
 
 
-def _text(value: Any) -> str:
-    """Return what must be text.
+def _require_text(value: Any) -> str:
+    """Return a value that must be a str.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not.
     """
     if not isinstance(value, str):
-        raise TypeError(f"not text: {value!r}")
+        raise TypeError(f"not a str: {value!r}")
     return value
 
 
-def _moment(seconds: Any) -> datetime:
-    # As a float the end of the year 9999 is the beginning of the next one.
+def _moment_from_timestamp(seconds: Any) -> datetime:
+    # As a float, the end of the year 9999 rounds up to the year 10000.
     return later(EPOCH, seconds)

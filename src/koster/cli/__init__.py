@@ -19,11 +19,11 @@ from typing import Any
 _EXTRA = {"click", "rich", "rich_click"}
 
 
-class _Answers(io.FileIO):
-    """A standard stream; who stops reading it has seen enough, which is no exit code of ours.
+class _StandardStream(io.FileIO):
+    """A standard stream that ends the process with SIGPIPE when its reader closes it.
 
-    The process ends as if the signal had its default action. Were it given that, a server or a
-    worker that hangs up would end the process too.
+    SIGPIPE itself keeps its handler: its default action would also end the process when a server
+    or a worker closes a connection.
     """
 
     def write(self, raw: Any) -> Any:
@@ -35,17 +35,16 @@ class _Answers(io.FileIO):
             raise
 
 
-def _shown_on(stream: Any) -> Any:
-    """Return a standard stream that shows all text, and ends the process when nobody reads it."""
+def _escaping(stream: Any) -> Any:
     if stream is None or not hasattr(signal, "SIGPIPE"):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
         return stream
     stream.flush()
     return io.TextIOWrapper(
-        io.BufferedWriter(_Answers(stream.fileno(), "w", closefd=False)),
+        io.BufferedWriter(_StandardStream(stream.fileno(), "w", closefd=False)),
         stream.encoding,
-        # What stands in a robots.txt or a URL may be no text that the terminal can show.
+        # A robots.txt or a URL may have characters that the terminal's encoding lacks.
         "backslashreplace",
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
@@ -59,13 +58,13 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise
-        more = "pip install 'koster[cli]' (in a checkout '.[cli]')"
-        print(f"koster: its commands need more: {more}", file=sys.stderr)
+        command = "pip install 'koster[cli]' (in a checkout '.[cli]')"
+        print(f"koster: the extra cli is not installed: {command}", file=sys.stderr)
         sys.exit(2)
-    sys.stdout = _shown_on(sys.stdout)
-    sys.stderr = _shown_on(sys.stderr)
+    sys.stdout = _escaping(sys.stdout)
+    sys.stderr = _escaping(sys.stderr)
     if sys.stdout is None:
-        # Nobody reads: the exit code is the answer.
+        # No standard output: the exit code is the answer.
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - until the end
     try:
         try:

@@ -1,4 +1,4 @@
-"""Files that commands are given: read whole or by lines, ``-`` for standard input."""
+"""Input files of commands: read whole or by lines; ``-`` is standard input."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ..robots import MAX_PARSED_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: How standard input is named, as an argument and in what is printed.
+#: The name of standard input, as an argument and in output.
 STDIN = "-"
 _STDIN_NAME = "<stdin>"
 
-#: What is read of a list of URLs: some millions of them. Longer ones are refused, not cut.
-_LIST_BYTES = 256 << 20
+#: The maximum size of a list of URLs: some millions of them. Longer lists are refused, not cut.
+_MAX_LIST_BYTES = 256 << 20
 
 
 def shown_name(path: str) -> str:
-    """Return the name of a file as it is printed."""
+    """Return the name of a file for output to people."""
     return _STDIN_NAME if path == STDIN else printable(path)
 
 
@@ -36,7 +36,7 @@ def _stdin() -> IO[bytes]:
 
 
 def file_name(path: str) -> str:
-    """Return the name of a file as it is given to machines."""
+    """Return the name of a file for machine-readable output."""
     return _STDIN_NAME.strip("<>") if path == STDIN else path
 
 
@@ -45,7 +45,7 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
     """Open a file.
 
     Raises:
-        UnreadableError: with one line that says which file and why.
+        UnreadableError: with one line: which file, and why.
     """
     try:
         if path == STDIN:
@@ -61,7 +61,7 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
 
 
 def read_bytes(path: str) -> bytes:
-    """Return what stands in a file, as much of it as would be parsed.
+    """Return the content of a file, at most one byte more than is parsed.
 
     Raises:
         UnreadableError: it cannot be read.
@@ -72,12 +72,11 @@ def read_bytes(path: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A file at the moment it was read: its content, and what changes when it is written.
+    """A file when it was read: its content, and the metadata that changes when it is written.
 
     Attributes:
-        content: As many bytes of it as would be parsed; None if there was no file.
-        status: Device, inode, size and time of the last change; None where they say nothing, as
-            for standard input.
+        content: Its bytes, at most one more than is parsed; None if there was no file.
+        status: Device, inode, size and time of the last change; None for standard input.
     """
 
     content: bytes | None = None
@@ -85,23 +84,23 @@ class Version:
 
 
 def read_version(path: str) -> Version:
-    """Return a file as it is now, to notice later that somebody else changed it.
+    """Return the current version of a file, to detect later changes.
 
     Raises:
         UnreadableError: it cannot be read.
     """
     with _opened(path) as file:
-        # Before reading: a change while reading shows later.
+        # Before reading, so that a change during reading is detected.
         found = None if path == STDIN else os.fstat(file.fileno())
         status = found and (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
         return Version(file.read(MAX_PARSED_BYTES + 1), status)
 
 
 def version_of(path: str) -> Version:
-    """Return a regular file as it is now, or an empty version if it is missing.
+    """Return the current version of a regular file; an empty version if it is missing.
 
     Raises:
-        UnreadableError: it is there and cannot be read, or is no regular file.
+        UnreadableError: it exists and cannot be read, or is not a regular file.
     """
     try:
         mode = os.stat(path).st_mode
@@ -115,8 +114,8 @@ def version_of(path: str) -> Version:
     return read_version(path)
 
 
-def bytes_escaped(text: str) -> str:
-    """Return text in which bytes that were no UTF-8, kept as surrogates, are ``%XX``."""
+def escape_surrogates(text: str) -> str:
+    """Return text with each surrogate, a byte that was not UTF-8, as ``%XX``."""
     if text.isascii():
         return text
     return "".join(
@@ -125,7 +124,7 @@ def bytes_escaped(text: str) -> str:
 
 
 def read_lines(path: str) -> list[str]:
-    """Return the lines of a text file that are not blank, without the space around them.
+    """Return the lines of a text file, stripped, without blank lines.
 
     Bytes that are not UTF-8 become ``%XX``.
 
@@ -133,9 +132,9 @@ def read_lines(path: str) -> list[str]:
         UnreadableError: it cannot be read.
     """
     with _opened(path) as file:
-        raw = file.read(_LIST_BYTES + 1)
-    if len(raw) > _LIST_BYTES:
-        raise UnreadableError(f"{shown_name(path)}: has more than {_LIST_BYTES >> 20} MiB")
+        raw = file.read(_MAX_LIST_BYTES + 1)
+    if len(raw) > _MAX_LIST_BYTES:
+        raise UnreadableError(f"{shown_name(path)}: is larger than {_MAX_LIST_BYTES >> 20} MiB")
     text = raw.decode("utf-8-sig", "surrogateescape")
     lines = (line.strip() for line in text.split("\n"))
-    return [bytes_escaped(line) for line in lines if line]
+    return [escape_surrogates(line) for line in lines if line]

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from .. import lint as linting
-from .._charsets import as_utf8
+from .._charsets import to_utf8
 from ..diff import compare
 from ..lint import Severity
 from ..model import text_of
 from ..reports import screen
-from ..reports.plain import printable, shortened
+from ..reports.plain import printable, shorten
 from ..robots import parse
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a change changes for robots, in a line; ``is_nothing``: proved to be nothing."""
+    """What a change means for crawlers, in one line; ``is_nothing``: proved to change no access."""
 
     summary: str
     is_nothing: bool
@@ -36,9 +36,9 @@ class Effect:
 def fixed(
     body: bytes, on_disk: bytes, findings: list[Finding], dialects: tuple[Dialect, ...]
 ) -> tuple[bytes, Effect]:
-    """Return a file with the edits of findings, and what that changes for those who read it.
+    """Return a file with the edits of findings, and the effect on crawlers.
 
-    Notes are fixed only where that changes nothing: without its star ``/a*`` counts for less.
+    Notes are fixed only if access does not change: without its ``*``, ``/a*`` has a lower priority.
     """
     after = linting.fixed(body, findings)
     effect = effect_of(on_disk, after, dialects)
@@ -50,7 +50,7 @@ def fixed(
 
 
 def print_change(name: str, before: bytes, after: bytes) -> None:
-    """Print what is changed in the text of a file."""
+    """Print a unified diff of two versions of a file."""
     old, new = (_LINE_END.split(text_of(body)) for body in (before, after))
     for line in difflib.unified_diff(old, new, name, f"{name} (fixed)", lineterm=""):
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
@@ -58,28 +58,28 @@ def print_change(name: str, before: bytes, after: bytes) -> None:
 
 
 def effect_of(before: bytes, after: bytes, dialects: tuple[Dialect, ...]) -> Effect:
-    """Say what a change of a file changes for crawlers that read it in some ways."""
-    unsure = []
-    old, new = (as_utf8(body, None, is_whole=True)[0] for body in (before, after))
+    """Return what a change of a file means for crawlers of each dialect."""
+    unproved = []
+    old, new = (to_utf8(body, None, is_whole=True)[0] for body in (before, after))
     for dialect in dialects:
         comparison = compare(parse(old, dialect), parse(new, dialect))
         if comparison.decides_alike:
             continue
         urls = [found for change in comparison.changes for found in change.differences.found]
         if not urls:
-            unsure.append(str(dialect))
+            unproved.append(str(dialect))
             continue
         opened = sum(found.is_opened for found in urls)
         first = urls[0]
         verdict = "may now fetch" if first.is_opened else "may no longer fetch"
-        agent = shortened(str(first.after.agent))
-        example = f"{agent} {verdict} {shortened(first.url)}"
+        agent = shorten(str(first.after.agent))
+        example = f"{agent} {verdict} {shorten(first.url)}"
         at_least = "" if comparison.is_proved else "at least "
         counted = f"{at_least}{opened} opened, {len(urls) - opened} closed"
         by = f"this changes by {dialect} what robots may fetch ({counted})"
         return Effect(f"{by}: {example}; koster diff -d {dialect} shows all", is_nothing=False)
-    if unsure:
-        named = " and ".join(unsure)
+    if unproved:
+        named = " and ".join(unproved)
         summary = f"that robots may fetch what they might before is not proved for {named}"
         return Effect(summary, is_nothing=False)
     named = " and ".join(map(str, dialects))

@@ -1,4 +1,4 @@
-"""The root of the command line: finds the commands, one module of this folder each."""
+"""The root of the command line: finds the commands, one for each module of this folder."""
 
 from __future__ import annotations
 
@@ -22,30 +22,27 @@ class _Koster(click.RichGroup):
     """The group of all commands; error messages in it cannot control a terminal."""
 
     def list_commands(self, _ctx: Any) -> list[str]:
-        """Return the modules beside this one that are commands, by name."""
         modules = pkgutil.iter_modules([os.path.dirname(__file__)])
         return sorted(each.name for each in modules if not each.name.startswith("_"))
 
     def get_command(self, ctx: Any, name: str) -> Any:
-        """Import a command when it is used: it is the function that has the module's name."""
+        """Import a command when it is used: the function with the module's name."""
         if name not in self.list_commands(ctx):
             return None
         return getattr(importlib.import_module(f"{__package__}.{name}"), name)
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        """Read the arguments."""
         with _printable_errors():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
         with _printable_errors():
             return super().invoke(ctx)
 
 
 @contextmanager
 def _printable_errors() -> Iterator[None]:
-    """Spell out control characters in errors: a script may pass on names that others chose."""
+    """Escape control characters in errors: a script may pass on names that others chose."""
     try:
         yield
     except NoArgsIsHelpError:
@@ -64,7 +61,7 @@ def _printable_errors() -> Iterator[None]:
     message=f"%(prog)s %(version)s ({'compiled' if COMPILED else 'pure Python'})",
 )
 def koster() -> None:
-    """May this robot fetch this URL, and which line says so?
+    """May this crawler fetch this URL, and which line says so?
 
     Exit codes: 0 all is well, 1 something is not, 2 wrong usage, 3 something could not be read.
     """

@@ -1,4 +1,4 @@
-"""Sites that commands fetch the robots.txt of: many at a time, with progress for who looks."""
+"""Fetches the robots.txt files of sites for commands: many at a time, with a progress bar."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rich.progress import (
 
 from .. import origins
 from .._version import VERSION
-from ..access import read_as
+from ..access import with_dialect
 from ..errors import MissingExtraError
 from ..reports import screen
 
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: Sites that are fetched at a time.
+#: Concurrent fetches.
 _AT_ONCE = 20
 
-#: What is sent as the User-Agent header.
+#: The default User-Agent header.
 USER_AGENT = f"koster/{VERSION}"
 
-#: The exit code of a program that was told to stop, as shells have it (128 + SIGINT).
+#: The exit code of a program that Ctrl-C stopped, as shells have it (128 + SIGINT).
 INTERRUPTED = 130
 
 
 def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of those that fetch."""
+    """Add the options for fetching to a command."""
     for option in (
         click.option(
             "--timeout",
@@ -60,7 +60,7 @@ def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--cache",
             metavar="PATH",
-            help="Keep what is fetched in this file, and use what it has that still holds; also "
+            help="Cache fetched files in this file, and use the fresh ones it has; also "
             "redis://HOST:PORT/DB.",
         ),
         click.option(
@@ -68,7 +68,7 @@ def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default=USER_AGENT,
             show_default=True,
             metavar="TEXT",
-            help="What is sent as the User-Agent header; whose rules are asked is another matter.",
+            help="User-Agent header to send; it does not choose the rules.",
         ),
     ):
         command = option(command)
@@ -77,7 +77,7 @@ def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the options of those that fetch say."""
+    """The values of the options for fetching."""
 
     timeout: float
     cache: str | None
@@ -88,7 +88,7 @@ def origin_of(url: str) -> str:
     """Return the origin of a URL, as the clients read it.
 
     Raises:
-        UrlError: it belongs to no site.
+        UrlError: it has no origin.
     """
     try:
         from ..fetch import to_ascii
@@ -98,42 +98,44 @@ def origin_of(url: str) -> str:
     return str(origins.origin_of(url, to_ascii))
 
 
-def fetched(
+def fetch_all(
     sites: list[str], dialects: tuple[Dialect, ...], settings: Settings
 ) -> list[tuple[Outcome, ...]]:
-    """Fetch the robots.txt of sites, each for all dialects; in their order.
+    """Fetch the robots.txt files of sites; return one outcome per dialect for each, in order.
 
     Raises:
-        click.UsageError: an option is not what it must be.
+        click.UsageError: an option has an invalid value.
     """
     clients: dict[Statuses, RobotsClient] = {}
     try:
         for dialect in dialects:
-            # Dialects that read statuses alike share one fetch.
+            # Dialects with the same status policy share one fetch.
             if dialect.statuses not in clients:
                 clients[dialect.statuses] = _client(dialect, settings)
-        asked = [(client, site) for site in sites for client in clients.values()]
-        results = iter(_all(asked))
+        requests = [(client, site) for site in sites for client in clients.values()]
+        results = iter(_fetch_concurrently(requests))
     finally:
         for client in clients.values():
             client.close()
-    found = []
+    outcomes = []
     for _ in sites:
-        had = {statuses: next(results) for statuses in clients}
-        found.append(tuple(read_as(had[dialect.statuses], dialect) for dialect in dialects))
-    return found
+        by_statuses = {statuses: next(results) for statuses in clients}
+        outcomes.append(
+            tuple(with_dialect(by_statuses[dialect.statuses], dialect) for dialect in dialects)
+        )
+    return outcomes
 
 
 def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
-    """Make a client; without the extra that it needs, say so and exit.
+    """Return a client; exit with an error if the extra that it needs is missing.
 
     Raises:
-        click.UsageError: an option is not what it must be.
+        click.UsageError: an option has an invalid value.
     """
     try:
         from ..fetch import EventName, RobotsClient
 
-        def complain(event: Event) -> None:
+        def warn(event: Event) -> None:
             if event.name is EventName.CACHE_FAILED:
                 screen.complain(f"the cache is not used: {event.attributes['error.message']}")
 
@@ -143,7 +145,7 @@ def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
             timeout=settings.timeout,
             cache=settings.cache,
             at_once=_AT_ONCE,
-            on_event=complain,
+            on_event=warn,
         )
     except MissingExtraError as error:
         screen.complain(str(error))
@@ -152,11 +154,11 @@ def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
         raise click.UsageError(str(error)) from error
 
 
-def _all(asked: list[tuple[RobotsClient, str]]) -> list[Outcome]:
-    """Return the outcomes, which come from threads that nobody waits for when it is over."""
+def _fetch_concurrently(requests: list[tuple[RobotsClient, str]]) -> list[Outcome]:
+    """Return the outcomes. The threads are daemons, so that Ctrl-C need not wait for them."""
     todo: queue.SimpleQueue[int] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[int, Outcome | BaseException]] = queue.SimpleQueue()
-    for number in range(len(asked)):
+    for number in range(len(requests)):
         todo.put(number)
 
     def work() -> None:
@@ -165,25 +167,25 @@ def _all(asked: list[tuple[RobotsClient, str]]) -> list[Outcome]:
                 number = todo.get_nowait()
             except queue.Empty:
                 return
-            client, site = asked[number]
+            client, site = requests[number]
             try:
                 done.put((number, client.robots(site)))
-            except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+            except BaseException as error:  # noqa: BLE001 - raised again in the main thread
                 done.put((number, error))
 
-    for _ in range(min(_AT_ONCE, len(asked))):
+    for _ in range(min(_AT_ONCE, len(requests))):
         threading.Thread(target=work, daemon=True).start()
-    found: dict[int, Outcome] = {}
-    for _ in _with_progress(range(len(asked)), len(asked)):
+    outcomes: dict[int, Outcome] = {}
+    for _ in _with_progress(range(len(requests)), len(requests)):
         number, result = done.get()
         if isinstance(result, BaseException):
             raise result
-        found[number] = result
-    return [found[number] for number in range(len(asked))]
+        outcomes[number] = result
+    return [outcomes[number] for number in range(len(requests))]
 
 
 def _with_progress(steps: Iterable[int], total: int) -> Iterator[int]:
-    """Go through steps; on a terminal show how far it is, until it is done."""
+    """Iterate over steps; show a progress bar on a terminal."""
     console = Console(stderr=True)
     columns = (
         SpinnerColumn(),
@@ -199,7 +201,7 @@ def _with_progress(steps: Iterable[int], total: int) -> Iterator[int]:
 
 
 def stoppable(command: Callable[P, R]) -> Callable[P, R]:
-    """Make a command end cleanly when somebody stops it."""
+    """Make a command exit cleanly on Ctrl-C."""
 
     @wraps(command)
     def stopping(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -1,4 +1,4 @@
-"""What options are given: dialects and moments."""
+"""Types of options, dialects and times, and the options that several commands share."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 ALL = "all"
 
 
-def _beginning(names: Iterable[str], start: str) -> list[CompletionItem]:
-    """Return the names that begin so, in any case."""
+def _completions(names: Iterable[str], start: str) -> list[CompletionItem]:
     return [CompletionItem(name) for name in names if name.lower().startswith(start.lower())]
 
 
@@ -35,7 +34,7 @@ class DialectType(_ParamType):
     name = "name"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[Dialect, ...]:
-        """Return the dialects that are meant."""
+        """Return the dialects with this name."""
         if isinstance(value, tuple):
             return value
         if value.lower() == ALL:
@@ -43,11 +42,11 @@ class DialectType(_ParamType):
         try:
             return (dialect_named(value),)
         except UnknownDialectError as error:
-            self.fail(f"{error}, and {ALL}", param, ctx)
+            self.fail(f"{error} or {ALL}", param, ctx)
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
-        """Return the names that begin so."""
-        return _beginning((*DIALECTS, ALL), incomplete)
+        """Return the names that start with the incomplete value."""
+        return _completions((*DIALECTS, ALL), incomplete)
 
 
 class OneDialectType(_ParamType):
@@ -56,7 +55,7 @@ class OneDialectType(_ParamType):
     name = "name"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Dialect:
-        """Return the dialect that is meant."""
+        """Return the dialect with this name."""
         if isinstance(value, Dialect):
             return value
         try:
@@ -65,12 +64,12 @@ class OneDialectType(_ParamType):
             self.fail(str(error), param, ctx)
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
-        """Return the names that begin so."""
-        return _beginning(DIALECTS, incomplete)
+        """Return the names that start with the incomplete value."""
+        return _completions(DIALECTS, incomplete)
 
 
 def dialect_option(what: str) -> Callable[[F], F]:
-    """Return the option for one dialect; ``what`` says what it is for."""
+    """Return the option for one dialect; ``what`` begins its help."""
     return click.option(
         "--dialect",
         "-d",
@@ -82,8 +81,8 @@ def dialect_option(what: str) -> Callable[[F], F]:
     )
 
 
-def dialects_option(what: str, otherwise: str) -> Callable[[F], F]:
-    """Return the option for several dialects; ``otherwise`` ends the help."""
+def dialects_option(what: str, ending: str) -> Callable[[F], F]:
+    """Return the option for several dialects; ``what`` begins and ``ending`` ends its help."""
     return click.option(
         "--dialect",
         "-d",
@@ -91,12 +90,12 @@ def dialects_option(what: str, otherwise: str) -> Callable[[F], F]:
         type=DialectType(),
         multiple=True,
         metavar="NAME",
-        help=f"{what}: {', '.join(DIALECTS)}, or all{otherwise}",
+        help=f"{what}: {', '.join(DIALECTS)}, or all{ending}",
     )
 
 
 def format_option(result: type, what: str) -> Callable[[F], F]:
-    """Return the option for the format of a kind of result; ``what`` is its help."""
+    """Return the option for the format of a type of result; ``what`` is its help."""
     formats = formats_of(result)
     return click.option(
         "--format",
@@ -109,32 +108,31 @@ def format_option(result: type, what: str) -> Callable[[F], F]:
     )
 
 
-def flattened(dialects: Iterable[tuple[Dialect, ...]]) -> tuple[Dialect, ...]:
-    """Return the dialects that were named, each once."""
+def unique_dialects(dialects: Iterable[tuple[Dialect, ...]]) -> tuple[Dialect, ...]:
+    """Return the dialects of all options, each once."""
     return tuple(dict.fromkeys(each for some in dialects for each in some))
 
 
-class MomentType(_ParamType):
-    """A moment: ISO 8601, a time of today, or ``now``; without a time zone in UTC."""
+class TimeType(_ParamType):
+    """A date and time: ISO 8601, a time of today, or ``now``; UTC if it has no time zone."""
 
     name = "time"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
-        """Return the moment that is meant, with a time zone."""
+        """Return the date and time, with a time zone."""
         if isinstance(value, datetime):
             return value
         now = datetime.now(UTC).replace(microsecond=0)
         try:
-            moment = now if value.lower() == "now" else _moment(value, now)
+            moment = now if value.lower() == "now" else _parse_time(value, now)
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            # The next visit time may be a day later.
+            # The next visit time may be a day later: reject what would overflow there.
             return (moment + timedelta(days=2)).astimezone(UTC) - timedelta(days=2)
         except (ValueError, OverflowError):
-            self.fail(f"{value!r} is no time such as 2026-11-21T07:30, 07:30 or now", param, ctx)
+            self.fail(f"{value!r} is not a time; use 2026-11-21T07:30, 07:30 or now", param, ctx)
 
 
-def _moment(value: str, now: datetime) -> datetime:
-    """Read a date and time, or a time of the day that it is."""
+def _parse_time(value: str, now: datetime) -> datetime:
     try:
         return datetime.fromisoformat(value)
     except ValueError:

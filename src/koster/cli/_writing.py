@@ -1,4 +1,4 @@
-"""Files that commands replace: as a whole, with their attributes, and never a newer version."""
+"""Replaces files as a whole: attributes stay, and a version newer than the one read is kept."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def replace(path: str, body: bytes, before: Version | None = None) -> None:
     """Replace a file, or create it, as a whole or not at all.
 
     Mode, owner, group and extended attributes stay; a warning names those that cannot. ``before``
-    is the file as it was read: if it has changed since, it stays, and the new content is kept in a
-    file beside it. None: whatever is there is replaced.
+    is the version that was read: if the file has changed since, it stays, and the new content goes
+    to a file beside it. None replaces any version.
 
     Raises:
         UnreadableError: it cannot be written, or has changed.
@@ -41,7 +41,7 @@ def replace(path: str, body: bytes, before: Version | None = None) -> None:
         status = target.stat() if target.exists() else None
         if status is not None:
             _check_target(shown, target, status.st_mode)
-        new = _written_beside(target, body)
+        new = _write_beside(target, body)
         try:
             lost = _copy_attributes(target, status, new)
             now = None if before is None else _version_now(target)
@@ -61,17 +61,17 @@ def replace(path: str, body: bytes, before: Version | None = None) -> None:
 
 
 def _keep_both(shown: str, body: bytes, now: Version | None, new: str) -> None:
-    """Leave a file that has changed, and the new content beside it.
+    """Leave the changed file and the new content beside it.
 
     Raises:
-        UnreadableError: in any case but one: the file already has that content.
+        UnreadableError: always, unless the file already has that content.
     """
     if now is not None and now.content == body:
-        # As when it is named twice.
+        # The same file was named twice.
         os.unlink(new)
         return
     raise UnreadableError(
-        f"{shown}: changed on disk after koster read it, and was not overwritten; the new content "
+        f"{shown}: changed on disk after koster read it; not overwritten. The new content "
         f"is in {printable(new)}"
     )
 
@@ -87,10 +87,10 @@ def _as_unreadable(shown: str) -> Iterator[None]:
 
 
 def _check_target(shown: str, target: Path, mode: int) -> None:
-    """Refuse what is not a file, or may not be written.
+    """Check that a path is a regular file that can be written.
 
     Raises:
-        UnreadableError: it is such a thing.
+        UnreadableError: it is not.
     """
     if not stat.S_ISREG(mode):
         raise UnreadableError(f"{shown}: is not a regular file")
@@ -98,8 +98,8 @@ def _check_target(shown: str, target: Path, mode: int) -> None:
         raise UnreadableError(f"{shown}: Permission denied")
 
 
-def _written_beside(target: Path, body: bytes) -> str:
-    """Write a new file in the folder of another; return its path."""
+def _write_beside(target: Path, body: bytes) -> str:
+    """Write a temporary file in the folder of ``target``; return its path."""
     handle, name = tempfile.mkstemp(prefix=f"{target.name}.koster-", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -113,7 +113,7 @@ def _written_beside(target: Path, body: bytes) -> str:
 
 
 def _version_now(target: Path) -> Version:
-    """Return a file as it is now; as if it were missing if it cannot be read."""
+    """Return the current version of a file; an empty version if it cannot be read."""
     try:
         return _files.version_of(str(target))
     except UnreadableError:
@@ -121,7 +121,7 @@ def _version_now(target: Path) -> Version:
 
 
 def _copy_attributes(target: Path, status: os.stat_result | None, new: str) -> list[str]:
-    """Give a new file the attributes of the old one; return what cannot be kept, in words."""
+    """Give a new file the attributes of the old one; return those that failed, in words."""
     if status is None:
         os.chmod(new, _new_mode())
         return []
@@ -131,22 +131,25 @@ def _copy_attributes(target: Path, status: os.stat_result | None, new: str) -> l
         lost.append("its owner or group")
         mode &= ~_SET_ID
     lost += [f"the extended attribute {name}" for name in _copy_extended(target, new)]
-    # Last: a change of the owner, or of an access control list, changes the mode.
+    # Last: changing the owner or an access control list changes the mode.
     os.chmod(new, mode)
     return lost
 
 
 def _new_mode() -> int:
-    """Return the mode of a new file, as `open` would give it."""
+    """Return the mode that `open` gives a new file."""
     umask = os.umask(0)
     os.umask(umask)
     return 0o666 & ~umask
 
 
 def _copy_owner(status: os.stat_result, new: str) -> bool:
-    """Give a new file an owner and a group, or at least the group. Tells whether it has both."""
-    made = os.stat(new)
-    if not hasattr(os, "chown") or (made.st_uid, made.st_gid) == (status.st_uid, status.st_gid):
+    """Set owner and group, or at least the group; tell whether both are set."""
+    current = os.stat(new)
+    if not hasattr(os, "chown") or (current.st_uid, current.st_gid) == (
+        status.st_uid,
+        status.st_gid,
+    ):
         return True
     for owner in (status.st_uid, -1):
         with suppress(OSError):
@@ -156,7 +159,7 @@ def _copy_owner(status: os.stat_result, new: str) -> bool:
 
 
 def _copy_extended(target: Path, new: str) -> list[str]:
-    """Give a new file the extended attributes of the old one; return those that it cannot have.
+    """Copy extended attributes; return those that failed.
 
     Some need privileges, such as those of Linux's security modules.
     """
@@ -165,7 +168,7 @@ def _copy_extended(target: Path, new: str) -> list[str]:
     try:
         names = os.listxattr(target)
     except OSError:
-        # This file system has none.
+        # The file system does not support them.
         return []
     lost = []
     for name in names:

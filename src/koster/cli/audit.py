@@ -1,4 +1,4 @@
-"""``koster audit``: the known crawlers against a robots.txt, by what they fetch pages for."""
+"""``koster audit``: what a robots.txt allows the known crawlers, by purpose."""
 
 from __future__ import annotations
 
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
 @click.command(options_metavar="[OPTIONS]")
 @click.argument("robots")
-@click.option(
-    "--site", metavar="NAME", help="The site's name, for the title; else that of the file."
-)
-@click.option("--all", "has_all", is_flag=True, help="Print a row for each crawler, also as text.")
+@click.option("--site", metavar="NAME", help="The site's name, for the title; default: the file's.")
+@click.option("--all", "has_all", is_flag=True, help="Print a row for each crawler in text, too.")
 @dialect_option("How to read the file")
 @format_option(Audited, "How to print it; html is one page with a picture, for a report.")
 @_sites.fetching_options
@@ -42,7 +40,7 @@ def audit(
     cache: str | None,
     user_agent: str,
 ) -> None:
-    """Say what known crawlers may fetch: search engines, assistants, training crawlers and more.
+    """Show what known crawlers may fetch: search engines, assistants, training crawlers and more.
 
     ROBOTS is a robots.txt, - for standard input, or the address of a site.
 
@@ -51,17 +49,18 @@ def audit(
     Exit codes: 0 done, 2 wrong usage, 3 the file could not be read.
     """
     settings = _sites.Settings(timeout, cache, user_agent)
-    inputs, troubles = _inputs.read_all((robots,), settings, dialect)
-    if troubles:
+    inputs, errors = _inputs.read_all((robots,), settings, dialect)
+    if errors:
         sys.exit(3)
-    (given,) = inputs
-    _inputs.warn_of_no_text(given)
+    (source,) = inputs
+    _inputs.warn_if_unreadable(source)
     try:
-        found = auditing.audit(parse(given.body, dialect))
+        result = auditing.audit(parse(source.body, dialect))
     except MissingExtraError as error:
         screen.complain(str(error))
         sys.exit(2)
-    title = site or given.name
-    made = f"{date.today()}, by koster {VERSION}, read as {dialect}"
-    source = made if title == given.name else f"{given.name}, {made}"
-    render(Audited(found, title, source, dialect.name, has_all), form)
+    title = site or source.name
+    provenance = f"{date.today()}, by koster {VERSION}, read as {dialect}"
+    if title != source.name:
+        provenance = f"{source.name}, {provenance}"
+    render(Audited(result, title, provenance, dialect.name, has_all), form)

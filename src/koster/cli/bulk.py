@@ -10,10 +10,10 @@ import rich_click as click
 
 from ..crawlers import known
 from ..errors import KosterError, MissingExtraError, UnreadableError
-from ..expectations import ExpectationsError, robots_meant
+from ..expectations import ExpectationsError, expand_agent
 from ..reports import screen
 from ..reports.bulk import Shares, as_csv, as_page
-from ..reports.plain import counted, printable
+from ..reports.plain import count_noun, printable
 from ..reports.registry import render
 from . import _files, _sites, _writing
 from ._types import dialect_option
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from ..bulk.runs import Input
     from ..dialects import Dialect
 
-#: Bad records of an input that are printed; the shard lists more.
-_PRINTED = 3
+#: Bad records to print for each input; the shard lists more.
+_MAX_PRINTED = 3
 
-#: Who is meant by ``--agents known``.
+#: The value of ``--agents`` for all known crawlers.
 _KNOWN = "known"
 
 
 @click.group()
 def bulk() -> None:
-    """Ask about whole archives: WARC files, Parquet, JSON lines and CSV, on all cores.
+    """Answer questions about whole archives: WARC files, Parquet, JSON lines and CSV, on all cores.
 
-    The answers are a folder of Parquet files, one for each input. A run that was killed goes on
-    where it was.
+    The answers are a folder of Parquet files, one for each input. After an interruption, the
+    same command resumes.
 
     Exit codes: 0 all was read, 1 some records could not be read, 2 wrong usage, 3 an input could
     not be read or the answers not be written.
@@ -45,22 +45,22 @@ def bulk() -> None:
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of all of these."""
+    """Add the options that all of these commands share."""
     for option in (
         _sites.stoppable,
-        click.option("--quiet", "-q", is_flag=True, help="Print troubles alone."),
+        click.option("--quiet", "-q", is_flag=True, help="Show only errors."),
         click.option(
             "--jobs",
             "-j",
             type=click.IntRange(1, 1024),
             metavar="N",
-            help="How many cores to use; all of them, unless it is said.",
+            help="How many cores to use. Default: all.",
         ),
         click.option(
             "--body",
             metavar="COLUMN",
-            help="The column of robots.txt files in tables: body, text, content, robots_txt or "
-            "robots, unless it is said.",
+            help="The column of robots.txt files in tables. Default: body, text, content, "
+            "robots_txt or robots.",
         ),
         dialect_option("How to read the files"),
         click.option(
@@ -69,7 +69,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
             required=True,
             type=click.Path(file_okay=False),
             metavar="OUT.parquet",
-            help="The folder for the answers, which engines read as one table.",
+            help="The folder for the answers, which query engines read as one table.",
         ),
         click.argument("inputs", nargs=-1, required=True, metavar="INPUT..."),
     ):
@@ -78,7 +78,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that say who asks."""
+    """Add the options for agents to a command."""
     for option in (
         click.option(
             "--agents",
@@ -93,8 +93,8 @@ def _agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "agents",
             multiple=True,
             metavar="NAME",
-            help="Who asks: a product token, a User-Agent header, or as @training all known "
-            "crawlers with a purpose. Repeatable.",
+            help="A product token, a User-Agent header, or all known crawlers with a purpose, such "
+            "as @training. Repeatable.",
         ),
     ):
         command = option(command)
@@ -114,7 +114,7 @@ def classify(
     jobs: int | None,
     quiet: bool,
 ) -> None:
-    """Say how much of each site is disallowed for each agent: all, some or none.
+    """Find how much of each site is disallowed for each agent: all, some or none.
 
     INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them. The answers are in the
     column robots: a list with agent, written (a group names it), effective and line.
@@ -125,12 +125,12 @@ def classify(
     not be read or the answers not be written.
     """
     runs = _runs()
-    asked = _asked(agents, lists)
-    if not asked:
-        raise click.UsageError("name somebody who asks: --agent NAME, or --agents known")
+    all_agents = _all_agents(agents, lists)
+    if not all_agents:
+        raise click.UsageError("no agents given: use --agent NAME, or --agents known")
     columns = runs.Columns(body=body)
-    question = runs.Question("classify", asked, dialect=dialect.name, columns=columns)
-    _run(question, *_found(inputs), output, jobs, is_quiet=quiet)
+    question = runs.Question("classify", all_agents, dialect=dialect.name, columns=columns)
+    _run(question, *_find_inputs(inputs), output, jobs, is_quiet=quiet)
 
 
 @bulk.command(options_metavar="[OPTIONS]")
@@ -141,15 +141,13 @@ def classify(
     "urls",
     multiple=True,
     metavar="URL",
-    help="A URL, or a path, that is asked of every site, in place of a column. Repeatable.",
+    help="A URL or path to decide for every site, in place of a column. Repeatable.",
 )
-@click.option(
-    "--url-column", metavar="COLUMN", help="The column of URLs in tables: url, unless it is said."
-)
+@click.option("--url-column", metavar="COLUMN", help="The column of URLs in tables. Default: url.")
 @click.option(
     "--agent-column",
     metavar="COLUMN",
-    help="The column of agents in tables: agent, unless it or an agent is said.",
+    help="The column of agents in tables. Default: agent.",
 )
 def decide(
     inputs: Sequence[str],
@@ -164,7 +162,7 @@ def decide(
     jobs: int | None,
     quiet: bool,
 ) -> None:
-    """Say of each row whether an agent may fetch a URL, and which line says so.
+    """Decide for each row whether an agent may fetch a URL, and by which line.
 
     INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them. The answers are in the
     column decision: allowed, reason, line and pattern.
@@ -175,24 +173,24 @@ def decide(
     not be read or the answers not be written.
     """
     runs = _runs()
-    asked = _asked(agents, lists)
+    all_agents = _all_agents(agents, lists)
     if urls and url_column:
-        raise click.UsageError("--url or --url-column, not both")
-    if asked and agent_column:
-        raise click.UsageError("--agent or --agent-column, not both")
+        raise click.UsageError("--url and --url-column cannot be used together")
+    if all_agents and agent_column:
+        raise click.UsageError("--agent and --agent-column cannot be used together")
     columns = runs.Columns(
         body=body,
         url=None if urls else url_column or "url",
-        agent=None if asked else agent_column or "agent",
+        agent=None if all_agents else agent_column or "agent",
     )
-    found, troubles = _found(inputs)
+    found, errors = _find_inputs(inputs)
     if any(each.kind == "warc" for each in found):
         if not urls:
-            raise click.UsageError("which URLs of each site? An archive needs --url, as in --url /")
-        if not asked:
-            raise click.UsageError("who asks? An archive needs --agent NAME, or --agents known")
-    question = runs.Question("decide", asked, tuple(urls), dialect.name, columns)
-    _run(question, found, troubles, output, jobs, is_quiet=quiet)
+            raise click.UsageError("no URLs given: archives need --url, such as --url /")
+        if not all_agents:
+            raise click.UsageError("no agents given: archives need --agent NAME, or --agents known")
+    question = runs.Question("decide", all_agents, tuple(urls), dialect.name, columns)
+    _run(question, found, errors, output, jobs, is_quiet=quiet)
 
 
 @bulk.command(options_metavar="[OPTIONS]")
@@ -205,7 +203,7 @@ def facts(
     jobs: int | None,
     quiet: bool,
 ) -> None:
-    """Say what stands in each file: groups, agents, sitemaps, delays, preferences, odd things.
+    """Extract facts from each file: groups, agents, sitemaps, delays, preferences, findings.
 
     INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them. The answers are in the
     column facts.
@@ -217,15 +215,15 @@ def facts(
     """
     runs = _runs()
     question = runs.Question("facts", dialect=dialect.name, columns=runs.Columns(body=body))
-    _run(question, *_found(inputs), output, jobs, is_quiet=quiet)
+    _run(question, *_find_inputs(inputs), output, jobs, is_quiet=quiet)
 
 
-def _asked(agents: Sequence[str], lists: Sequence[str]) -> tuple[str, ...]:
-    """Return who asks, each once."""
+def _all_agents(agents: Sequence[str], lists: Sequence[str]) -> tuple[str, ...]:
+    """Return the agents of all options, each once."""
     found: list[str] = []
     try:
         for agent in agents:
-            found += robots_meant(agent)
+            found += expand_agent(agent)
         for path in lists:
             if path == _KNOWN:
                 found += [each.token for each in known()]
@@ -239,14 +237,18 @@ def _asked(agents: Sequence[str], lists: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _found(paths: Sequence[str]) -> tuple[list[Input], list[str]]:
-    """Return the inputs that are meant, and why others cannot be read."""
-    troubles: list[str] = []
-    return _runs().find_inputs(paths, troubles), troubles
+def _find_inputs(paths: Sequence[str]) -> tuple[list[Input], list[str]]:
+    """Return the inputs, and an error for each path that is not one."""
+    errors: list[str] = []
+    return _runs().find_inputs(paths, errors), errors
 
 
 def _runs() -> Any:
-    """Return `koster.bulk.runs`, or say what it needs."""
+    """Import `koster.bulk.runs`.
+
+    Raises:
+        click.UsageError: an extra is missing.
+    """
     try:
         from ..bulk import runs
     except MissingExtraError as error:
@@ -262,16 +264,16 @@ def _fail(why: str) -> NoReturn:
 def _run(
     question: runs.Question,
     inputs: list[Input],
-    troubles: list[str],
+    errors: list[str],
     output: str,
     jobs: int | None,
     *,
     is_quiet: bool,
 ) -> None:
-    """Ask, tell what became of it, and exit with its code."""
+    """Answer the question, print a summary, and exit with its code."""
     runs = _runs()
-    for trouble in troubles:
-        screen.complain(trouble)
+    for error in errors:
+        screen.complain(error)
     if not inputs:
         sys.exit(3)
     try:
@@ -281,44 +283,46 @@ def _run(
         raise click.UsageError(printable(str(error))) from error
     except KosterError as error:
         _fail(str(error))
-    _tell(done, output, is_quiet=is_quiet)
+    _print_summary(done, output, is_quiet=is_quiet)
     if len({each.kind for each in inputs}) > 1 and not is_quiet:
         print("Inputs of several kinds have shards with other columns: read them by name")
-    sys.exit(3 if troubles or done.failed else 1 if done.bad else 0)
+    sys.exit(3 if errors or done.failed else 1 if done.bad else 0)
 
 
-def _tell(done: runs.Run, output: str, *, is_quiet: bool) -> None:
-    """Print what a run did, and what it could not."""
+def _print_summary(done: runs.Run, output: str, *, is_quiet: bool) -> None:
+    """Print the errors and totals of a run."""
     for each in done.shards:
         if each.why is not None:
             screen.complain(each.why)
-        for what in each.listed[:_PRINTED]:
+        for what in each.listed[:_MAX_PRINTED]:
             screen.complain(f"{each.input}: {what}")
-        if each.bad > _PRINTED:
-            more = counted(each.bad - _PRINTED, "more record")
+        if each.bad > _MAX_PRINTED:
+            more = count_noun(each.bad - _MAX_PRINTED, "more record")
             screen.complain(f"{each.input}: {more} that could not be read")
     if is_quiet:
         return
-    there = [each for each in done.shards if each.why is None]
-    new = sum(each.is_new for each in there)
-    rows = sum(each.rows for each in there if each.is_new)
+    complete = [each for each in done.shards if each.why is None]
+    new = sum(each.is_new for each in complete)
+    rows = sum(each.rows for each in complete if each.is_new)
     rate = f", {rows / done.seconds:,.0f} a second" if rows and done.seconds else ""
-    if there:
-        where = f"{counted(len(there), 'input')} in {printable(output)}"
-        print(f"{counted(done.rows, 'answer')} from {where}")
-        print(f"{rows:,} of them new, from {counted(new, 'input')}, in {done.seconds:,.1f} s{rate}")
+    if complete:
+        where = f"{count_noun(len(complete), 'input')} in {printable(output)}"
+        print(f"{count_noun(done.rows, 'answer')} from {where}")
+        print(
+            f"{rows:,} of them new, from {count_noun(new, 'input')}, in {done.seconds:,.1f} s{rate}"
+        )
     if done.bad:
-        print(f"{counted(done.bad, 'record')} could not be read")
+        print(f"{count_noun(done.bad, 'record')} could not be read")
     if done.failed:
-        print(f"no answers from {counted(len(done.failed), 'input')}")
+        print(f"no answers from {count_noun(len(done.failed), 'input')}")
     if done.others:
-        others = counted(done.others, "more shard")
+        others = count_noun(done.others, "more shard")
         print(f"{others} in the folder, of inputs that were not named this time")
 
 
 @contextmanager
 def _progress(inputs: list[Input], *, is_quiet: bool) -> Iterator[Any]:
-    """Show how far the run is, to who looks: bytes read, their rate, and the time that is left."""
+    """Show a progress bar on a terminal; yield the function that updates it, or None."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -346,10 +350,10 @@ def _progress(inputs: list[Input], *, is_quiet: bool) -> Iterator[Any]:
     with bar:
         task = bar.add_task("", total=total, rows=0)
 
-        def note(places: list[int], rows: list[int]) -> None:
+        def update(places: list[int], rows: list[int]) -> None:
             bar.update(task, completed=sum(places), rows=sum(rows))
 
-        yield note
+        yield update
 
 
 @bulk.command(options_metavar="[OPTIONS]")
@@ -361,16 +365,16 @@ def _progress(inputs: list[Input], *, is_quiet: bool) -> Iterator[Any]:
     default="report.html",
     show_default=True,
     metavar="FILE",
-    help="Where the page goes.",
+    help="Write the page to this file.",
 )
-@click.option("--csv", "table", metavar="FILE", help="Where the numbers go, besides.")
+@click.option("--csv", "table", metavar="FILE", help="Write the numbers to this file, too.")
 @click.option("--title", default="Who is shut out", show_default=True, help="The page's title.")
 @_sites.stoppable
 def report(answers: str, output: str, table: str | None, title: str) -> None:
-    """Make a page, with pictures, of what classify found, and the numbers as CSV.
+    """Make a page with charts from the answers of classify, and optionally CSV.
 
-    How many sites disallow each crawler, all or in part, by what it fetches for, and crawl by crawl
-    where there are several.
+    It shows how many sites disallow each crawler, fully or partly, by the crawler's purpose, and
+    for each crawl if there are several.
 
     Example: koster bulk report classified.parquet -o report.html --csv numbers.csv
 
@@ -385,12 +389,12 @@ def report(answers: str, output: str, table: str | None, title: str) -> None:
 
     try:
         found = reports.report(answers)
-        bad = f", {counted(found.bad, 'record')} of which could not be read" if found.bad else ""
-        made = (
-            f"{answers} ({counted(found.inputs, 'input')}{bad}), {date.today()}, "
+        bad = f", {count_noun(found.bad, 'record')} of which could not be read" if found.bad else ""
+        provenance = (
+            f"{answers} ({count_noun(found.inputs, 'input')}{bad}), {date.today()}, "
             f"by koster {__version__}, read as {found.dialect}"
         )
-        shares = Shares(found, title, made)
+        shares = Shares(found, title, provenance)
         _writing.replace(output, as_page(shares).encode("utf-8"))
         if table:
             _writing.replace(table, as_csv(found).encode("utf-8"))

@@ -1,4 +1,4 @@
-"""``koster check``: may these robots fetch these URLs, and which line says so?"""
+"""``koster check``: may these crawlers fetch these URLs, and which line says so?"""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ..reports.plain import printable
 from ..reports.registry import render
 from ..robots import parse
 from . import _files, _inputs, _sites
-from ._types import MomentType, dialects_option, flattened, format_option
+from ._types import TimeType, dialects_option, format_option, unique_dialects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-_EVERYBODY = "*"
+_ANY_AGENT = "*"
 
 #: The address of a site, or of its robots.txt.
 _IS_SITE = re.compile(r"[^/]*//[^/?#]*(/|/robots\.txt)?\Z")
@@ -38,7 +38,7 @@ _IS_SITE = re.compile(r"[^/]*//[^/?#]*(/|/robots\.txt)?\Z")
     "paths",
     multiple=True,
     metavar="FILE",
-    help="The robots.txt to ask in place of each site's own: a file, - for standard input, or "
+    help="The robots.txt to use in place of each site's own: a file, - for standard input, or "
     "the address of a site. Repeatable.",
 )
 @click.option(
@@ -47,8 +47,8 @@ _IS_SITE = re.compile(r"[^/]*//[^/?#]*(/|/robots\.txt)?\Z")
     "agents",
     multiple=True,
     metavar="NAME",
-    help="The robot: a product token or a whole User-Agent header (GOOGLE: the token alone). "
-    "Repeatable; without it, everybody (*).",
+    help="The crawler: a product token or a User-Agent header (GOOGLE: only a token). "
+    "Repeatable; default: * (crawlers without a group of their own).",
 )
 @click.option(
     "--urls",
@@ -57,13 +57,13 @@ _IS_SITE = re.compile(r"[^/]*//[^/?#]*(/|/robots\.txt)?\Z")
     metavar="FILE",
     help="A file with more URLs, one a line; - for standard input. Repeatable.",
 )
-@dialects_option("How to read the file", f", side by side. Repeatable; without it, {RFC9309}.")
+@dialects_option("How to read the file", f", side by side. Repeatable; default: {RFC9309}.")
 @click.option(
     "--at",
     "moment",
-    type=MomentType(),
+    type=TimeType(),
     metavar="TIME",
-    help="Ask about visit times and rates, too, at this time: ISO 8601, HH:MM, or now; UTC.",
+    help="Show visit times and rates, too, at this time: ISO 8601, HH:MM, or now; UTC.",
 )
 @format_option(Answers, "How to print the answers.")
 @_sites.fetching_options
@@ -80,30 +80,30 @@ def check(
     cache: str | None,
     user_agent: str,
 ) -> None:
-    """May these robots fetch these URLs, and which line says so?
+    """May these crawlers fetch these URLs, and which line says so?
 
-    Each URL's own site is asked for its robots.txt. With --robots a file is asked in its place, and
+    The robots.txt of each URL's own site is fetched. With --robots a file is used in its place, and
     a URL may be a path such as /private?x=1.
 
     Examples: koster check --agent FooBot https://example.com/private; koster check --robots
     robots.txt --agent FooBot /private
 
     Exit codes: 0 all allowed, 1 something disallowed, 2 wrong usage, 3 something could not be
-    read; the rest is done all the same.
+    read; the rest is answered.
     """
     _check_usage(urls, paths, lists)
-    chosen = flattened(dialects) or (RFC9309,)
-    more, complete = _gather(_files.read_lines, lists)
-    asked = (*map(_files.bytes_escaped, urls), *(url for _, lines in more for url in lines))
-    who = agents or (_EVERYBODY,)
+    chosen = unique_dialects(dialects) or (RFC9309,)
+    files, complete = _read_each(_files.read_lines, lists)
+    all_urls = (*map(_files.escape_surrogates, urls), *(url for _, lines in files for url in lines))
+    agents = agents or (_ANY_AGENT,)
     settings = _sites.Settings(timeout, cache, user_agent)
     if paths:
-        _warn_about(urls)
-        questions, all_read = _about_files(paths, chosen, settings, who, asked)
+        _warn_without_scheme(urls)
+        questions, all_read = _questions_for_files(paths, chosen, settings, agents, all_urls)
     else:
-        questions, all_read = _about_sites(chosen, settings, who, asked, urls)
-    if not asked:
-        screen.complain("there are no URLs to ask about")
+        questions, all_read = _questions_for_sites(chosen, settings, agents, all_urls, urls)
+    if not all_urls:
+        screen.complain("no URLs to check")
     tally = Tally(answers(questions))
     render(Answers(tally, questions, moment), form)
     if not (complete and all_read):
@@ -112,62 +112,62 @@ def check(
 
 
 def _check_usage(urls: tuple[str, ...], paths: tuple[str, ...], lists: tuple[str, ...]) -> None:
-    """Complain about what cannot be done.
+    """Check arguments and options.
 
     Raises:
-        click.UsageError: with what is wrong.
+        click.UsageError: they do not go together.
     """
     if not urls and not lists:
-        raise click.UsageError("nothing to ask: give URLs, or a file of them with --urls FILE")
+        raise click.UsageError("no URLs given: name them, or a file of them with --urls FILE")
     if (*paths, *lists).count(_files.STDIN) > 1:
         raise click.UsageError("standard input (-) can be read only once")
 
 
-def _warn_about(urls: tuple[str, ...]) -> None:
-    """Say what was hardly meant: a host without a scheme."""
+def _warn_without_scheme(urls: tuple[str, ...]) -> None:
+    """Warn of paths that are probably hosts without a scheme."""
     for url in urls:
         if not url.startswith(("/", "*", "?")) and "://" not in url:
-            screen.complain(f"{url}: has no scheme, and is read as the path /{url}")
+            screen.complain(f"{url}: has no scheme; read as the path /{url}")
 
 
-def _about_files(
+def _questions_for_files(
     paths: tuple[str, ...],
     dialects: tuple[Dialect, ...],
     settings: _sites.Settings,
     agents: tuple[str, ...],
     urls: tuple[str, ...],
 ) -> tuple[list[Question], bool]:
-    """Ask files about all URLs. Tells whether all could be read."""
+    """Return a question about all URLs for each file, and whether all files could be read."""
     questions = []
     complete = True
     for path in paths:
         if path.lower().startswith(("https://", "http://")):
             if not _IS_SITE.match(path):
-                screen.complain(f"{path}: a site's robots.txt is at /robots.txt, which is asked")
-            found, had = _about_sites(dialects, settings, agents, (path,), (path,))
+                screen.complain(f"{path}: a site's robots.txt is at /robots.txt; using that")
+            found, is_read = _questions_for_sites(dialects, settings, agents, (path,), (path,))
             questions += [replace(question, urls=urls, own_name="") for question in found]
-            complete = complete and had
+            complete = complete and is_read
             continue
-        files, had = _gather(_inputs.read_file, (path,))
-        complete = complete and had
-        for name, given in files:
-            _inputs.warn_of_no_text(given)
-            readings = tuple(Reading(parse(given.body, dialect)) for dialect in dialects)
+        files, is_read = _read_each(_inputs.read_file, (path,))
+        complete = complete and is_read
+        for name, file in files:
+            _inputs.warn_if_unreadable(file)
+            readings = tuple(Reading(parse(file.body, dialect)) for dialect in dialects)
             questions.append(Question(_files.shown_name(name), readings, agents, urls))
     return questions, complete
 
 
-def _about_sites(
+def _questions_for_sites(
     dialects: tuple[Dialect, ...],
     settings: _sites.Settings,
     agents: tuple[str, ...],
     urls: tuple[str, ...],
-    typed: tuple[str, ...],
+    arguments: tuple[str, ...],
 ) -> tuple[list[Question], bool]:
-    """Ask each URL's own site. Tells whether all could be read.
+    """Return a question for each site, and whether all files could be read.
 
     Raises:
-        click.UsageError: one that was typed belongs to no site.
+        click.UsageError: a URL in ``arguments`` has no origin. In a file that is only an error.
     """
     sites: dict[str, list[str]] = {}
     complete = True
@@ -175,34 +175,36 @@ def _about_sites(
         try:
             sites.setdefault(_sites.origin_of(url), []).append(url)
         except UrlError as error:
-            if url in typed:
+            if url in arguments:
                 raise click.UsageError(_hint(url, error)) from error
             screen.complain(str(error))
             complete = False
     questions = []
-    for outcomes, asked in zip(
-        _sites.fetched(list(sites), dialects, settings), sites.values(), strict=True
+    for outcomes, site_urls in zip(
+        _sites.fetch_all(list(sites), dialects, settings), sites.values(), strict=True
     ):
         readings = tuple(map(reading_of, outcomes))
         url = outcomes[0].url
-        own = "robots.txt" if url == f"{outcomes[0].origin}/robots.txt" else url
-        questions.append(Question(printable(url), readings, agents, tuple(asked), own))
+        own_name = "robots.txt" if url == f"{outcomes[0].origin}/robots.txt" else url
+        questions.append(Question(printable(url), readings, agents, tuple(site_urls), own_name))
         complete = complete and not any(each.reason is Reason.UNREACHABLE for each in outcomes)
     return questions, complete
 
 
 def _hint(url: str, error: UrlError) -> str:
-    """Return what may be meant by what belongs to no site."""
+    """Return the error for a URL without an origin, with what was probably meant."""
     if url == _files.STDIN:
         return "to read URLs from standard input: --urls -"
-    file = "to ask a file about paths, name it with --robots FILE"
+    file = "to check paths against a file, use --robots FILE"
     if "://" in url or url.startswith(("/", ".", "?", "*")):
         return f"{error}; {file}"
-    return f"{url} has no scheme: is it https://{url}? Else, {file}"
+    return f"{url} has no scheme. Did you mean https://{url}? Or, {file}"
 
 
-def _gather(read: Callable[[str], Any], paths: Iterable[str]) -> tuple[list[tuple[str, Any]], bool]:
-    """Read files; complain about those that cannot be read. Tells whether all could."""
+def _read_each(
+    read: Callable[[str], Any], paths: Iterable[str]
+) -> tuple[list[tuple[str, Any]], bool]:
+    """Read files; print an error for each that fails. Also returns whether none did."""
     found = []
     complete = True
     for path in paths:

@@ -1,4 +1,4 @@
-"""``koster compose``: a robots.txt from what its author wants."""
+"""``koster compose``: writes a robots.txt from its author's intentions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ._files import Version
 
 _TOKEN = re.compile(r"[A-Za-z0-9._-]+(?: [A-Za-z0-9._-]+)*")
-_SAYS = click.Choice([composing.ALLOW, composing.DISALLOW])
+_ACCESS = click.Choice([composing.ALLOW, composing.DISALLOW])
 
 
 def _option_of(purpose: Purpose) -> str:
@@ -36,50 +36,50 @@ def _option_of(purpose: Purpose) -> str:
 
 
 def _purpose_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command an option for each purpose."""
+    """Add an option for each purpose to a command."""
     for purpose in reversed(Purpose):
         name = _option_of(purpose)
         command = click.option(
             f"--{name.replace('_', '-')}",
             name,
-            type=_SAYS,
-            help=f"Whether crawlers for {purpose.value} may.",
+            type=_ACCESS,
+            help=f"Allow or disallow crawlers for {purpose.value}.",
         )(command)
     return command
 
 
 @click.command(options_metavar="[OPTIONS]")
 @_purpose_options
-@click.option("--others", type=_SAYS, help="Whether everybody else may.")
+@click.option("--others", type=_ACCESS, help="Allow or disallow all other crawlers.")
 @click.option(
     "--close",
     "closed",
     multiple=True,
     metavar="PATH",
-    help="A path that nobody may fetch, such as /cart/. Repeatable.",
+    help="A path to disallow for all crawlers, such as /cart/. Repeatable.",
 )
 @click.option(
     "--open",
     "opened",
     multiple=True,
     metavar="PATH",
-    help="A path that all may fetch who may, though a wider one is closed. Repeatable.",
+    help="A path to allow within a closed one, for crawlers that are allowed. Repeatable.",
 )
 @click.option(
-    "--allow", "allowed", multiple=True, metavar="NAME", help="A crawler that may. Repeatable."
+    "--allow", "allowed", multiple=True, metavar="NAME", help="A crawler to allow. Repeatable."
 )
 @click.option(
     "--disallow",
     "disallowed",
     multiple=True,
     metavar="NAME",
-    help="A crawler that may not, whatever it fetches pages for. Repeatable.",
+    help="A crawler to disallow, whatever its purpose. Repeatable.",
 )
 @click.option(
     "--delay",
     type=click.FloatRange(0, 86400),
     metavar="SECONDS",
-    help="The Crawl-delay to say.",
+    help="The Crawl-delay for the crawlers that are allowed.",
 )
 @click.option("--sitemap", "sitemaps", multiple=True, metavar="URL", help="A sitemap. Repeatable.")
 @click.option(
@@ -92,16 +92,15 @@ def _purpose_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--keep",
     metavar="OLD",
-    help="Keep all of this robots.txt that is not contradicted: a file, - for standard input, or "
+    help="Keep all of this robots.txt that does not conflict: a file, - for standard input, or "
     "the address of a site.",
 )
 @click.option(
     "--write",
     metavar="FILE",
-    help="Write it into this file, as a whole, and not to standard output; it may be that of "
-    "--keep.",
+    help="Replace this file instead of writing to standard output; it may be the file of --keep.",
 )
-@click.option("--quiet", is_flag=True, help="Print the file alone, without the audit.")
+@click.option("--quiet", is_flag=True, help="Print only the file, without the audit.")
 @_sites.fetching_options
 @_sites.stoppable
 def compose(
@@ -124,16 +123,16 @@ def compose(
 ) -> None:
     """Write a robots.txt from what you want, with the known crawlers by name.
 
-    The file goes to standard output; what it changes, and who then may, to standard error.
+    The file goes to standard output; the audit, and what changes, to standard error.
 
     Example: koster compose --training disallow --dataset disallow --close /cart/ > robots.txt
 
     Exit codes: 0 done, 2 wrong usage, 3 a file could not be read or written, or changed on disk in
     the meantime.
     """
-    said = {purpose: purposes[_option_of(purpose)] for purpose in Purpose}
+    by_purpose = {purpose: purposes[_option_of(purpose)] for purpose in Purpose}
     wanted = composing.Intentions(
-        purposes={purpose: each for purpose, each in said.items() if each is not None},
+        purposes={purpose: each for purpose, each in by_purpose.items() if each is not None},
         names={
             **dict.fromkeys(allowed, composing.ALLOW),
             **dict.fromkeys(disallowed, composing.DISALLOW),
@@ -145,47 +144,47 @@ def compose(
         sitemaps=sitemaps,
         signals=signals,
     )
-    _check(wanted)
+    _check_intentions(wanted)
     try:
-        # Before anything is read: what is there now may be written over, and nothing newer.
+        # Before anything is read: only this version may be overwritten, not a newer one.
         before = None if write is None else _files.version_of(write)
-        old = b"" if keep is None else _kept(keep, _sites.Settings(timeout, cache, user_agent))
-        made = composing.compose(wanted, old)
-        _put(made.body, write, before)
+        old = b"" if keep is None else _read_old(keep, _sites.Settings(timeout, cache, user_agent))
+        composed = composing.compose(wanted, old)
+        _write(composed.body, write, before)
     except MissingExtraError as error:
         screen.complain(str(error))
         sys.exit(2)
     except UnreadableError as error:
         screen.complain(str(error))
         sys.exit(3)
-    for decision in made.left_open:
+    for decision in composed.left_open:
         screen.complain(
-            f"{decision.rule} still lets {decision.agent} fetch {decision.url}, which was to be "
-            "closed: it is about more than that"
+            f"{decision.url} stays open to {decision.agent}: {decision.rule} allows more than that "
+            "path, and was kept"
         )
     if not quiet:
-        _explain(made, keep is not None)
+        _explain(composed, keep is not None)
 
 
-def _kept(path: str, settings: _sites.Settings) -> bytes:
-    """Return the file that is kept, as UTF-8.
+def _read_old(path: str, settings: _sites.Settings) -> bytes:
+    """Return the file of --keep, as UTF-8.
 
     Raises:
-        UnreadableError: it cannot be read, or no rule in it can be.
+        UnreadableError: it cannot be read, or has no rules to read.
     """
-    given = _inputs.read_one(path, settings)
-    _inputs.check_rewritable(given, (RFC9309, GOOGLE))
-    if given.charset:
-        was = _inputs.charset_name(given)
-        screen.complain(f"{given.name}: is in {was}; the new file is in UTF-8")
-    return given.body
+    old = _inputs.read_one(path, settings)
+    _inputs.check_rewritable(old, (RFC9309, GOOGLE))
+    if old.charset:
+        charset = _inputs.charset_name(old)
+        screen.complain(f"{old.name}: is in {charset}; the new file is in UTF-8")
+    return old.body
 
 
-def _put(body: bytes, path: str | None, before: Version | None) -> None:
-    """Write the file to standard output, or over the file that was there ``before``.
+def _write(body: bytes, path: str | None, before: Version | None) -> None:
+    """Write the file to standard output, or replace the version ``before``.
 
     Raises:
-        UnreadableError: it cannot be written there, or has changed.
+        UnreadableError: the file cannot be written, or has changed.
     """
     if path is None:
         screen.print_file(body)
@@ -193,25 +192,27 @@ def _put(body: bytes, path: str | None, before: Version | None) -> None:
         _writing.replace(path, body, before)
 
 
-def _check(wanted: composing.Intentions) -> None:
-    """Complain about what cannot be meant.
+def _check_intentions(wanted: composing.Intentions) -> None:
+    """Check the values of options.
 
     Raises:
-        click.UsageError: with what is wrong.
+        click.UsageError: one is missing or invalid.
     """
     if wanted == composing.Intentions():
-        raise click.UsageError("say what you want: --training disallow, --close /path, …")
+        raise click.UsageError("no options given: use --training disallow, --close /path, …")
     for path in (*wanted.closed, *wanted.opened):
         if not path.startswith(("/", "*")):
-            raise click.UsageError(f"{path}: a path begins with /")
+            raise click.UsageError(f"{path}: a path must start with /")
     for name in filter(lambda name: not _TOKEN.fullmatch(name), wanted.names):
-        raise click.UsageError(f"{name!r} is no product token such as GPTBot")
+        raise click.UsageError(f"{name!r} is not a product token; use one such as GPTBot")
     for signal in wanted.signals:
         if "=" not in signal:
-            raise click.UsageError(f"--signal {signal}: write it as ai-train=no")
+            raise click.UsageError(f"--signal {signal}: must be KEY=VALUE, such as ai-train=no")
     lines = [*wanted.closed, *wanted.opened, *wanted.sitemaps, *wanted.signals]
     if any(each in line for line in lines for each in "\r\n#"):
-        raise click.UsageError("a value has a line end or a #, which ends it in a robots.txt")
+        raise click.UsageError(
+            "a value must not contain a line end or #, which end it in a robots.txt"
+        )
     written = "".join(
         [
             "User-agent: *\nDisallow:\n",
@@ -226,11 +227,11 @@ def _check(wanted: composing.Intentions) -> None:
             raise click.UsageError(f"{finding.message}; {finding.suggestion}")
 
 
-def _explain(made: composing.Composed, keeps: bool) -> None:
-    """Print who then may, and what changes, for a person: on standard error."""
+def _explain(composed: composing.Composed, has_old: bool) -> None:
+    """Print the audit, and what changes, on standard error."""
     with redirect_stdout(sys.stderr):
         print()
-        render(Audited(audit(parse(made.body))))
-        if keeps:
+        render(Audited(audit(parse(composed.body))))
+        if has_old:
             print("\nAgainst what was kept:\n")
-            render(Changes(made.changes, RFC9309))
+            render(Changes(composed.changes, RFC9309))

@@ -1,4 +1,4 @@
-"""``koster diff``: what a change of a robots.txt changes, for whom, and by which lines."""
+"""``koster diff``: what a change of a robots.txt opens and closes, for whom, and by which lines."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ def diff(
     cache: str | None,
     user_agent: str,
 ) -> None:
-    """Say what a change opens and closes: for every robot, with a URL and both deciding lines.
+    """Show what a change opens and closes: for every crawler, with a URL and both deciding lines.
 
     OLD and NEW are a robots.txt each, - for standard input, or the address of a site.
 
     Example: koster diff https://example.com robots.txt
 
-    Exit codes: 0 every robot may fetch what it might before, 1 not so, 2 wrong usage, 3 a file
-    could not be read.
+    Exit codes: 0 no access changes (proved), 1 access changes, or that is not proved, 2 wrong
+    usage, 3 a file could not be read.
     """
     settings = _sites.Settings(timeout, cache, user_agent)
-    inputs, troubles = _inputs.read_all((old, new), settings, dialect)
-    if troubles:
+    inputs, errors = _inputs.read_all((old, new), settings, dialect)
+    if errors:
         sys.exit(3)
     before, after = (parse(each.body, dialect) for each in inputs)
     for each in inputs:
-        _inputs.warn_of_no_text(each)
-    comparison = compare(before, after, _known())
+        _inputs.warn_if_unreadable(each)
+    comparison = compare(before, after, _known_tokens())
     render(Changes(comparison, dialect, (inputs[0].name, inputs[1].name)), form)
     sys.exit(0 if comparison.decides_alike else 1)
 
 
-def _known() -> list[str]:
+def _known_tokens() -> list[str]:
     try:
         return [crawler.token for crawler in known()]
     except MissingExtraError:

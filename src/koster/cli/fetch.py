@@ -1,4 +1,4 @@
-"""``koster fetch``: what a site's robots.txt is, where it comes from, and for how long it holds."""
+"""``koster fetch``: a site's robots.txt, where it comes from, and how long it is fresh."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ._types import dialect_option, format_option
 if TYPE_CHECKING:
     from ..dialects import Dialect
 
-#: The exit code for each reason that there is no file.
+#: Exit codes by the reason why there is no file.
 _EXIT = {None: 0, Reason.UNAVAILABLE: 1, Reason.FORBIDDEN: 1, Reason.UNREACHABLE: 3}
 
 
@@ -35,7 +35,7 @@ def fetch(
 
     Comment lines for the user agent are shown, too.
 
-    SITE is any address on it, or its name: https is meant then.
+    SITE is any URL on it, or its name, for which https is used.
 
     Example: koster fetch example.com
 
@@ -50,7 +50,7 @@ def fetch(
         raise click.UsageError(str(error)) from error
     began = datetime.now(UTC)
     settings = _sites.Settings(timeout, cache, user_agent)
-    ((outcome,),) = _sites.fetched([origin], (dialect,), settings)
+    ((outcome,),) = _sites.fetch_all([origin], (dialect,), settings)
     robots = outcome.robots
     comments = [] if robots is None else list(robots.rules_for(user_agent).comments)
     render(Fetched(outcome, comments, began), form)

@@ -1,4 +1,4 @@
-"""``koster fmt``: a robots.txt in its usual layout, or a short one, proved to say the same."""
+"""``koster fmt``: formats or minifies a robots.txt; that access does not change is proved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError
 from ..reports import screen
 from . import _files, _inputs, _sites, _writing
-from ._types import dialects_option, flattened
+from ._types import dialects_option, unique_dialects
 
 if TYPE_CHECKING:
     from ..dialects import Dialect
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option(
     "--minify",
     is_flag=True,
-    help="Drop comments, lines that say nothing, and rules that change nothing.",
+    help="Drop comments, lines without effect, and redundant rules.",
 )
 @click.option("--write", is_flag=True, help="Change the files; each is replaced as a whole.")
 @click.option("--check", is_flag=True, help="Print the files that would be changed; change none.")
@@ -44,20 +44,20 @@ def fmt(
     cache: str | None,
     user_agent: str,
 ) -> None:
-    """Write a robots.txt in its usual layout: it says the same, and that is proved.
+    """Write a robots.txt in its usual layout. That access does not change is proved.
 
     FILE is a robots.txt, - for standard input, or the address of a site. The result is in UTF-8; a
     page, a binary file, or one without a line that can be read is never written.
 
     Examples: koster fmt robots.txt; koster fmt --minify --write robots.txt
 
-    Exit codes: 0 done, 1 it is not proved that a file would say the same, and it stays as it is, or
+    Exit codes: 0 done, 1 a file stays because it is not proved that access does not change, or
     --check found one to be changed; 2 wrong usage, 3 something could not be read or written, or
     changed on disk in the meantime.
     """
     _check_usage(files, write, check)
-    chosen = tuple(dict.fromkeys([RFC9309, GOOGLE, *flattened(dialects)]))
-    inputs, troubles = _inputs.read_all(files, _sites.Settings(timeout, cache, user_agent))
+    chosen = tuple(dict.fromkeys([RFC9309, GOOGLE, *unique_dialects(dialects)]))
+    inputs, errors = _inputs.read_all(files, _sites.Settings(timeout, cache, user_agent))
     is_done = True
     for each in inputs:
         try:
@@ -74,35 +74,35 @@ def fmt(
             is_done = False
         except UnreadableError as error:
             screen.complain(str(error))
-            troubles.append(str(error))
-    if troubles:
+            errors.append(str(error))
+    if errors:
         sys.exit(3)
     sys.exit(0 if is_done else 1)
 
 
 def _check_usage(files: tuple[str, ...], write: bool, check: bool) -> None:
-    """Complain about what cannot be done.
+    """Check arguments and options.
 
     Raises:
-        click.UsageError: with what is wrong.
+        click.UsageError: they do not go together.
     """
     if not files:
-        raise click.UsageError("nothing to write: give a robots.txt, - or the address of a site")
+        raise click.UsageError("no files given: name a robots.txt, - or the address of a site")
     if len(files) > 1 and not (write or check):
-        raise click.UsageError("several files go with --write or --check: each in its own place")
+        raise click.UsageError("several files need --write or --check")
     if write and check:
-        raise click.UsageError("--write changes files and --check does not: give one of them")
+        raise click.UsageError("--write and --check cannot be used together")
     if write and any(path == _files.STDIN or _inputs.is_site(path) for path in files):
-        raise click.UsageError("--write changes files; standard input and sites it cannot change")
+        raise click.UsageError("--write needs files; it cannot change standard input or sites")
 
 
 def _as_utf8(each: Input) -> str:
-    """Return that a file is not in UTF-8, as the end of a sentence, where it is not."""
+    """Return a note on the charset, as the end of a sentence, if it is not UTF-8."""
     return f" as UTF-8; it is in {_inputs.charset_name(each)}" if each.charset else ""
 
 
 def _write(each: Input, after: bytes, write: bool) -> None:
-    """Write one file, in its place or to standard output.
+    """Write a file in place or to standard output.
 
     Raises:
         UnreadableError: it cannot be written, or has changed.

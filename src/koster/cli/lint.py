@@ -1,4 +1,4 @@
-"""``koster lint``: what a robots.txt's author should know, and often how to mend it."""
+"""``koster lint``: finds problems in a robots.txt, and fixes some of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..reports import screen
 from ..reports.lint import STYLES, FileFindings, Findings
 from ..reports.registry import render
 from . import _files, _fixing, _inputs, _sites, _writing
-from ._types import dialects_option, flattened, format_option
+from ._types import dialects_option, format_option, unique_dialects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ _WRONG_CHARSET = "B002"
 
 
 def _explain(context: click.Context, _parameter: click.Parameter, code: str | None) -> None:
-    """Print what is known of a code, or of all, and end."""
+    """Print the documentation of a code, or of all codes, and exit."""
     if code is None or context.resilient_parsing:
         return
     if code.lower() == "all":
@@ -42,7 +42,7 @@ def _explain(context: click.Context, _parameter: click.Parameter, code: str | No
             for check in CHECKS
         ]
         screen.print_table(["Code", "Severity", "What it finds"], rows)
-    for check in _meant_by(code) if code.lower() != "all" else ():
+    for check in _checks_for(code) if code.lower() != "all" else ():
         screen.print_lines(
             Text.assemble(
                 (check.code, "bold"), f"  {check.name}  ", (check.severity, STYLES[check.severity])
@@ -54,11 +54,11 @@ def _explain(context: click.Context, _parameter: click.Parameter, code: str | No
     context.exit()
 
 
-def _meant_by(codes: str) -> list[Check]:
-    """Return the checks that codes, their beginnings or names stand for.
+def _checks_for(codes: str) -> list[Check]:
+    """Return the checks with these codes, code prefixes or names.
 
     Raises:
-        click.BadParameter: one stands for none.
+        click.BadParameter: one is unknown.
     """
     found: list[Check] = []
     for code in _split((codes,)):
@@ -67,7 +67,7 @@ def _meant_by(codes: str) -> list[Check]:
             found += named or linting.chosen([code])
         except ValueError as error:
             raise click.BadParameter(
-                f"there is no code {code}; --explain all lists them"
+                f"unknown code {code}; --explain all lists the codes"
             ) from error
     return found
 
@@ -78,25 +78,25 @@ def _meant_by(codes: str) -> list[Check]:
     "--select",
     multiple=True,
     metavar="CODES",
-    help="Look for these alone: codes or how they begin, such as S or P001; with commas, or "
+    help="Run only these checks: codes or prefixes, such as S or P001; separated by commas, or "
     "repeated.",
 )
 @click.option(
     "--ignore",
     multiple=True,
     metavar="CODES",
-    help="Do not look for these.",
+    help="Skip these checks.",
 )
 @click.option(
     "--fix",
     is_flag=True,
-    help="Mend what can be mended: print the change, and what it changes for robots.",
+    help="Fix what can be fixed: print the change, and what it changes for crawlers.",
 )
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
-@click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for notes, too.")
 @dialects_option(
-    "Read the file so, and compare with the others that are named",
-    f". Repeatable; without it {RFC9309} and {GOOGLE}.",
+    "How to read the file, and the dialects to compare it with",
+    f". Repeatable; default: {RFC9309} and {GOOGLE}.",
 )
 @format_option(Findings, "How to print the findings.")
 @click.option(
@@ -105,7 +105,7 @@ def _meant_by(codes: str) -> list[Check]:
     is_eager=True,
     expose_value=False,
     callback=_explain,
-    help="Say what a code means and why, and end; all lists the codes.",
+    help="Explain a code and exit; all lists the codes.",
 )
 @_sites.fetching_options
 @_sites.stoppable
@@ -136,24 +136,24 @@ def lint(
         checks = linting.chosen(_split(select), _split(ignore))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    chosen = flattened(dialects) or (RFC9309, GOOGLE)
+    chosen = unique_dialects(dialects) or (RFC9309, GOOGLE)
     settings = _sites.Settings(timeout, cache, user_agent)
-    inputs, troubles = _inputs.read_all(files, settings, chosen[0])
-    look = functools.partial(_findings, dialects=chosen, checks=checks)
-    found = [(each, look(each)) for each in inputs]
+    inputs, errors = _inputs.read_all(files, settings, chosen[0])
+    find = functools.partial(_findings, dialects=chosen, checks=checks)
+    found = [(each, find(each)) for each in inputs]
     if not fix:
-        of_form = _as_is if form == "text" else _for_machines
-        shown = [_shown(each, of_form(each, some)) for each, some in found]
-        render(Findings(shown, troubles), form)
+        prepare = _unchanged if form == "text" else _for_machines
+        reports = [_file_findings(each, prepare(each, findings)) for each, findings in found]
+        render(Findings(reports, errors), form)
     for number, (each, findings) in enumerate(found if fix else ()):
         try:
-            found[number] = each, _fix(each, findings, look, chosen, write)
+            found[number] = each, _fix(each, findings, find, chosen, write)
         except UnreadableError as error:
             screen.complain(str(error))
-            troubles.append(str(error))
+            errors.append(str(error))
     if form == "text" and found:
         _print_summary(found)
-    if troubles:
+    if errors:
         sys.exit(3)
     bad = any(
         strict or each.severity is not Severity.NOTE for _, findings in found for each in findings
@@ -162,30 +162,30 @@ def lint(
 
 
 def _check_usage(files: tuple[str, ...], fix: bool, write: bool, form: str) -> None:
-    """Complain about what cannot be done.
+    """Check arguments and options.
 
     Raises:
-        click.UsageError: with what is wrong.
+        click.UsageError: they do not go together.
     """
     if not files:
-        raise click.UsageError("nothing to look at: give a robots.txt, - or the address of a site")
+        raise click.UsageError("no files given: name a robots.txt, - or the address of a site")
     if write and not fix:
-        raise click.UsageError("--write goes with --fix")
+        raise click.UsageError("--write needs --fix")
     if fix and form != "text":
-        raise click.UsageError("--fix prints a change; it goes with --format text")
+        raise click.UsageError("--fix needs --format text")
     if write and any(path == _files.STDIN or _inputs.is_site(path) for path in files):
-        raise click.UsageError("--write changes files; standard input and sites it cannot change")
+        raise click.UsageError("--write needs files; it cannot change standard input or sites")
 
 
 def _split(codes: tuple[str, ...]) -> list[str]:
-    """Return codes that stand on several options, and with commas.
+    """Return the codes of several options, each a comma-separated list.
 
     Raises:
         click.UsageError: one is empty.
     """
     found = [code.strip() for each in codes for code in each.split(",")]
     if not all(found):
-        raise click.UsageError("a code is empty; koster lint --explain all lists them")
+        raise click.UsageError("empty code; koster lint --explain all lists the codes")
     return found
 
 
@@ -198,29 +198,29 @@ def _findings(
         first,
         checks,
         dialects=tuple(others),
-        # Clients read so many bytes as it has on disk.
+        # The size on disk is what crawlers fetch.
         is_cut=each.is_cut or len(each.on_disk) > MAX_BYTES,
         charset=each.charset,
     )
 
 
-def _shown(each: Input, findings: list[Finding]) -> FileFindings:
+def _file_findings(each: Input, findings: list[Finding]) -> FileFindings:
     return FileFindings(each.name, _files.file_name(each.path), each.body, findings)
 
 
-def _as_is(_each: Input, findings: list[Finding]) -> list[Finding]:
+def _unchanged(_each: Input, findings: list[Finding]) -> list[Finding]:
     return findings
 
 
 def _for_machines(each: Input, findings: list[Finding]) -> list[Finding]:
-    """Return findings; edits count bytes of UTF-8, so that other files have none."""
+    """Return findings, without edits if the file is not UTF-8: edits count bytes of UTF-8."""
     return (
         findings if each.charset is None else [replace(finding, edits=()) for finding in findings]
     )
 
 
 def _print_summary(found: list[tuple[Input, list[Finding]]]) -> None:
-    """Print how many there are of each severity."""
+    """Print the number of findings by severity."""
     all_findings = [finding for _, findings in found for finding in findings]
     counted = [
         f"{count} {severity}{'s' * (count != 1)}"
@@ -235,20 +235,21 @@ def _print_summary(found: list[tuple[Input, list[Finding]]]) -> None:
 def _fix(
     each: Input,
     findings: list[Finding],
-    look: Callable[[Input], list[Finding]],
+    find: Callable[[Input], list[Finding]],
     dialects: tuple[Dialect, ...],
     write: bool,
 ) -> list[Finding]:
-    """Print what a fix changes, in the text and for crawlers; write it if that is wanted.
+    """Print what a fix changes, in the text and for crawlers; optionally write it.
 
-    Returns the findings that are left; all of them, if it is not written.
+    Returns:
+        The remaining findings; all of them, if it is not written.
 
     Raises:
         UnreadableError: the file cannot be read or written, or has changed.
     """
     _inputs.check_whole(each)
     after, effect = _fixing.fixed(each.body, each.on_disk, findings, dialects)
-    if after == each.body and not any(_is_by_charset(each, finding) for finding in findings):
+    if after == each.body and not any(_is_convertible(each, finding) for finding in findings):
         screen.print_lines(Text(f"{each.name}: nothing can be fixed automatically"))
         return findings
     if write:
@@ -264,16 +265,16 @@ def _fix(
     if not write:
         return findings
     written = replace(each, body=after, charset=None, before=None)
-    left = look(written)
-    render(Findings([_shown(written, left)], []))
-    return left
+    remaining = find(written)
+    render(Findings([_file_findings(written, remaining)], []))
+    return remaining
 
 
 def _is_fixable(each: Input, finding: Finding) -> bool:
-    """Tell whether --fix does something about a finding."""
-    return bool(finding.edits) or _is_by_charset(each, finding)
+    """Tell whether --fix fixes a finding."""
+    return bool(finding.edits) or _is_convertible(each, finding)
 
 
-def _is_by_charset(each: Input, finding: Finding) -> bool:
-    """Tell whether a finding is that a file on disk is in a charset that can be read."""
+def _is_convertible(each: Input, finding: Finding) -> bool:
+    """Tell whether a finding is about a charset that writing as UTF-8 fixes."""
     return finding.code == _WRONG_CHARSET and each.charset is not None and each.before is not None

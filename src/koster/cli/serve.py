@@ -22,20 +22,20 @@ _MIB = 1 << 20
 _SECONDS = click.FloatRange(0, 86_400, min_open=True)
 
 
-def _networks(
-    _context: click.Context, _parameter: click.Parameter, given: Sequence[str]
+def _check_networks(
+    _context: click.Context, _parameter: click.Parameter, networks: Sequence[str]
 ) -> tuple[str, ...]:
     """Return networks as they are written.
 
     Raises:
-        click.BadParameter: one is none.
+        click.BadParameter: one is invalid.
     """
-    for each in given:
+    for each in networks:
         try:
             ipaddress.ip_network(each)
         except ValueError as error:
             raise click.BadParameter(f"{error}") from error
-    return tuple(given)
+    return tuple(networks)
 
 
 @click.command(options_metavar="[OPTIONS]")
@@ -48,14 +48,14 @@ def _networks(
 )
 @click.option(
     "--port", "-p", type=click.IntRange(0, 65_535), default=8000, show_default=True,
-    help="The port to listen on; 0 for any that is free.",
+    help="The port to listen on; 0 for any free one.",
 )  # fmt: skip
-@click.option("--socket", "path", metavar="PATH", help="Listen on this Unix socket in their place.")
+@click.option("--socket", "path", metavar="PATH", help="Listen on this Unix socket instead.")
 @click.option(
     "--cache",
     metavar="PATH",
-    help="Keep what is fetched in this file, or in redis://HOST:PORT/DB; memory keeps it in the "
-    "process alone. Without it, a file in the user's folder for caches.",
+    help="Cache fetched files in this file, or in redis://HOST:PORT/DB; memory: only in the "
+    "process. Default: a file in the user's cache folder.",
 )
 @click.option(
     "--cache-size",
@@ -63,7 +63,7 @@ def _networks(
     default=1024,
     show_default=True,
     metavar="MIB",
-    help="What the file may hold; what was fetched longest ago goes.",
+    help="The maximum size of the file; entries fetched longest ago are dropped.",
 )
 @click.option(
     "--max-body",
@@ -71,7 +71,7 @@ def _networks(
     default=_MIB,
     show_default=True,
     metavar="BYTES",
-    help="How large the body of a request may be.",
+    help="The maximum size of a request's body.",
 )
 @click.option(
     "--max-questions",
@@ -79,7 +79,7 @@ def _networks(
     default=1000,
     show_default=True,
     metavar="N",
-    help="How many robots times URLs a request may ask about.",
+    help="The maximum number of crawlers times URLs in a request.",
 )
 @click.option(
     "--rate",
@@ -112,7 +112,7 @@ def _networks(
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long a question may be worked on.",
+    help="How long work on a question may take.",
 )
 @click.option(
     "--work-per-minute",
@@ -151,17 +151,17 @@ def _networks(
 @click.option(
     "--let-through",
     multiple=True,
-    callback=_networks,
+    callback=_check_networks,
     metavar="NETWORK",
-    help="Fetch from this network too, which is not public, such as 10.1.2.0/24. Repeatable.",
+    help="Also fetch from this network that is not public, such as 10.1.2.0/24. Repeatable.",
 )
 @click.option(
     "--proxy",
     "proxies",
     multiple=True,
     metavar="ADDRESS",
-    help="Believe what a proxy there says of who asks (X-Forwarded-For); * for any, as behind a "
-    "Unix socket. Repeatable.",
+    help="Trust X-Forwarded-For from a proxy at this address; * for any, as behind a Unix socket. "
+    "Repeatable.",
 )
 @click.option(
     "--grace",
@@ -169,7 +169,7 @@ def _networks(
     default=30.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long requests have to end once it is told to stop.",
+    help="How long requests may take to finish after a signal to stop.",
 )
 @click.option(
     "--log",
@@ -184,7 +184,7 @@ def _networks(
     default=_sites.USER_AGENT,
     show_default=True,
     metavar="TEXT",
-    help="What is sent as the User-Agent header of fetches.",
+    help="User-Agent header to send.",
 )
 @_sites.stoppable
 def serve(
@@ -213,16 +213,16 @@ def serve(
     """Serve the tester page, and the API that answers the same over HTTP.
 
     Private, loopback and other addresses that are not public are never fetched from. SIGTERM
-    stops it: requests that are begun are answered first. The log is JSON, a line for each entry, on
+    stops it after requests in progress are answered. The log is JSON, a line for each entry, on
     standard error.
 
     Example: koster serve --port 8000
 
-    Exit codes: 0 told to stop (130 by SIGINT, the signal's own by SIGTERM), 2 wrong usage, 3 it
-    could not listen.
+    Exit codes: 0 stopped (130 by SIGINT, the signal's own by SIGTERM), 2 wrong usage, 3 it could
+    not listen.
     """
     try:
-        from ..service import Settings, create_app, listening, shown
+        from ..service import Settings, create_app, listener_address, open_listener
         from ..service import serve as run
     except MissingExtraError as error:
         screen.complain(str(error))
@@ -237,14 +237,14 @@ def serve(
             fetch_timeout=fetch_timeout,
             fetches=fetches,
             user_agent=user_agent,
-            cache=_place(cache),
+            cache=_cache_path(cache),
             cache_bytes=cache_size * _MIB,
             let_through=let_through,
             **({} if workers is None else {"workers": workers}),
         )
         service = create_app(settings)
-        with listening(host, port, path) as listener:
-            print(f"The tester is at {shown(listener)}; Ctrl-C stops it.", flush=True)
+        with open_listener(host, port, path) as listener:
+            print(f"The tester is at {listener_address(listener)}; Ctrl-C stops it.", flush=True)
             run(
                 service,
                 listener,
@@ -261,8 +261,8 @@ def serve(
         sys.exit(3)
 
 
-def _place(cache: str | None) -> str | None:
-    """Return where fetched files are kept: None for in memory."""
+def _cache_path(cache: str | None) -> str | None:
+    """Return the address of the cache; None for in memory."""
     if cache == "memory":
         return None
     if cache is not None:
@@ -271,6 +271,6 @@ def _place(cache: str | None) -> str | None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        screen.complain(f"{folder} cannot be made ({error.strerror}): fetches are kept in memory")
+        screen.complain(f"{folder}: {error.strerror}; caching in memory instead")
         return None
     return str(folder / "service.sqlite")

@@ -41,43 +41,43 @@ def test(
     cache: str | None,
     user_agent: str,
 ) -> None:
-    """Test a robots.txt: may those who should, and only those?
+    """Check a robots.txt against expected access.
 
-    EXPECTATIONS are files of TOML; what is in them is described in docs/testing.md.
+    EXPECTATIONS are TOML files; docs/testing.md describes them.
 
     Example: koster test robots.expect.toml
 
-    Exit codes: 0 all is as expected, 1 something is not, 2 wrong usage or wrong expectations, 3
+    Exit codes: 0 all is as expected, 1 something is not, 2 wrong usage or invalid expectations, 3
     something could not be read.
     """
     if not files:
-        raise click.UsageError("nothing to test: give a file of expectations")
+        raise click.UsageError("no files given: name a file of expectations")
     settings = _sites.Settings(timeout, cache, user_agent)
     tested: list[FileResults] = []
     failures: list[Failure] = []
-    is_wrong = False
+    has_invalid = False
     for path in files:
         name = _files.shown_name(path)
         try:
             tested.append(FileResults(path, name, _results(path, robots, settings)))
         except (expectations.ExpectationsError, UnreadableError) as error:
-            is_misuse = isinstance(error, expectations.ExpectationsError)
-            why = f"{name}: {error}" if is_misuse else str(error)
+            is_invalid = isinstance(error, expectations.ExpectationsError)
+            why = f"{name}: {error}" if is_invalid else str(error)
             screen.complain(why)
             failures.append(Failure(path, name, why))
-            is_wrong = is_wrong or is_misuse
+            has_invalid = has_invalid or is_invalid
     results = Results(tested, failures)
     render(results, form)
     if failures:
-        sys.exit(2 if is_wrong else 3)
+        sys.exit(2 if has_invalid else 3)
     sys.exit(0 if results.passed else 1)
 
 
 def _results(path: str, robots: str | None, settings: _sites.Settings) -> list[Result]:
-    """Return how the expectations of a file turn out.
+    """Return the results of the expectations in a file.
 
     Raises:
-        ExpectationsError: it is no such file.
+        ExpectationsError: the file is invalid.
         UnreadableError: it, or a robots.txt that it names, cannot be read.
     """
     try:
@@ -85,27 +85,27 @@ def _results(path: str, robots: str | None, settings: _sites.Settings) -> list[R
     except UnicodeDecodeError as error:
         raise expectations.ExpectationsError("is not UTF-8") from error
     expected = expectations.read(text)
-    name = robots if robots is not None else _beside(path, expected.robots)
+    name = robots if robots is not None else _relative_to(path, expected.robots)
     if name is None:
-        raise expectations.ExpectationsError("names no robots.txt: write robots = … or --robots")
-    other = _beside(path, expected.same_as)
-    same_as = None if other is None else _parsed(other, expected, settings)
-    return expectations.check(expected, _parsed(name, expected, settings), same_as)
+        raise expectations.ExpectationsError("names no robots.txt: add robots = … or use --robots")
+    other = _relative_to(path, expected.same_as)
+    same_as = None if other is None else _parse(other, expected, settings)
+    return expectations.check(expected, _parse(name, expected, settings), same_as)
 
 
-def _beside(path: str, name: str | None) -> str | None:
-    """Return a path in a file, which is relative to that file."""
+def _relative_to(path: str, name: str | None) -> str | None:
+    """Return a path from an expectations file, which is relative to that file."""
     if name is None or _inputs.is_site(name) or path == _files.STDIN:
         return name
     return os.path.join(os.path.dirname(path), name)
 
 
-def _parsed(path: str, expected: Expectations, settings: _sites.Settings) -> RobotsTxt:
-    """Return a robots.txt.
+def _parse(path: str, expected: Expectations, settings: _sites.Settings) -> RobotsTxt:
+    """Read and parse a robots.txt.
 
     Raises:
         UnreadableError: it cannot be read.
     """
-    given = _inputs.read_one(path, settings, expected.dialect)
-    _inputs.warn_of_no_text(given)
-    return parse(given.body, expected.dialect)
+    file = _inputs.read_one(path, settings, expected.dialect)
+    _inputs.warn_if_unreadable(file)
+    return parse(file.body, expected.dialect)

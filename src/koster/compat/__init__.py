@@ -1,5 +1,5 @@
-"""Older libraries' names over koster's engine: change one import and go on.
+"""Drop-in replacements for other libraries: change one import.
 
-One module for each library, with its public names, signatures, defaults and exceptions. How it
-reads a file is a `Dialect` value in that module. See ``docs/migrating.md``.
+One module per library, with its public names, signatures, defaults and exceptions. Each module
+defines a `Dialect` for how the library reads files. See ``docs/migrating.md``.
 """

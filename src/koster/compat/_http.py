@@ -1,4 +1,4 @@
-"""What facades have in common: URLs and bodies, as hostile servers send them."""
+"""Helpers for facades: URLs and bodies, which may be hostile."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Bytes that are read of a robots.txt by default: what koster parses of one.
+#: Default maximum bytes of a robots.txt: the maximum that koster parses.
 MAX_BYTES = 1 << 24
 
-#: What `urllib.parse.quote` is to leave as it is, so that only what is not ASCII is escaped.
+#: The ``safe`` argument of `urllib.parse.quote` for escaping only non-ASCII characters.
 ASCII = "".join(map(chr, range(128)))
 
 
-def in_brackets(host: str) -> str:
-    """Return a host as it stands in a URL: an address of IPv6 in brackets."""
+def bracket_ipv6(host: str) -> str:
+    """Return a host for a URL: IPv6 addresses in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
-def folded(user_agent: str) -> str:
-    """Return a user agent in lower case, where that is more than the engine does itself."""
+def lower_non_ascii(user_agent: str) -> str:
+    """Return a user agent in lower case, if it is not ASCII: the engine folds only ASCII."""
     return user_agent if user_agent.isascii() else user_agent.lower()
 
 
 def text_of(value: str | bytes) -> str:
-    """Return a value as text; bytes that are not UTF-8 become lone surrogates."""
+    """Return a value as text; invalid UTF-8 becomes lone surrogates."""
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
 
 
 def decoders(characters: str) -> tuple[Callable[[bytes], bytes], Callable[[str], str]]:
-    """Return two functions, for bytes and for text, that decode the escapes of these alone."""
+    """Return functions for bytes and text that decode only the escapes of some characters."""
     codes = "|".join(f"{ord(character):02X}" for character in characters)
     in_bytes = re.compile(f"%({codes})".encode(), re.IGNORECASE)
     in_text = re.compile(f"%({codes})", re.IGNORECASE | re.ASCII)
@@ -50,8 +50,8 @@ def decoders(characters: str) -> tuple[Callable[[bytes], bytes], Callable[[str],
     return raw, text
 
 
-def unpacked(content: bytes, encoding: str | None, limit: int) -> bytes:
-    """Return the first ``limit`` bytes of a body without its Content-Encoding."""
+def decode_body(content: bytes, encoding: str | None, limit: int) -> bytes:
+    """Decode a body's Content-Encoding, up to ``limit`` bytes."""
     if (encoding or "").strip().lower() not in ("gzip", "x-gzip", "deflate"):
         return content
     try:

@@ -1,7 +1,7 @@
-"""Requests of `http.client` that end before a deadline, however slowly a server sends.
+"""Requests with `http.client` and a total timeout.
 
-A timeout of a socket limits each step; a server that sends one byte every second never exceeds
-it. Here every step gets the time that is left.
+A socket timeout limits only each step, so a server that sends one byte per second never exceeds
+it. Here each step gets the remaining time.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ _CHUNK = 1 << 16
 
 
 class Deadline:
-    """A moment of the monotonic clock, a number of seconds from now."""
+    """A deadline on the monotonic clock, in seconds from now."""
 
     def __init__(self, seconds: float) -> None:
         self._moment = time.monotonic() + seconds
 
     def seconds_left(self) -> float:
-        """Return the seconds until then.
+        """Return the remaining seconds.
 
         Raises:
-            TimeoutError: it is past.
+            TimeoutError: the deadline has passed.
         """
         seconds = self._moment - time.monotonic()
         if seconds <= 0:
-            raise TimeoutError("the server took too long")
+            raise TimeoutError("the request timed out")
         return seconds
 
 
 class _Connection(http.client.HTTPConnection):
-    """A connection that looks its host up and connects before a deadline."""
+    """A connection whose DNS lookup and connect obey a deadline."""
 
     deadline: Deadline
 
     def connect(self) -> None:
-        """Connect to the first address that accepts.
+        """Connect to the first address that accepts the connection.
 
         Raises:
-            OSError: no address accepts in time.
+            OSError: no address accepts it in time.
         """
         error = OSError(f"{self.host} has no address")
         for family, kind, protocol, _, address in _addresses(self.host, self.port, self.deadline):
@@ -71,17 +71,17 @@ class _Connection(http.client.HTTPConnection):
 
 
 class _SecureConnection(http.client.HTTPSConnection, _Connection):
-    """The same over TLS: the handshake gets the time that is left."""
+    """The same with TLS: the handshake obeys the deadline."""
 
 
-#: What a request target keeps as it is.
+#: Unescaped characters of a request target.
 _VISIBLE = "".join(map(chr, range(33, 127)))
 
 
-def target_of(url: str) -> str:
-    """Return the path and query of a URL as they are sent."""
-    parts = urlsplit(url)
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+def request_target(url: str) -> str:
+    """Return the request target of a URL: path and query, escaped."""
+    chunks = urlsplit(url)
+    target = (chunks.path or "/") + (f"?{chunks.query}" if chunks.query else "")
     return quote(target, safe=_VISIBLE)
 
 
@@ -92,18 +92,18 @@ def fetch(
     deadline: Deadline,
     limit: int,
 ) -> tuple[int, Message, bytes, bool]:
-    """Fetch a URL over a connection of its own; see `exchange`. With a context it uses TLS."""
-    parts = urlsplit(url)
-    connection = _connection_to(parts.hostname or "", parts.port, context, deadline)
+    """Fetch a URL over a new connection, with TLS if there is a context; see `exchange`."""
+    chunks = urlsplit(url)
+    connection = _connection_to(chunks.hostname or "", chunks.port, context, deadline)
     with closing(connection):
-        return exchange(connection, target_of(url), headers, deadline, limit)
+        return exchange(connection, request_target(url), headers, deadline, limit)
 
 
 def _connection_to(
     host: str, port: int | None, context: ssl.SSLContext | None, deadline: Deadline
 ) -> http.client.HTTPConnection:
-    """Return a connection that is not open yet; with a context it uses TLS."""
-    # Without a port http.client would look for one in an address of IPv6.
+    """Return an unopened connection, with TLS if there is a context."""
+    # Without a port, http.client would search for one in an IPv6 address.
     if context is None:
         connection = _Connection(host, port or 80)
     else:
@@ -113,49 +113,49 @@ def _connection_to(
 
 
 def _addresses(host: str, port: int, deadline: Deadline) -> list[Any]:
-    """Look a host up, in a thread: the system's resolver takes no timeout.
+    """Look up a host in a thread, because the system resolver has no timeout.
 
     Raises:
-        OSError: it has no address, or the resolver took too long.
+        OSError: the lookup failed or timed out.
     """
     found: queue.SimpleQueue[list[Any] | Exception] = queue.SimpleQueue()
 
-    def look_up() -> None:
+    def resolve() -> None:
         try:
             found.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+        except Exception as error:  # noqa: BLE001 - raised in the calling thread
             found.put(error)
 
     try:
-        threading.Thread(target=look_up, name=f"look up {host}", daemon=True).start()
+        threading.Thread(target=resolve, name=f"look up {host}", daemon=True).start()
     except RuntimeError as error:
-        raise OSError(f"{host} was not looked up: {error}") from error
+        raise OSError(f"cannot look up {host}: {error}") from error
     try:
         addresses = found.get(timeout=deadline.seconds_left())
     except queue.Empty:
-        raise TimeoutError(f"looking up {host} took too long") from None
+        raise TimeoutError(f"DNS lookup of {host} timed out") from None
     if isinstance(addresses, Exception):
         raise OSError(str(addresses)) from addresses
     return addresses
 
 
 @contextmanager
-def limited(connection: http.client.HTTPConnection, deadline: Deadline) -> Iterator[None]:
-    """Make each step on a connection end before a deadline, or by its own timeout if that is less.
+def apply_deadline(connection: http.client.HTTPConnection, deadline: Deadline) -> Iterator[None]:
+    """Apply a deadline to all steps on a connection; a shorter timeout of its own still applies.
 
-    Afterwards the connection has its own timeout again.
+    Restores the connection's timeout afterwards.
     """
-    given: Any = connection.timeout
+    configured: Any = connection.timeout
     if connection.sock is not None:
-        own = connection.sock.gettimeout()
-    elif given is None or isinstance(given, (int, float)):
-        own = given
+        own_timeout = connection.sock.gettimeout()
+    elif configured is None or isinstance(configured, (int, float)):
+        own_timeout = configured
     else:
-        own = socket.getdefaulttimeout()
+        own_timeout = socket.getdefaulttimeout()
 
     def seconds() -> float:
-        left = deadline.seconds_left()
-        return left if own is None else min(own, left)
+        seconds_left = deadline.seconds_left()
+        return seconds_left if own_timeout is None else min(own_timeout, seconds_left)
 
     response_class = vars(connection).get("response_class")
     try:
@@ -168,13 +168,13 @@ def limited(connection: http.client.HTTPConnection, deadline: Deadline) -> Itera
         vars(connection).pop("response_class", None)
         if response_class is not None:
             connection.response_class = response_class
-        connection.timeout = given
+        connection.timeout = configured
         if connection.sock is not None:
-            connection.sock.settimeout(own)
+            connection.sock.settimeout(own_timeout)
 
 
 class _Response(http.client.HTTPResponse):
-    """A response whose reads get a timeout one by one."""
+    """A response with a timeout for each read."""
 
     def __init__(
         self, seconds: Callable[[], float], sock: socket.socket, *args: Any, **kwargs: Any
@@ -185,7 +185,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _Reader(io.RawIOBase):
-    """Reads from a socket, which stays open as long as this does."""
+    """Reads from a socket, and keeps it open."""
 
     def __init__(self, seconds: Callable[[], float], sock: socket.socket) -> None:
         self._seconds = seconds
@@ -193,14 +193,13 @@ class _Reader(io.RawIOBase):
         self._file = sock.makefile("rb", buffering=0)
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """Read what comes next.
+        """Read the next bytes.
 
         Raises:
-            TimeoutError: nothing came in time.
+            TimeoutError: nothing arrived in time.
         """
         self._sock.settimeout(self._seconds())
         return self._file.readinto(buffer)
@@ -218,16 +217,16 @@ def exchange(
     deadline: Deadline,
     limit: int,
 ) -> tuple[int, Message, bytes, bool]:
-    """Send a GET request; return status, headers, up to ``limit`` bytes of the body, and its end.
+    """Send a GET request; return status, headers, body, and whether the body is complete.
 
-    The last value tells whether the body ended there. If it did not, the connection is closed:
-    nothing else can be asked on it.
+    The body has at most ``limit`` bytes. If it is incomplete, the connection is closed, because it
+    cannot be reused.
 
     Raises:
         OSError: there is no response before the deadline.
-        http.client.HTTPException: what came is not HTTP.
+        http.client.HTTPException: the response is not valid HTTP.
     """
-    with limited(connection, deadline):
+    with apply_deadline(connection, deadline):
         is_whole = False
         try:
             connection.request("GET", target, headers=headers)
@@ -244,16 +243,16 @@ def _read_up_to(response: http.client.HTTPResponse, limit: int) -> bytes:
     """Return at most ``limit`` bytes of a body.
 
     Raises:
-        TimeoutError: the server took too long.
+        TimeoutError: the deadline has passed.
     """
-    parts = []
+    chunks = []
     size = 0
     while size < limit:
-        part = response.read1(min(_CHUNK, limit - size))
-        if not part:
-            # It has come to its end: that makes the connection free for the next request.
+        chunk = response.read1(min(_CHUNK, limit - size))
+        if not chunk:
+            # End of the body: this makes the connection reusable.
             response.read()
             break
-        parts.append(part)
-        size += len(part)
-    return b"".join(parts)
+        chunks.append(chunk)
+        size += len(chunk)
+    return b"".join(chunks)

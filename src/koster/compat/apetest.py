@@ -1,8 +1,8 @@
-"""Stands in for apetest.robots (APE): five functions over plain structures.
+"""Drop-in replacement for apetest.robots (APE): five functions on plain structures.
 
-A port, because its structures are its interface: records of ``(line number, field, value)``,
-and a mapping from names to sequences of ``(allowed, prefix)``. Problems go to the caller's
-logger with their line numbers.
+A port, because the structures are the interface: records of ``(line number, field, value)``,
+and a mapping from names to sequences of ``(allowed, prefix)``. Problems are logged with their line
+numbers to the caller's logger.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 def scan_robots_txt(lines: Iterable[str], logger: Logger) -> Iterator[Record]:
-    """Go through the records of a robots.txt: what stands between blank lines.
+    """Yield the records of a robots.txt: blocks separated by blank lines.
 
     A byte order mark at the start of the first line is skipped.
 
     Args:
         lines: The lines of the file, decoded.
-        logger: Where problems go.
+        logger: The logger for problems.
     """
     record: list[tuple[int, str, str]] = []
     for number, line in enumerate(lines, 1):
-        own = line.removeprefix("\ufeff") if number == 1 else line
-        text = own.lstrip()
+        content = line.removeprefix("\ufeff") if number == 1 else line
+        text = content.lstrip()
         if not text:
             if record:
                 yield record
                 record = []
         elif text[0] != "#":
-            if len(text) < len(own):
+            if len(text) < len(content):
                 logger.warning("Line %d has whitespace before field", number)
             field, colon, value = text.partition("#")[0].partition(":")
             if colon:
@@ -48,11 +48,11 @@ def scan_robots_txt(lines: Iterable[str], logger: Logger) -> Iterator[Record]:
 
 
 def parse_robots_txt(records: Iterable[Record], logger: Logger) -> dict[str, Rules]:
-    """Return the rules of each user agent, whose name is case-folded.
+    """Return the rules by case-folded name of the user agent.
 
     Args:
-        records: What `scan_robots_txt` gives.
-        logger: Where problems go.
+        records: The result of `scan_robots_txt`.
+        logger: The logger for problems.
     """
     rules_of: dict[str, Rules] = {}
     unknown: set[str] = set()
@@ -70,7 +70,7 @@ def parse_robots_txt(records: Iterable[Record], logger: Logger) -> dict[str, Rul
                 _add_agent(rules_of, value, rules, number, logger)
             elif field in ("allow", "disallow"):
                 if named:
-                    rules.extend(_rules_in(field, value, number, logger))
+                    rules.extend(_parse_rule(field, value, number, logger))
                 else:
                     logger.error(
                         "Line %d specifies %s rule without a preceding user agent line; "
@@ -87,7 +87,7 @@ def parse_robots_txt(records: Iterable[Record], logger: Logger) -> dict[str, Rul
 def _add_agent(
     rules_of: dict[str, Rules], value: str, rules: Rules, number: int, logger: Logger
 ) -> None:
-    """Give a user agent its rules, unless it has some."""
+    """Add the rules of a user agent, unless it already has some."""
     name = value.casefold()
     if name in rules_of:
         logger.error(
@@ -100,8 +100,8 @@ def _add_agent(
         rules_of[name] = rules
 
 
-def _rules_in(field: str, value: str, number: int, logger: Logger) -> Rules:
-    """Return the rule of a line, or none if its path is empty or cannot be read."""
+def _parse_rule(field: str, value: str, number: int, logger: Logger) -> Rules:
+    """Return the rule of a line; empty if its path is empty or invalid."""
     try:
         path = unescape_path(value)
     except ValueError as error:
@@ -111,10 +111,10 @@ def _rules_in(field: str, value: str, number: int, logger: Logger) -> Rules:
 
 
 def unescape_path(path: str) -> str:
-    """Return a path with its escapes decoded, but for that of ``/``, which becomes ``%2f``.
+    """Decode the escapes of a path except that of ``/``, which becomes ``%2f``.
 
     Raises:
-        ValueError: an escape is malformed, or not UTF-8.
+        ValueError: an escape is invalid, or not UTF-8.
     """
     parts = []
     position = 0
@@ -126,16 +126,16 @@ def unescape_path(path: str) -> str:
 
 
 def _escaped_character(path: str, at: int) -> tuple[str, int]:
-    """Return the character that is escaped at a place, and where its escapes end.
+    """Return the escaped character at an offset, and the offset after it.
 
     Raises:
-        ValueError: it is malformed.
+        ValueError: an escape is invalid, or not UTF-8.
     """
     raw = [_escaped_byte(path, at)]
     at += 3
     if raw[0] == 0x2F:
         return "%2f", at
-    remaining = _bytes_that_follow(raw[0])
+    remaining = _continuation_bytes(raw[0])
     while remaining:
         if path[at : at + 1] != "%":
             raise ValueError(
@@ -154,10 +154,10 @@ def _escaped_character(path: str, at: int) -> tuple[str, int]:
 
 
 def _escaped_byte(path: str, at: int) -> int:
-    """Return the byte that ``%XX`` stands for.
+    """Decode ``%XX``.
 
     Raises:
-        ValueError: it is malformed.
+        ValueError: the escape is invalid.
     """
     digits = path[at + 1 : at + 3]
     if len(digits) != 2:
@@ -172,11 +172,11 @@ def _escaped_byte(path: str, at: int) -> int:
     return byte
 
 
-def _bytes_that_follow(first: int) -> int:
-    """Return how many bytes a character of UTF-8 has after its first.
+def _continuation_bytes(first: int) -> int:
+    """Return the number of continuation bytes after the first byte of a UTF-8 character.
 
     Raises:
-        ValueError: it begins no character.
+        ValueError: the byte cannot be the first one.
     """
     if first < 0x80:
         return 0
@@ -188,18 +188,18 @@ def _bytes_that_follow(first: int) -> int:
 
 
 def lookup_robots_rules(rules_map: Mapping[str, Rules], user_agent: str) -> Rules:
-    """Return the rules of a user agent: of the first name that it begins, else of ``*``."""
-    asked = user_agent.casefold()
+    """Return the rules of the first name that starts with the user agent, else those of ``*``."""
+    agent = user_agent.casefold()
     for name, rules in rules_map.items():
-        if name.startswith(asked):
+        if name.startswith(agent):
             return rules
     return rules_map.get("*", [])
 
 
 def path_allowed(path: str, rules: Rules) -> bool:
-    """Tell whether rules allow a path: the one with the longest prefix of it decides.
+    """Return whether rules allow a path: the longest matching prefix decides.
 
-    The path must have no escapes but ``%2f``. An empty one, of a URL without a path, is ``/``.
+    The path must have no escapes except ``%2f``. An empty path means ``/``.
     """
     path = path or "/"
     allowed = True

@@ -1,8 +1,8 @@
-"""Stands in for robotexclusionrulesparser 1.7.1 (nikitathespider.com/python/rerp).
+"""Drop-in replacement for robotexclusionrulesparser 1.7.1 (nikitathespider.com/python/rerp).
 
-`RobotExclusionRulesParser` and `RobotFileParserLookalike` with all their functions and
-attributes. Files are read as koster's GYM2008 and MK1996, which are this library's reading of the
-standards, with the changes in `_DIALECTS`.
+`RobotExclusionRulesParser` and `RobotFileParserLookalike` with all their methods and attributes.
+Files are read as koster's GYM2008 and MK1996, which follow this library, with the changes in
+`_DIALECTS`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from .. import dialects
-from .._charsets import decoded
+from .._charsets import decode_text
 from ..dialects import Names, RobotsTxtPath, Separator, keys_of
-from ..freshness import moment_of
+from ..freshness import parse_http_date
 from ..model import RULES, Directive, LineKind, text_of
 from ..robots import parse
-from ._http import folded
+from ._http import lower_non_ascii
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -34,10 +34,10 @@ PY_MAJOR_VERSION = 3
 MK1996 = 1
 GYM2008 = 2
 
-#: Seconds until a robots.txt expires that does not say when (draft-koster-robots-00, §3.4).
+#: Default lifetime of a robots.txt in seconds (draft-koster-robots-00, §3.4).
 SEVEN_DAYS = 60 * 60 * 24 * 7
 
-#: Bytes that `fetch` reads.
+#: Maximum bytes that `fetch` reads.
 MAX_FILESIZE = 100 * 1024
 
 _SPELLINGS = {
@@ -47,29 +47,28 @@ _SPELLINGS = {
 
 
 def _without_tabs(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
-    """Drop tabs from a rule."""
     return [(value.replace(b"\t", b""), -1)]
 
 
 def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
-    """Return the first record with a name that is in the agent; those that name ``*`` come last.
+    """Return the first record with a name that is in the agent, except records that name ``*``.
 
-    Names compare without case, as far as Unicode has it.
+    Names compare in Unicode lower case.
     """
-    asked = text_of(agent).lower()
+    user_agent = text_of(agent).lower()
     defaults = {group for name, group in zip(names, groups, strict=True) if name == b"*"}
     for name, group in zip(names, groups, strict=True):
-        own = text_of(name.replace(b"\t", b"")).lower()
-        if group not in defaults and own and own in asked:
+        token = text_of(name.replace(b"\t", b"")).lower()
+        if group not in defaults and token and token in user_agent:
             return [group]
     return []
 
 
 def _dialect(name: str, standard: dialects.Dialect) -> dialects.Dialect:
-    """Return how the library reads a standard.
+    """Return the dialect of the library for a standard.
 
-    It has five keys and a colon, and /robots.txt is a path as any other. Request-rate, which only
-    the lookalike asks for, does not end a list of agents: to the original it is an unknown key.
+    It knows five directives, requires a colon, and does not exempt /robots.txt. Request-rate, which
+    only the lookalike uses, does not end a list of agents: the original does not know it.
     """
     return replace(
         standard,
@@ -93,50 +92,50 @@ _DIALECTS = {
 }
 
 _EMPTY = parse(b"", _DIALECTS[GYM2008])
-_open = urllib.request.urlopen
+_urlopen = urllib.request.urlopen
 _DEFAULT_CHARSET = "iso-8859-1"
 _RATE = re.compile(r"([0-9]{1,18})\s*/\s*([0-9]{1,18})")
 _CHARSET = re.compile(r"charset=['\"]?([^'\"]*)")
 
-#: What nearly all files consist of: they are read as they are.
-_USUAL = bytes({*range(32, 127), *range(128, 256), *b"\t\n\r"} - {0x85, 0xA0, 0xEF})
+#: The bytes of nearly all files, which need no scrubbing.
+_USUAL_BYTES = bytes({*range(32, 127), *range(128, 256), *b"\t\n\r"} - {0x85, 0xA0, 0xEF})
 _CONTROLS = re.compile(r"[\x00-\x1f]")
-#: Control characters but for tabs, white space that is not ASCII, and what begins a byte order mark
-#: (also one that was read as ISO-8859-1).
-_ODD = (
-    "".join(map(chr, sorted(set(range(256)) - set(_USUAL) - {0x7F})))
+#: Control characters except tabs, non-ASCII white space, and the start of a byte order mark (also
+#: of one decoded as ISO-8859-1).
+_UNUSUAL_CHARACTERS = (
+    "".join(map(chr, sorted(set(range(256)) - set(_USUAL_BYTES) - {0x7F})))
     + "\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     + "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
 _COMMENT = re.compile("#[^\n]*")
-_MARKS = re.compile("^(?:\ufeff|\xef\xbb\xbf)+(?=.)")
+_BOMS = re.compile("^(?:\ufeff|\xef\xbb\xbf)+(?=.)")
 
 
-def _plain(text: str) -> str:
-    """Return a text without what the library drops, but for tabs, which the dialect drops.
+def _scrub(text: str) -> str:
+    """Remove characters that the library drops, except tabs, which the dialect handles.
 
-    Lines keep their numbers.
+    Line numbers do not change.
     """
     try:
-        odd = set(text.encode("latin-1").translate(None, _USUAL).decode("latin-1"))
+        unusual = set(text.encode("latin-1").translate(None, _USUAL_BYTES).decode("latin-1"))
     except UnicodeEncodeError:
-        odd = {each for each in _ODD if each in text}
-    if not odd:
+        unusual = {each for each in _UNUSUAL_CHARACTERS if each in text}
+    if not unusual:
         return text
-    # Comments are most of what is not ASCII.
+    # Most non-ASCII text is in comments.
     text = _COMMENT.sub("#", text.replace("\r\n", "\n").replace("\r", "\n"))
     parts: list[str] = []
     done = 0
-    for start in sorted(set().union(*(_lines_with(each, text) for each in odd))):
+    for start in sorted(set().union(*(_line_starts_with(each, text) for each in unusual))):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        parts += text[done:start], _plain_line(text[start:end])
+        parts += text[done:start], _scrub_line(text[start:end])
         done = end
     return "".join([*parts, text[done:]])
 
 
-def _lines_with(character: str, text: str) -> Iterator[int]:
-    """Go through where the lines begin that have a character."""
+def _line_starts_with(character: str, text: str) -> Iterator[int]:
+    """Yield the start offsets of lines that contain a character."""
     at = text.find(character)
     while at >= 0:
         yield text.rfind("\n", 0, at) + 1
@@ -144,9 +143,9 @@ def _lines_with(character: str, text: str) -> Iterator[int]:
         at = text.find(character, end) if end >= 0 else -1
 
 
-def _plain_line(line: str) -> str:
-    """Return a line without its comment, with its value as the library scrubs it."""
-    line = _MARKS.sub("", line.strip())
+def _scrub_line(line: str) -> str:
+    """Return a line without its comment, with its value scrubbed like in the library."""
+    line = _BOMS.sub("", line.strip())
     if line.startswith("#"):
         return "#"
     key, colon, value = line.partition("#")[0].strip().partition(":")
@@ -157,11 +156,11 @@ class RobotExclusionRulesParser:
     """A parser for robots.txt files."""
 
     def __init__(self) -> None:
-        #: What `fetch` sends as User-Agent, or None for Python's own.
+        #: The User-Agent header of `fetch`, or None for Python's default.
         self.user_agent: str | None = None
         #: Without effect: `expiration_date` counts from the epoch, which has no time zone.
         self.use_local_time = True
-        #: When the file is out of date, in seconds since the epoch.
+        #: When the file expires, in seconds since the epoch.
         self.expiration_date: float = time.time() + SEVEN_DAYS
         self._source_url = ""
         self._response_code: int | None = None
@@ -170,12 +169,12 @@ class RobotExclusionRulesParser:
 
     @property
     def source_url(self) -> str:
-        """The URL that was fetched last."""
+        """The URL of the last fetch."""
         return self._source_url
 
     @property
     def response_code(self) -> int | None:
-        """The status of the last fetch: None before the first, 0 where there was no response."""
+        """The status of the last fetch; None before the first, 0 if there was no response."""
         return self._response_code
 
     @property
@@ -198,22 +197,22 @@ class RobotExclusionRulesParser:
         return self.expiration_date <= time.time()
 
     def is_allowed(self, user_agent: str, url: str, syntax: int = GYM2008) -> bool:
-        """Tell whether the user agent may visit the URL.
+        """Return whether the user agent may visit the URL.
 
         Raises:
             ValueError: ``syntax`` is neither `GYM2008` nor `MK1996`.
         """
         robots = self._gym2008 if syntax == GYM2008 else self._in_syntax(syntax)
-        # An empty query or parameter, or a fragment: rare, and read in a way of its own.
+        # Rare special cases: a fragment, empty parameters, an empty query.
         if "#" in url or ";" in url or url[-1:] == "?":
-            url = _as_compared(url)
-        return robots.allowed(url, folded(user_agent))
+            url = _normalize_url(url)
+        return robots.allowed(url, lower_non_ascii(user_agent))
 
     def _in_syntax(self, syntax: int) -> RobotsTxt:
-        """Return the file in the other syntax.
+        """Return the file in another syntax.
 
         Raises:
-            ValueError: there is no such syntax.
+            ValueError: the syntax is unknown.
         """
         if syntax != MK1996:
             raise ValueError("Syntax must be MK1996 or GYM2008")
@@ -222,34 +221,33 @@ class RobotExclusionRulesParser:
         return self._mk1996
 
     def get_crawl_delay(self, user_agent: str) -> float | None:
-        """Return the crawl delay of a user agent in seconds: the last that is a number, or None."""
+        """Return the last valid crawl delay of a user agent in seconds, or None."""
         return _delay(self._rules_for(user_agent).values(Directive.CRAWL_DELAY))
 
     def _rules_for(self, user_agent: str) -> Rules:
-        return self._gym2008.rules_for(folded(user_agent))
+        return self._gym2008.rules_for(lower_non_ascii(user_agent))
 
     def fetch(self, url: str, timeout: float | None = None) -> None:
-        """Fetch a robots.txt and parse it. 401 and 403 forbid everything, 404 allows it.
+        """Fetch a robots.txt and parse it. 401 and 403 disallow everything, 404 allows everything.
 
         Args:
             url: The URL of the robots.txt.
-            timeout: Seconds to wait for the server; None for the system's own.
+            timeout: Seconds to wait for the server; None for the system's default.
 
         Raises:
-            urllib.error.URLError: the server could not be asked, or answered with any other
-                status.
+            urllib.error.URLError: there is no response, or one with another status.
             UnicodeError: the body is not in its declared charset (ISO-8859-1 if there is none).
             TimeoutError: the server took longer than ``timeout`` (`socket.timeout`).
-            http.client.HTTPException, OSError: what else can go wrong while it answers.
+            http.client.HTTPException, OSError: reading the response failed.
         """
         headers = {"User-Agent": self.user_agent} if self.user_agent else {}
-        request = urllib.request.Request(url, None, headers)  # noqa: S310 - any scheme, as it was
+        request = urllib.request.Request(url, None, headers)  # noqa: S310 - any scheme, like the original
         self._response_code = 0
         self._source_url = url
         content = b""
         expires = content_type = None
         try:
-            opened = _open(request, timeout=timeout) if timeout else _open(request)
+            opened = _urlopen(request, timeout=timeout) if timeout else _urlopen(request)
             with opened as response:
                 content = response.read(MAX_FILESIZE)
                 expires = response.headers.get("Expires")
@@ -261,12 +259,11 @@ class RobotExclusionRulesParser:
         except urllib.error.URLError:
             pass
         self.expiration_date = self._expiration(expires)
-        self.parse(_text_of(self._response_code, content, content_type))
+        self.parse(_response_text(self._response_code, content, content_type))
 
     def _expiration(self, expires: str | None) -> float:
-        """Return when a response expires that has this Expires header."""
         if expires and 200 <= (self._response_code or 0) < 300:
-            moment = moment_of(expires)
+            moment = parse_http_date(expires)
             if moment is not None:
                 return moment.timestamp()
         return time.time() + SEVEN_DAYS
@@ -275,14 +272,14 @@ class RobotExclusionRulesParser:
         """Parse a robots.txt. Bytes are read as ISO-8859-1.
 
         Raises:
-            TypeError: it is neither text nor bytes.
+            TypeError: it is neither str nor bytes.
         """
         if not isinstance(s, (str, bytes, bytearray)):
             raise TypeError(f"s must be str or bytes, not {type(s).__name__}")
         if isinstance(s, str):
-            s = _plain(s)
-        elif not s.isascii() or s.translate(None, _USUAL):
-            s = _plain(s.decode(_DEFAULT_CHARSET))
+            s = _scrub(s)
+        elif not s.isascii() or s.translate(None, _USUAL_BYTES):
+            s = _scrub(s.decode(_DEFAULT_CHARSET))
         body = bytes(s) if isinstance(s, bytearray) else s
         self._gym2008 = parse(body, _DIALECTS[GYM2008])
         self._mk1996 = None
@@ -295,7 +292,7 @@ class RobotExclusionRulesParser:
 
 
 class _Record:
-    """A record of a robots.txt as it is shown."""
+    """A record of a robots.txt for `str`."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -310,7 +307,7 @@ class _Record:
 
 
 def _records(robots: RobotsTxt) -> list[_Record]:
-    """Return the records of a file, which ends each at a blank line or the next one's agents."""
+    """Return the records of a file; a blank line or another User-agent line ends a record."""
     starts = {group.line for group in robots.groups}
     found = []
     record: _Record | None = None
@@ -333,17 +330,17 @@ def _records(robots: RobotsTxt) -> list[_Record]:
         elif line.directive is Directive.CRAWL_DELAY:
             record.delays.append(value)
         elif line.directive in RULES:
-            record.rules.append(f"{line.directive}: {_decoded_path(value)}")
+            record.rules.append(f"{line.directive}: {_decode_path(value)}")
     return found
 
 
-def _decoded_path(path: str) -> str:
-    """Return a path with its escapes decoded, but for that of ``/``."""
+def _decode_path(path: str) -> str:
+    """Decode the escapes of a path except that of ``/``."""
     return unquote(path.replace("%2f", "\n").replace("%2F", "\n")).replace("\n", "%2F")
 
 
 def _delay(values: Sequence[str]) -> float | None:
-    """Return the last of some delays that is a number."""
+    """Return the last delay that is a number."""
     for value in reversed(values):
         try:
             return float(value.replace("\t", ""))
@@ -352,8 +349,8 @@ def _delay(values: Sequence[str]) -> float | None:
     return None
 
 
-def _as_compared(url: str) -> str:
-    """Return a URL whose fragment belongs to its path, without empty parameters and query."""
+def _normalize_url(url: str) -> str:
+    """Return a URL with its fragment as part of the path, without empty parameters and query."""
     rest, _, fragment = url.partition("#")
     path, _, query = rest.partition("?")
     if path.endswith(";") and path.find(";", path.rfind("/") + 1) == len(path) - 1:
@@ -363,11 +360,11 @@ def _as_compared(url: str) -> str:
     return f"{path}%23{fragment}" if fragment else path
 
 
-def _text_of(status: int, content: bytes, content_type: str | None) -> str:
-    """Return the text of a response to be parsed.
+def _response_text(status: int, content: bytes, content_type: str | None) -> str:
+    """Return the robots.txt to parse for a response.
 
     Raises:
-        urllib.error.URLError: the standard says nothing of this status.
+        urllib.error.URLError: the standard does not define this status.
         UnicodeError: the body is not in its declared charset.
     """
     if status in (401, 403):
@@ -376,11 +373,11 @@ def _text_of(status: int, content: bytes, content_type: str | None) -> str:
         return ""
     if not 200 <= status < 300:
         raise urllib.error.URLError(status)  # type: ignore[arg-type]
-    charset = _declared(content_type or "") or _DEFAULT_CHARSET
+    charset = _declared_charset(content_type or "") or _DEFAULT_CHARSET
     if not content:
         return ""
     try:
-        return decoded(content, charset)
+        return decode_text(content, charset)
     except UnicodeError:
         raise UnicodeError(
             f"Robots.txt contents are not in the encoding expected ({charset})."
@@ -389,8 +386,8 @@ def _text_of(status: int, content: bytes, content_type: str | None) -> str:
         raise UnicodeError(f'I don\'t understand the encoding "{charset}".') from None
 
 
-def _declared(content_type: str) -> str:
-    """Return the charset that a Content-Type declares: the last, in lower case."""
+def _declared_charset(content_type: str) -> str:
+    """Return the last charset of a Content-Type header in lower case, or an empty string."""
     declared = ""
     for parameter in content_type.lower().split(";")[1:]:
         if (match := _CHARSET.search(parameter.strip())) and match[1]:
@@ -408,12 +405,12 @@ class RequestRate(NamedTuple):
 class RobotFileParserLookalike(RobotExclusionRulesParser):
     """A drop-in replacement for `urllib.robotparser.RobotFileParser`.
 
-    It differs from that one where nothing was fetched or parsed yet: everything is allowed.
+    Unlike that one, it allows everything before a file is fetched or parsed.
     """
 
     def __init__(self, url: str = "") -> None:
         super().__init__()
-        #: When a file was parsed or `modified` called last; in seconds since the epoch, else 0.
+        #: When a file was last parsed or `modified` called, in seconds since the epoch; else 0.
         self.last_checked: float = 0
         self._user_provided_url = ""
         self.set_url(url)
@@ -423,11 +420,11 @@ class RobotFileParserLookalike(RobotExclusionRulesParser):
         self._user_provided_url = url
 
     def read(self) -> None:
-        """Fetch the robots.txt and parse it; raises what `fetch` does."""
+        """Fetch the robots.txt and parse it; raises the errors of `fetch`."""
         self.fetch(self._user_provided_url)
 
     def parse(self, lines: str | bytes | bytearray | Iterable[str]) -> None:
-        """Parse a text, or its lines, with or without their ends, and note the time."""
+        """Parse text or its lines, with or without line endings; set `last_checked`."""
         if not isinstance(lines, (str, bytes, bytearray)):
             lines = "".join(line if line.endswith(("\n", "\r")) else f"{line}\n" for line in lines)
         super().parse(lines)
@@ -441,7 +438,7 @@ class RobotFileParserLookalike(RobotExclusionRulesParser):
         *,
         user_agent: str | None = None,
     ) -> bool:
-        """Tell whether the user agent may visit the URL; see `is_allowed`.
+        """Return whether the user agent may visit the URL; see `is_allowed`.
 
         The standard library calls the first argument ``useragent``, the original ``user_agent``.
 
@@ -458,7 +455,7 @@ class RobotFileParserLookalike(RobotExclusionRulesParser):
         return self.get_crawl_delay(useragent)
 
     def request_rate(self, useragent: str) -> RequestRate | None:
-        """Return the last Request-rate of a user agent that has two whole numbers, or None."""
+        """Return the last valid Request-rate of a user agent, or None."""
         for value in reversed(self._rules_for(useragent).values(Directive.REQUEST_RATE)):
             if match := _RATE.fullmatch(value):
                 return RequestRate(int(match[1]), int(match[2]))
@@ -469,9 +466,9 @@ class RobotFileParserLookalike(RobotExclusionRulesParser):
         return self.sitemaps or None
 
     def mtime(self) -> float:
-        """Return when a file was parsed or `modified` called last; 0 before that."""
+        """Return when a file was last parsed or `modified` called; 0 before that."""
         return self.last_checked
 
     def modified(self) -> None:
-        """Note that the file was fetched now."""
+        """Set `last_checked` to the current time."""
         self.last_checked = time.time()

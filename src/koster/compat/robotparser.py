@@ -1,7 +1,7 @@
-"""Stands in for `urllib.robotparser` of the standard library, as of Python 3.15.
+"""Drop-in replacement for `urllib.robotparser` of the standard library, as of Python 3.15.
 
-`RobotFileParser` with its functions and attributes. Rules are read and matched as RFC 9309
-says; which groups are for a robot is decided as the standard library does.
+`RobotFileParser` with its methods and attributes. Rules are parsed and matched according to RFC
+9309; groups are selected like in the standard library.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ __all__ = ["RobotFileParser"]
 
 
 class RequestRate(NamedTuple):
-    """So many requests in so many seconds."""
+    """A number of requests in a number of seconds."""
 
     requests: int
     seconds: int
 
 
 def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
-    """Return the groups with the agent's name, else with the first name that is in it."""
-    asked = agent.lower()
-    if asked not in names:
-        token = asked.split(b"/")[0]
+    """Return the groups with the agent's name, else those with the first name contained in it."""
+    selected = agent.lower()
+    if selected not in names:
+        token = selected.split(b"/")[0]
         found = (name for name in names if name and name != b"*" and name in token)
-        asked = next(found, b"")
-    if not asked:
+        selected = next(found, b"")
+    if not selected:
         return []
-    return [group for name, group in zip(names, groups, strict=True) if name == asked]
+    return [group for name, group in zip(names, groups, strict=True) if name == selected]
 
 
 def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
-    """Take a ``$`` for an anchor only: a rule that goes on after it is none."""
+    """Treat ``$`` only as an anchor: drop rules with text after it."""
     if not value:
         return []
     value = _ANCHORS.sub(b"$", value)
@@ -74,8 +74,8 @@ _DIALECT = replace(
 )
 
 _EMPTY = _parse(b"", _DIALECT)
-#: Between two files that are parsed one after the other: a group that binds nobody.
-_SEAM = b"\nUser-agent:\n"
+#: Separates files that are parsed one after another: a group that applies to nobody.
+_SEPARATOR = b"\nUser-agent:\n"
 
 
 @dataclass
@@ -91,7 +91,7 @@ class RuleLine:
 
 @dataclass
 class Entry:
-    """A group: its agents, its rules and its pace."""
+    """A group: its agents, rules, crawl delay and request rate."""
 
     useragents: list[str]
     rulelines: list[RuleLine]
@@ -108,13 +108,13 @@ class Entry:
 
 
 class RobotFileParser:
-    """Read, parse and answer questions about a robots.txt."""
+    """Reads and parses a robots.txt, and decides about URLs."""
 
     def __init__(self, url: str | urllib.request.Request = "") -> None:
-        #: Whether `read` found that everything is forbidden, or allowed.
+        #: Whether the status of `read` disallows or allows everything.
         self.disallow_all = False
         self.allow_all = False
-        #: When the file was parsed last, in seconds since the epoch; 0 before that.
+        #: When the file was last parsed, in seconds since the epoch; 0 before that.
         self.last_checked: float = 0
         #: The standard library no longer sets it.
         self.default_entry: Entry | None = None
@@ -122,11 +122,11 @@ class RobotFileParser:
         self.set_url(url)
 
     def mtime(self) -> float:
-        """Return when the file was parsed last."""
+        """Return when the file was last parsed."""
         return self.last_checked
 
     def modified(self) -> None:
-        """Note that the file was parsed now."""
+        """Set `last_checked` to the current time."""
         self.last_checked = time.time()
 
     def set_url(self, url: str | urllib.request.Request) -> None:
@@ -138,43 +138,42 @@ class RobotFileParser:
         self.path = parts.path
 
     def read(self) -> None:
-        """Fetch the file and parse it. 401, 403 and 5xx forbid everything, other 4xx allow it.
+        """Fetch and parse the file. 401, 403 and 5xx disallow everything, other 4xx allow it.
 
         Raises:
-            urllib.error.URLError: the server could not be asked.
+            urllib.error.URLError: there is no response.
         """
         try:
-            with urllib.request.urlopen(self.url) as response:  # noqa: S310 - any, as it was
+            with urllib.request.urlopen(self.url) as response:  # noqa: S310 - any scheme, like the original
                 body = response.read(MAX_BYTES)
         except urllib.error.HTTPError as error:
-            self._take_status(error.code)
+            self._apply_status(error.code)
             error.close()
         else:
-            self._take(body)
+            self._add(body)
 
-    def _take_status(self, status: int) -> None:
-        """Note what a status means that is no success (RFC 9309 §2.3.1, but for 401 and 403)."""
+    def _apply_status(self, status: int) -> None:
+        """Apply an error status (RFC 9309 §2.3.1, except 401 and 403)."""
         if status in (401, 403) or 500 <= status < 600:
             self.disallow_all = True
         elif 400 <= status < 500:
             self.allow_all = True
 
     def parse(self, lines: Iterable[str]) -> None:
-        """Parse the lines of a file, with or without their ends; add to what was parsed before."""
+        """Parse lines, with or without line endings, in addition to those parsed before."""
         text = "\n".join(lines)
         try:
-            self._take(text.encode("utf-8", "surrogateescape"))
+            self._add(text.encode("utf-8", "surrogateescape"))
         except UnicodeEncodeError:
-            self._take(text.encode("utf-8", "surrogatepass"))
+            self._add(text.encode("utf-8", "surrogatepass"))
 
-    def _take(self, body: bytes) -> None:
-        """Parse bytes."""
+    def _add(self, body: bytes) -> None:
         before = self._robots.body
-        self._robots = _parse(before + _SEAM + body if before else body, _DIALECT)
+        self._robots = _parse(before + _SEPARATOR + body if before else body, _DIALECT)
         self.modified()
 
     def can_fetch(self, useragent: str, url: str) -> bool:
-        """Tell whether the user agent may fetch the URL; False before anything was parsed."""
+        """Return whether the user agent may fetch the URL; False before anything is parsed."""
         if self.disallow_all:
             return False
         if self.allow_all:
@@ -186,13 +185,13 @@ class RobotFileParser:
         return self._robots.allowed(url, useragent)
 
     def crawl_delay(self, useragent: str) -> int | None:
-        """Return the last Crawl-delay of the user agent that is a whole number, or None."""
+        """Return the last valid Crawl-delay of the user agent, an integer, or None."""
         if not self.mtime():
             return None
         return _delay(self._robots.rules_for(useragent).values(Directive.CRAWL_DELAY))
 
     def request_rate(self, useragent: str) -> RequestRate | None:
-        """Return the last Request-rate of the user agent that is two whole numbers, or None."""
+        """Return the last valid Request-rate of the user agent, or None."""
         if not self.mtime():
             return None
         return _rate(self._robots.rules_for(useragent).values(Directive.REQUEST_RATE))
@@ -220,34 +219,34 @@ class RobotFileParser:
 
     @property
     def groups(self) -> dict[str, Entry]:
-        """The groups by each name in lower case; those of one name are one."""
+        """The groups by lower-case name; groups with the same name are merged."""
         of_name: dict[str, tuple[int, ...]] = {}
         entries = self.entries
         for number, entry in enumerate(entries):
             for agent in dict.fromkeys(map(str.lower, entry.useragents)):
                 of_name[agent] = (*of_name.get(agent, ()), number)
-        made: dict[tuple[int, ...], Entry] = {}
+        merged: dict[tuple[int, ...], Entry] = {}
         for numbers in of_name.values():
-            if numbers not in made:
-                made[numbers] = reduce(_merged, [entries[number] for number in numbers])
-        return {agent: made[numbers] for agent, numbers in of_name.items()}
+            if numbers not in merged:
+                merged[numbers] = reduce(_merge_entries, [entries[number] for number in numbers])
+        return {agent: merged[numbers] for agent, numbers in of_name.items()}
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.entries))
 
 
 def _delay(values: Sequence[str]) -> int | None:
-    """Return the last of some delays that is a whole number."""
+    """Return the last delay that is an integer."""
     return next((int(value) for value in reversed(values) if _is_number(value)), None)
 
 
 def _is_number(text: str) -> bool:
-    """Tell whether a text is a whole number, of a length that Python converts."""
+    """Return whether a text is an integer of a length that Python converts."""
     return text.isdecimal() and len(text) < 1000
 
 
 def _rate(values: Sequence[str]) -> RequestRate | None:
-    """Return the last of some rates that is two whole numbers."""
+    """Return the last rate with two integers."""
     for value in reversed(values):
         numbers = [number.strip() for number in value.split("/")]
         if len(numbers) == 2 and all(map(_is_number, numbers)):
@@ -256,15 +255,13 @@ def _rate(values: Sequence[str]) -> RequestRate | None:
 
 
 def _entry(group: Group, lines: Sequence[Line]) -> Entry:
-    """Return a group, which has these lines, as the standard library shows it."""
     delays = [line.value for line in lines if line.directive is Directive.CRAWL_DELAY]
     rates = [line.value for line in lines if line.directive is Directive.REQUEST_RATE]
     rules = [RuleLine(rule.pattern, rule.allow or not rule.pattern) for rule in group.rules]
     return Entry([agent for agent in group.agents if agent], rules, _delay(delays), _rate(rates))
 
 
-def _merged(first: Entry, second: Entry) -> Entry:
-    """Return two entries of one name as one."""
+def _merge_entries(first: Entry, second: Entry) -> Entry:
     return Entry(
         list(filter(frozenset(second.useragents).__contains__, first.useragents)),
         first.rulelines + second.rulelines,

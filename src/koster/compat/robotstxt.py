@@ -1,8 +1,8 @@
-"""Stands in for the Ruby gem robotstxt, for whoever comes from there: the same names in Python.
+"""Replacement for the Ruby gem robotstxt, with the same names in Python.
 
 `get`, `parse` and `get_allowed` (``get_allowed?`` in Ruby), and `Parser` with `allowed` and
-`sitemaps`. The first section with a name that is in the user agent holds, ``*`` among them in
-file order; ``*`` is special in names too; the first rule that matches decides.
+`sitemaps`. The first section with a name contained in the user agent applies, including ``*``, in
+file order; ``*`` is a wildcard in names, too; the first matching rule decides.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import ParseResult, SplitResult, quote, urljoin, urlsplit
 
 from .. import dialects
-from .._charsets import decoded
+from .._charsets import decode_text
 from ..dialects import (
     Choice,
     Comments,
@@ -31,8 +31,8 @@ from ..dialects import (
 from ..model import Directive
 from ..origins import PORTS
 from ..robots import parse as _parse
-from ._http import ASCII, MAX_BYTES, in_brackets, unpacked
-from ._timed import Deadline, exchange, fetch, target_of
+from ._http import ASCII, MAX_BYTES, bracket_ipv6, decode_body
+from ._timed import Deadline, exchange, fetch, request_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,25 +41,24 @@ if TYPE_CHECKING:
 
     from ..robots import RobotsTxt
 
-    #: What stands for a URL.
+    #: A URL, as text or parsed.
     Urlish: TypeAlias = str | SplitResult | ParseResult
-    #: Where a robots.txt is had from: its site, or a connection to it.
+    #: The source of a robots.txt: its site, or a connection to it.
     Source: TypeAlias = Urlish | http.client.HTTPConnection
 
 
 def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
-    """Return the first section with a name that is in the agent."""
-    asked = agent.lower()
+    """Return the first section with a name contained in the agent."""
+    user_agent = agent.lower()
     for name, group in zip(names, groups, strict=True):
-        if name == b"*" or name in asked:
+        if name == b"*" or name in user_agent:
             return [group]
-        if b"*" in name and _stand_in_order(name.split(b"*"), asked):
+        if b"*" in name and _occur_in_order(name.split(b"*"), user_agent):
             return [group]
     return []
 
 
-def _stand_in_order(parts: Iterable[bytes], text: bytes) -> bool:
-    """Tell whether parts stand in a text one after the other."""
+def _occur_in_order(parts: Iterable[bytes], text: bytes) -> bool:
     at = 0
     for part in parts:
         at = text.find(part, at)
@@ -69,15 +68,15 @@ def _stand_in_order(parts: Iterable[bytes], text: bytes) -> bool:
     return True
 
 
-#: An escape of one of ``/?&=``, however often it is escaped itself.
+#: An escape of one of ``/?&=``, possibly escaped repeatedly.
 _SEPARATORS = re.compile(r"%((?:25)*(?:26|2F|3D|3F))", re.IGNORECASE | re.ASCII)
 _SEPARATORS_BYTES = re.compile(_SEPARATORS.pattern.encode(), re.IGNORECASE)
 
 
 def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
-    """Let a closing ``$`` match before a query, too, and an escaped star be a star.
+    """Let a trailing ``$`` also match before a query, and treat an escaped star as a star.
 
-    The escapes of ``/?&=`` are escaped once more, here as in URLs, so that they stay what they are.
+    Escapes of ``/?&=`` are escaped once more, here and in URLs, so that they are not decoded.
     """
     value = value.replace(b"%2A", b"*").replace(b"%2a", b"*")
     value = _SEPARATORS_BYTES.sub(lambda match: b"%25" + match[1].upper(), value)
@@ -120,29 +119,29 @@ _EMPTY_ALLOW = re.compile(
 )
 
 
-def _read(body: str | bytes) -> RobotsTxt:
-    """Parse a file: an empty Allow allows everything, as an empty Disallow does."""
+def _parse_file(body: str | bytes) -> RobotsTxt:
+    """Parse a file in which an empty Allow allows everything, like an empty Disallow."""
     raw = body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
     return _parse(_EMPTY_ALLOW.sub(rb"\1Disallow", raw), _DIALECT)
 
 
-_ALL_FORBIDDEN = b"User-agent: *\nDisallow: /\n"
-_ALL_ALLOWED = b"User-agent: *\nDisallow:\n"
+_DISALLOW_ALL = b"User-agent: *\nDisallow: /\n"
+_ALLOW_ALL = b"User-agent: *\nDisallow:\n"
 
 
 class Parser:
     """The rules of a robots.txt for one user agent."""
 
     def __init__(self, user_agent: str, body: str | bytes | None = None) -> None:
-        """Parse a robots.txt, ready to be: bytes in the charset of the URLs, usually UTF-8."""
+        """Parse a robots.txt; bytes must be in the charset of the URLs, usually UTF-8."""
         self.robot_id = user_agent
         self.body = body
         self.found = body is not None
         self._charset = "utf-8"
-        self._robots = _read(body or b"")
+        self._robots = _parse_file(body or b"")
 
     def allowed(self, urlish: Urlish) -> bool:
-        """Tell whether the user agent may fetch a URL."""
+        """Return whether the user agent may fetch a URL."""
         url = urlish if isinstance(urlish, str) else urlish.geturl()
         if "%" in url:
             url = _SEPARATORS.sub(lambda match: "%25" + match[1].upper(), url)
@@ -171,23 +170,23 @@ def get(
 ) -> Parser:
     """Return a `Parser` for the robots.txt of a site.
 
-    401 and 403 forbid everything; redirects are followed; any other response but 2xx, or none,
-    allows everything.
+    401 and 403 disallow everything; redirects are followed; any other response except 2xx, and a
+    missing one, allows everything.
 
     Args:
-        source: A URL, of which only scheme, host and port count, or a connection, which is
-            used and left open, so that it can be used again.
-        user_agent: What is sent as User-Agent, and for whom the rules are.
-        num_redirects: Redirects to follow before giving up.
-        http_timeout: Seconds for one request, from looking the host up to the end of the body.
-            A connection that has a shorter timeout keeps it.
+        source: A URL, of which only scheme, host and port matter, or a connection, which stays
+            open for reuse.
+        user_agent: The User-Agent header, and the agent of the rules.
+        num_redirects: Maximum number of redirects.
+        http_timeout: Seconds per request, from the DNS lookup to the end of the body. A shorter
+            timeout of a connection still applies.
         url_charset: The charset in which the URLs are encoded.
 
     Raises:
-        LookupError: there is no such charset.
-        ValueError: the source is no URL with a host.
+        LookupError: the charset is unknown.
+        ValueError: the source is not a URL with a host.
     """
-    body = _obtain(source, user_agent, num_redirects, http_timeout, url_charset)
+    body = _fetch_body(source, user_agent, num_redirects, http_timeout, url_charset)
     parser = Parser(user_agent, body)
     parser._charset = codecs.lookup(url_charset).name
     return parser
@@ -201,7 +200,7 @@ def get_allowed(
     http_timeout: float = 10,
     url_charset: str = "utf8",
 ) -> bool:
-    """Tell whether the robots.txt of a URL's site lets the user agent fetch the URL; see `get`."""
+    """Return whether the robots.txt of a URL's site allows the URL; see `get`."""
     parser = get(
         urlish,
         user_agent,
@@ -212,33 +211,39 @@ def get_allowed(
     return parser.allowed(urlish)
 
 
-def _obtain(source: Source, user_agent: str, redirects: int, timeout: float, charset: str) -> bytes:
-    """Return the robots.txt of a source, or what stands for its status."""
-    given = source if isinstance(source, http.client.HTTPConnection) else None
+def _fetch_body(
+    source: Source, user_agent: str, redirects: int, timeout: float, charset: str
+) -> bytes:
+    """Return the robots.txt of a source, or an equivalent one for its status."""
+    open_connection = source if isinstance(source, http.client.HTTPConnection) else None
     site = source if not isinstance(source, http.client.HTTPConnection) else _site(source)
     url = _robots_url(site)
     for _ in range(max(redirects, 0) + 1):
-        reused = given if given is not None and _site(given) == _origin(url) else None
+        reused = (
+            open_connection
+            if open_connection is not None and _site(open_connection) == _origin(url)
+            else None
+        )
         try:
             status, headers, content = _request(reused, url, user_agent, timeout)
         except (OSError, http.client.HTTPException):
             break
         location = headers.get("Location")
         if not (300 <= status < 400 and location):
-            return _meaning(status, headers, content, charset)
+            return _to_robots_txt(status, headers, content, charset)
         try:
             url = urljoin(url, location)
             _origin(url)
         except ValueError:
             break
-    return _ALL_ALLOWED
+    return _ALLOW_ALL
 
 
 def _robots_url(site: Urlish) -> str:
     """Return the URL of a site's robots.txt.
 
     Raises:
-        ValueError: the site is no HTTP URL with a host.
+        ValueError: the site is not an HTTP URL with a host.
     """
     return _origin(site if isinstance(site, str) else site.geturl()) + "/robots.txt"
 
@@ -247,66 +252,64 @@ def _origin(url: str) -> str:
     """Return scheme, host and port of a URL.
 
     Raises:
-        ValueError: it is no HTTP URL with a host.
+        ValueError: it is not an HTTP URL with a host.
     """
     parts = urlsplit(url)
     if parts.scheme not in PORTS or not parts.hostname:
-        raise ValueError(f"{url!r} is not the URL of a site")
-    host = in_brackets(parts.hostname)
+        raise ValueError(f"not an absolute http:// or https:// URL: {url!r}")
+    host = bracket_ipv6(parts.hostname)
     host.encode("idna")
     return f"{parts.scheme}://{host}:{parts.port or PORTS[parts.scheme]}"
 
 
 def _site(connection: http.client.HTTPConnection) -> str:
-    """Return scheme, host and port of a connection."""
     secure = isinstance(connection, http.client.HTTPSConnection)
-    host = in_brackets(connection.host.lower())
+    host = bracket_ipv6(connection.host.lower())
     return f"http{'s' if secure else ''}://{host}:{connection.port}"
 
 
 def _request(
-    given: http.client.HTTPConnection | None, url: str, user_agent: str, timeout: float
+    open_connection: http.client.HTTPConnection | None, url: str, user_agent: str, timeout: float
 ) -> tuple[int, Message, bytes]:
-    """Return status, headers and body of a response; leave a connection that was given open.
+    """Return status, headers and body of a response; an ``open_connection`` stays open.
 
     Raises:
         OSError: there is no response within ``timeout`` seconds.
-        http.client.HTTPException: what came is none.
+        http.client.HTTPException: the response is not valid HTTP.
     """
     deadline = Deadline(timeout)
-    sent = {"User-Agent": user_agent}
-    if given is None:
-        # As in the gem, certificates are not verified.
+    request_headers = {"User-Agent": user_agent}
+    if open_connection is None:
+        # Like the gem, do not verify certificates.
         context = None if url.startswith("http:") else ssl._create_unverified_context()  # noqa: S323
-        return fetch(url, sent, context, deadline, MAX_BYTES)[:3]
-    target = target_of(url)
+        return fetch(url, request_headers, context, deadline, MAX_BYTES)[:3]
+    target = request_target(url)
     try:
-        return exchange(given, target, sent, deadline, MAX_BYTES)[:3]
+        return exchange(open_connection, target, request_headers, deadline, MAX_BYTES)[:3]
     except (ConnectionError, http.client.CannotSendRequest):
-        # The server had closed it meanwhile, or the last response was not read.
-        given.close()
-        return exchange(given, target, sent, deadline, MAX_BYTES)[:3]
+        # The server has closed the connection, or the last response was not read.
+        open_connection.close()
+        return exchange(open_connection, target, request_headers, deadline, MAX_BYTES)[:3]
 
 
-def _meaning(status: int, headers: Message, content: bytes, charset: str) -> bytes:
-    """Return what a response says, as a robots.txt in the charset of the URLs."""
+def _to_robots_txt(status: int, headers: Message, content: bytes, charset: str) -> bytes:
+    """Return the robots.txt for a response, in the charset of the URLs."""
     if status in (401, 403):
-        return _ALL_FORBIDDEN
+        return _DISALLOW_ALL
     if not 200 <= status < 300:
-        return _ALL_ALLOWED
-    content = unpacked(content, headers.get("Content-Encoding"), MAX_BYTES)
+        return _ALLOW_ALL
+    content = decode_body(content, headers.get("Content-Encoding"), MAX_BYTES)
     content = content.removeprefix(codecs.BOM_UTF8)
-    for declared in (_declared(headers), "utf-8", "iso-8859-1"):
+    for declared in (_declared_charset(headers), "utf-8", "iso-8859-1"):
         try:
-            text = decoded(content, declared)
+            text = decode_text(content, declared)
         except (UnicodeError, LookupError):
             continue
         return text.encode(charset, "replace")
     return content
 
 
-def _declared(headers: Message) -> str:
-    """Return the charset that a response declares, or UTF-8."""
+def _declared_charset(headers: Message) -> str:
     try:
         return headers.get_content_charset() or "utf-8"
     except (ValueError, LookupError):

@@ -1,9 +1,9 @@
-"""For Scrapy 2.19: a parser, and a middleware that fetches as RFC 9309 says.
+"""For Scrapy 2.19: a parser, and a middleware that fetches according to RFC 9309.
 
-``ROBOTSTXT_PARSER = "koster.compat.scrapy.KosterRobotParser"``: Scrapy fetches the robots.txt of
-each site and asks this parser; which statuses it parses, and for how long it keeps them, is
-Scrapy's own. `RobotsTxtMiddleware` takes the place of Scrapy's middleware of that name, and
-does that right, too. Nothing of Scrapy is imported before Scrapy makes one.
+``ROBOTSTXT_PARSER = "koster.compat.scrapy.KosterRobotParser"``: Scrapy fetches robots.txt files and
+uses this parser; Scrapy decides which statuses to parse, and how long to cache files.
+`RobotsTxtMiddleware` replaces Scrapy's middleware of that name, and follows RFC 9309 for these,
+too. Scrapy is only imported when it creates one.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ..access import (
     Request,
     Response,
     coding_failure,
+    collect_headers,
     outcome_of,
 )
-from ..access import headers_of as named
-from ..cache import MemoryCache, opened
-from ..cache.memory import Recent
-from ..cache.shelf import Shelf
+from ..cache import MemoryCache, open_cache
+from ..cache.memory import LRUCache
+from ..cache.resilient import ResilientCache
 from ..dialects import dialect_named
 from ..errors import UrlError
 from ..freshness import is_fresh
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 
 class KosterRobotParser:
-    """A parser backend, as `scrapy.robotstxt.RobotParser` says what one is: RFC 9309.
+    """A parser backend (`scrapy.robotstxt.RobotParser`) for RFC 9309.
 
-    ``robots`` is the parsed file, for whoever wants more than Scrapy asks.
+    ``robots`` is the parsed file, for access to more than Scrapy's interface.
     """
 
     def __init__(self, robotstxt_body: bytes, spider: Any = None) -> None:
@@ -57,30 +57,29 @@ class KosterRobotParser:
         return cls(robotstxt_body, getattr(crawler, "spider", None))
 
     def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
-        """Tell whether the user agent may fetch the URL."""
+        """Return whether the user agent may fetch the URL."""
         return self.robots.allowed(text_of(url), text_of(user_agent))
 
     def crawl_delay(self, user_agent: str | bytes) -> float | None:
-        """Return the seconds between two requests that the site asks for, or None."""
+        """Return the crawl delay of the user agent in seconds, or None."""
         return self.robots.rules_for(text_of(user_agent)).crawl_delay
 
 
-#: Marks the requests of `RobotsTxtMiddleware`; the number of bytes that came.
-_BYTES = "koster_bytes"
+#: Key in the meta of `RobotsTxtMiddleware`'s requests: the number of bytes received.
+_RECEIVED = "koster_bytes"
 
-#: Outcomes that are kept ready to decide, and the bytes of their files together.
-_SITES = 1000
-_SITES_BYTES = 32 << 20
+#: Outcomes cached in memory, and the total bytes of their files.
+_MAX_SITES = 1000
+_MAX_SITES_BYTES = 32 << 20
 
 
 class RobotsTxtMiddleware:
-    """A downloader middleware: statuses, redirects and expiry as RFC 9309 says, and the pace.
+    """A downloader middleware with RFC 9309's statuses, redirects and expiry, and pacing.
 
-    To be named in ``DOWNLOADER_MIDDLEWARES`` in the place of Scrapy's own, with the same
-    settings (``ROBOTSTXT_OBEY``, ``ROBOTSTXT_USER_AGENT``), ``KOSTER_CACHE`` (the path of a file,
-    or ``redis://…``; else entries are kept in memory) and ``KOSTER_DIALECT``. Sites are told apart
-    by origin; the interval that a site asks for becomes the least delay of its download slot,
-    without jitter.
+    Put it in ``DOWNLOADER_MIDDLEWARES`` instead of Scrapy's own. It has the same settings
+    (``ROBOTSTXT_OBEY``, ``ROBOTSTXT_USER_AGENT``), ``KOSTER_CACHE`` (the path of a file, or
+    ``redis://…``; default: in memory) and ``KOSTER_DIALECT``. Sites are origins; the interval of a
+    site becomes the minimum delay of its download slot, without jitter.
     """
 
     def __init__(self, crawler: Any) -> None:
@@ -90,15 +89,17 @@ class RobotsTxtMiddleware:
         self._agent = settings["ROBOTSTXT_USER_AGENT"]
         self._dialect = dialect_named(settings.get("KOSTER_DIALECT", "RFC9309"))
         self._access = Access(self._dialect.statuses)
-        self._cache = opened(settings.get("KOSTER_CACHE")) or MemoryCache()
-        self._shelf = Shelf(self._cache, self._dialect.statuses, self._cache_failed, time.monotonic)
-        self._kept: Recent[str, Outcome] = Recent(_SITES, _SITES_BYTES, _weight)
+        self._cache = open_cache(settings.get("KOSTER_CACHE")) or MemoryCache()
+        self._entries = ResilientCache(
+            self._cache, self._dialect.statuses, self._count_cache_error, time.monotonic
+        )
+        self._outcomes: LRUCache[str, Outcome] = LRUCache(_MAX_SITES, _MAX_SITES_BYTES, _weight)
         self._waiting: dict[str, list[Any]] = {}
-        self._least: dict[str, float] = {}
+        self._min_delays: dict[str, float] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> Self:
-        """Make one for a crawler.
+        """Create a middleware for a crawler.
 
         Raises:
             scrapy.exceptions.NotConfigured: ``ROBOTSTXT_OBEY`` is off.
@@ -108,17 +109,17 @@ class RobotsTxtMiddleware:
 
         if not crawler.settings.getbool("ROBOTSTXT_OBEY"):
             raise NotConfigured
-        made = cls(crawler)
-        crawler.signals.connect(made._count, signals.bytes_received)
-        crawler.signals.connect(made._after_response, signals.response_downloaded)
-        crawler.signals.connect(made._close, signals.spider_closed)
-        return made
+        middleware = cls(crawler)
+        crawler.signals.connect(middleware._count_bytes, signals.bytes_received)
+        crawler.signals.connect(middleware._after_response, signals.response_downloaded)
+        crawler.signals.connect(middleware._close, signals.spider_closed)
+        return middleware
 
     async def process_request(self, request: Any) -> None:
-        """Let a request through, with the pace that its site asks for.
+        """Check a request, and apply the pace of its site.
 
         Raises:
-            scrapy.exceptions.IgnoreRequest: the site's robots.txt disallows it, or cannot be had.
+            scrapy.exceptions.IgnoreRequest: the site's robots.txt disallows it, or is unreachable.
         """
         from scrapy.exceptions import IgnoreRequest
 
@@ -128,77 +129,75 @@ class RobotsTxtMiddleware:
             origin = origin_of(request.url)
         except UrlError as error:
             if request.url.lower().startswith(("http:", "https:")):
-                raise IgnoreRequest(f"No site whose robots.txt could be asked: {error}") from error
-            # data:, file:, s3: no site, no rules.
+                raise IgnoreRequest(f"Invalid URL, so there is no robots.txt: {error}") from error
+            # data:, file:, s3: have no robots.txt.
             return
         outcome = await self._outcome(origin, request)
-        asked = self._agent or request.headers.get(b"User-Agent") or self._default_agent
-        agent = text_of(asked)
-        self._slow_down(request, outcome, agent)
+        header = self._agent or request.headers.get(b"User-Agent") or self._default_agent
+        agent = text_of(header)
+        self._apply_interval(request, outcome, agent)
         decision = outcome.decide(request.url, agent)
         if not decision:
             self.crawler.stats.inc_value("robotstxt/forbidden")
             raise IgnoreRequest(f"Forbidden by robots.txt: {decision}")
 
     async def _outcome(self, origin: Origin, request: Any) -> Outcome:
-        """Return what is kept of an origin, or fetch it; who else asks meanwhile waits."""
+        """Return the outcome of an origin, or fetch it; concurrent calls wait for it."""
         from scrapy.utils.defer import maybe_deferred_to_future
         from twisted.internet.defer import Deferred
 
         key = str(origin)
         while True:
-            outcome = self._kept.get(key)
+            outcome = self._outcomes.get(key)
             if outcome is not None and _now() < outcome.expires:
                 return outcome
             if key not in self._waiting:
                 break
-            # One for each who waits: a shared one would give its result to the first alone.
+            # One per call: a shared Deferred would pass its result only to the first one.
             waiting: Any = Deferred()
             self._waiting[key].append(waiting)
             await maybe_deferred_to_future(waiting)
         self._waiting[key] = []
         try:
-            outcome = await self._had(origin, request)
-            self._kept.put(key, outcome)
+            outcome = await self._load_outcome(origin, request)
+            self._outcomes.put(key, outcome)
         finally:
             for waiting in self._waiting.pop(key):
                 waiting.callback(None)
         return outcome
 
-    async def _had(self, origin: Origin, request: Any) -> Outcome:
-        """Return what the cache has of an origin, or fetch it."""
-        copy = self._shelf.get(str(origin))
+    async def _load_outcome(self, origin: Origin, request: Any) -> Outcome:
+        copy = self._entries.get(str(origin))
         if copy is None or not is_fresh(copy, _now(), self._dialect.statuses):
-            copy = await self._fetched(origin, copy, request.meta.get("proxy"))
-            self._shelf.put(copy)
+            copy = await self._fetch(origin, copy, request.meta.get("proxy"))
+            self._entries.put(copy)
         outcome = outcome_of(copy, self._dialect, _now())
         if outcome.robots is not None:
-            await self._tell(outcome, request)
+            await self._send_parsed_signal(outcome, request)
         return outcome
 
-    async def _fetched(self, origin: Origin, copy: Entry | None, proxy: Any) -> Entry:
+    async def _fetch(self, origin: Origin, copy: Entry | None, proxy: Any) -> Entry:
         """Fetch a robots.txt, hop by hop, through Scrapy's downloader."""
         self.crawler.stats.inc_value("robotstxt/request_count")
         step: Request | Entry = self._access.begin(origin, copy)
         while isinstance(step, Request):
             began = time.monotonic()
-            answer = await self._answer(step, proxy)
+            response = await self._send(step, proxy)
             seconds = time.monotonic() - began
-            if isinstance(answer, Response):
-                step = self._access.respond(step, answer, _now(), seconds)
+            if isinstance(response, Response):
+                step = self._access.respond(step, response, _now(), seconds)
             else:
-                step = self._access.fail(step, answer, _now(), seconds)
+                step = self._access.fail(step, response, _now(), seconds)
         return step
 
-    async def _answer(self, asked: Request, proxy: Any) -> Response | Failure:
-        """Send a request."""
+    async def _send(self, step: Request, proxy: Any) -> Response | Failure:
         import scrapy
         from scrapy.http.request import NO_CALLBACK
 
         request = scrapy.Request(
-            asked.url,
-            # Scrapy takes a packed body that breaks off for a whole one: this asks for a plain one.
-            headers={"Accept-Encoding": "identity", **dict(asked.headers)},
+            step.url,
+            # Scrapy accepts truncated compressed bodies, so request an uncompressed one.
+            headers={"Accept-Encoding": "identity", **dict(step.headers)},
             priority=1000,
             callback=NO_CALLBACK,
             meta={
@@ -207,42 +206,41 @@ class RobotsTxtMiddleware:
                 "dont_cache": True,
                 "handle_httpstatus_all": True,
                 "allow_offsite": True,
-                _BYTES: 0,
+                _RECEIVED: 0,
                 **({"proxy": proxy} if proxy else {}),
             },
         )
         stats = self.crawler.stats
         try:
             response = await self.crawler.engine.download_async(request)
-        except Exception as error:  # noqa: BLE001 - whatever kept the answer from coming
+        except Exception as error:  # noqa: BLE001 - any error means that there is no response
             stats.inc_value(f"robotstxt/exception_count/{type(error)}")
-            return _failure(error)
+            return _to_failure(error)
         stats.inc_value("robotstxt/response_count")
         stats.inc_value(f"robotstxt/response_status_count/{response.status}")
         pairs = [(name, each) for name, values in response.headers.items() for each in values]
-        headers, flags = named(pairs), set(response.flags)
+        headers, flags = collect_headers(pairs), set(response.flags)
         if "dataloss" in flags:
-            return Failure(FailureKind.NOT_HTTP, "its body breaks off before its end")
-        # What Scrapy unpacked has no Content-Encoding any more.
+            return Failure(FailureKind.NOT_HTTP, "truncated response body")
+        # Scrapy removes the Content-Encoding of bodies that it decodes.
         failure = coding_failure(headers, {"identity"}, response.body)
         is_whole = "download_stopped" not in flags
         return failure or Response(response.status, headers, response.body, is_whole)
 
-    def _count(self, data: bytes, request: Any) -> None:
-        """Stop reading a robots.txt when more has come than is used.
+    def _count_bytes(self, data: bytes, request: Any) -> None:
+        """Stop reading a robots.txt beyond the size limit.
 
         Raises:
-            scrapy.exceptions.StopDownload: it has.
+            scrapy.exceptions.StopDownload: the limit is exceeded.
         """
         from scrapy.exceptions import StopDownload
 
-        if _BYTES in request.meta:
-            request.meta[_BYTES] += len(data)
-            if request.meta[_BYTES] > MAX_BYTES:
+        if _RECEIVED in request.meta:
+            request.meta[_RECEIVED] += len(data)
+            if request.meta[_RECEIVED] > MAX_BYTES:
                 raise StopDownload(fail=False)
 
-    async def _tell(self, outcome: Outcome, request: Any) -> None:
-        """Send Scrapy's signal for a robots.txt that was parsed."""
+    async def _send_parsed_signal(self, outcome: Outcome, request: Any) -> None:
         from scrapy import signals
 
         parser = KosterRobotParser(b"", self.crawler.spider)
@@ -251,8 +249,8 @@ class RobotsTxtMiddleware:
             signal=signals.robots_parsed, robotparser=parser, request=request
         )
 
-    def _slow_down(self, request: Any, outcome: Outcome, agent: str) -> None:
-        """Raise the delay of a request's slot to the interval that its site asks for."""
+    def _apply_interval(self, request: Any, outcome: Outcome, agent: str) -> None:
+        """Raise the delay of a request's slot to the interval of its site."""
         if outcome.robots is None:
             return
         seconds = outcome.robots.rules_for(agent).interval(_now())
@@ -260,25 +258,25 @@ class RobotsTxtMiddleware:
             return
         downloader = self.crawler.engine.downloader
         key = downloader.get_slot_key(request)
-        self._least[key] = max(seconds, self._least.get(key, 0.0))
-        # Slots come and go: the next one, and one that is there.
+        self._min_delays[key] = max(seconds, self._min_delays.get(key, 0.0))
+        # Slots are temporary: apply it to future slots, and to an existing one.
         settings = downloader.per_slot_settings.setdefault(key, {})
-        usual = float(settings.get("delay", self.crawler.settings.getfloat("DOWNLOAD_DELAY")))
-        settings |= {"delay": max(seconds, usual), "jitter": 0.0}
-        self._hold(key)
+        configured = float(settings.get("delay", self.crawler.settings.getfloat("DOWNLOAD_DELAY")))
+        settings |= {"delay": max(seconds, configured), "jitter": 0.0}
+        self._apply_min_delay(key)
 
-    def _hold(self, key: str) -> None:
-        """Raise the delay of a slot, if it is there, to the least that its sites ask for."""
+    def _apply_min_delay(self, key: str) -> None:
+        """Raise the delay of an existing slot to the minimum for its sites."""
         slot = self.crawler.engine.downloader.slots.get(key)
-        seconds = self._least.get(key, 0.0)
+        seconds = self._min_delays.get(key, 0.0)
         if slot is not None and slot.delay * (1 - slot.jitter) < seconds:
             slot.delay, slot.jitter = max(seconds, slot.delay), 0.0
 
     def _after_response(self, request: Any) -> None:
-        """Hold on to the delay where AutoThrottle, which is told before, has lowered it."""
-        self._hold(request.meta.get("download_slot", ""))
+        """Restore the minimum delay, in case AutoThrottle, which runs before, has lowered it."""
+        self._apply_min_delay(request.meta.get("download_slot", ""))
 
-    def _cache_failed(self, _origin: str, error: Exception) -> None:
+    def _count_cache_error(self, _origin: str, error: Exception) -> None:
         self.crawler.stats.inc_value(f"robotstxt/cache_exception_count/{type(error)}")
 
     def _close(self) -> None:
@@ -293,6 +291,5 @@ def _weight(outcome: Outcome) -> int:
     return 1000 + (len(outcome.robots.body) if outcome.robots is not None else 0)
 
 
-def _failure(error: Exception) -> Failure:
-    """Return what an exception of Scrapy's downloader means."""
+def _to_failure(error: Exception) -> Failure:
     return Failure(FailureKind.CONNECTION, f"{type(error).__name__}: {error}"[:300])

@@ -1,8 +1,8 @@
-"""Stands in for webcanon.robots 0.3 (and the RobotsConfig of webcanon.config).
+"""Drop-in replacement for webcanon.robots 0.3 (and the RobotsConfig of webcanon.config).
 
-`parse_robots`, `RobotsPolicy.rules_for` and `evaluate_robots`, with the verdict and the rule
-that decided. `transport_verdict` says what webcanon's client makes of an HTTP result, and
-`RobotsGate` fetches and decides as that client does.
+`parse_robots`, `RobotsPolicy.rules_for` and `evaluate_robots`, with the verdict and the rule that
+decides. `transport_verdict` returns the verdict of webcanon's client for an HTTP result, and
+`RobotsGate` fetches and decides like that client.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..access import (
     coding_failure,
     outcome_of,
 )
-from ..cache.memory import Recent
+from ..cache.memory import LRUCache
 from ..dialects import (
     Escapes,
     Names,
@@ -40,7 +40,7 @@ from ..dialects import (
 from ..model import Directive, Reason, text_of
 from ..origins import origin_of
 from ..robots import parse as _parse
-from ._http import folded
+from ._http import lower_non_ascii
 from ._timed import Deadline, fetch
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
-    """Return the groups with a name that is in the product, name by name."""
+    """Return the groups with a name contained in the product, ordered by name."""
     product = text_of(agent).lower()
     found: dict[str, list[int]] = {}
     for name, group in zip(names, groups, strict=True):
@@ -64,7 +64,7 @@ def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list
 
 
 def _rewrite(value: bytes, allow: bool) -> list[tuple[bytes, int]]:
-    """Count characters, without a closing ``$``; an empty Allow matches everything."""
+    """Rank by characters without a trailing ``$``; an empty Allow matches everything."""
     if not value:
         return [(value, 0)] if allow else []
     return [(value, len(value.rstrip(b"$").decode("utf-8", "replace")))]
@@ -92,12 +92,12 @@ _DIALECT = replace(
 
 _DAY = 24 * 60 * 60
 _log = logging.getLogger("koster.compat.webcanon")
-#: The fields of a policy that are built when they are asked for.
+#: The lazily built fields of a policy.
 _FIELDS = ("groups", "sitemaps")
 
 
-class RobotsVerdict(str, Enum):  # noqa: UP042 - str() of it gives its name, as it was
-    """What a robots.txt says about a URL, or why it says nothing."""
+class RobotsVerdict(str, Enum):  # noqa: UP042 - str() must return the name, like the original
+    """The verdict about a URL, or why there is none."""
 
     ALLOWED_EXPLICIT = "allowed_explicit"
     ALLOWED_IMPLICIT = "allowed_implicit"
@@ -118,7 +118,7 @@ class Rule:
 
 @dataclass
 class RobotsMatch:
-    """The rule that decided."""
+    """The rule that decides."""
 
     allow: bool
     pattern: str
@@ -129,8 +129,8 @@ class RobotsMatch:
 class RobotsPolicy:
     """A parsed robots.txt.
 
-    ``groups`` has the rules of each product token, in lower case, also of those that have none;
-    ``sitemaps`` the values of Sitemap lines. Both may be given, and changed.
+    ``groups`` has the rules by lower-case product token, including tokens without rules;
+    ``sitemaps`` the values of Sitemap lines. Both can be passed, and changed.
     """
 
     groups: dict[str, list[Rule]] = field(default_factory=dict)
@@ -145,21 +145,20 @@ class RobotsPolicy:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute; the other one keeps what the file says."""
+        """Set a field; the other one keeps its value from the file."""
         self._build()
         super().__setattr__(name, value)
 
     def _build(self) -> None:
-        """Turn the parsed file into plain structures, once."""
         robots = self.__dict__.get("_robots")
         if robots is not None:
-            # Of several threads the first one's are kept: its caller may have changed them already.
+            # With several threads, the first one wins: its caller may have changed the fields.
             self.__dict__.setdefault("sitemaps", list(robots.values(Directive.SITEMAP)))
-            self.__dict__.setdefault("groups", _groups_of(robots))
+            self.__dict__.setdefault("groups", _collect_groups(robots))
             self.__dict__.pop("_robots", None)
 
     def rules_for(self, product: str) -> list[Rule]:
-        """Return the rules of all tokens that are in a product token, else those of ``*``.
+        """Return the rules of all tokens contained in a product token, else those of ``*``.
 
         A token without rules allows everything.
         """
@@ -176,24 +175,23 @@ def _rule(rule: model.Rule) -> Rule:
     return Rule(rule.directive is Directive.ALLOW, rule.pattern, rule.line)
 
 
-def _groups_of(robots: RobotsTxt) -> dict[str, list[Rule]]:
-    """Return the rules of each token of a file."""
+def _collect_groups(robots: RobotsTxt) -> dict[str, list[Rule]]:
     found: dict[str, list[Rule]] = {}
     for group in robots.groups:
-        named = [found.setdefault(agent.lower(), []) for agent in group.agents]
+        headers_by_name = [found.setdefault(agent.lower(), []) for agent in group.agents]
         for rule in map(_rule, group.rules):
-            for rules in named:
+            for rules in headers_by_name:
                 rules.append(rule)
     return found
 
 
 def parse_robots(text: str) -> RobotsPolicy:
     """Parse the text of a robots.txt."""
-    return _policy_of(_parse(text, _DIALECT))
+    return _create_policy(_parse(text, _DIALECT))
 
 
-def _policy_of(robots: RobotsTxt) -> RobotsPolicy:
-    """Return a policy that builds its structures from a parsed file when they are asked for."""
+def _create_policy(robots: RobotsTxt) -> RobotsPolicy:
+    """Return a policy that builds its fields lazily from a parsed file."""
     policy = RobotsPolicy.__new__(RobotsPolicy)
     policy.__dict__["_robots"] = robots
     return policy
@@ -202,10 +200,10 @@ def _policy_of(robots: RobotsTxt) -> RobotsPolicy:
 def evaluate_robots(
     policy: RobotsPolicy, url: str, product: str
 ) -> tuple[RobotsVerdict, RobotsMatch | None]:
-    """Return the verdict about a URL for a product token, and the rule that decided, if any.
+    """Return the verdict about a URL for a product token, and the rule that decides, if any.
 
     Raises:
-        ValueError: the URL is none (``http://[``).
+        ValueError: the URL is invalid (``http://[``).
     """
     parts = urlsplit(url)
     path = parts.path or "/"
@@ -218,12 +216,12 @@ def evaluate_robots(
     rules = []
     if robots is None:
         rules = policy.rules_for(product)
-        robots = _parse(_file_of(rules), _DIALECT)
-        path = path.translate(_STAND_INS)
+        robots = _parse(_to_robots_txt(rules), _DIALECT)
+        path = path.translate(_SWAPPED_CHARACTERS)
     elif "#" in path:
-        # Neither character is in a pattern, and this one ends no path.
+        # Neither character occurs in patterns, and a line feed does not end the path.
         path = path.replace("#", "\n")
-    decision = robots.decide("//host/" + path.removeprefix("/"), folded(product))
+    decision = robots.decide("//host/" + path.removeprefix("/"), lower_non_ascii(product))
     if decision.reason is not Reason.RULE or decision.rule is None:
         return RobotsVerdict.ALLOWED_IMPLICIT, None
     rule = rules[decision.rule.line - 2] if rules else _rule(decision.rule)
@@ -233,18 +231,16 @@ def evaluate_robots(
     return RobotsVerdict.DISALLOWED_EXPLICIT, match
 
 
-#: Characters that a line would lose, in paths as in patterns; they change places with others,
-#: for private use, which nobody has in a URL.
-_STAND_INS = {
+#: Characters that a line cannot contain are swapped with private-use ones, in paths and patterns.
+_SWAPPED_CHARACTERS = {
     **{ord(char): 0xE000 + number for number, char in enumerate("# \t\r\n\v\f")},
     **{0xE000 + number: ord(char) for number, char in enumerate("# \t\r\n\v\f")},
 }
 
 
-def _file_of(rules: list[Rule]) -> str:
-    """Return a robots.txt that has these rules, from its second line on."""
+def _to_robots_txt(rules: list[Rule]) -> str:
     lines = (
-        f"{'Allow' if rule.allow else 'Disallow'}: {rule.pattern.translate(_STAND_INS)}"
+        f"{'Allow' if rule.allow else 'Disallow'}: {rule.pattern.translate(_SWAPPED_CHARACTERS)}"
         for rule in rules
     )
     return "\n".join(["User-agent: *", *lines])
@@ -255,12 +251,12 @@ class RobotsConfig:
     """How the results of a robots.txt influence retrieval.
 
     Attributes:
-        mode: ``respect``: what is disallowed raises `PolicyError`; ``report_only``: nothing is
-            blocked, the verdict is reported; ``ignore``: robots.txt is not even fetched.
-        on_unavailable: What a robots.txt that is not there means (4xx): everything is allowed,
-            with a warning in the log, or nothing is.
-        on_unreachable: The same where there was no response.
-        max_cache_seconds: How long a robots.txt is kept at most (RFC 9309 §2.4).
+        mode: ``respect``: disallowed URLs raise `PolicyError`; ``report_only``: the verdict is only
+            reported; ``ignore``: robots.txt is not fetched.
+        on_unavailable: If there is no robots.txt (4xx): allow everything with a warning in the log,
+            or nothing.
+        on_unreachable: The same if there is no response.
+        max_cache_seconds: Maximum lifetime of a robots.txt (RFC 9309 §2.4).
     """
 
     mode: Literal["respect", "report_only", "ignore"] = "respect"
@@ -270,16 +266,16 @@ class RobotsConfig:
 
 
 def transport_verdict(status: int | None, config: RobotsConfig | None = None) -> RobotsVerdict:
-    """Return what an HTTP result says before any rule does (RFC 9309 §2.3.1).
+    """Return the verdict of an HTTP result, before any rules (RFC 9309 §2.3.1).
 
     Args:
-        status: The status of the response, or None where there was none.
-        config: Says what a robots.txt means that is not there or cannot be reached.
+        status: The status of the response, or None if there is no response.
+        config: The policies for unavailable and unreachable robots.txt files.
 
-    2xx: `RobotsVerdict.ALLOWED_IMPLICIT`, parse and evaluate the body. 4xx: the same, of a
-    site without rules, or with ``on_unavailable="deny"`` as 5xx. 5xx, and None unless
-    ``on_unreachable`` says otherwise: `RobotsVerdict.UNKNOWN_UNREACHABLE`, which denies. With the
-    mode ``ignore`` always `RobotsVerdict.SKIPPED_BY_USER_POLICY`.
+    2xx: `RobotsVerdict.ALLOWED_IMPLICIT`; then evaluate the body. 4xx: the same without rules, or
+    like 5xx with ``on_unavailable="deny"``. 5xx: `RobotsVerdict.UNKNOWN_UNREACHABLE`, which denies.
+    None: the same, or like 4xx depending on ``on_unreachable``. With the mode ``ignore`` always
+    `RobotsVerdict.SKIPPED_BY_USER_POLICY`.
     """
     config = config or RobotsConfig()
     if config.mode == "ignore":
@@ -294,14 +290,14 @@ def transport_verdict(status: int | None, config: RobotsConfig | None = None) ->
 
 
 class PolicyError(Exception):
-    """A URL may not be fetched, and the mode is ``respect``."""
+    """A URL is blocked, and the mode is ``respect``."""
 
 
 @dataclass
 class RobotsDecision:
-    """What `RobotsGate` says about a URL, as webcanon's client reports it.
+    """The decision of `RobotsGate` about a URL, as reported by webcanon's client.
 
-    ``matched_rule`` has the ``type``, ``pattern`` and ``source_line`` of the rule that decided.
+    ``matched_rule`` has the ``type``, ``pattern`` and ``source_line`` of the rule that decides.
     """
 
     verdict: str
@@ -317,12 +313,12 @@ _RECOMMENDATIONS = {
     RobotsVerdict.UNKNOWN_UNREACHABLE: "unknown_do_not_fetch_by_default",
     RobotsVerdict.UNKNOWN_PARSE_ERROR: "allowed_but_warn",
 }
-#: What the mode ``respect`` blocks.
+#: Verdicts that the mode ``respect`` blocks.
 _BLOCKED = (RobotsVerdict.DISALLOWED_EXPLICIT, RobotsVerdict.UNKNOWN_UNREACHABLE)
 
 
 class _CacheEntry(NamedTuple):
-    """A site's robots.txt, or what fetching it gave; ``why`` says what happened."""
+    """A site's robots.txt, or the verdict if there is none; ``why`` is the error."""
 
     verdict: RobotsVerdict
     policy: RobotsPolicy
@@ -332,17 +328,17 @@ class _CacheEntry(NamedTuple):
 
 
 class RobotsGate:
-    """Fetches robots.txt and decides by a `RobotsConfig`, as webcanon's client does.
+    """Fetches robots.txt and decides by a `RobotsConfig`, like webcanon's client.
 
-    It connects to any address: the client's guard against private ones is not here.
+    It connects to any address: it does not have the client's guard against private ones.
 
     Args:
-        product: The product token: whose rules apply, and the User-Agent header to send.
-        config: What results mean, and how long a robots.txt is cached.
-        timeout: Seconds for fetching a robots.txt, redirects included.
+        product: The product token, for rules and for the User-Agent header.
+        config: The policies, and how long to cache a robots.txt.
+        timeout: Seconds for fetching a robots.txt, including redirects.
 
     Raises:
-        ValueError: ``product`` cannot be sent as a header.
+        ValueError: ``product`` is not printable ASCII.
     """
 
     def __init__(
@@ -357,18 +353,18 @@ class RobotsGate:
         self._access = Access(
             Statuses(unavailable=frozenset(range(400, 500)), lifetime=seconds, longest=seconds)
         )
-        self._cache: Recent[str, _CacheEntry] = Recent(
-            1000, 32 << 20, lambda kept: 1000 + kept.size
+        self._cache: LRUCache[str, _CacheEntry] = LRUCache(
+            1000, 32 << 20, lambda entry: 1000 + entry.size
         )
 
     def check(self, url: str) -> RobotsDecision:
         """Decide about a URL.
 
         Raises:
-            PolicyError: it may not be fetched, and the mode is ``respect``.
-            UrlError: it belongs to no site.
+            PolicyError: the URL is blocked, and the mode is ``respect``.
+            UrlError: the URL is invalid.
         """
-        verdict, match, reason = self._evaluated(url)
+        verdict, match, reason = self._evaluate(url)
         if self.config.mode == "respect" and verdict in _BLOCKED:
             raise PolicyError(f"robots policy blocks {url}: {verdict.value} ({reason})")
         decision = RobotsDecision(
@@ -386,14 +382,14 @@ class RobotsGate:
             }
         return decision
 
-    def _evaluated(self, url: str) -> tuple[RobotsVerdict, RobotsMatch | None, str]:
-        """Return the verdict about a URL, the rule that decided, and the reason in words."""
+    def _evaluate(self, url: str) -> tuple[RobotsVerdict, RobotsMatch | None, str]:
+        """Return the verdict about a URL, the rule that decides, and the reason in words."""
         if self.config.mode == "ignore":
             return RobotsVerdict.SKIPPED_BY_USER_POLICY, None, "robots mode is 'ignore'"
         origin = origin_of(url)
         entry = self._cache.get(str(origin))
         if entry is None or entry.expires <= datetime.now(UTC):
-            entry = self._fetched(origin)
+            entry = self._fetch(origin)
             self._cache.put(str(origin), entry)
         if entry.verdict is RobotsVerdict.UNKNOWN_UNREACHABLE:
             return entry.verdict, None, entry.why
@@ -401,39 +397,39 @@ class RobotsGate:
         reason = f"matched rule on line {match.source_line}" if match else "no matching rule"
         return verdict, match, reason
 
-    def _fetched(self, origin: Origin) -> _CacheEntry:
-        """Fetch a site's robots.txt."""
+    def _fetch(self, origin: Origin) -> _CacheEntry:
         deadline = Deadline(self._timeout)
         step: Request | Entry = self._access.begin(origin)
         while isinstance(step, Request):
-            answer = self._answer(step, deadline)
+            response = self._send(step, deadline)
             now = datetime.now(UTC)
-            if isinstance(answer, Failure):
-                step = self._access.fail(step, answer, now)
+            if isinstance(response, Failure):
+                step = self._access.fail(step, response, now)
             else:
-                step = self._access.respond(step, answer, now)
+                step = self._access.respond(step, response, now)
         outcome = outcome_of(step, _DIALECT, datetime.now(UTC))
         verdict, why = RobotsVerdict.ALLOWED_IMPLICIT, ""
         if outcome.robots is None:
-            # webcanon's client takes too many redirects for no response.
+            # webcanon's client treats too many redirects like a missing response.
             is_status = step.status is not None and step.status >= 400
             verdict = transport_verdict(step.status if is_status else None, self.config)
             kind = "unavailable" if outcome.reason is Reason.UNAVAILABLE else "unreachable"
             why = f"robots.txt {kind}: {outcome.why}"
             if verdict is RobotsVerdict.ALLOWED_IMPLICIT:
                 _log.warning("%s: %s; everything is allowed", origin, why)
-        policy = RobotsPolicy() if outcome.robots is None else _policy_of(outcome.robots)
+        policy = RobotsPolicy() if outcome.robots is None else _create_policy(outcome.robots)
         return _CacheEntry(verdict, policy, why, len(step.body), outcome.expires)
 
-    def _answer(self, request: Request, deadline: Deadline) -> Response | Failure:
-        """Send a request."""
-        sent = {"User-Agent": self.product, "Accept-Encoding": "identity"}
+    def _send(self, request: Request, deadline: Deadline) -> Response | Failure:
+        request_headers = {"User-Agent": self.product, "Accept-Encoding": "identity"}
         try:
             context = ssl.create_default_context() if request.url.startswith("https:") else None
             status, headers, body, is_whole = fetch(
-                request.url, sent, context, deadline, MAX_BYTES + 1
+                request.url, request_headers, context, deadline, MAX_BYTES + 1
             )
         except (OSError, http.client.HTTPException) as error:
             return Failure(FailureKind.CONNECTION, f"{type(error).__name__}: {error}"[:300])
-        named = {name.lower(): value for name, value in reversed(headers.items())}
-        return coding_failure(named, {"identity"}, body) or Response(status, named, body, is_whole)
+        headers_by_name = {name.lower(): value for name, value in reversed(headers.items())}
+        return coding_failure(headers_by_name, {"identity"}, body) or Response(
+            status, headers_by_name, body, is_whole
+        )

@@ -1,7 +1,7 @@
-"""Known crawlers: what they are called, who runs them, what for, and what of a file they obey.
+"""Known crawlers: token, operator, purpose, and which rules they obey.
 
-The table is the one that the package ``ai-crawler-index`` keeps (the extra ``crawlers`` or ``cli``
-brings it), and what that lacks: see `_ours`. Each record has the page that its facts are from.
+The data is that of the package ``ai-crawler-index`` (extras ``crawlers`` and ``cli``) with the
+additions of `_ours`. Each record has its source.
 
 >>> googlebot = named("Googlebot")
 >>> googlebot.operator, googlebot.purpose
@@ -38,12 +38,12 @@ def known() -> tuple[Crawler, ...]:
     """Return all known crawlers, by purpose and token.
 
     Raises:
-        MissingExtraError: the package that keeps most of them is not installed.
+        MissingExtraError: the package ``ai-crawler-index`` is not installed.
     """
-    from . import _index  # noqa: PLC0415 - see there
+    from . import _index  # noqa: PLC0415 - needs an extra
 
     found = {crawler.token.lower(): crawler for crawler in _index.crawlers()}
-    # What is ours goes before what the index says.
+    # Our records override those of the index.
     found |= {crawler.token.lower(): crawler for crawler in _ours.CRAWLERS}
     order = list(Purpose)
     return tuple(
@@ -52,7 +52,7 @@ def known() -> tuple[Crawler, ...]:
 
 
 def named(token: str) -> Crawler | None:
-    """Return the crawler with a product token, compared without case, or None.
+    """Return the crawler with a product token (case-insensitive), or None.
 
     Raises:
         MissingExtraError: see `known`.
@@ -61,13 +61,13 @@ def named(token: str) -> Crawler | None:
 
 
 def place_in_reports(crawler: Crawler) -> int:
-    """Return a number to sort crawlers by, in a report that names some: the well-known first."""
+    """Return a sort key for crawlers in reports: well-known ones come first."""
     known_well = _ours.WELL_KNOWN
     return known_well.index(crawler.token) if crawler.token in known_well else len(known_well)
 
 
 def of_purposes(purposes: Iterable[Purpose]) -> tuple[Crawler, ...]:
-    """Return the crawlers with any of some purposes.
+    """Return the crawlers with one of some purposes.
 
     Raises:
         MissingExtraError: see `known`.

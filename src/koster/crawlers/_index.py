@@ -1,4 +1,4 @@
-"""The records of ``ai-crawler-index`` (CC0) as ours: the one place that knows that package."""
+"""Converts the records of ``ai-crawler-index`` (CC0); the only module that uses that package."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _OBEYS = {
 
 
 def crawlers() -> Iterator[Crawler]:
-    """Go through the records.
+    """Yield the records.
 
     Raises:
         MissingExtraError: the package is not installed.
     """
     try:
-        import ai_crawler_index  # noqa: PLC0415 - only where it is needed
+        import ai_crawler_index  # noqa: PLC0415 - optional
     except ModuleNotFoundError as error:
         if error.name != "ai_crawler_index":
             raise

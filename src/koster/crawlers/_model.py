@@ -1,4 +1,4 @@
-"""What is known of a crawler."""
+"""The record of a crawler."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 
 class Purpose(enum.StrEnum):
-    """What a crawler fetches pages for; the order is that of reports."""
+    """What a crawler fetches pages for, in the order of reports."""
 
     SEARCH = "search"
     """To index and rank them."""
     AI_SEARCH = "AI search"
     """For an assistant to find, answer from and cite."""
     USER_FETCH = "user fetch"
-    """One page, because a person asked for it."""
+    """A single page that a person requested."""
     TRAINING = "training"
     """To train models on them."""
     DATASET = "data sets"
@@ -28,39 +28,39 @@ class Purpose(enum.StrEnum):
     SEO = "SEO"
     """To sell what links where."""
     TOOL = "tools"
-    """Software that anybody may run, and robots that check a site for its owner."""
+    """Software that anyone can run, and services that check a site for its owner."""
 
 
 class Obeys(enum.StrEnum):
-    """What of a robots.txt a crawler obeys, as its operator says."""
+    """Which rules of a robots.txt a crawler obeys, according to its operator."""
 
     RULES = "rules"
-    """Groups that name it, else those for everybody."""
+    """Groups that name it, else those for ``*``."""
     OWN_GROUPS = "own groups"
-    """Groups that name it, and nothing else: ``*`` is not for it."""
+    """Only groups that name it: it ignores ``*``."""
     NOTHING = "nothing"
-    """Its operator says that it does not read the file: a person asked for the page."""
+    """Nothing: its operator says that it does not read the file."""
     CONTROL = "control"
-    """Nobody crawls under this name; its group says what others may do with what they fetch."""
+    """Not a crawler: its group controls how pages fetched by other crawlers may be used."""
     UNDOCUMENTED = "undocumented"
-    """Its operator does not say."""
+    """Unknown: its operator does not say."""
     DISPUTED = "disputed"
-    """Its operator says that it does, and site owners have seen otherwise."""
+    """Its operator says that it obeys the file, but site owners have observed otherwise."""
 
 
-#: What crawlers obey, where that needs words.
+#: Descriptions for reports, except for `Obeys.RULES`.
 MANNERS = {
-    Obeys.OWN_GROUPS: "obeys groups that name it, and none for everybody",
-    Obeys.NOTHING: "does not read the file, says its operator",
-    Obeys.CONTROL: "nobody crawls under this name: it says what others may do with what they fetch",
+    Obeys.OWN_GROUPS: "obeys only groups that name it, not *",
+    Obeys.NOTHING: "does not read the file, according to its operator",
+    Obeys.CONTROL: "not a crawler: controls how pages fetched by other crawlers may be used",
     Obeys.UNDOCUMENTED: "its operator does not say whether it obeys the file",
-    Obeys.DISPUTED: "its operator says that it obeys the file, and site owners have seen otherwise",
+    Obeys.DISPUTED: "its operator says that it obeys the file, but site owners report otherwise",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Crawler:
-    """A crawler by its product token. ``source`` is the page that the facts are from."""
+    """A crawler. ``source`` is the URL of the page with these facts."""
 
     token: str
     operator: str

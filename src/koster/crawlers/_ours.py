@@ -1,6 +1,6 @@
-"""Crawlers that ``ai-crawler-index`` lacks, or files under another purpose: the one table of them.
+"""The table of crawlers that ``ai-crawler-index`` lacks, or lists with another purpose.
 
-Adding one is one entry, with the page that the facts are from: its operator's, where there is one.
+Each entry has a source: the page of its operator, if there is one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CRAWLERS = (
     # Amazon says that what Amazonbot fetches may train its models.
     Crawler("Amazonbot", "Amazon", Purpose.TRAINING, Obeys.RULES, _AMAZON),
     Crawler("PanguBot", "Huawei", Purpose.TRAINING, Obeys.UNDOCUMENTED, "https://webmasterid.com/ai-crawlers/huawei-pangubot"),
-    # The index has some of these among the tools.
+    # The index lists some of these as tools.
     Crawler("AdsBot-Google", "Google", Purpose.ADS, Obeys.OWN_GROUPS, _GOOGLE_SPECIAL),
     Crawler("AdsBot-Google-Mobile", "Google", Purpose.ADS, Obeys.OWN_GROUPS, _GOOGLE_SPECIAL),
     Crawler("Mediapartners-Google", "Google", Purpose.ADS, Obeys.OWN_GROUPS, _GOOGLE_SPECIAL),
@@ -38,7 +38,7 @@ CRAWLERS = (
     Crawler("Twitterbot", "X", Purpose.PREVIEW, Obeys.RULES, "https://developer.x.com/en/docs/x-for-websites/cards/guides/getting-started"),
 )  # fmt: skip
 
-#: Those that site owners ask about, and that reports of many name first.
+#: Crawlers that reports list first.
 WELL_KNOWN = (
     *("Googlebot", "bingbot", "DuckDuckBot", "YandexBot", "Baiduspider", "Applebot"),
     *("OAI-SearchBot", "PerplexityBot", "Claude-SearchBot", "ChatGPT-User", "Claude-User"),

@@ -1,6 +1,7 @@
 """The engine: from the bytes of a robots.txt to a decision.
 
-bytes → `lexer` → `rows` → `groups` → `user_agents` picks → `ruleset` ranks (`canonical` paths,
-`wildcards`, `trie`) → the rule that decides. `document` is a parsed file; `memory` has what C has
-and Python lacks. Every module is plain Python, compiled where its ``.pxd`` says how.
+bytes → `lexer` → `rows` → `groups` → `user_agents` selects → `compiler` ranks → `ruleset` decides
+(`canonical` paths, `wildcards`, `trie`). `document` is a parsed file, `selection` the groups of an
+agent; `memory` has low-level functions. All modules are plain Python; those with a ``.pxd`` are
+compiled.
 """

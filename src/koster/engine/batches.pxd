@@ -16,7 +16,7 @@ cdef class Answers:
     cdef long long[::1] starts
 
     @cython.locals(
-        ruleset=Ruleset, lines=Rows, otherwise=int, index=Py_ssize_t, row=Py_ssize_t,
+        ruleset=Ruleset, lines=Rows, unmatched=int, index=Py_ssize_t, row=Py_ssize_t,
         size=Py_ssize_t, number=int, line=int,
     )
     cdef int fill(
@@ -33,7 +33,7 @@ cdef class Answers:
 cpdef object decide(
     object dialect, const unsigned char[::1] data, const long long[::1] starts,
     const int[::1] bodies, const unsigned char[::1] urls, const long long[::1] bounds,
-    object agents, const int[::1] asked, const long long[::1] order, Answers answers
+    object agents, const int[::1] agent_codes, const long long[::1] order, Answers answers
 )
 @cython.locals(
     file=File, rows=Rows, counts=list, unknown=list, data="const unsigned char*", row=int,

@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
-"""Decisions about many rows, and what else is done byte by byte: loops over Arrow's buffers.
+"""Loops over Arrow's buffers: decisions about many rows, and other work byte by byte.
 
-As in `extents` the interpreter lock is given back where no Python object is needed.
+As in `extents`, the interpreter lock is released where no Python object is needed.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ except ImportError:
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
 
-#: What the numbers of reasons are.
+#: Reasons by number.
 REASONS = (Reason.RULE, Reason.NO_RULE, Reason.NO_GROUP, Reason.ROBOTS_TXT)
-#: Selections of one file that a new one is compared with, to share rules.
-_SHARED = 64
+#: The maximum number of selections of a file that a new one can share rules with.
+_MAX_SHARED = 64
 
 _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT = range(4)
 
 
 class Answers:
-    """What `decide` fills in: a place for each row.
+    """Buffers that `decide` fills, with an item for each row.
 
-    ``lines`` are 0 where no rule decided. Of the pattern of the rule that did, ``starts`` says
-    where it stands in the bodies, or -1 without a rule, and ``sizes`` how many bytes it has.
+    ``lines`` are 0 if no rule decided. ``starts`` is where the pattern of the rule that decided
+    starts in the bodies, or -1 without a rule; ``sizes`` its size in bytes.
     """
 
     def __init__(
@@ -73,13 +73,13 @@ class Answers:
         first: int,
         after: int,
     ) -> int:
-        """Decide about the URLs of some rows; ``body`` is where their robots.txt stands.
+        """Decide about the URLs of some rows; ``body`` is where their robots.txt starts.
 
-        Returns -1 if there was no memory.
+        Returns -1 without memory.
         """
         ruleset = selection.ruleset
         lines = selection.file.rows
-        otherwise = _NO_RULE if selection.chosen else _NO_GROUP
+        unmatched = _NO_RULE if selection.chosen else _NO_GROUP
         with cython.nogil:
             for index in range(first, after):
                 row = order[index]
@@ -98,7 +98,7 @@ class Answers:
                 elif number == _ruleset.EXEMPT:
                     self.reasons[row] = _ROBOTS_TXT
                 else:
-                    self.reasons[row] = otherwise
+                    self.reasons[row] = unmatched
         return 0
 
 
@@ -110,18 +110,18 @@ def decide(
     urls: Buffer,
     bounds: Longs,
     agents: Sequence[str],
-    asked: Longs,
+    agent_codes: Longs,
     order: Longs,
     answers: Answers,
 ) -> None:
-    """Decide, for each row that ``order`` names, whether an agent may fetch a URL.
+    """Decide for each row in ``order`` whether an agent may fetch a URL.
 
     Row n has the body ``data[starts[bodies[n]]:starts[bodies[n] + 1]]``, the URL
-    ``urls[bounds[n]:bounds[n + 1]]`` and the agent ``agents[asked[n]]``. Rows in a row with the
-    same body cost one parse, and with the same agent besides one look for its groups.
+    ``urls[bounds[n]:bounds[n + 1]]`` and the agent ``agents[agent_codes[n]]``. Adjacent rows
+    with the same body share one parse, and with the same agent, too, one selection of groups.
 
     Raises:
-        MemoryError: there was not enough.
+        MemoryError: no memory for a file or a path.
     """
     raw = _buffers.address(urls)
     plan = _document.plan_for(dialect)
@@ -135,14 +135,16 @@ def decide(
         selections: list[Selection] = []
         while after < len(order) and bodies[order[after]] == body:
             first = after
-            agent = asked[order[first]]
+            agent = agent_codes[order[first]]
             while (
-                after < len(order) and bodies[order[after]] == body and asked[order[after]] == agent
+                after < len(order)
+                and bodies[order[after]] == body
+                and agent_codes[order[after]] == agent
             ):
                 after += 1
             selection = _selection.select(file, (names[agent],), selections)
-            selections = [*selections[-_SHARED:], selection]
-            selection.ruleset.expect(after - first)
+            selections = [*selections[-_MAX_SHARED:], selection]
+            selection.ruleset.expect_lookups(after - first)
             if answers.fill(selection, start, raw, bounds, order, first, after) < 0:
                 raise MemoryError("no memory for the path of a URL")
 
@@ -150,12 +152,11 @@ def decide(
 def survey(
     body: bytes, dialect: Dialect
 ) -> tuple[list[int], list[tuple[int, bytes, int, int]], list[bytes], int, int, int]:
-    """Count what stands in a file.
+    """Count the lines and groups of a file.
 
-    Returns how often each code of a line stands there; the code, value, line and group (from 1; 0
-    outside any) of each line that is a directive, but for rules; unknown keys, one for each line;
-    and how many groups there are, rules before any, and lines that are neither key and value nor
-    comment.
+    Returns the number of lines by code; code, value, line and group (from 1; 0 outside any) of each
+    directive except rules; the unknown directives, one for each line; and the numbers of groups, of
+    rules before any group, and of malformed lines.
     """
     file = _document.read(body, _document.plan_for(dialect))
     rows = Rows(3, 8 + len(file.data) // 16)
@@ -183,9 +184,9 @@ def survey(
 
 
 def runs(data: Buffer, starts: Longs, numbers: array[int], firsts: array[int]) -> int:
-    """Number the bytes in a buffer, those that follow their like as these; return how many.
+    """Number the values in a buffer, adjacent equal ones alike; return how many numbers.
 
-    ``firsts`` has for each number the first that has it.
+    ``firsts`` has for each number the index of its first value.
     """
     if len(starts) < 2:
         return 0
@@ -195,7 +196,6 @@ def runs(data: Buffer, starts: Longs, numbers: array[int], firsts: array[int]) -
 
 
 def _number_runs(data: Bytes, starts: Longs, numbers: array[int], firsts: array[int]) -> int:
-    """Do what `runs` does."""
     count = 0
     for index in range(len(starts) - 1):
         size = starts[index + 1] - starts[index]
@@ -212,7 +212,7 @@ def _number_runs(data: Bytes, starts: Longs, numbers: array[int], firsts: array[
 
 
 def is_sorted(numbers: Longs) -> bool:
-    """Tell whether integers never fall."""
+    """Tell whether integers are in ascending order."""
     for index in range(1, len(numbers)):
         if numbers[index] < numbers[index - 1]:
             return False
@@ -228,9 +228,9 @@ def count_up(numbers: Longs) -> bool:
 
 
 def gather(data: Buffer, starts: Longs, sizes: Longs, bounds: array[int]) -> bytearray:
-    """Return parts of a buffer one after another, and fill in their bounds, one more than parts.
+    """Concatenate parts of a buffer, and fill in their bounds, one more than parts.
 
-    A part that starts before 0 is none.
+    A part with a negative start is empty.
     """
     total = 0
     bounds[0] = 0
@@ -245,7 +245,6 @@ def gather(data: Buffer, starts: Longs, sizes: Longs, bounds: array[int]) -> byt
 
 
 def _copy(data: Bytes, starts: Longs, bounds: array[int], target: bytearray) -> None:
-    """Copy parts of a buffer to where they belong."""
     with cython.nogil:
         for row in range(len(starts)):
             size = bounds[row + 1] - bounds[row]

@@ -1,7 +1,7 @@
-"""Arrow buffers as bytes: what loops over batches need beyond `koster.engine.memory`.
+"""Arrow buffers as bytes, for loops over batches.
 
-In C it takes Cython's memory views, a third of a megabyte of code in each module that uses them;
-the other modules do without.
+In C they need Cython's memory views, a third of a megabyte of code in each module that uses them,
+so this is not part of `koster.engine.memory`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from .memory import Bytes
 
-    #: The bytes of many files, one after another.
+    #: The concatenated bytes of many files.
     Buffer: TypeAlias = Any
     #: Integers of 64 bits.
     Longs: TypeAlias = Any

@@ -4,7 +4,7 @@ from koster.engine cimport memory as _memory
 cdef int _CANONICAL, _PATTERN_ONLY, _AS_WRITTEN, _DECODED, _GOOGLE, _WILDCARDS, _SHELL
 cdef int URL
 cdef int _SLASH, _COLON, _QUERY, _HASH, _PERCENT, _STAR, _DOLLAR, _BACKSLASH, _LOWER_BIT
-cdef int _ESCAPED, _KEPT, _SPECIAL
+cdef int _ESCAPE, _KEEP, _INSPECT
 cdef bytes _HEX_TABLE, _MARKED_TABLE, _NIBBLE_TABLE, _SCHEME_TABLE
 cdef bytes _CANONICAL_TABLE, _DECODED_TABLE, _PLAIN_TABLE, _SHELL_TABLE, _SHELL_ACTIONS_TABLE
 cdef const unsigned char* _HEX

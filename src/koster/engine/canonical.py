@@ -1,17 +1,17 @@
-"""Paths: what is compared. One canonical form for the path of a URL and for a pattern.
+"""Paths: the canonical form in which URLs and patterns are compared.
 
-Takes bytes, gives bytes: `span` tells where in a URL its path and query stand, `write`
-writes the canonical form of a path or a pattern. Any bytes are a URL; nothing raises.
+Takes bytes, returns bytes: `span` finds the path and query of a URL, `write` writes the canonical
+form of a path or a pattern. All bytes are valid URLs; nothing raises.
 
-RFC 9309 §2.2.2 wants bytes compared after percent-encoding is made equal, and leaves open
-how. Here: an escape of an unreserved byte (RFC 3986 §2.3) is decoded, and every byte that
-could mean two things (reserved, ``%``, not ASCII) is escaped, so that ``/a%2Fb`` is not
-``/a/b`` and ``%2A`` in a pattern is a literal star.
+RFC 9309 §2.2.2 compares bytes after normalising percent-encoding, and does not say how. Here, an
+escape of an unreserved byte (RFC 3986 §2.3) is decoded, and every byte that could mean two things
+(reserved, ``%``, not ASCII) is escaped, so that ``/a%2Fb`` is not ``/a/b`` and ``%2A`` in a pattern
+is a literal star.
 
-An escape is one byte, whatever it takes to write it, and a ``*`` does not match a part of it:
-``/*A`` says nothing of ``/10:30``, though the form of that has ``%3A``. So the canonical form has
-the highest bit of both hex digits set. Nothing else in it has, and what follows a star in a
-pattern never begins with such a byte (UTF-8 tells the beginnings of characters in that way).
+An escape is one byte, however many it is written with, and ``*`` must not match a part of it:
+``/*A`` does not match ``/10:30``, whose form has ``%3A``. Therefore the canonical form has the
+highest bit of both hex digits set. No other byte in it has, and the literal after a star in a
+pattern never starts with such a byte, like UTF-8 marks the starts of characters.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _GOOGLE = int(UrlPath.GOOGLE)
 _WILDCARDS = int(Patterns.WILDCARDS)
 _SHELL = int(Patterns.SHELL)
 
-#: Says that what is written is a URL's path, in which no byte is special.
+#: Instead of a value of `Patterns`: the path of a URL, in which no byte is special.
 URL = -1
 
 _SLASH = 47
@@ -60,22 +60,22 @@ _UNRESERVED = _ALPHA + b"0123456789-._~"
 _SCHEME_TABLE = bytes(byte in _ALPHA + b"0123456789+-." for byte in range(256))
 _SCHEME = _SCHEME_TABLE
 
-#: What the canonical form does with a raw byte: 0 escapes it, 1 keeps it, 2 looks closer.
-_ESCAPED = 0
-_KEPT = 1
-_SPECIAL = 2
+#: What the canonical form does with a raw byte.
+_ESCAPE = 0
+_KEEP = 1
+_INSPECT = 2
 
 
-def _actions(kept: bytes, special: bytes) -> bytes:
+def _actions(keep: bytes, special: bytes) -> bytes:
     return bytes(
-        _SPECIAL if byte in special else _KEPT if byte in kept else _ESCAPED for byte in range(256)
+        _INSPECT if byte in special else _KEEP if byte in keep else _ESCAPE for byte in range(256)
     )
 
 
-#: RFC 3986 §2.3 and the separators that patterns are about.
+#: RFC 3986 §2.3 and the separators in patterns.
 _CANONICAL_TABLE = _actions(_UNRESERVED + b"/?&=", b"%*$")
 _CANONICAL_ACTIONS = _CANONICAL_TABLE
-#: MK1996 §3.2.2: bytes as they are; those that may be special in a pattern are told apart.
+#: MK1996 §3.2.2: bytes as they are; those that may be special in a pattern are inspected.
 _DECODED_TABLE = _actions(bytes(range(256)), b"%*$")
 _DECODED_ACTIONS = _DECODED_TABLE
 _PLAIN_TABLE = _actions(bytes(range(256)), b"%")
@@ -88,7 +88,7 @@ _SHELL_SPECIAL = _SHELL_TABLE
 
 
 def _actions_of(escapes: int, patterns: int) -> Bytes:
-    """Return what a form does with each byte."""
+    """Return the action for each byte."""
     if escapes == _CANONICAL:
         return _CANONICAL_ACTIONS
     if patterns == _SHELL:
@@ -97,9 +97,9 @@ def _actions_of(escapes: int, patterns: int) -> Bytes:
 
 
 def span(url: Bytes, size: int, url_path: int) -> tuple[int, int]:
-    """Return where the path of a URL begins and where its query ends.
+    """Return where the path of a URL starts and where its query ends.
 
-    A path that is not empty and does not begin with ``/`` is to get one in front.
+    `write` adds a ``/`` to a path that does not start with one.
     """
     if url_path == _GOOGLE:
         return _google_span(url, size)
@@ -126,7 +126,7 @@ def span(url: Bytes, size: int, url_path: int) -> tuple[int, int]:
 
 
 def _google_span(url: Bytes, size: int) -> tuple[int, int]:
-    """Do what GetPathParamsQuery of google/robotstxt does, and end at a NUL as C strings do.
+    """Like GetPathParamsQuery of google/robotstxt; ends at a NUL, as C strings do.
 
     Returns ``(size, size)`` for a URL that has no path.
     """
@@ -142,14 +142,14 @@ def _google_span(url: Bytes, size: int) -> tuple[int, int]:
 
 
 def _google_path(url: Bytes, start: int, size: int) -> int:
-    """Return where the first ``/``, ``?`` or ``;`` stands."""
+    """Return the position of the first ``/``, ``?`` or ``;``, or ``size``."""
     while start < size and url[start] != _SLASH and url[start] != _QUERY and url[start] != 59:
         start += 1
     return start
 
 
 def _google_separator(url: Bytes, start: int, size: int) -> int:
-    """Return where the first ``://`` stands, or ``size``."""
+    """Return the position of the first ``://``, or ``size``."""
     colon = _memory.find(url, _COLON, start, size)
     while colon < size:
         if size - colon > 2 and url[colon + 1] == _SLASH and url[colon + 2] == _SLASH:
@@ -159,13 +159,13 @@ def _google_separator(url: Bytes, start: int, size: int) -> int:
 
 
 def is_plain(data: Bytes, start: int, end: int, escapes: int) -> bool:
-    """Tell whether a URL's path is in its canonical form as it stands."""
+    """Tell whether a URL's path is already in canonical form."""
     if start == end or data[start] != _SLASH:
         return False
     if escapes == _PATTERN_ONLY or escapes == _AS_WRITTEN:
         return True
     actions = _actions_of(escapes, URL)
-    while start < end and actions[data[start]] == _KEPT:
+    while start < end and actions[data[start]] == _KEEP:
         start += 1
     return start == end
 
@@ -173,10 +173,10 @@ def is_plain(data: Bytes, start: int, end: int, escapes: int) -> bool:
 def write(
     data: Bytes, start: int, end: int, escapes: int, patterns: int, out: bytearray, at: int
 ) -> int:
-    """Write the canonical form of ``data[start:end]`` from ``out[at]`` on; return where it ends.
+    """Write the canonical form of ``data[start:end]`` to ``out[at:]``; return where it ends.
 
-    ``patterns`` is what is special in a pattern, or `URL`. There must be room for three
-    bytes for each one, and one more.
+    ``patterns`` is a value of `Patterns`, or `URL`. ``out`` needs room for three times as many
+    bytes, and one more.
     """
     if patterns == URL and (start == end or data[start] != _SLASH):
         out[at] = _SLASH
@@ -198,8 +198,8 @@ def _write_form(
     position = start
     quoted = False
     while position < end:
-        quoted = quoted and actions[data[position]] != _KEPT
-        while position < end and actions[data[position]] == _KEPT:
+        quoted = quoted and actions[data[position]] != _KEEP
+        while position < end and actions[data[position]] == _KEEP:
             out[at] = data[position]
             at += 1
             position += 1
@@ -228,12 +228,12 @@ def _write_form(
 
 
 def _is_escape(data: Bytes, position: int, end: int) -> bool:
-    """Tell whether two hex digits stand there."""
+    """Tell whether two hex digits follow."""
     return end - position >= 2 and _NIBBLE[data[position]] < 16 and _NIBBLE[data[position + 1]] < 16
 
 
 def _is_special(byte: int, last: bool, patterns: int) -> bool:
-    """Tell whether a raw byte means something in a pattern."""
+    """Tell whether a raw byte is special in a pattern."""
     if byte == _STAR:
         return patterns == _WILDCARDS or patterns == _SHELL
     return byte == _DOLLAR and last and patterns == _WILDCARDS
@@ -242,17 +242,17 @@ def _is_special(byte: int, last: bool, patterns: int) -> bool:
 def _write_escape(
     value: int, escapes: int, patterns: int, query: bool, quoted: bool, out: bytearray, at: int
 ) -> int:
-    """Write the byte that was escaped: plain where that means the same, else ``%XX``.
+    """Write an escaped byte: literal if that means the same, else ``%XX``.
 
     ``query``: after the first literal ``?``; ``quoted``: after a backslash that quotes it.
     """
     if escapes == _CANONICAL:
         separator = value == _SLASH or value == _QUERY
-        plain = _CANONICAL_ACTIONS[value] == _KEPT and (
+        plain = _CANONICAL_ACTIONS[value] == _KEEP and (
             query if separator else value != 38 and value != 61
         )
     else:
-        plain = _actions_of(escapes, URL)[value] == _KEPT and value != _SLASH
+        plain = _actions_of(escapes, URL)[value] == _KEEP and value != _SLASH
         if plain and patterns == _SHELL and _SHELL_SPECIAL[value] and not quoted:
             out[at] = _BACKSLASH
             at += 1
@@ -272,7 +272,7 @@ def _escape(byte: int, escapes: int, out: bytearray, at: int) -> int:
 
 
 def _write_google(data: Bytes, start: int, end: int, out: bytearray, at: int) -> int:
-    """Do what MaybeEscapePattern of google/robotstxt does: escapes in upper case, no 8-bit."""
+    """Like MaybeEscapePattern of google/robotstxt: escapes in upper case, no 8-bit bytes."""
     while start < end:
         byte = data[start]
         start += 1

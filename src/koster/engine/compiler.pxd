@@ -26,7 +26,7 @@ cdef bint _finish(Ruleset ruleset) noexcept nogil
 cdef bint _is_rewritten(Ruleset ruleset, const unsigned char* data, Rows rows, int row) noexcept
 @cython.locals(
     index=Py_ssize_t, group=int, first=int, after=int, row=int, patterns=list, pattern=bytes,
-    counted=int, size=int,
+    length=int, size=int,
 )
 cdef int _add_mixed(
     Ruleset ruleset, bytes data, Rows rows, Rows groups, list chosen, list others
@@ -37,14 +37,14 @@ cdef void _add_group(
 ) noexcept nogil
 @cython.locals(at=int, stop=int)
 cdef void _add(
-    Ruleset ruleset, const unsigned char* data, int start, int end, int counted, bint allow, int row
+    Ruleset ruleset, const unsigned char* data, int start, int end, int length, bint allow, int row
 ) noexcept nogil
 @cython.locals(slash=int, size=int)
 cdef void _add_directory(Ruleset ruleset, int at, int stop, int row) noexcept nogil
 @cython.locals(flags=int, literal=int, rank=int)
-cdef void _add_pattern(Ruleset ruleset, int at, int stop, int counted, bint allow, int row) noexcept nogil
+cdef void _add_pattern(Ruleset ruleset, int at, int stop, int length, bint allow, int row) noexcept nogil
 @cython.locals(earlier=int)
-cdef int _rank(Ruleset ruleset, int counted, int flags) noexcept nogil
+cdef int _rank(Ruleset ruleset, int length, int flags) noexcept nogil
 @cython.locals(allows=int, special_allows=int, rule=int, flags=int)
 cdef void _set_unmatched(Ruleset ruleset) noexcept nogil
 @cython.locals(rule=int, at=int)

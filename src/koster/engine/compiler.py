@@ -1,4 +1,4 @@
-"""Compiling: rules of groups are brought to their canonical form and ranked, into a `Ruleset`."""
+"""Compiling: adds the rules of groups, in canonical form and ranked, to a `Ruleset`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STAR = 42
 _DOLLAR = 36
 _SLASH = 47
 
-#: Ranks of rules that are counted differ by at least as many.
+#: The distance between the bands of ranks by line order.
 _BAND = 1 << 28
 
 _INDEX_TABLE = b"/index.htm"
@@ -35,10 +35,10 @@ _INDEX_SIZE = len(_INDEX_TABLE)
 
 
 def add_groups(ruleset: Ruleset, data: bytes, rows: Rows, groups: Rows, chosen: list[int]) -> None:
-    """Take in the rules of the chosen groups, in file order.
+    """Add the rules of the chosen groups, in file order.
 
     Raises:
-        MemoryError: there is no memory for them.
+        MemoryError: no memory for them.
     """
     count = 0
     size = 0
@@ -75,10 +75,9 @@ def replace_groups(
     first: int,
     after: int,
 ) -> bool:
-    """Hold the rules of other groups instead, ``chosen[first:after]``; for archives.
+    """Replace the rules with those of the groups ``chosen[first:after]``; for archives.
 
-    Nothing may be rewritten (`Form`), and it is never told to be `ready`. Tells whether there
-    was memory.
+    The form must have no ``rewrite``, and the ruleset no index. Tells whether there was memory.
     """
     ruleset.count = 0
     ruleset.used = 0
@@ -100,7 +99,7 @@ def replace_groups(
 
 
 def _make_room(ruleset: Ruleset, count: int, size: int) -> bool:
-    """Make room for so many rules with so many bytes; tell whether there was memory."""
+    """Allocate ``count`` rules with ``size`` bytes; tell whether there was memory."""
     more = 2 if ruleset.form.index_pages else 1
     rules = _ruleset.RULE * (more * count + 1)
     text = more * (3 * size + count) + 1
@@ -116,14 +115,14 @@ def _make_room(ruleset: Ruleset, count: int, size: int) -> bool:
 
 
 def _finish(ruleset: Ruleset) -> bool:
-    """Do what can be done when all rules are there; tell whether there was memory."""
+    """Complete a ruleset with all its rules; tell whether there was memory."""
     if ruleset.form.unless_allows:
         _set_unmatched(ruleset)
     return ruleset.longest_run <= _wildcards.SHORT or _link_runs(ruleset)
 
 
 def _is_rewritten(ruleset: Ruleset, data: Bytes, rows: Rows, row: int) -> bool:
-    """Tell whether a rule's value is not to be taken as it stands."""
+    """Tell whether the dialect rewrites a rule's value."""
     start = rows.start(row)
     end = rows.end(row)
     if start == end:
@@ -144,7 +143,7 @@ def _add_mixed(
     chosen: list[int],
     others: list[tuple[int, list[tuple[bytes, int]]]],
 ) -> None:
-    """Add the rules of the chosen groups, of which ``others`` are rewritten."""
+    """Add the rules of the chosen groups, with ``others`` rewritten."""
     index = 0
     for group in chosen:
         first = groups.values[2 * group]
@@ -152,9 +151,9 @@ def _add_mixed(
         while index < len(others) and first <= others[index][0] < after:
             row, patterns = others[index]
             _add_group(ruleset, data, rows, first, row)
-            for pattern, counted in patterns:
+            for pattern, length in patterns:
                 size = len(pattern)
-                _add(ruleset, pattern, 0, size, counted, rows.code(row) == _ALLOW, row)
+                _add(ruleset, pattern, 0, size, length, rows.code(row) == _ALLOW, row)
             first = row + 1
             index += 1
         _add_group(ruleset, data, rows, first, after)
@@ -174,14 +173,14 @@ def _add_group(ruleset: Ruleset, data: Bytes, rows: Rows, first: int, after: int
 
 
 def _add(
-    ruleset: Ruleset, data: Bytes, start: int, end: int, counted: int, allow: bool, row: int
+    ruleset: Ruleset, data: Bytes, start: int, end: int, length: int, allow: bool, row: int
 ) -> None:
     """Add the rule with the pattern ``data[start:end]``; see `_add_pattern`."""
     at = ruleset.used
     stop = _canonical.write(
         data, start, end, ruleset.form.escapes, ruleset.form.patterns, ruleset.text, at
     )
-    _add_pattern(ruleset, at, stop, counted, allow, row)
+    _add_pattern(ruleset, at, stop, length, allow, row)
     if allow and ruleset.form.index_pages:
         _add_directory(ruleset, at, stop, row)
 
@@ -202,14 +201,14 @@ def _add_directory(ruleset: Ruleset, at: int, stop: int, row: int) -> None:
         _add_pattern(ruleset, stop, stop + size + 1, -1, True, row)
 
 
-def _add_pattern(ruleset: Ruleset, at: int, stop: int, counted: int, allow: bool, row: int) -> None:
-    """Add a rule whose canonical pattern stands in the text from ``at`` to ``stop``.
+def _add_pattern(ruleset: Ruleset, at: int, stop: int, length: int, allow: bool, row: int) -> None:
+    """Add a rule with the canonical pattern in the text from ``at`` to ``stop``.
 
-    It counts for ``counted``, or for as many as it has if that is -1.
+    ``length`` is that for its rank; -1: the length of the pattern.
     """
     ruleset.used = stop
-    if counted < 0:
-        counted = stop - at
+    if length < 0:
+        length = stop - at
     flags = _ruleset.ALLOWS if allow else 0
     literal = stop
     if ruleset.form.patterns == _WILDCARDS:
@@ -218,7 +217,7 @@ def _add_pattern(ruleset: Ruleset, at: int, stop: int, counted: int, allow: bool
             stop -= 1
         literal = _memory.find(ruleset.text, _STAR, at, stop)
         while stop > literal and ruleset.text[stop - 1] == _STAR:
-            # After a closing star anything may follow: neither it nor "$" says more.
+            # A trailing star matches anything: the star and a "$" after it are redundant.
             flags &= ~_ruleset.ANCHORED
             stop -= 1
         if literal < stop:
@@ -235,15 +234,15 @@ def _add_pattern(ruleset: Ruleset, at: int, stop: int, counted: int, allow: bool
             flags |= _ruleset.GLOB
             if not _wildcards.is_explicit(ruleset.text, literal, stop):
                 flags |= _ruleset.SPECIAL
-    rank = _rank(ruleset, counted, flags)
+    rank = _rank(ruleset, length, flags)
     _set_rule(ruleset.rules, _ruleset.RULE * ruleset.count, at, stop, literal, flags, rank, row)
     ruleset.count += 1
 
 
-def _rank(ruleset: Ruleset, counted: int, flags: int) -> int:
-    """Return the rank of the next rule: of two that match, the higher one decides."""
+def _rank(ruleset: Ruleset, length: int, flags: int) -> int:
+    """Return the rank of the next rule; the matching rule with the highest rank decides."""
     if ruleset.form.choice == _LONGEST:
-        return 2 * counted + (flags & _ruleset.ALLOWS)
+        return 2 * length + (flags & _ruleset.ALLOWS)
     earlier = _BAND - 1 - ruleset.count
     if ruleset.form.choice == _FIRST:
         return earlier
@@ -253,7 +252,7 @@ def _rank(ruleset: Ruleset, counted: int, flags: int) -> int:
 
 
 def _set_unmatched(ruleset: Ruleset) -> None:
-    """Settle what holds where no rule matches, for the readings in which Allows limit."""
+    """Set the decision if no rule matches, for `Unmatched.UNLESS_ALLOWS`."""
     allows = 0
     special_allows = 0
     for rule in range(ruleset.count):
@@ -266,7 +265,7 @@ def _set_unmatched(ruleset: Ruleset) -> None:
 
 
 def _link_runs(ruleset: Ruleset) -> bool:
-    """Prepare the search for long runs between stars; tell whether there was memory."""
+    """Prepare the search for long literals between stars; tell whether there was memory."""
     _memory.release(ruleset.links)
     ruleset.links = _memory.integers(ruleset.used + 1)
     if not ruleset.links:

@@ -28,7 +28,7 @@ cdef bytes bytes_of(object body)
 cdef File read(bytes data, Plan plan)
 
 
-# Nothing that a file holds can lead back to it: it needs no garbage collector.
+# A file cannot be part of a reference cycle: it needs no garbage collector.
 @cython.final
 @cython.no_gc
 @cython.freelist(16)
@@ -71,7 +71,7 @@ cdef class File:
     cdef Form form_of(self, int row)
     @cython.locals(form=Form)
     cdef Form form(self, int number)
-    cdef object first_rows(self)
+    cdef object rows_before_groups(self)
     @cython.locals(row=int)
     cdef tuple values(self, object rows, int code)
     @cython.locals(code=int, row=int)

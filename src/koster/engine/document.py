@@ -1,8 +1,8 @@
 # cython: nonecheck=True
 """A parsed file: its bytes, its rows and its groups, and the objects made from them.
 
-The steps before this one give integers; here they become the values of `model` when someone
-asks for them. A `File` never changes, and knows nothing of who asks.
+The earlier steps return integers; here they become the values of `model` on request. A `File` is
+immutable and independent of any agent.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-#: What is read of a file, up to a whole line: 16 MiB less one byte, 32 times what crawlers have to
-#: read (RFC 9309 §2.5). The tables have 32 bits for the number of a line with its code (`rows`),
-#: and for offsets into patterns, which can take three bytes for one.
+#: The maximum bytes that are parsed, up to a whole line: 16 MiB less one, 32 times what crawlers
+#: must parse (RFC 9309 §2.5). The tables have 32 bits for a line number with its code (`rows`), and
+#: for offsets into patterns, which can take three bytes for one.
 MAX_PARSED_BYTES = (1 << 24) - 1
 
 _USER_AGENT = Directive.USER_AGENT.code
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
 
-#: The codes of what a group says besides its agents and rules.
+#: The codes of a group's directives other than its agents and rules.
 _SETTINGS = frozenset(
     directive.code
     for directive in Directive
@@ -50,7 +50,7 @@ _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
 
 
 class Plan:
-    """What the steps need to know of a dialect, as numbers. Made once for each dialect."""
+    """A dialect as the numbers that the steps use. Made once for each dialect."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -67,9 +67,9 @@ class Plan:
         self.majors = list(dialect.versions)
 
 
-#: Plans of other dialects that are kept: looked up by identity, because to hash a dialect takes
-#: as long as to parse a small file.
-_KEPT_PLANS = 16
+#: The maximum number of cached plans. They are looked up by identity, because hashing a dialect
+#: takes as long as parsing a small file.
+_MAX_CACHED_PLANS = 16
 _plans: list[Plan] = []
 _default_plan = Plan(RFC9309)
 
@@ -95,13 +95,13 @@ def plan_for(dialect: Dialect) -> Plan:
             return plan
     plan = Plan(dialect)
     _plans.append(plan)
-    if len(_plans) > _KEPT_PLANS:
+    if len(_plans) > _MAX_CACHED_PLANS:
         _plans.pop(0)
     return plan
 
 
 def bytes_of(body: Any) -> bytes:
-    """Return the bytes of what was given to be parsed.
+    """Return a body as bytes.
 
     Raises:
         TypeError: it is neither bytes nor a string.
@@ -124,10 +124,10 @@ def read(data: bytes, plan: Plan) -> File:
 
 
 class File:
-    """What `read` makes of bytes."""
+    """A parsed file; `read` makes it."""
 
     def fill(self, data: bytes, plan: Plan) -> None:
-        """Take in the bytes of a file."""
+        """Parse the bytes of a file."""
         self.plan = plan
         self.data = data
         self.version_rows: dict[int, int] | None = None
@@ -140,7 +140,7 @@ class File:
         self.applicable = self.applicable_groups() if plan.majors else self.groups
 
     def allocated(self) -> int:
-        """Return the bytes of memory that it takes, without the file's own."""
+        """Return the size in memory, in bytes, without the file's own bytes."""
         return object.__sizeof__(self) + self.rows.allocated() + self.groups.allocated()
 
     def first_row(self, number: int) -> int:
@@ -158,7 +158,7 @@ class File:
     def lines_by_group(self) -> tuple[list[int], list[list[int]]]:
         """Return the lines outside any group, and those of each group.
 
-        Groups as they are written: those without a rule are among them in every dialect.
+        Includes groups without a rule, in all dialects.
         """
         groups = Rows(2, 8)
         _groups.delimit(self.rows, self.plan.written_grouping, groups)
@@ -171,10 +171,10 @@ class File:
         return outside, inside
 
     def named_parts(self) -> list[tuple[int, int, str]]:
-        """Return each agent that is named, with the number of its group and of its part of that.
+        """Return each named agent, with the numbers of its group and of the part of that group.
 
-        What a group says besides rules applies to the agents above it: each of its lines that is
-        followed by another agent begins a part.
+        Directives of a group other than rules apply to the agents above them: an agent after such
+        a directive starts a new part.
         """
         found: list[tuple[int, int, str]] = []
         for number in range(self.groups.count):
@@ -191,7 +191,7 @@ class File:
         return found
 
     def applicable_groups(self) -> Rows:
-        """Return the groups, those empty whose version says that they are to be passed over."""
+        """Return the groups; those with a version to ignore are empty."""
         applicable = Rows(2, self.groups.count + 1)
         for number in range(self.groups.count):
             first = self.first_row(number)
@@ -201,7 +201,7 @@ class File:
         return applicable
 
     def reading(self, number: int) -> int:
-        """Return the number of a group's reading, or -1 if it is to be passed over."""
+        """Return the number of a group's reading, or -1 if the group is ignored."""
         if not self.plan.majors:
             return 0
         row = self.version_row(number)
@@ -210,7 +210,7 @@ class File:
     def version_row(self, number: int) -> int:
         """Return the row of a group's Robot-version, directly after its agents, or -1.
 
-        What stands before it is looked at once, however often it is asked for.
+        Cached, because the lines before it are scanned.
         """
         if self.version_rows is None:
             self.version_rows = {}
@@ -225,7 +225,7 @@ class File:
         row = _groups.version_row(self.rows, first, self.row_after(number))
         if row > first and self.rows.number(row) > self.rows.number(row - 1) + 1:
             after = self.rows.end(row - 1)
-            if not _groups.stands_directly(self.data, after, self.rows.start(row)):
+            if not _groups.is_adjacent(self.data, after, self.rows.start(row)):
                 return -1
         return row
 
@@ -269,7 +269,7 @@ class File:
         return self.rule_in(row, self.form_of(row))
 
     def rule_in(self, row: int, form: Form) -> Rule:
-        """Make the object of a rule in a group that is read so."""
+        """Make the object of a rule in a group with this form."""
         directive = DIRECTIVE_OF[self.rows.code(row)]
         start = self.rows.start(row)
         pattern = self.text(row)
@@ -280,24 +280,24 @@ class File:
         return Rule(directive, pattern, self.rows.number(row), allow, column)
 
     def form_of(self, row: int) -> Form:
-        """Return how the group that a row belongs to is read."""
+        """Return the form of a row's group."""
         return self.form(self.group_of(row))
 
     def form(self, number: int) -> Form:
-        """Return how a group is read."""
+        """Return the form of a group."""
         form: Form = self.plan.forms[max(self.reading(number), 0)]
         return form
 
-    def first_rows(self) -> range:
-        """Return the rows before any group: what they say is for the whole file."""
+    def rows_before_groups(self) -> range:
+        """Return the rows before any group, which apply to the whole file."""
         return range(self.first_row(0) if self.groups.count else self.rows.count)
 
     def values(self, rows: Iterable[int], code: int) -> tuple[str, ...]:
-        """Return the values of those rows that have a directive."""
+        """Return the values of the rows with a directive."""
         return tuple([self.text(row) for row in rows if self.rows.code(row) == code])
 
     def entries(self, rows: Iterable[int]) -> list[tuple[int, bytes, int]]:
-        """Return the codes, values and line numbers of the rows that are no agents and no rules."""
+        """Return code, value and line number of all rows except agents and rules."""
         found = []
         for row in rows:
             code = self.rows.code(row)
@@ -329,9 +329,9 @@ class File:
 
 
 def _line(text: bytes, code: int, number: int, start: int, end: int, skipped: int) -> Line:
-    """Make the object of a line; its value stands from ``start`` to ``end``.
+    """Make the object of a line; its value is ``text[start:end]``.
 
-    ``skipped`` are the bytes of a byte order mark before it.
+    ``skipped`` is the size of a byte order mark before it.
     """
     kind = _KINDS.get(code, LineKind.DIRECTIVE)
     key = value = b""
@@ -349,23 +349,23 @@ def _line(text: bytes, code: int, number: int, start: int, end: int, skipped: in
 
 
 class RuleView(Sequence[Rule]):
-    """The rules of a group: a sequence that makes each `Rule` when it is asked for.
+    """The rules of a group: a sequence that makes its `Rule` objects on first use.
 
-    A decision names its group; the rules of a large one would cost more than the decision.
+    A decision has its group, and making the rules of a large one would cost more than deciding.
     """
 
-    __slots__ = ("_after", "_file", "_first", "_made")
+    __slots__ = ("_after", "_file", "_first", "_rules")
 
     def __init__(self, file: File, first: int, after: int) -> None:
         self._file = file
         self._first = first
         self._after = after
-        self._made: tuple[Rule, ...] | None = None
+        self._rules: tuple[Rule, ...] | None = None
 
     def _all(self) -> tuple[Rule, ...]:
-        if self._made is None:
-            self._made = _rules_between(self._file, self._first, self._after)
-        return self._made
+        if self._rules is None:
+            self._rules = _rules_between(self._file, self._first, self._after)
+        return self._rules
 
     def __len__(self) -> int:
         return len(self._all())

@@ -6,11 +6,11 @@ from koster.engine.ruleset cimport Ruleset
 from koster.engine.rows cimport Rows
 
 cdef int _USER_AGENT, _SLASH, _STAR, _X, _Y
-cdef int _MOST_COMPARED, _LONGEST_PATTERN, _KEPT_ROWS
-cdef bytes _ITSELF_TABLE, _START_TABLE
-cdef const unsigned char* _ITSELF
+cdef int _MAX_COMPARISONS, _MAX_PATTERN_BYTES, _MAX_REUSED_ROWS
+cdef bytes _EXEMPT_TABLE, _START_TABLE
+cdef const unsigned char* _EXEMPT
 cdef const unsigned char* _START
-cdef int _ITSELF_SIZE
+cdef int _EXEMPT_SIZE
 cdef Py_ssize_t MAX_PARSED_BYTES
 cdef int _ALL, _SOME, _NONE, _UNSETTLED
 
@@ -19,7 +19,7 @@ cdef int _ALL, _SOME, _NONE, _UNSETTLED
 cdef class Names:
     cdef readonly int count
     cdef int width
-    cdef bytes kept
+    cdef bytes column_bytes
     cdef const unsigned char* columns
     cdef int* states
 
@@ -33,10 +33,10 @@ cdef class Names:
 cdef class Reader:
     cdef Plan plan
     cdef Names names
-    cdef int tokens, asked, used, sets, closing, links_room, chosen_room
+    cdef int tokens, agent_count, used, sets, closing, links_room, chosen_room
     cdef Rows rows, groups, pairs
     cdef Ruleset ruleset
-    cdef int* wanted
+    cdef int* agent_tokens
     cdef int* heads
     cdef int* tails
     cdef int* results
@@ -62,21 +62,21 @@ cdef class Reader:
     @cython.locals(
         first=int, after=int, row=int, start=int, end=int, token=int, done=bint,
     )
-    cdef bint _note_names(self, const unsigned char* data, int group) noexcept nogil
+    cdef bint _collect_names(self, const unsigned char* data, int group) noexcept nogil
     @cython.locals(tail=int, room=int, links="int*", number=int)
-    cdef bint _note(self, int token, int group) noexcept nogil
+    cdef bint _add_pair(self, int token, int group) noexcept nogil
     @cython.locals(
         head=int, first=int, room=int, chosen="int*", number=int, at=int, extent=int,
     )
     cdef int _result(self, const unsigned char* data, int token) noexcept nogil
     @cython.locals(start=int, size=int, index=int)
-    cdef bint _is_set(self, int number, int first) noexcept nogil
+    cdef bint _has_groups(self, int number, int first) noexcept nogil
     @cython.locals(allows=int, rule=int, longest=int, is_open=bint)
     cdef int _extent(self, Ruleset rules) noexcept nogil
     @cython.locals(rule=int, way=int, compared=long)
-    cdef bint _some_are(self, Ruleset rules, bint allow) noexcept nogil
+    cdef bint _any_decided(self, Ruleset rules, bint allow) noexcept nogil
     @cython.locals(size=int, number=int)
-    cdef bint _is_so(self, Ruleset rules, int rule, int way, bint allow) noexcept nogil
-    cdef bint _rest_is_open(self, Ruleset rules) noexcept nogil
+    cdef bint _is_decided(self, Ruleset rules, int rule, int way, bint allow) noexcept nogil
+    cdef bint _is_rest_open(self, Ruleset rules) noexcept nogil
     @cython.locals(start=int, end=int, size=int, after=int, at=int, byte=int)
-    cdef int _write_likely(self, Ruleset rules, int rule, int way) noexcept nogil
+    cdef int _write_sample(self, Ruleset rules, int rule, int way) noexcept nogil

@@ -1,10 +1,9 @@
 # cython: boundscheck=False, wraparound=False
-"""How much of each of many sites is closed to whom: the loop over bodies.
+"""How much of many sites is disallowed for each agent: the loop over bodies.
 
-Takes bytes that stand one after another in a buffer, as Arrow keeps them, and fills buffers with
-integers. It needs no Python object for a body or a robot, and gives the interpreter lock back, so
-that threads work side by side. Undecided cases are marked `UNSETTLED`;
-`koster.analysis` answers them.
+Takes concatenated bytes in a buffer, as Arrow stores them, and fills buffers with integers. It uses
+no Python objects for a body or an agent, and releases the interpreter lock, so that threads run in
+parallel. Undecided cases are marked `UNSETTLED`; `koster.analysis` decides them.
 """
 
 from __future__ import annotations
@@ -49,22 +48,22 @@ EXTENTS = ("all", "some", "none")
 UNSETTLED = len(EXTENTS)
 _ALL, _SOME, _NONE, _UNSETTLED = range(4)
 
-#: So many comparisons of a path with a rule are made before a question is left to the analysis.
-_MOST_COMPARED = 20_000
-#: No pattern is longer whose likely URLs are asked about: time grows with stars and bytes.
-_LONGEST_PATTERN = 2_048
-#: Rows of a file for which room is kept for the next one.
-_KEPT_ROWS = 16_384
+#: The maximum number of comparisons of paths with rules before a case is left to the analysis.
+_MAX_COMPARISONS = 20_000
+#: The maximum size of patterns with sample URLs: the time grows with stars and bytes.
+_MAX_PATTERN_BYTES = 2_048
+#: The maximum rows whose memory is reused for the next file.
+_MAX_REUSED_ROWS = 16_384
 
-_ITSELF_TABLE = b"/robots.txt"
-_ITSELF = _ITSELF_TABLE
-_ITSELF_SIZE = len(_ITSELF_TABLE)
+_EXEMPT_TABLE = b"/robots.txt"
+_EXEMPT = _EXEMPT_TABLE
+_EXEMPT_SIZE = len(_EXEMPT_TABLE)
 _START_TABLE = b"/"
 _START = _START_TABLE
 
 
 class Names:
-    """The product tokens that are asked for: which of them a User-agent line names."""
+    """Product tokens: finds the one that a User-agent line names."""
 
     def __init__(self, tokens: Sequence[bytes]) -> None:
         """Take distinct tokens in lower case."""
@@ -85,9 +84,9 @@ class Names:
                 state = states[state][columns[byte]]
             if token:
                 states[state][0] = number + 1
-        # What the pointer points to is kept beside it.
-        self.kept = bytes(columns)
-        self.columns = self.kept
+        # Keeps the memory of the pointer alive.
+        self.column_bytes = bytes(columns)
+        self.columns = self.column_bytes
         self.states = _memory.integers(len(states) * self.width)
         for index, value in enumerate([value for state in states for value in state]):
             self.states[index] = value
@@ -96,7 +95,7 @@ class Names:
         _memory.release(self.states)
 
     def number(self, data: Bytes, start: int, end: int) -> int:
-        """Return the number of the token that a name is, or whose first word it is, or -1."""
+        """Return the number of the token that equals a name or its first word, or -1."""
         end = _user_agents.name_end(data, start, end)
         state = 1
         while start < end and state and not _lexer.WHITE[data[start]]:
@@ -107,21 +106,21 @@ class Names:
 
 
 class Reader:
-    """Reads one body after another, and says how much of each site is closed to whom.
+    """Reads bodies and finds how much of each site is disallowed for each agent.
 
-    It is for one thread at a time, and for a dialect that reads as RFC 9309 does but for lines and
-    groups; see `is_for`.
+    For one thread at a time, and for dialects that differ from RFC 9309 only in lines and groups;
+    see `supports`.
     """
 
-    def __init__(self, dialect: Dialect, names: Names, wanted: Sequence[int]) -> None:
-        """Answer for agents, each the number of its name; -1: is not settled here."""
+    def __init__(self, dialect: Dialect, names: Names, agent_tokens: Sequence[int]) -> None:
+        """Take the number of the name of each agent; those with -1 stay undecided."""
         self.plan: Plan = _document.plan_for(dialect)
         self.names = names
         self.tokens = names.count
-        self.asked = len(wanted)
-        self.wanted = _memory.integers(self.asked + 1)
-        for number, token in enumerate(wanted):
-            self.wanted[number] = token
+        self.agent_count = len(agent_tokens)
+        self.agent_tokens = _memory.integers(self.agent_count + 1)
+        for number, token in enumerate(agent_tokens):
+            self.agent_tokens[number] = token
         self.rows = Rows(3, 256)
         self.groups = Rows(2, 64)
         self.pairs = Rows(2, 64)
@@ -133,7 +132,7 @@ class Reader:
         self.links_room = 0
         self.chosen = _memory.no_integers()
         self.chosen_room = 0
-        self.path = _memory.buffer(_LONGEST_PATTERN * 2 + 8)
+        self.path = _memory.buffer(_MAX_PATTERN_BYTES * 2 + 8)
         self.used = 0
         self.sets = 0
         self.closing = -1
@@ -141,7 +140,7 @@ class Reader:
             raise MemoryError("no memory to read a robots.txt")
 
     def __dealloc__(self) -> None:
-        _memory.release(self.wanted)
+        _memory.release(self.agent_tokens)
         _memory.release(self.heads)
         _memory.release(self.tails)
         _memory.release(self.results)
@@ -159,11 +158,11 @@ class Reader:
     ) -> None:
         """Classify bodies for each agent: ``data[starts[n]:starts[n + 1]]`` is the nth body.
 
-        ``written``, ``extents`` and ``lines`` have a place for each agent of each body: whether a
-        group names it, its number in `EXTENTS` or `UNSETTLED`, and the line that closes, or 0.
+        ``written``, ``extents`` and ``lines`` have an item for each agent of each body: whether a
+        group names it, its number in `EXTENTS` or `UNSETTLED`, and the line that disallows, or 0.
 
         Raises:
-            MemoryError: there was not enough.
+            MemoryError: no memory for a file.
         """
         raw = _buffers.address(data)
         with cython.nogil:
@@ -182,16 +181,16 @@ class Reader:
         """Classify all bodies; tell whether there was memory."""
         for body in range(len(starts) - 1):
             size = starts[body + 1] - starts[body]
-            at = body * self.asked
+            at = body * self.agent_count
             if size > MAX_PARSED_BYTES:
-                for agent in range(self.asked):
+                for agent in range(self.agent_count):
                     extents[at + agent] = _UNSETTLED
                 continue
             raw = _memory.part(data, starts[body], size)
             if not self._read(raw, size):
                 return False
-            for agent in range(self.asked):
-                token = self.wanted[agent]
+            for agent in range(self.agent_count):
+                token = self.agent_tokens[agent]
                 if token < 0:
                     extents[at + agent] = _UNSETTLED
                     continue
@@ -204,9 +203,9 @@ class Reader:
         return True
 
     def _read(self, data: Bytes, size: int) -> bool:
-        """Read the lines and groups of a body, and who is named; tell whether there was memory."""
-        if self.rows.room > _KEPT_ROWS:
-            self.rows.resize(_KEPT_ROWS)
+        """Read the lines, groups and names of a body; tell whether there was memory."""
+        if self.rows.room > _MAX_REUSED_ROWS:
+            self.rows.resize(_MAX_REUSED_ROWS)
         self.rows.clear()
         self.groups.clear()
         self.pairs.clear()
@@ -219,33 +218,33 @@ class Reader:
         self.used = 0
         self.sets = 0
         for group in range(self.groups.count):
-            if not self._note_names(data, group):
+            if not self._collect_names(data, group):
                 return False
         return True
 
-    def _note_names(self, data: Bytes, group: int) -> bool:
-        """Note for whom a group is; tell whether there was memory."""
+    def _collect_names(self, data: Bytes, group: int) -> bool:
+        """Collect the tokens that a group names; tell whether there was memory."""
         first = self.groups.values[2 * group]
         after = self.groups.values[2 * group + 1]
         done = True
         if first < after and self.rows.code(first) != _USER_AGENT:
-            done = self._note(self.tokens, group)
+            done = self._add_pair(self.tokens, group)
         for row in range(first, after):
             if self.rows.code(row) == _USER_AGENT:
                 start = self.rows.start(row)
                 end = self.rows.end(row)
                 if _user_agents.is_everybody(data, start, end):
-                    done = self._note(self.tokens, group) and done
+                    done = self._add_pair(self.tokens, group) and done
                 else:
                     token = self.names.number(data, start, end)
                     if token >= 0:
-                        done = self._note(token, group) and done
+                        done = self._add_pair(token, group) and done
         return done
 
-    def _note(self, token: int, group: int) -> bool:
-        """Note that a group is for a token, once; tell whether there was memory.
+    def _add_pair(self, token: int, group: int) -> bool:
+        """Add a group to a token, once; tell whether there was memory.
 
-        The pairs of a token are a chain: ``heads`` and ``tails`` count from 1, 0 is none.
+        The pairs of a token are a chain: ``heads`` and ``tails`` are numbered from 1, 0 is none.
         """
         tail = self.tails[token]
         if tail > 0 and self.pairs.values[2 * tail - 1] == group:
@@ -270,9 +269,9 @@ class Reader:
         return True
 
     def _result(self, data: Bytes, token: int) -> int:
-        """Return the number of the result for a token, found or new; -1: there was no memory.
+        """Return the number of the result for a token; -1 without memory.
 
-        Tokens with the same groups have one.
+        Tokens with the same groups share one.
         """
         head = self.heads[token]
         if head == 0:
@@ -290,7 +289,7 @@ class Reader:
             self.used += 1
             head = self.links[head - 1]
         for number in range(self.sets):
-            if self._is_set(number, first):
+            if self._has_groups(number, first):
                 self.used = first
                 return number
         at = 4 * self.sets
@@ -310,7 +309,7 @@ class Reader:
         self.sets += 1
         return self.sets - 1
 
-    def _is_set(self, number: int, first: int) -> bool:
+    def _has_groups(self, number: int, first: int) -> bool:
         """Tell whether the groups chosen from ``first`` on are those of a result."""
         start = self.results[4 * number]
         size = self.results[4 * number + 1] - start
@@ -322,10 +321,10 @@ class Reader:
         return True
 
     def _extent(self, rules: Ruleset) -> int:
-        """Return how much the rules of the ruleset close; ``closing`` is the rule that shows it.
+        """Return how much the rules disallow; ``closing`` becomes a rule that disallows.
 
-        The answer of `koster.analysis.classify`, which tries the same URLs in the same order,
-        where one of them tells; else it is not settled.
+        Equals the result of `koster.analysis.classify`, which tries the same URLs in the same
+        order, if one of them decides; else it is `UNSETTLED`.
         """
         allows = 0
         longest = 0
@@ -334,39 +333,39 @@ class Reader:
             allows += rules.allows(rule)
         if allows == rules.count:
             return _NONE
-        if longest > _LONGEST_PATTERN:
+        if longest > _MAX_PATTERN_BYTES:
             return _UNSETTLED
         self.closing = rules.best_by_scan(_START, 0, 1, 0)
         is_open = rules.allows(self.closing)
         if is_open:
-            return _SOME if self._some_are(rules, False) else _UNSETTLED
+            return _SOME if self._any_decided(rules, False) else _UNSETTLED
         for rule in range(rules.count):
             if allows == 0 and rules.matches_all(rule):
                 return _ALL
-        return _SOME if self._some_are(rules, True) or self._rest_is_open(rules) else _UNSETTLED
+        return _SOME if self._any_decided(rules, True) or self._is_rest_open(rules) else _UNSETTLED
 
-    def _some_are(self, rules: Ruleset, allow: bool) -> bool:
-        """Tell whether a likely URL of some rule that allows, or disallows, is decided so.
+    def _any_decided(self, rules: Ruleset, allow: bool) -> bool:
+        """Tell whether a sample URL of some rule is decided as that rule says: ``allow`` or not.
 
-        Where it is disallowed, ``closing`` becomes the rule that decides it. Likely is a pattern
-        with nothing for its stars, that and more, and something for them.
+        If it is disallowed, ``closing`` becomes the rule that decides. Samples are the pattern with
+        nothing for its stars, the same with more after it, and with something for the stars.
         """
         compared = 0
         for rule in range(rules.count):
             if rules.allows(rule) == allow:
                 compared += 3 * rules.count
-                if compared > _MOST_COMPARED:
+                if compared > _MAX_COMPARISONS:
                     return False
                 for way in range(3):
-                    if self._is_so(rules, rule, way, allow):
+                    if self._is_decided(rules, rule, way, allow):
                         return True
         return False
 
-    def _is_so(self, rules: Ruleset, rule: int, way: int, allow: bool) -> bool:
-        """Tell whether a likely URL of a rule is allowed, or disallowed."""
+    def _is_decided(self, rules: Ruleset, rule: int, way: int, allow: bool) -> bool:
+        """Tell whether a sample URL of a rule is allowed, or disallowed."""
         if way == 1 and rules.is_anchored(rule):
             return False
-        size = self._write_likely(rules, rule, way)
+        size = self._write_sample(rules, rule, way)
         if size == 0:
             return False
         number = rules.best_by_scan(self.path, 0, size, 0)
@@ -376,20 +375,20 @@ class Reader:
             self.closing = number
         return True
 
-    def _rest_is_open(self, rules: Ruleset) -> bool:
-        """Tell whether a likely URL is one that no rule matches."""
+    def _is_rest_open(self, rules: Ruleset) -> bool:
+        """Tell whether no rule matches a sample URL."""
         self.path[0] = _SLASH
         self.path[1] = _X
         self.path[2] = _Y
         return rules.best_by_scan(self.path, 0, 3, 0) == _ruleset.UNMATCHED
 
-    def _write_likely(self, rules: Ruleset, rule: int, way: int) -> int:
-        """Write a likely path and return its size; 0: it is no path, or that of /robots.txt."""
+    def _write_sample(self, rules: Ruleset, rule: int, way: int) -> int:
+        """Write a sample path and return its size; 0 if it is invalid, or that of /robots.txt."""
         start = rules.start(rule)
         end = start + rules.size(rule)
         size = 0
         if start == end or rules.byte(start) == _STAR:
-            # Written as it is where a slash follows the stars.
+            # No slash is added if one follows the stars.
             after = start
             while after < end and rules.byte(after) == _STAR and way != 2:
                 after += 1
@@ -410,14 +409,14 @@ class Reader:
             self.path[size + 1] = _Y
             size += 2
         if self.path[0] != _SLASH or (
-            size >= _ITSELF_SIZE and _memory.same(self.path, 0, _ITSELF, 0, _ITSELF_SIZE)
+            size >= _EXEMPT_SIZE and _memory.same(self.path, 0, _EXEMPT, 0, _EXEMPT_SIZE)
         ):
             return 0
         return size
 
 
-def is_for(dialect: Dialect) -> bool:
-    """Tell whether a `Reader` can read a dialect."""
+def supports(dialect: Dialect) -> bool:
+    """Tell whether a `Reader` supports a dialect."""
     return (
         dialect.reading == RFC9309.reading
         and dialect.names == RFC9309.names

@@ -1,6 +1,6 @@
 """Groups: the second step, from the rows of `lexer` to a row for each group.
 
-A group is ``(first row, row after its last)``; its agents and rules are the rows in between.
+A group is ``(first row, row after the last)``; its agents and rules are the rows in between.
 
 RFC 9309 §2.2.1 and §2.2.4: the first rule closes a group's list of agents, and no other line,
 blank lines included, ends anything. MK1994 and MK1996: a blank line ends a record.
@@ -24,13 +24,13 @@ _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
 _ROBOT_VERSION = Directive.ROBOT_VERSION.code
 
-#: Of the minor number only its last digit counts: whether it is even.
+#: Only the last digit of the minor number is needed: whether it is even.
 _VERSION = re.compile(rb"0*(\d{1,9})\.\d*(\d)(?:\.\d+)?")
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
 
 
 class Grouping:
-    """How a dialect makes groups, as numbers. Made once for each dialect."""
+    """How a dialect forms groups, as numbers. Made once for each dialect."""
 
     def __init__(self, dialect: Dialect, needs: GroupNeeds) -> None:
         bits = 0
@@ -72,23 +72,23 @@ def _end(rows: Rows, grouping: Grouping, first: int, after: int, groups: Rows) -
     """Add the group ``first`` to ``after``, if there is one."""
     if first < 0 or (
         (grouping.needs_rules or grouping.needs_directives)
-        and not _has_needs(rows, grouping.needs_rules, first, after)
+        and not _meets_needs(rows, grouping.needs_rules, first, after)
     ):
         return
     groups.add_pair(first, after)
 
 
-def _has_needs(rows: Rows, rules: bool, first: int, after: int) -> bool:
-    """Tell whether a group names a robot and says something (MK1994: "At least one Disallow")."""
+def _meets_needs(rows: Rows, rules: bool, first: int, after: int) -> bool:
+    """Tell whether a group has a name and a directive (MK1994: "At least one Disallow")."""
     named = rows.code(first) != _USER_AGENT
-    says = False
+    has_directive = False
     for row in range(first, after):
         code = rows.code(row)
         if code == _USER_AGENT:
             named = named or rows.end(row) > rows.start(row)
         elif code == _ALLOW or code == _DISALLOW or not rules:
-            says = True
-    return named and says
+            has_directive = True
+    return named and has_directive
 
 
 def group_of(groups: Rows, row: int) -> int:
@@ -111,11 +111,11 @@ def version_row(rows: Rows, first: int, after: int) -> int:
     return first if first < after and rows.code(first) == _ROBOT_VERSION else -1
 
 
-def stands_directly(data: bytes, after_agent: int, version: int) -> bool:
-    """Tell whether only comments stand between two lines that are known.
+def is_adjacent(data: bytes, after_agent: int, version: int) -> bool:
+    """Tell whether there are only comments between the last agent and the Robot-version.
 
-    ``after_agent`` is where the value of the last agent ends, ``version`` where that of the
-    Robot-version begins.
+    ``after_agent`` is where the value of the agent ends, ``version`` where that of the version
+    starts.
     """
     lines = _LINE_ENDS.split(data[after_agent:version])
     return all([not line.strip() or line.lstrip().startswith(b"#") for line in lines[1:-1]])
@@ -124,8 +124,8 @@ def stands_directly(data: bytes, after_agent: int, version: int) -> bool:
 def reading_of(value: bytes, majors: list[int]) -> int:
     """Return the number of the reading that a Robot-version chooses.
 
-    0 is the dialect's own, which also holds where the version is none; the others are those of
-    ``majors``, in their order. -1: the group is to be passed over.
+    0 is the dialect's own, also for an invalid version; the others are those of ``majors``, in
+    order. -1: the group is ignored.
     """
     version = _VERSION.fullmatch(value)
     if version is None:

@@ -20,7 +20,7 @@ cdef class Lexer:
         stop=Py_ssize_t, end=Py_ssize_t,
     )
     cdef void scan(
-        self, const unsigned char* data, Py_ssize_t size, Rows rows, bint every
+        self, const unsigned char* data, Py_ssize_t size, Rows rows, bint all_lines
     ) noexcept nogil
     @cython.locals(length=Py_ssize_t)
     cdef Py_ssize_t after_bom(self, const unsigned char* data, Py_ssize_t size) noexcept nogil
@@ -31,7 +31,7 @@ cdef class Lexer:
     @cython.locals(at=Py_ssize_t, code=int)
     cdef void _line(
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end, Py_ssize_t stop,
-        int number, Rows rows, bint every
+        int number, Rows rows, bint all_lines
     ) noexcept nogil
     @cython.locals(table="int*", state=int, at=Py_ssize_t)
     cdef (Py_ssize_t, int) _key(
@@ -42,7 +42,7 @@ cdef class Lexer:
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
     @cython.locals(last=Py_ssize_t, gap=Py_ssize_t, second=Py_ssize_t)
-    cdef Py_ssize_t _gap_of_two_words(
+    cdef Py_ssize_t _two_words_gap(
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
     cdef Py_ssize_t _word_end(

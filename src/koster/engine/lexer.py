@@ -1,11 +1,11 @@
-"""Lines: the first step, from bytes to a row for each line that says something.
+"""Lines: the first step, from bytes to a row for each line with a directive.
 
-Takes the bytes of a robots.txt and a dialect's choices for lines; gives rows of ``(code,
+Takes the bytes of a robots.txt and a dialect's choices for lines; adds rows of ``(code,
 line number, start of value, end of value)``, where code is a `Directive`'s, or `BLANK`.
-Any bytes are lines: nothing raises, and the time is linear in their number.
+All bytes are valid input: nothing raises, and the time is linear in their number.
 
 RFC 9309 §2.2: lines end at CRLF, LF or CR, ``#`` starts a comment, and a line is ``key :
-value``. Google's parser, and so every dialect here, also reads exactly two words without a
+value``. Google's parser, and so every dialect here, also accepts exactly two words without a
 colon as key and value, and some misspelt keys.
 """
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .memory import Bytes
     from .rows import Rows
 
-#: Codes of lines that have no directive. The rows of a parsed file contain only `BLANK` and
-#: `UNKNOWN`, where these end something; the others are for callers that want every line.
+#: Codes of lines without a known directive. The rows of a parsed file have only `BLANK` and
+#: `UNKNOWN`, if these end something; the others are for callers that need all lines.
 UNKNOWN = 0
 BLANK = 101
 COMMENT = 102
@@ -39,7 +39,7 @@ _COLON = 58
 _WHITE_TABLE = bytes(byte in b" \t\n\r\v\f" for byte in range(256))
 WHITE = _WHITE_TABLE
 
-#: The column of a byte in the automaton that recognises keys; 0: in no key.
+#: The column of a byte in the automaton that recognises keys; 0 if no key contains it.
 _KEY_BYTES = b"abcdefghijklmnopqrstuvwxyz- "
 _COLUMN_TABLE = bytes(_KEY_BYTES.find(bytes([byte]).lower()) + 1 for byte in range(256))
 _COLUMN = _COLUMN_TABLE
@@ -92,8 +92,8 @@ class Lexer:
     def __dealloc__(self) -> None:
         _memory.release(self._table)
 
-    def scan(self, data: Bytes, size: int, rows: Rows, every: bool) -> None:
-        """Add a row for each line of ``data``: with ``every``, for those that say nothing too."""
+    def scan(self, data: Bytes, size: int, rows: Rows, all_lines: bool) -> None:
+        """Add a row for each line of ``data``; ``all_lines`` includes those without a directive."""
         start = self.after_bom(data, size)
         number = 0
         feed = carriage = mark = -1
@@ -109,11 +109,11 @@ class Lexer:
             end = min(stop, mark)
             if self._buffer:
                 end = _memory.find(data, 0, start, min(end, start + self._buffer))
-            self._line(data, start, end, stop, number, rows, every)
+            self._line(data, start, end, stop, number, rows, all_lines)
             start = stop + 2 if carriage + 1 == feed else stop + 1
 
     def after_bom(self, data: Bytes, size: int) -> int:
-        """Return where the first line begins."""
+        """Return where the first line starts."""
         length = 0
         if size > 0 and data[0] == 0xEF:
             length = 1
@@ -124,7 +124,7 @@ class Lexer:
         return length if length == 3 or self._partial_bom else 0
 
     def _comment(self, data: Bytes, start: int, size: int) -> int:
-        """Return where the next comment begins, at ``start``, the start of a line, or later."""
+        """Return where the next comment starts, at or after ``start``, the start of a line."""
         mark = _memory.find(data, _HASH, start, size)
         if self._after_space:
             while start < mark < size and not WHITE[data[mark - 1]]:
@@ -132,17 +132,17 @@ class Lexer:
         return mark
 
     def _line(
-        self, data: Bytes, start: int, end: int, stop: int, number: int, rows: Rows, every: bool
+        self, data: Bytes, start: int, end: int, stop: int, number: int, rows: Rows, all_lines: bool
     ) -> None:
         """Add the row of the line ``data[start:end]``, which with its comment ends at ``stop``."""
         while start < end and WHITE[data[start]]:
             start += 1
         if start == end:
-            if every or (self._blanks and end == stop):
+            if all_lines or (self._blanks and end == stop):
                 rows.add_line(BLANK if end == stop else COMMENT, number, end, end)
             return
         at, code = self._key(data, start, end)
-        if not every and (code == MALFORMED or (code == UNKNOWN and not self._unknowns)):
+        if not all_lines and (code == MALFORMED or (code == UNKNOWN and not self._unknowns)):
             return
         at += 1
         while at < end and WHITE[data[at]]:
@@ -152,7 +152,7 @@ class Lexer:
         rows.add_line(code, number, at, end)
 
     def _key(self, data: Bytes, start: int, end: int) -> tuple[int, int]:
-        """Return where the separator of a line stands, and the code of its key."""
+        """Return the position of a line's separator, and the code of its key."""
         table = self._table
         state = 1
         at = start
@@ -164,13 +164,13 @@ class Lexer:
         return self._unusual_key(data, start, end)
 
     def _unusual_key(self, data: Bytes, start: int, end: int) -> tuple[int, int]:
-        """Return where the separator of an unusual line is, and the code of its key.
+        """Return the position of an unusual line's separator, and the code of its key.
 
-        Unusual is everything but a known key with a colon right after it.
+        Unusual is everything except a known key directly followed by a colon.
         """
         separator = _memory.find(data, _COLON, start, end)
         if separator == end and self._two_words:
-            separator = self._gap_of_two_words(data, start, end)
+            separator = self._two_words_gap(data, start, end)
         key_end = separator
         while key_end > start and WHITE[data[key_end - 1]]:
             key_end -= 1
@@ -178,7 +178,7 @@ class Lexer:
             return start - 1, MALFORMED
         return separator, self._code_of_key(data, start, key_end)
 
-    def _gap_of_two_words(self, data: Bytes, start: int, end: int) -> int:
+    def _two_words_gap(self, data: Bytes, start: int, end: int) -> int:
         """Return where the first of exactly two words ends, or ``end``."""
         last = end
         while last > start and WHITE[data[last - 1]]:
@@ -192,13 +192,13 @@ class Lexer:
         return end
 
     def _word_end(self, data: Bytes, start: int, end: int) -> int:
-        """Return where the word that begins at ``start`` ends."""
+        """Return where the word at ``start`` ends."""
         while start < end and data[start] != _SPACE and data[start] != _TAB:
             start += 1
         return start
 
     def _code_of_key(self, data: Bytes, start: int, end: int) -> int:
-        """Return the code of the directive that the key ``data[start:end]`` is, or `UNKNOWN`."""
+        """Return the code of the key ``data[start:end]``, or `UNKNOWN`."""
         state = 1
         for at in range(start, end):
             state = self._table[state * _WIDTH + _COLUMN[data[at]]] if _COLUMN[data[at]] else 0
@@ -208,7 +208,7 @@ class Lexer:
 
 
 def line_start(data: Bytes, at: int) -> int:
-    """Return where the line begins that ``data[at]`` stands in or ends."""
+    """Return the start of the line that contains or ends at ``data[at]``."""
     while at > 0 and data[at - 1] != _LF and data[at - 1] != _CR:
         at -= 1
     return at

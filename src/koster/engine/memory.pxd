@@ -1,5 +1,5 @@
-# The C side of memory.py: the same functions, for the compiled steps. Where there is no
-# memory they return NULL, as malloc does; who calls them checks.
+# The C side of memory.py: the same functions, for the compiled modules. Without memory they return
+# NULL, as malloc does; callers check.
 
 from libc.string cimport memchr, memcmp, memcpy, memset
 from cpython.bytearray cimport PyByteArray_AS_STRING
@@ -77,14 +77,14 @@ cdef inline unsigned char* room(bytearray target) noexcept:
     return <unsigned char*> PyByteArray_AS_STRING(target)
 
 
-# An ASCII string is its own UTF-8, so that nothing is copied.
+# An ASCII string is its own UTF-8: no copy.
 cdef inline object utf8(str text):
     if PyUnicode_IS_ASCII(text):
         return text
     return text.encode("utf-8", "surrogatepass")
 
 
-cdef inline (bytes_t, Py_ssize_t) view(object held) noexcept:
-    if PyBytes_CheckExact(held):
-        return (<bytes_t> PyBytes_AS_STRING(held), PyBytes_GET_SIZE(held))
-    return (<bytes_t> PyUnicode_DATA(held), PyUnicode_GET_LENGTH(held))
+cdef inline (bytes_t, Py_ssize_t) view(object text) noexcept:
+    if PyBytes_CheckExact(text):
+        return (<bytes_t> PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
+    return (<bytes_t> PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text))

@@ -1,7 +1,7 @@
-"""Low-level functions that C and Python do differently: memory, searches, views of bytes.
+"""Low-level functions that differ between C and Python: memory, searches, views of bytes.
 
 They are written twice: as Python in this file, and as C in ``memory.pxd``, which the compiled
-modules use instead. Both give the same answers; nothing else in koster is written twice.
+modules use instead. Both return the same; nothing else except `buffers` is written twice.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    #: What holds bytes: a ``const unsigned char *`` where compiled.
+    #: Bytes: a ``const unsigned char *`` in compiled modules.
     Bytes: TypeAlias = bytes | bytearray
-    #: What holds integers: an ``int *`` where compiled.
+    #: Integers: an ``int *`` in compiled modules.
     Integers: TypeAlias = array[int]
 
 
 def find(data: Bytes, byte: int, start: int, end: int) -> int:
-    """Return where ``byte`` first stands in ``data[start:end]``, or ``end``."""
+    """Return the first position of ``byte`` in ``data[start:end]``, or ``end``."""
     position = data.find(byte, start, end)
     return end if position < 0 else position
 
 
 def same(data: Bytes, start: int, other: Bytes, other_start: int, size: int) -> bool:
-    """Tell whether ``size`` bytes from either start are the same."""
+    """Tell whether ``size`` bytes from both starts are equal."""
     return data[start : start + size] == other[other_start : other_start + size]
 
 
 def copy(target: bytearray, at: int, source: Bytes, start: int, size: int) -> None:
-    """Copy ``size`` bytes; target and source do not overlap."""
+    """Copy ``size`` bytes; target and source must not overlap."""
     target[at : at + size] = source[start : start + size]
 
 
@@ -40,44 +40,44 @@ def fill(target: bytearray, at: int, byte: int, size: int) -> None:
 
 
 def integers(count: int) -> Integers:
-    """Return room for ``count`` integers of 32 bits, all 0."""
+    """Allocate ``count`` integers of 32 bits, all 0."""
     return array("i", bytes(4 * count))
 
 
 def resized(values: Integers, count: int) -> Integers:
-    """Return the same integers with room for ``count``; ``values`` is no longer to be used."""
+    """Reallocate integers for ``count``; ``values`` must not be used any more."""
     room = array("i", bytes(4 * count))
-    kept = min(count, len(values))
-    room[:kept] = values[:kept]
+    copied = min(count, len(values))
+    room[:copied] = values[:copied]
     return room
 
 
 def buffer(count: int) -> bytearray:
-    """Return room for ``count`` bytes."""
+    """Allocate ``count`` bytes."""
     return bytearray(count)
 
 
 def no_integers() -> Integers:
-    """Return room for none."""
+    """Return no memory: NULL in C."""
     return array("i")
 
 
 def no_buffer() -> bytearray:
-    """Return room for none."""
+    """Return no memory: NULL in C."""
     return bytearray()
 
 
 def release(values: Integers | bytearray) -> None:
-    """Give back what `integers` or `buffer` gave: Python does that by itself."""
+    """Free the memory of `integers` or `buffer`; Python does that itself."""
 
 
 def part(data: Bytes, start: int, size: int) -> Bytes:
-    """Return ``size`` bytes from ``start``: those that are there, not others like them."""
+    """Return ``size`` bytes from ``start``; C does not copy them."""
     return bytes(data[start : start + size])
 
 
 def room(target: bytearray) -> bytearray:
-    """Return the bytes of a bytearray, to be written."""
+    """Return the bytes of a bytearray, for writing."""
     return target
 
 
@@ -86,9 +86,9 @@ def utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def view(held: bytes) -> tuple[Bytes, int]:
-    """Return the bytes of what `utf8` gave, and how many they are.
+def view(text: bytes) -> tuple[Bytes, int]:
+    """Return the bytes of a result of `utf8`, and their number.
 
-    They can be read for as long as ``held`` is kept.
+    They are valid as long as ``text`` is referenced.
     """
-    return held, len(held)
+    return text, len(text)

@@ -1,8 +1,8 @@
-"""What the loops over batches need of Cython where it is not installed, and nothing is compiled."""
+"""Replaces Cython for the loops over batches if it is not installed."""
 
 from __future__ import annotations
 
 import contextlib
 
-#: Compiled, it gives the interpreter lock back.
+#: In compiled modules, it releases the interpreter lock.
 nogil = contextlib.nullcontext()

@@ -1,26 +1,25 @@
-"""Rows of integers: what the steps hand one another instead of Python objects.
+"""Rows of integers: the steps pass them to each other instead of Python objects.
 
-``values`` holds the rows one after another, ``count`` how many there are. What the integers
-of a row mean is the business of the step that adds them. Rows are added while a file is parsed
-and never change after that.
+``values`` has the concatenated rows, ``count`` their number. The step that adds a row defines the
+meaning of its integers. Rows are added while a file is parsed and never change after that.
 
-Lines have rows of three: a code below `CODES` together with the number of the line, and where
-its value begins and ends. (Four would be more than a file of short lines may take.)
+The row of a line has three integers: a code below `CODES` combined with the line number, and where
+the value starts and ends. (A fourth would exceed the memory limit for files of short lines.)
 """
 
 from __future__ import annotations
 
 from . import memory as _memory
 
-#: ``values[3 * row] % CODES`` is the code of a line's row, ``// CODES`` the line's number.
+#: ``values[3 * row] % CODES`` is the code of a line, ``// CODES`` its number.
 CODES = 128
 
 
 class Rows:
-    """A table that grows by rows of two or three integers."""
+    """A growing table of rows of two or three integers."""
 
     def __init__(self, width: int, room: int) -> None:
-        """Make room for ``room`` rows, at least one; more are made when they are needed."""
+        """Allocate ``room`` rows, at least one; more are allocated when needed."""
         self.count = 0
         self.width = width
         self.room = room
@@ -31,11 +30,11 @@ class Rows:
         _memory.release(self.values)
 
     def allocated(self) -> int:
-        """Return the bytes of memory that it takes."""
+        """Return the size in memory, in bytes."""
         return object.__sizeof__(self) + 4 * self.width * self.room
 
     def add_line(self, code: int, number: int, start: int, end: int) -> None:
-        """Add the row of a line; where there is no memory for it, ``lost`` is set instead."""
+        """Add the row of a line; without memory, set ``lost`` instead."""
         if self.count == self.room and not self.resize(2 * self.room):
             self.lost = True
             return
@@ -46,32 +45,32 @@ class Rows:
         self.count += 1
 
     def clear(self) -> None:
-        """Forget the rows and keep their room."""
+        """Remove all rows; the memory stays allocated."""
         self.count = 0
 
     def replace(self, row: int, code: int, start: int) -> None:
-        """Give the row of a line another code, and another start of its value."""
+        """Change the code of a line and the start of its value."""
         self.values[3 * row] += code - (self.values[3 * row] & (CODES - 1))
         self.values[3 * row + 1] = start
 
     def code(self, row: int) -> int:
-        """Return the code of a line's row."""
+        """Return the code of the line."""
         return self.values[3 * row] & (CODES - 1)
 
     def number(self, row: int) -> int:
-        """Return the number of a row's line."""
+        """Return the line number."""
         return self.values[3 * row] // CODES
 
     def start(self, row: int) -> int:
-        """Return where the value of a row's line begins."""
+        """Return where the value starts."""
         return self.values[3 * row + 1]
 
     def end(self, row: int) -> int:
-        """Return where the value of a row's line ends."""
+        """Return where the value ends."""
         return self.values[3 * row + 2]
 
     def add_pair(self, first: int, second: int) -> None:
-        """Add a row of two, as `add_line` does."""
+        """Add a row of two integers, like `add_line`."""
         if self.count == self.room and not self.resize(2 * self.room):
             self.lost = True
             return
@@ -80,7 +79,7 @@ class Rows:
         self.count += 1
 
     def resize(self, room: int) -> bool:
-        """Make room for exactly ``room`` rows; tell whether there was memory."""
+        """Reallocate exactly ``room`` rows; tell whether there was memory."""
         values = _memory.resized(self.values, self.width * room)
         if not values:
             return False
@@ -89,10 +88,10 @@ class Rows:
         return True
 
     def close(self) -> None:
-        """Give back the room that was not needed.
+        """Free unused memory.
 
         Raises:
-            MemoryError: rows were lost on the way.
+            MemoryError: rows were lost for lack of memory.
         """
         if self.lost:
             raise MemoryError("no memory for the lines of a robots.txt")

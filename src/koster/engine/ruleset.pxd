@@ -7,7 +7,7 @@ cdef int _ALLOW, _DISALLOW, _CANONICAL, _WILDCARDS, _SHELL, _FIRST, _LONGEST
 cdef int _STAR, _DOLLAR, _SLASH, _QUERY
 cdef int RULE, START, END, LITERAL, FLAGS, RANK, ROW
 cdef int ALLOWS, ANCHORED, WILD, GLOB, SPECIAL
-cdef int UNMATCHED, EXEMPT, NO_MEMORY, SCANNED, TRIED, FEW_QUESTIONS
+cdef int UNMATCHED, EXEMPT, NO_MEMORY, MAX_UNINDEXED_RULES, MAX_UNFILTERED_RULES, LOOKUPS_BEFORE_INDEX
 cdef bytes _EXEMPT_TABLE
 cdef int* _BITS
 cdef int _OTHERS
@@ -27,13 +27,13 @@ cdef class Form:
     cdef bint unless_allows, exempt, index_pages
 
 
-# Nothing that a ruleset holds can lead back to it: it needs no garbage collector.
+# A ruleset cannot be part of a reference cycle: it needs no garbage collector.
 @cython.final
 @cython.no_gc
 @cython.freelist(16)
 cdef class Ruleset:
     cdef readonly int count
-    cdef int _asked
+    cdef int _lookups
     cdef int* _kinds
     cdef Form form
     cdef int* rules
@@ -59,15 +59,15 @@ cdef class Ruleset:
     cpdef Py_ssize_t allocated(self)
     @cython.locals(raw="const unsigned char*", size=Py_ssize_t, number=int)
     cdef int number_for(self, object url) except -100
-    cdef int ready(self) except -1
+    cdef int count_lookup(self) except -1
     @cython.locals(_=int)
-    cdef int expect(self, Py_ssize_t questions) except -1
+    cdef int expect_lookups(self, Py_ssize_t lookups) except -1
     @cython.locals(rule=int, at=int, kinds=int, kinds_of="int*")
-    cdef void _note_kinds(self) noexcept nogil
+    cdef void _collect_kinds(self) noexcept nogil
     @cython.locals(trie=Trie)
     cdef int index(self) except -1
     @cython.locals(rule=int, at=int, node=int, best=int)
-    cdef void _fill(self, Trie trie) noexcept nogil
+    cdef void _fill_trie(self, Trie trie) noexcept nogil
     @cython.locals(
         start=Py_ssize_t, end=Py_ssize_t, path="unsigned char*", best=int, kinds=int, plain=bint,
     )

@@ -1,11 +1,11 @@
 """Matching: the fourth step, from groups to ranked rules, and from a URL to the rule that decides.
 
-`Ruleset` is the rules of one agent, brought to their canonical form and ranked: whatever the
-precedence of a dialect, the matching rule of the best rank decides, and the set has an answer
-for when none matches. RFC 9309 §2.2.2: the longest match, and Allow where two are equal.
+`Ruleset` has the rules of one agent, in canonical form and ranked: in every dialect, the matching
+rule of the highest rank decides, and `allows` knows the decision if none matches. RFC 9309 §2.2.2:
+the longest match, and Allow on a tie.
 
-``rule_for`` and all that it calls need no Python object: bytes in, the number of a rule out.
-Many URLs can be decided without the interpreter lock.
+``rule_for`` and its callees use no Python objects: bytes in, the number of a rule out, so that
+many URLs can be decided without the interpreter lock.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _DOLLAR = 36
 _SLASH = 47
 _QUERY = 63
 
-#: A rule is six integers: where its pattern begins and ends in the text, where the pattern's
-#: literal prefix ends, its flags, its rank, and its row among the lines of the file.
+#: A rule is six integers: where its pattern starts and ends in the text, where the pattern's
+#: literal prefix ends, its flags, its rank, and its row in the file.
 RULE = 6
 START = 0
 END = 1
@@ -51,9 +51,9 @@ ALLOWS = 1
 ANCHORED = 2
 #: Stars follow the literal prefix.
 WILD = 4
-#: A shell pattern follows it.
+#: A shell pattern follows the literal prefix.
 GLOB = 8
-#: It matches more than one path, and not only by how it begins.
+#: It matches several paths, and not only as a prefix.
 SPECIAL = 16
 
 #: No rule matched.
@@ -63,16 +63,16 @@ EXEMPT = -2
 #: There was no memory for the path.
 NO_MEMORY = -3
 
-#: A set of at most so many rules is not worth an index: trying them all is as fast.
-SCANNED = 48
-#: A set of at most so many is not worth looking for the kinds of bytes in the path.
-TRIED = 4
-#: Questions after which a set builds its index: most sets are asked once.
-FEW_QUESTIONS = 4
+#: Up to this many rules, trying all of them is as fast as an index.
+MAX_UNINDEXED_RULES = 48
+#: Up to this many rules, filtering by the kinds of bytes in the path does not pay off.
+MAX_UNFILTERED_RULES = 4
+#: Lookups before a ruleset builds its index: most rulesets have only one.
+LOOKUPS_BEFORE_INDEX = 4
 
-#: Bytes fall into 31 kinds, a bit for each: what a pattern has and the path has not, cannot
-#: match. Letters, digits, and the separators of paths and queries are told apart. The last
-#: kind is every byte that is not plain in a canonical path (`canonical`).
+#: Bytes have 31 kinds, a bit for each: a pattern with a kind that the path lacks cannot match.
+#: Kinds are letters, digits, and the separators of paths and queries. The last kind is every byte
+#: that is not plain in a canonical path (`canonical`).
 _KINDS_OF_LETTERS = {letter: number for number, letter in enumerate("abcdefghijklmnopqrstuvwxyz")}
 _KIND_OF = {"0123456789": 26, "/": 27, "-._~": 28, "?&=": 29}
 _OTHERS = 1 << 30
@@ -126,7 +126,7 @@ class Ruleset:
         self.count = 0
         self.unmatched_allowed = True
         self.used = 0
-        self._asked = 0
+        self._lookups = 0
         self.longest_run = 0
         self.rules_room = 0
         self.text_room = 0
@@ -147,11 +147,11 @@ class Ruleset:
         return self.rules[RULE * rule + ROW]
 
     def start(self, rule: int) -> int:
-        """Return where what is compared of a rule begins in the text: without closing stars."""
+        """Return where a rule's pattern starts in the text."""
         return self.rules[RULE * rule + START]
 
     def size(self, rule: int) -> int:
-        """Return how many bytes are compared of a rule."""
+        """Return the size of a rule's pattern in bytes, without trailing stars."""
         return self.rules[RULE * rule + END] - self.rules[RULE * rule + START]
 
     def byte(self, at: int) -> int:
@@ -163,25 +163,20 @@ class Ruleset:
         return self.rules[RULE * rule + FLAGS] & ANCHORED != 0
 
     def matches_all(self, rule: int) -> bool:
-        """Tell whether a rule plainly matches every path."""
+        """Tell whether a rule matches every path, without wildcards."""
         if self.rules[RULE * rule + FLAGS] & ~ALLOWS:
             return False
         size = self.size(rule)
         return size == 0 or (size == 1 and self.text[self.start(rule)] == _SLASH)
 
     def allows(self, rule: int) -> bool:
-        """Tell what `rule_for` means: whether the URL may be fetched."""
+        """Tell whether a result of `rule_for` allows the URL."""
         if rule >= 0:
             return self.rules[RULE * rule + FLAGS] & ALLOWS != 0
         return self.unmatched_allowed or rule == EXEMPT
 
     def compiled(self) -> list[tuple[bytes, int, int, bool, bool, int, int]]:
-        """Return what is compared and how, of each rule, for those who reason about them.
-
-        Its canonical pattern without closing stars and anchor, the bytes of its literal
-        prefix, what follows that (of `Patterns`; `Patterns.PREFIX` if nothing does), whether it
-        must match up to the end of the path, whether it allows, its rank, and its row.
-        """
+        """Return the fields of a `selection.CompiledRule` for each rule."""
         found = []
         for rule in range(self.count):
             at = RULE * rule
@@ -198,7 +193,7 @@ class Ruleset:
         return found
 
     def path_of(self, url: bytes) -> bytes:
-        """Return what of a URL is compared with patterns: its path and query, in one form."""
+        """Return the canonical path and query of a URL, which are compared with patterns."""
         start, end = _canonical.span(url, len(url), self.form.url_path)
         path = _memory.buffer(3 * (end - start) + 1)
         if not path:
@@ -209,7 +204,7 @@ class Ruleset:
         return found
 
     def allocated(self) -> int:
-        """Return the bytes of memory that the rules and their index take."""
+        """Return the size of the rules and their index in memory, in bytes."""
         total = 4 * RULE * self.count + self.used
         if self._kinds:
             total += 4 * self.count
@@ -219,25 +214,25 @@ class Ruleset:
             total += 4 * (_trie.NODE * self._trie.used + self.count)
         return total
 
-    def ready(self) -> None:
-        """Be told that a question comes: prepare for many when it is time for that."""
-        if self._asked < FEW_QUESTIONS:
-            self._asked += 1
-            if self._asked == FEW_QUESTIONS and self.count > TRIED:
-                self._note_kinds()
-                if self.count > SCANNED:
+    def count_lookup(self) -> None:
+        """Count a lookup; after `LOOKUPS_BEFORE_INDEX` of them, build the index."""
+        if self._lookups < LOOKUPS_BEFORE_INDEX:
+            self._lookups += 1
+            if self._lookups == LOOKUPS_BEFORE_INDEX and self.count > MAX_UNFILTERED_RULES:
+                self._collect_kinds()
+                if self.count > MAX_UNINDEXED_RULES:
                     self.index()
 
-    def expect(self, questions: int) -> None:
-        """Prepare for so many questions."""
-        for _ in range(min(questions, FEW_QUESTIONS)):
-            self.ready()
+    def expect_lookups(self, lookups: int) -> None:
+        """Prepare for this many lookups."""
+        for _ in range(min(lookups, LOOKUPS_BEFORE_INDEX)):
+            self.count_lookup()
 
-    def _note_kinds(self) -> None:
-        """Note for each rule the kinds of bytes that a path must have to match it.
+    def _collect_kinds(self) -> None:
+        """Collect for each rule the kinds of bytes that a path must have to match.
 
-        They stand apart from the rules: most rules are passed over by them, and so many fit
-        into a cache line (``make bench``, prepared decisions).
+        They are stored apart from the rules: they exclude most rules, and many fit into a cache
+        line (``make bench``, prepared decisions).
         """
         kinds_of = _memory.integers(self.count)
         if kinds_of:
@@ -249,15 +244,14 @@ class Ruleset:
             self._kinds = kinds_of
 
     def index(self) -> None:
-        """Make the index. Where there is no memory for it, all rules are tried as before."""
+        """Build the index; without memory for it, all rules are tried as before."""
         trie = Trie(self.count)
         if trie.nodes and trie.chain:
-            self._fill(trie)
+            self._fill_trie(trie)
             if trie.arrange():
                 self._trie = trie
 
-    def _fill(self, trie: Trie) -> None:
-        """Put the rules into a trie."""
+    def _fill_trie(self, trie: Trie) -> None:
         for rule in range(self.count):
             at = RULE * rule
             node = trie.insert(self.text, self.rules[at + START], self.rules[at + LITERAL])
@@ -275,13 +269,13 @@ class Ruleset:
 
         Raises:
             TypeError: ``url`` is not a str.
-            MemoryError: there was not enough.
+            MemoryError: no memory for the path.
         """
         if not isinstance(url, str):
             raise TypeError(f"url must be a str, not {type(url).__name__}")
-        held = _memory.utf8(url if type(url) is str else str.__str__(url))
-        raw, size = _memory.view(held)
-        self.ready()
+        text = _memory.utf8(url if type(url) is str else str.__str__(url))
+        raw, size = _memory.view(text)
+        self.count_lookup()
         number = self.rule_for(raw, size)
         if number == NO_MEMORY:
             raise MemoryError("no memory for the path of a URL")
@@ -290,7 +284,7 @@ class Ruleset:
     def rule_for(self, url: Bytes, size: int) -> int:
         """Return the number of the rule that decides about a URL.
 
-        Or one of `UNMATCHED`, `EXEMPT` and `NO_MEMORY`.
+        Otherwise `UNMATCHED`, `EXEMPT` or `NO_MEMORY`.
         """
         start, end = _canonical.span(url, size, self.form.url_path)
         if self.form.exempt and _is_exempt(url, start, end):
@@ -319,7 +313,7 @@ class Ruleset:
         return self.best_by_scan(path, start, end, kinds)
 
     def best_by_scan(self, path: Bytes, start: int, end: int, kinds: int) -> int:
-        """Try every rule that would be better than the best so far."""
+        """Try every rule that ranks higher than the best so far."""
         rules = self.rules
         kinds_of = self._kinds
         best = UNMATCHED
@@ -346,7 +340,7 @@ class Ruleset:
         return best
 
     def best_by_index(self, trie: Trie, path: Bytes, start: int, end: int, kinds: int) -> int:
-        """Walk down the trie, and try only the rules that it meets."""
+        """Walk down the trie, and try only the rules on the way."""
         rules = self.rules
         kinds_of = self._kinds
         nodes = trie.nodes
@@ -379,9 +373,9 @@ class Ruleset:
             start += nodes[_trie.NODE * node + _trie.SIZE]
 
     def _rest_matches(self, at: int, path: Bytes, position: int, end: int) -> int:
-        """Tell whether what follows the literal prefix of a rule matches, too.
+        """Tell whether the rest of a rule's pattern, after its literal prefix, matches.
 
-        Returns 1 or 0, or -1 where there was no memory to find out.
+        Returns 1 or 0, or -1 without memory.
         """
         rules = self.rules
         flags = rules[at + FLAGS]
@@ -398,7 +392,7 @@ class Ruleset:
 
 
 def _kinds_in(text: Bytes, start: int, end: int) -> int:
-    """Return the kinds of bytes that stand there, as bits."""
+    """Return the kinds of the bytes ``text[start:end]``, as bits."""
     kinds = 0
     while start < end:
         kinds |= _BITS[text[start]]
@@ -416,12 +410,12 @@ def _is_exempt(url: Bytes, start: int, end: int) -> bool:
 
 
 def _is_better(rank: int, rule: int, best_rank: int, best: int) -> bool:
-    """Tell whether a rule decides rather than the best one so far, if it matches."""
+    """Tell whether a rule that matches decides instead of the best one so far."""
     return rank > best_rank or (rank == best_rank and rule < best)
 
 
 def pattern_bytes(pattern: bytes) -> int:
-    """Return how long the canonical form of a pattern is: what the longest match counts."""
+    """Return the size of a pattern's canonical form, by which the longest match is chosen."""
     out = _memory.buffer(3 * len(pattern) + 1)
     if not out:
         raise MemoryError("no memory for a pattern")

@@ -18,8 +18,8 @@ cdef class Selection:
     cdef File file
     cdef list chosen
     cdef int how
-    cdef bytes asked
-    # The group of the last decision, with its number.
+    cdef bytes agent
+    # The number and group of the last decision.
     cdef tuple last_group
 
     @cython.locals(plan=Plan)

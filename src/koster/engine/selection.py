@@ -33,7 +33,7 @@ class CompiledRule:
         kind: What follows the prefix, a value of `Patterns`; `Patterns.PREFIX` if nothing does.
         is_anchored: Whether it must match up to the end of the path.
         allow: Whether it allows.
-        rank: Of the rules that match a path, the one with the highest rank decides.
+        rank: The matching rule with the highest rank decides.
         row: Its row in the file; see `Selection.rule`.
     """
 
@@ -54,7 +54,7 @@ def encoded(text: str) -> bytes:
 def select(file: File, agents: tuple[bytes, ...], others: list[Selection]) -> Selection:
     """Select the groups for the first of ``agents`` that has any, and compile their rules.
 
-    ``others`` are selections of the same file: with the same groups they share their rules.
+    ``others`` are selections of the same file: those with the same groups share compiled rules.
     """
     selection = Selection.__new__(Selection)
     selection.choose(file, agents)
@@ -69,8 +69,8 @@ def select(file: File, agents: tuple[bytes, ...], others: list[Selection]) -> Se
 class Selection:
     """The groups for an agent; `select` makes one.
 
-    ``chosen`` are the numbers of the groups in file order, ``how`` and ``asked`` say how their
-    names were compared, and with what (`user_agents`).
+    ``chosen`` are the numbers of the groups in file order. ``how`` is the method by which names
+    were compared with ``agent``, its form for that method (`user_agents`).
     """
 
     def choose(self, file: File, agents: tuple[bytes, ...]) -> None:
@@ -79,11 +79,11 @@ class Selection:
         self.last_group: tuple[int, Group] | None = None
         plan = file.plan
         if plan.choose is None:
-            self.chosen, self.how, self.asked = _user_agents.groups_of(
+            self.chosen, self.how, self.agent = _user_agents.groups_of(
                 file.data, file.rows, file.applicable, plan.names, plan.merges, agents
             )
         else:
-            self.chosen, self.how, self.asked = _user_agents.chosen_groups(
+            self.chosen, self.how, self.agent = _user_agents.chosen_groups(
                 file.data, file.rows, file.applicable, plan.choose, plan.merges, agents
             )
 
@@ -96,10 +96,10 @@ class Selection:
 
     def is_named(self) -> bool:
         """Tell whether a group names the agent."""
-        return len(self.chosen) > 0 and self.asked != b"*"
+        return len(self.chosen) > 0 and self.agent != b"*"
 
     def group(self, number: int) -> Group:
-        """Return a group. The last one is kept: a large one takes long to make."""
+        """Return a group. The last one is cached: a large one is expensive to make."""
         last = self.last_group
         if last is None or last[0] != number:
             last = self.last_group = (number, self.file.group(number))
@@ -110,7 +110,7 @@ class Selection:
         return tuple([self.file.group(number) for number in self.chosen])
 
     def group_lines(self) -> tuple[int, ...]:
-        """Return the line at which each group begins; agents with the same ones share rules."""
+        """Return the first line of each group; agents with the same lines have the same rules."""
         file = self.file
         return tuple([file.rows.number(file.first_row(number)) for number in self.chosen])
 
@@ -122,17 +122,17 @@ class Selection:
             after = self.file.row_after(number)
             for row in range(self.file.first_row(number), after):
                 if rows.code(row) == _ALLOW or rows.code(row) == _DISALLOW:
-                    found.append(rows.number(row))  # noqa: PERF401 - it would not be compiled
+                    found.append(rows.number(row))  # noqa: PERF401 - a comprehension is not compiled
         return found
 
     def binding_rows(self) -> list[int]:
-        """Return the rows of the groups that follow a User-agent line for the agent."""
+        """Return the rows of the groups after a User-agent line for the agent."""
         file = self.file
         found: list[int] = []
         for number in self.chosen:
             after = file.row_after(number)
             first = _user_agents.binding_row(
-                file.data, file.rows, file.first_row(number), after, self.how, self.asked
+                file.data, file.rows, file.first_row(number), after, self.how, self.agent
             )
             found.extend(range(first, after))
         return found
@@ -142,7 +142,7 @@ class Selection:
         return self.file.rule(row)
 
     def reading(self) -> Reading:
-        """Return how the groups are read: paths, patterns, and the choice between them."""
+        """Return how the groups are read: paths, patterns, and which rule decides."""
         reading: Reading = self.ruleset.form.reading
         return reading
 
@@ -151,7 +151,7 @@ class Selection:
         return self.ruleset.unmatched_allowed
 
     def compiled_rules(self) -> list[CompiledRule]:
-        """Return the rules as they are compared with paths, by number."""
+        """Return the compiled rules, by number."""
         return [CompiledRule(*values) for values in self.ruleset.compiled()]
 
     def path_of(self, url: str) -> bytes:

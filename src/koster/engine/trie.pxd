@@ -20,15 +20,15 @@ cdef class Trie:
     cdef bint arrange(self) noexcept nogil
 
 @cython.locals(child=int)
-cdef int _child_linked(int* nodes, int node, int byte) noexcept nogil
+cdef int _find_child(int* nodes, int node, int byte) noexcept nogil
 @cython.locals(limit=int, common=int)
-cdef int _common(
+cdef int _common_prefix(
     const unsigned char* text, int label, int size, int start, int end
 ) noexcept nogil
 @cython.locals(filled=int, at=int, node=int, first=int, child=int, part=int)
 cdef void _arrange(int* nodes, int count, int* order, int* out) noexcept nogil
 @cython.locals(byte=int)
-cdef void _place(int* nodes, int child, int* order, int first, int at) noexcept nogil
+cdef void _insert_sorted(int* nodes, int child, int* order, int first, int at) noexcept nogil
 @cython.locals(low=int, high=int, byte=int, middle=int, label=int, size=int, fits=bint)
 cdef int step(
     const int* nodes, int node, const unsigned char* text, const unsigned char* path,

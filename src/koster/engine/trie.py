@@ -1,16 +1,14 @@
 """The index of a large rule set: a trie over the literal prefixes of its patterns.
 
-A decision walks down along the path and meets only the rules whose literal prefix the path
-begins with, so that it costs the length of the path and not the number of rules. Patterns
-without anything special end at a node, of several the best; of the others the node has a
-chain, each to be matched from there on.
+A decision walks down along the path and visits only rules whose literal prefix matches, so its cost
+depends on the length of the path, not on the number of rules. A node has the best of the plain
+patterns that end there, and a chain of the patterns that need further matching from there.
 
-A node is eight integers: where its label begins in the text of the patterns, the bytes in it,
-its first child, how many children stand there in a row (in the order of their first bytes),
-the best plain rule that ends there, the first rule of its chain, the first byte of its label,
-and the rank of its plain rule. Rules are counted from 1, with 0 for none; ``chain`` gives for
-each the next one of its chain. The last two could be looked up elsewhere: they spare a large
-trie a cache miss each (``make bench``, growth).
+A node is eight integers: where its label starts in the text of the patterns, the size of the label,
+its first child, the number of its children (adjacent, sorted by their first bytes), the best plain
+rule that ends there, the first rule of its chain, the first byte of its label, and the rank of its
+plain rule. Rules are numbered from 1, with 0 for none; ``chain`` has the next rule of each chain.
+The last two are redundant: each saves a large trie a cache miss (``make bench``, growth).
 """
 
 from __future__ import annotations
@@ -37,10 +35,10 @@ _SIBLING = CHILDREN
 
 
 class Trie:
-    """Grows by `insert`; `arrange` closes it, after which `step` walks in it."""
+    """Grows by `insert`; after `arrange`, `step` walks in it."""
 
     def __init__(self, rules: int) -> None:
-        """Make room for so many rules: each can make two nodes."""
+        """Allocate nodes for this many rules: at most two for each."""
         self.used = 1
         self.nodes = _memory.integers(NODE * (2 * rules + 1))
         self.chain = _memory.integers(rules + 1)
@@ -50,15 +48,15 @@ class Trie:
         _memory.release(self.chain)
 
     def insert(self, text: Bytes, start: int, end: int) -> int:
-        """Return the node for ``text[start:end]``, which is made if there is none."""
+        """Return the node for ``text[start:end]``; make it if it is missing."""
         nodes = self.nodes
         node = 0
         while start < end:
-            child = _child_linked(nodes, node, text[start])
+            child = _find_child(nodes, node, text[start])
             if child == 0:
                 return self._append(node, start, end, text[start])
             size = nodes[NODE * child + SIZE]
-            common = _common(text, nodes[NODE * child + LABEL], size, start, end)
+            common = _common_prefix(text, nodes[NODE * child + LABEL], size, start, end)
             start += common
             if common < size:
                 self._split(child, common, text)
@@ -66,7 +64,7 @@ class Trie:
         return node
 
     def _append(self, parent: int, start: int, end: int, byte: int) -> int:
-        """Make a new child of ``parent``, with the label from ``start`` to ``end``."""
+        """Add a child to ``parent``, with the label from ``start`` to ``end``."""
         nodes = self.nodes
         new = self.used
         self.used += 1
@@ -78,7 +76,7 @@ class Trie:
         return new
 
     def _split(self, node: int, common: int, text: Bytes) -> None:
-        """Move what follows the first ``common`` bytes of a node's label to a new child."""
+        """Move the rest of a node's label, after ``common`` bytes, to a new child."""
         nodes = self.nodes
         new = self.used
         self.used += 1
@@ -95,9 +93,9 @@ class Trie:
         nodes[NODE * node + CHAIN] = 0
 
     def arrange(self) -> bool:
-        """Put the nodes level by level, the children of each in a row and in order.
+        """Store the nodes level by level, with adjacent and sorted children.
 
-        Tells whether there was memory for that.
+        Tells whether there was memory.
         """
         order = _memory.integers(self.used)
         out = _memory.integers(NODE * self.used)
@@ -112,16 +110,16 @@ class Trie:
         return False
 
 
-def _child_linked(nodes: Integers, node: int, byte: int) -> int:
-    """Return the child whose label begins with a byte, or 0."""
+def _find_child(nodes: Integers, node: int, byte: int) -> int:
+    """Return the child whose label starts with a byte, or 0."""
     child = nodes[NODE * node + CHILD]
     while child > 0 and nodes[NODE * child + BYTE] != byte:
         child = nodes[NODE * child + _SIBLING]
     return child
 
 
-def _common(text: Bytes, label: int, size: int, start: int, end: int) -> int:
-    """Return how many bytes a label and ``text[start:end]`` begin with together."""
+def _common_prefix(text: Bytes, label: int, size: int, start: int, end: int) -> int:
+    """Return the size of the common prefix of a label and ``text[start:end]``."""
     limit = min(size, end - start)
     common = 0
     while common < limit and text[label + common] == text[start + common]:
@@ -138,7 +136,7 @@ def _arrange(nodes: Integers, count: int, order: Integers, out: Integers) -> Non
         first = filled
         child = nodes[NODE * node + CHILD]
         while child > 0:
-            _place(nodes, child, order, first, filled)
+            _insert_sorted(nodes, child, order, first, filled)
             filled += 1
             child = nodes[NODE * child + _SIBLING]
         for part in range(NODE):
@@ -147,8 +145,8 @@ def _arrange(nodes: Integers, count: int, order: Integers, out: Integers) -> Non
         out[NODE * at + CHILDREN] = filled - first
 
 
-def _place(nodes: Integers, child: int, order: Integers, first: int, at: int) -> None:
-    """Put a child among its sisters, which stand in order from ``first`` to ``at``."""
+def _insert_sorted(nodes: Integers, child: int, order: Integers, first: int, at: int) -> None:
+    """Insert a child into its sorted siblings from ``first`` to ``at``."""
     byte = nodes[NODE * child + BYTE]
     while at > first and nodes[NODE * order[at - 1] + BYTE] > byte:
         order[at] = order[at - 1]
@@ -157,7 +155,7 @@ def _place(nodes: Integers, child: int, order: Integers, first: int, at: int) ->
 
 
 def step(nodes: Integers, node: int, text: Bytes, path: Bytes, position: int, stop: int) -> int:
-    """Return the child whose whole label stands in the path at ``position``, or 0."""
+    """Return the child whose whole label matches the path at ``position``, or 0."""
     low = nodes[NODE * node + CHILD]
     high = low + nodes[NODE * node + CHILDREN]
     byte = path[position]

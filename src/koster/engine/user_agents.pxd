@@ -3,7 +3,7 @@ from koster.engine cimport lexer as _lexer
 from koster.engine.rows cimport Rows
 
 cdef int _USER_AGENT, _PRODUCT_TOKEN, _LETTERS, _SUBSTRING, _PREFIX
-cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _CHOSEN, _SHORT, _STAR, _SLASH, _SPACE, HEADER_BYTES
+cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _CHOSEN, _MAX_SEARCHED, _STAR, _SLASH, _SPACE, HEADER_BYTES
 cdef bytes _LOWER_TABLE, _LETTER_TABLE
 cdef const unsigned char* _LOWER
 cdef const unsigned char* _LETTER
@@ -20,31 +20,31 @@ cdef tuple chosen_groups(
     others=bint, group=int, row=int, first=int, start=Py_ssize_t, end=Py_ssize_t, is_star=bint,
     size=Py_ssize_t, name=bytes,
 )
-cdef bint _note_candidates(
-    bytes data, Rows rows, Rows groups, bytes asked, list names, list numbers, list everybody
+cdef bint _collect_candidates(
+    bytes data, Rows rows, Rows groups, bytes key, list names, list numbers, list everybody
 ) except -1
-@cython.locals(wanted=int, row=int)
-cdef int binding_row(bytes data, Rows rows, int first, int after, int how, bytes asked) except -1
+@cython.locals(expected=int, row=int)
+cdef int binding_row(bytes data, Rows rows, int first, int after, int how, bytes key) except -1
 cpdef object product_token(bytes agent)
 @cython.locals(at=Py_ssize_t)
-cdef bint _is_odd(const unsigned char* data, Py_ssize_t start, Py_ssize_t end) noexcept nogil
+cdef bint _has_unusual_bytes(const unsigned char* data, Py_ssize_t start, Py_ssize_t end) noexcept nogil
 @cython.locals(at=Py_ssize_t)
 cdef bint _is_lone_token(const unsigned char* agent, Py_ssize_t size) noexcept nogil
-@cython.locals(group=int, answer=int, named=list)
-cdef list _sort_out(
+@cython.locals(group=int, match=int, named=list)
+cdef list _matching_groups(
     bytes data, Rows rows, Rows groups, int how, bytes agent, list everybody
 )
 @cython.locals(starts=list, names=list, start=Py_ssize_t, at=Py_ssize_t, rest=bytes)
-cdef bytes _from_named_word(bytes data, Rows rows, Rows groups, bytes asked)
+cdef bytes _from_first_name(bytes data, Rows rows, Rows groups, bytes key)
 @cython.locals(names=set, found=list, group=int, row=int, name=bytes)
 cdef list _shortest_names(bytes data, Rows rows, Rows groups)
 cdef bint _is_address(bytes word) except -1
 @cython.locals(
     data="const unsigned char*", agent="const unsigned char*", size=Py_ssize_t, best=int, row=int,
-    start=Py_ssize_t, end=Py_ssize_t, answer=int,
+    start=Py_ssize_t, end=Py_ssize_t, match=int,
 )
-cdef int _answer_of_group(
-    bytes raw, Rows rows, int first, int after, int how, bytes asked
+cdef int _match_group(
+    bytes raw, Rows rows, int first, int after, int how, bytes key
 ) except -1
 cdef bint is_everybody(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end
@@ -54,31 +54,31 @@ cdef Py_ssize_t name_end(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
 @cython.locals(index=Py_ssize_t)
-cdef bint _same_letters(
+cdef bint _equals_ignoring_case(
     const unsigned char* data, Py_ssize_t start, const unsigned char* agent, Py_ssize_t at,
     Py_ssize_t size
 ) noexcept nogil
 @cython.locals(length=Py_ssize_t, at=Py_ssize_t)
-cdef bint _may_be_name(
+cdef bint _is_candidate(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end, const unsigned char* agent,
     Py_ssize_t size
 ) noexcept nogil
-cdef int _answer_to_token(
+cdef int _match_token(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
     const unsigned char* token, Py_ssize_t size
 ) noexcept nogil
 @cython.locals(at=Py_ssize_t, byte=int)
-cdef int _answer_to_name(
+cdef int _match_name(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
-    const unsigned char* asked, Py_ssize_t size
+    const unsigned char* key, Py_ssize_t size
 ) noexcept nogil
 @cython.locals(at=Py_ssize_t)
-cdef int _answer_to_letters(
+cdef int _match_letters(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
     const unsigned char* agent, Py_ssize_t size
 ) noexcept nogil
 @cython.locals(name=bytes)
-cdef int _answer_to_part(
+cdef int _match_part(
     bytes data, Py_ssize_t start, Py_ssize_t end, int how, bytes agent
 ) except -1
 @cython.locals(group=int, row=int, start=Py_ssize_t, end=Py_ssize_t)

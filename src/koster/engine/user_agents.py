@@ -1,11 +1,11 @@
-"""Agents: the third step, from the agent that asks to the groups that are for it.
+"""Agents: the third step, from an agent to the groups that apply to it.
 
-Takes a robot's name as bytes and gives the numbers of its groups in file order: those that
-name it, else those for everybody (``*``), else none.
+Takes an agent as bytes and returns the numbers of its groups in file order: those that name it,
+else the ``*`` groups, else none.
 
-RFC 9309 §2.2.1: the name is a product token, compared without case, and all its groups hold
-together. What a product token is in practice (versions, several words, a whole User-Agent
-header) is decided here; the older standards take the first record instead.
+RFC 9309 §2.2.1: the name is a product token, compared ignoring case, and all its groups are
+combined. Variants of product tokens in practice (versions, several words, a User-Agent header) are
+handled here; the older standards use the first record instead.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ _LETTERS = int(Names.LETTERS)
 _SUBSTRING = int(Names.SUBSTRING)
 _PREFIX = int(Names.PREFIX)
 
-#: How a User-agent line answers to the agent that asks.
+#: How a User-agent line matches an agent.
 _OTHERS = 0
 _EVERYBODY = 1
 _NAMED = 2
 
 _WORD = re.compile(rb"[^ ();,]+")
 
-#: Besides the ways of `Names`: a name of a group, found in a User-Agent header, must be equal.
+#: In addition to `Names`: equals a group's name that was found in a User-Agent header.
 _WHOLE_NAME = 100
 
-#: Besides the ways of `Names`: the dialect's own function chose whole groups.
+#: In addition to `Names`: the dialect's own function chose whole groups.
 _CHOSEN = 101
 
-#: Of names up to so long each place in the agent is tried.
-_SHORT = 32
+#: The maximum size of names that are searched at each position of the agent.
+_MAX_SEARCHED = 32
 
-#: What is read of a User-Agent header: servers refuse longer ones (nginx, Apache: 8 KiB).
+#: The maximum size of a User-Agent header: servers refuse longer ones (nginx, Apache: 8 KiB).
 HEADER_BYTES = 8192
 
 _STAR = 42
@@ -59,9 +59,9 @@ _LETTER_TABLE = bytes(
 )
 _LETTER = _LETTER_TABLE
 
-#: What may not stand right before or after a name in a User-Agent header.
+#: Bytes that cannot be directly before or after a name in a User-Agent header.
 _TOKEN_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
-#: Nearly every browser and robot calls itself these; as names they would stand in all headers.
+#: Words in nearly all User-Agent headers: as names they would match every crawler.
 _COMMON_WORDS = frozenset({b"mozilla", b"compatible"})
 
 
@@ -70,30 +70,31 @@ def groups_of(
 ) -> tuple[list[int], int, bytes]:
     """Return the numbers of the groups for the first of ``agents`` that any group names.
 
-    With them, for `binding_row`: how names were compared, and with what. Rows of groups that
-    are to be passed over are empty. Without ``merges`` only the first group counts.
+    Also returns, for `binding_row`, the method by which names were compared, and the key: the form
+    of the agent for that method. Ignored groups have no rows. Without ``merges`` only the first
+    group applies.
     """
     everybody: list[int] = []
     for agent in agents:
         how = names
-        asked = agent
+        key = agent
         if names == _PRODUCT_TOKEN:
             token = product_token(agent)
             if token is None:
                 how = _WHOLE_NAME
-                asked = _name_in_header(_names(data, rows, groups), agent[:HEADER_BYTES])
+                key = _name_in_header(_names(data, rows, groups), agent[:HEADER_BYTES])
             else:
-                asked = token
+                key = token
         elif names == _LETTERS:
-            asked = agent.lower()
+            key = agent.lower()
         else:
-            asked = agent[:HEADER_BYTES].lower()
+            key = agent[:HEADER_BYTES].lower()
             if names == _PREFIX:
-                asked = _from_named_word(data, rows, groups, asked)
+                key = _from_first_name(data, rows, groups, key)
         everybody = []
-        named = _sort_out(data, rows, groups, how, asked, everybody)
+        named = _matching_groups(data, rows, groups, how, key, everybody)
         if named:
-            return named if merges else named[:1], how, asked
+            return named if merges else named[:1], how, key
     return everybody if merges else everybody[:1], names, b"*"
 
 
@@ -105,32 +106,32 @@ def chosen_groups(
     merges: bool,
     agents: tuple[bytes, ...],
 ) -> tuple[list[int], int, bytes]:
-    """Return what `groups_of` does, as a dialect's own function chooses."""
+    """Return the same as `groups_of`, chosen by the dialect's own function."""
     everybody: list[int] = []
-    for asked in agents:
-        agent = asked[:HEADER_BYTES]
+    for header in agents:
+        agent = header[:HEADER_BYTES]
         everybody = []
         names: list[bytes] = []
         numbers: list[int] = []
-        if _note_candidates(data, rows, groups, agent.lower(), names, numbers, everybody):
+        if _collect_candidates(data, rows, groups, agent.lower(), names, numbers, everybody):
             named = list(choose(names, numbers, agent))
             if named:
                 return named, _CHOSEN, agent
     return everybody if merges else everybody[:1], _CHOSEN, b"*"
 
 
-def _note_candidates(
+def _collect_candidates(
     data: bytes,
     rows: Rows,
     groups: Rows,
-    asked: bytes,
+    key: bytes,
     names: list[bytes],
     numbers: list[int],
     everybody: list[int],
 ) -> bool:
-    """Note the names that may be those of an agent, and ``*``; tell whether there are others."""
+    """Collect ``*`` and the names that may match an agent; tell whether there are any but ``*``."""
     others = False
-    size = len(asked)
+    size = len(key)
     for group in range(groups.count):
         first = groups.values[2 * group]
         for row in range(first, groups.values[2 * group + 1]):
@@ -141,9 +142,9 @@ def _note_candidates(
                 if is_star:
                     names.append(b"*")
                     numbers.append(group)
-                elif _may_be_name(data, start, end, asked, size):
+                elif _is_candidate(data, start, end, key, size):
                     name = data[start:end].lower()
-                    if name in asked or asked in name or _is_odd(data, start, end):
+                    if name in key or key in name or _has_unusual_bytes(data, start, end):
                         names.append(name)
                         numbers.append(group)
                         others = True
@@ -158,10 +159,10 @@ def _note_candidates(
     return others
 
 
-def _is_odd(data: Bytes, start: int, end: int) -> bool:
-    """Tell whether a name may match otherwise than by its bytes.
+def _has_unusual_bytes(data: Bytes, start: int, end: int) -> bool:
+    """Tell whether a name has stars, control characters or non-ASCII characters.
 
-    It has stars, control characters, or characters that are not ASCII.
+    Functions of dialects may match these in other ways than by their bytes.
     """
     for at in range(start, end):
         if data[at] == _STAR or data[at] > 126 or data[at] < _SPACE:
@@ -169,43 +170,43 @@ def _is_odd(data: Bytes, start: int, end: int) -> bool:
     return False
 
 
-def _may_be_name(data: Bytes, start: int, end: int, agent: Bytes, size: int) -> bool:
-    """Tell whether name and agent (lower case) stand in one another, or the name is an odd one.
+def _is_candidate(data: Bytes, start: int, end: int, agent: Bytes, size: int) -> bool:
+    """Tell whether one of name and agent (lower case) contains the other, or the name is unusual.
 
-    Where both are long it leaves the question to who asks: byte by byte it could take long.
+    If both are long it returns True without a search, which could take long byte by byte.
     """
     length = end - start
-    if min(length, size) > _SHORT:
+    if min(length, size) > _MAX_SEARCHED:
         return True
-    if _is_odd(data, start, end):
+    if _has_unusual_bytes(data, start, end):
         return True
     if length <= size:
         for at in range(size - length + 1):
-            if _same_letters(data, start, agent, at, length):
+            if _equals_ignoring_case(data, start, agent, at, length):
                 return True
         return False
     for at in range(length - size + 1):
-        if _same_letters(data, start + at, agent, 0, size):
+        if _equals_ignoring_case(data, start + at, agent, 0, size):
             return True
     return False
 
 
-def binding_row(data: bytes, rows: Rows, first: int, after: int, how: int, asked: bytes) -> int:
-    """Return the first row of a group that binds the agent that `groups_of` found it for."""
+def binding_row(data: bytes, rows: Rows, first: int, after: int, how: int, key: bytes) -> int:
+    """Return the first row of a group that applies to the agent of `groups_of`."""
     if how == _CHOSEN:
         return first
-    wanted = _EVERYBODY if asked == b"*" else _NAMED
+    expected = _EVERYBODY if key == b"*" else _NAMED
     for row in range(first, after):
-        # Only a group's first row may be none of an agent: of rules before any.
-        if (row == first or rows.code(row) == _USER_AGENT) and _answer_of_group(
-            data, rows, row, row + 1, how, asked
-        ) == wanted:
+        # A group's first row may be a rule: in a group of rules before any User-agent line.
+        if (row == first or rows.code(row) == _USER_AGENT) and _match_group(
+            data, rows, row, row + 1, how, key
+        ) == expected:
             return row
     return after
 
 
 def product_token(agent: bytes) -> bytes | None:
-    """Return the token in lower case and without its version, or None for a whole header."""
+    """Return the token in lower case and without its version, or None for a header."""
     if _is_lone_token(agent, len(agent)):
         return agent.lower()
     agent = agent.strip().lower()
@@ -216,48 +217,48 @@ def product_token(agent: bytes) -> bytes | None:
 
 
 def _is_lone_token(agent: Bytes, size: int) -> bool:
-    """Tell whether an agent is nothing but letters, ``_`` and ``-``: the usual case."""
+    """Tell whether an agent has only letters, ``_`` and ``-``: the usual case."""
     for at in range(size):
         if not _LETTER[agent[at]]:
             return False
     return True
 
 
-def _sort_out(
+def _matching_groups(
     data: bytes, rows: Rows, groups: Rows, how: int, agent: bytes, everybody: list[int]
 ) -> list[int]:
-    """Return the groups that name ``agent``; add those for everybody to a list."""
+    """Return the groups that name ``agent``; add ``*`` groups to ``everybody``."""
     named: list[int] = []
     for group in range(groups.count):
-        answer = _answer_of_group(
+        match = _match_group(
             data, rows, groups.values[2 * group], groups.values[2 * group + 1], how, agent
         )
-        if answer == _NAMED:
+        if match == _NAMED:
             named.append(group)
-        elif answer == _EVERYBODY:
+        elif match == _EVERYBODY:
             everybody.append(group)
     return named
 
 
-def _from_named_word(data: bytes, rows: Rows, groups: Rows, asked: bytes) -> bytes:
-    """Return a header (lower case) from the first word on that a name begins, or all of it.
+def _from_first_name(data: bytes, rows: Rows, groups: Rows, key: bytes) -> bytes:
+    """Return a header (lower case) from the first word that starts with a name, or all of it.
 
-    Words are those of product tokens and comments, but for addresses: those name the operator.
+    Words are those of product tokens and comments, except addresses, which name the operator.
     """
-    starts = [word.start() for word in _WORD.finditer(asked) if not _is_address(word[0])]
+    starts = [word.start() for word in _WORD.finditer(key) if not _is_address(word[0])]
     if len(starts) < 2:
-        return asked
+        return key
     names = _shortest_names(data, rows, groups)
     for start in starts:
-        rest = asked[start:]
+        rest = key[start:]
         at = bisect.bisect_right(names, rest)
         if at > 0 and rest.startswith(names[at - 1]):
             return rest
-    return asked
+    return key
 
 
 def _shortest_names(data: bytes, rows: Rows, groups: Rows) -> list[bytes]:
-    """Return the names of all groups in lower case, in order, without those that another begins."""
+    """Return all names in lower case, sorted, without those that start with another."""
     names = set()
     for group in range(groups.count):
         for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
@@ -275,11 +276,11 @@ def _is_address(word: bytes) -> bool:
     return b"://" in word or b"@" in word or b"www." in word
 
 
-def _answer_of_group(raw: bytes, rows: Rows, first: int, after: int, how: int, asked: bytes) -> int:
-    """Return the best answer among the agent lines of a group."""
+def _match_group(raw: bytes, rows: Rows, first: int, after: int, how: int, key: bytes) -> int:
+    """Return the best match among the User-agent lines of a group."""
     data: Bytes = raw
-    agent: Bytes = asked
-    size = len(asked)
+    agent: Bytes = key
+    size = len(key)
     best = _OTHERS
     if first < after and rows.code(first) != _USER_AGENT:
         best = _EVERYBODY
@@ -288,14 +289,14 @@ def _answer_of_group(raw: bytes, rows: Rows, first: int, after: int, how: int, a
             start = rows.start(row)
             end = rows.end(row)
             if how == _PRODUCT_TOKEN:
-                answer = _answer_to_token(data, start, end, agent, size)
+                match = _match_token(data, start, end, agent, size)
             elif how == _LETTERS:
-                answer = _answer_to_letters(data, start, end, agent, size)
+                match = _match_letters(data, start, end, agent, size)
             elif how == _WHOLE_NAME:
-                answer = _answer_to_name(data, start, end, agent, size)
+                match = _match_name(data, start, end, agent, size)
             else:
-                answer = _answer_to_part(raw, start, end, how, asked)
-            best = max(best, answer)
+                match = _match_part(raw, start, end, how, key)
+            best = max(best, match)
     return best
 
 
@@ -316,26 +317,26 @@ def name_end(data: Bytes, start: int, end: int) -> int:
     return at
 
 
-def _same_letters(data: Bytes, start: int, agent: Bytes, at: int, size: int) -> bool:
-    """Tell whether ``size`` bytes are those of ``agent`` (lower case) at a place, without case."""
+def _equals_ignoring_case(data: Bytes, start: int, agent: Bytes, at: int, size: int) -> bool:
+    """Tell whether ``size`` bytes equal those of ``agent`` (lower case), ignoring case."""
     for index in range(size):
         if _LOWER[data[start + index]] != agent[at + index]:
             return False
     return True
 
 
-def _answer_to_token(data: Bytes, start: int, end: int, token: Bytes, size: int) -> int:
+def _match_token(data: Bytes, start: int, end: int, token: Bytes, size: int) -> int:
     """Compare a name, or its first word, with a product token."""
     if is_everybody(data, start, end):
         return _EVERYBODY
     end = name_end(data, start, end)
-    if size == 0 or end - start < size or not _same_letters(data, start, token, 0, size):
+    if size == 0 or end - start < size or not _equals_ignoring_case(data, start, token, 0, size):
         return _OTHERS
     return _NAMED if end - start == size or _lexer.WHITE[data[start + size]] else _OTHERS
 
 
-def _answer_to_name(data: Bytes, start: int, end: int, asked: Bytes, size: int) -> int:
-    """Compare a name, its inner whitespace folded, with a whole name."""
+def _match_name(data: Bytes, start: int, end: int, key: Bytes, size: int) -> int:
+    """Compare a name, with inner whitespace folded, with a whole name."""
     if is_everybody(data, start, end):
         return _EVERYBODY
     end = name_end(data, start, end)
@@ -346,25 +347,29 @@ def _answer_to_name(data: Bytes, start: int, end: int, asked: Bytes, size: int) 
             byte = _SPACE
             while start + 1 < end and _lexer.WHITE[data[start + 1]]:
                 start += 1
-        if byte != asked[at]:
+        if byte != key[at]:
             return _OTHERS
         start += 1
         at += 1
     return _NAMED if size > 0 and start == end and at == size else _OTHERS
 
 
-def _answer_to_letters(data: Bytes, start: int, end: int, agent: Bytes, size: int) -> int:
+def _match_letters(data: Bytes, start: int, end: int, agent: Bytes, size: int) -> int:
     """Compare a name, up to the first byte outside ``A-Za-z_-``, with the whole agent."""
     if start < end and data[start] == _STAR and (start + 1 == end or _lexer.WHITE[data[start + 1]]):
         return _EVERYBODY
     at = start
     while at < end and _LETTER[data[at]]:
         at += 1
-    return _NAMED if at - start == size and _same_letters(data, start, agent, 0, size) else _OTHERS
+    return (
+        _NAMED
+        if at - start == size and _equals_ignoring_case(data, start, agent, 0, size)
+        else _OTHERS
+    )
 
 
-def _answer_to_part(data: bytes, start: int, end: int, how: int, agent: bytes) -> int:
-    """Look for a whole name in the agent: anywhere, or where it begins."""
+def _match_part(data: bytes, start: int, end: int, how: int, agent: bytes) -> int:
+    """Search the agent for a whole name: anywhere, or at its start."""
     name = data[start:end].lower()
     if name == b"*":
         return _EVERYBODY
@@ -375,7 +380,7 @@ def _answer_to_part(data: bytes, start: int, end: int, how: int, agent: bytes) -
 
 
 def _names(data: bytes, rows: Rows, groups: Rows) -> set[bytes]:
-    """Return every name that a group has, in its canonical form."""
+    """Return the names of all groups, in canonical form."""
     names = set()
     for group in range(groups.count):
         for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
@@ -388,27 +393,27 @@ def _names(data: bytes, rows: Rows, groups: Rows) -> set[bytes]:
 
 
 def _name_in_header(names: set[bytes], header: bytes) -> bytes:
-    """Return the longest name that stands in a header, the first of several; else nothing.
+    """Return the longest name in a header, the first on a tie; else no bytes.
 
-    Words with a URL or an address in them are not searched: they say who runs the robot. Words
-    also end where comments and their parts do (RFC 9110 §5.6.5): ``(compatible;PetalBot;+https:…``.
+    Words with a URL or an address are skipped: they name the operator. Words also end at the ends
+    of comments and their parts (RFC 9110 §5.6.5): ``(compatible;PetalBot;+https:…``.
     """
-    text = _WORD.sub(_unless_address, b" ".join(header.lower().split()))
+    text = _WORD.sub(_without_address, b" ".join(header.lower().split()))
     best = (0, 0, b"")
     for name in names - _COMMON_WORDS - {b""}:
-        at = _standing(text, name)
+        at = _find_words(text, name)
         if at >= 0:
             best = max(best, (len(name), -at, name))
     return best[2]
 
 
-def _unless_address(word: re.Match[bytes]) -> bytes:
-    """Return a word, or nothing that could be a name."""
+def _without_address(word: re.Match[bytes]) -> bytes:
+    """Return a word; for an address a line feed, which no name contains."""
     return b"\n" if _is_address(word[0]) else word[0]
 
 
-def _standing(text: bytes, name: bytes) -> int:
-    """Return where ``name`` stands in ``text`` as words of its own, or -1."""
+def _find_words(text: bytes, name: bytes) -> int:
+    """Return the position of ``name`` in ``text`` as whole words, or -1."""
     at = text.find(name)
     while at >= 0:
         after = at + len(name)
@@ -416,7 +421,7 @@ def _standing(text: bytes, name: bytes) -> int:
             after == len(text) or text[after] not in _TOKEN_BYTES
         ):
             return at
-        # It can only stand where a word begins: not again in this one.
+        # It can only match at the start of a word: skip the rest of this one.
         at += 1
         while at < len(text) and text[at - 1] in _TOKEN_BYTES:
             at += 1

@@ -1,7 +1,7 @@
 cimport cython
 from koster.engine cimport memory as _memory
 
-cdef int SHORT, NO_ROOM, _PLACES
+cdef int SHORT, NO_ROOM, _WINDOW
 cdef bytes _EVERY_TABLE
 cdef const unsigned char* _EVERY_BYTE
 cdef int _STAR, _QUESTION, _BRACKET, _CLOSING, _BANG, _HYPHEN, _BACKSLASH
@@ -48,7 +48,7 @@ cdef int shell_matches(
 )
 cpdef list elements(bytes pattern)
 @cython.locals(last=Py_ssize_t)
-cdef Py_ssize_t _last_closing(
+cdef Py_ssize_t _last_bracket(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end
 ) noexcept nogil
 @cython.locals(size=Py_ssize_t)
@@ -63,16 +63,16 @@ cdef Py_ssize_t _element_end(
     count=Py_ssize_t, possible=Py_ssize_t, element=Py_ssize_t, after=Py_ssize_t,
     position=Py_ssize_t,
 )
-cdef Py_ssize_t _place(
+cdef Py_ssize_t _find_run(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end, Py_ssize_t closing,
     unsigned char* room, const unsigned char* path, Py_ssize_t low, Py_ssize_t high
 ) noexcept nogil
 @cython.locals(byte="unsigned char", place=Py_ssize_t)
-cdef void _strike_out(
+cdef void _clear_mismatches(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end, unsigned char* room,
     Py_ssize_t count, const unsigned char* path, Py_ssize_t position
 ) noexcept nogil
-@cython.locals(wanted=int, low=int, high=int)
-cdef void _note_members(
+@cython.locals(member=int, low=int, high=int)
+cdef void _mark_members(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end, unsigned char* room
 ) noexcept nogil

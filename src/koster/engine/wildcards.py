@@ -1,10 +1,9 @@
 """Globs: whether the rest of a pattern, from its first special byte on, matches a path.
 
-Takes bytes and offsets into them, gives a verdict; no Python object is needed. `matches`
-takes ``*``: each run between stars is looked for once, as far left as it can stand, so that
-there is no backtracking and the time is at most O(bytes of the path × number of stars).
-`shell_matches` takes the patterns of /bin/sh: runs there have elements that stand for several
-bytes, so that each element is compared with many places of the path at once.
+Takes bytes and offsets, and uses no Python objects. `matches` is for ``*``: each run between stars
+is searched once, as far left as possible, so there is no backtracking and the time is at most
+O(bytes of the path × number of stars). `shell_matches` is for the patterns of /bin/sh: elements of
+a run can match several bytes, so each element is compared with many positions of the path at once.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ _BACKSLASH = 92
 #: There was no memory to match a shell pattern.
 NO_ROOM = -1
 
-#: So many places of the path are compared with an element at once: it is one instruction for
-#: many of them (``make bench``, hostile patterns).
-_PLACES = 256
+#: How many positions of the path are compared with an element at once, many of them with one
+#: instruction (``make bench``, hostile patterns).
+_WINDOW = 256
 
 _EVERY_TABLE = bytes(range(256))
 _EVERY_BYTE = _EVERY_TABLE
 
-#: Up to this many bytes a run is looked for by comparing it at each place: that is at most
-#: so many comparisons a byte of the path. Longer runs have links (Knuth, Morris and Pratt).
+#: Runs up to this size are searched by comparing them at each position: at most as many
+#: comparisons for each byte of the path. Longer runs have links (Knuth, Morris and Pratt).
 SHORT = 32
 
 
@@ -42,7 +41,7 @@ def matches(
     text: Bytes, at: int, end: int, anchored: bool, links: Integers,
     path: Bytes, position: int, stop: int,
 ) -> bool:  # fmt: skip
-    """Tell whether ``text[at:end]``, which begins with a star, matches from ``position`` on."""
+    """Tell whether ``text[at:end]``, which starts with a star, matches from ``position`` on."""
     while at < end:
         while at < end and text[at] == _STAR:
             at += 1
@@ -61,7 +60,7 @@ def matches(
 def _search(
     text: Bytes, at: int, size: int, links: Integers, path: Bytes, position: int, stop: int
 ) -> int:
-    """Return where the run ``text[at:at + size]`` first stands in the path, or -1."""
+    """Return the first position of the run ``text[at:at + size]`` in the path, or -1."""
     if size == 0:
         return position
     if size > SHORT:
@@ -93,7 +92,7 @@ def _search_long(
 
 
 def longest_run(text: Bytes, at: int, end: int) -> int:
-    """Return the bytes in the longest run between stars."""
+    """Return the size of the longest run between stars, in bytes."""
     longest = 0
     while at < end:
         run_end = _memory.find(text, _STAR, at, end)
@@ -105,7 +104,7 @@ def longest_run(text: Bytes, at: int, end: int) -> int:
 def link(text: Bytes, at: int, end: int, links: Integers) -> None:
     """Fill in the links of the runs in ``text[at:end]``.
 
-    ``links[i]`` is how many bytes before and with ``text[i]`` are also how its run begins.
+    ``links[i]`` is how many bytes up to ``text[i]`` are also a prefix of its run.
     """
     while at < end:
         run_end = _memory.find(text, _STAR, at, end)
@@ -136,8 +135,8 @@ def is_special(byte: int) -> bool:
 
 
 def is_explicit(text: Bytes, at: int, end: int) -> bool:
-    """Tell whether a shell pattern has nothing but literal bytes, quoted or not."""
-    closing = _last_closing(text, at, end)
+    """Tell whether a shell pattern has only literal bytes, quoted or not."""
+    closing = _last_bracket(text, at, end)
     while at < end:
         after = _element_end(text, at, end, closing)
         if text[at] == _STAR or text[at] == _QUESTION or (text[at] == _BRACKET and after > at + 1):
@@ -151,10 +150,10 @@ def shell_matches(text: Bytes, at: int, end: int, path: Bytes, position: int, st
 
     Returns 1 or 0, or `NO_ROOM`.
     """
-    room = _memory.buffer(_PLACES + 256)
+    room = _memory.buffer(_WINDOW + 256)
     if not room:
         return NO_ROOM
-    closing = _last_closing(text, at, end)
+    closing = _last_bracket(text, at, end)
     matched = 0
     after_star = False
     while True:
@@ -164,7 +163,7 @@ def shell_matches(text: Bytes, at: int, end: int, path: Bytes, position: int, st
         if run_end == end:
             low = max(position, stop - size)
         if low <= high <= stop - size:
-            position = _place(text, at, run_end, closing, room, path, low, high)
+            position = _find_run(text, at, run_end, closing, room, path, low, high)
         else:
             position = -1
         if position < 0 or run_end == end:
@@ -178,14 +177,13 @@ def shell_matches(text: Bytes, at: int, end: int, path: Bytes, position: int, st
 
 
 def elements(pattern: bytes) -> list[bytes | None]:
-    """Return what a shell pattern is made of, for those who reason about it.
+    """Return the elements of a shell pattern, for `koster.analysis`.
 
-    For each element that stands for one byte a table of the 256 with 1 for those that match;
-    for each star None.
+    Each is a table of the 256 bytes with 1 for those that match, or None for a star.
     """
     found: list[bytes | None] = []
     end = len(pattern)
-    closing = _last_closing(pattern, 0, end)
+    closing = _last_bracket(pattern, 0, end)
     at = 0
     while at < end:
         after = at + 1
@@ -193,19 +191,19 @@ def elements(pattern: bytes) -> list[bytes | None]:
             found.append(None)
         else:
             after = _element_end(pattern, at, end, closing)
-            room = _memory.buffer(_PLACES + 256)
+            room = _memory.buffer(_WINDOW + 256)
             if not room:
                 raise MemoryError("no memory for a shell pattern")
-            _memory.fill(room, 0, 1, _PLACES)
-            _strike_out(pattern, at, after, room, _PLACES, _EVERY_BYTE, 0)
+            _memory.fill(room, 0, 1, _WINDOW)
+            _clear_mismatches(pattern, at, after, room, _WINDOW, _EVERY_BYTE, 0)
             found.append(bytes(room[:256]))
             _memory.release(room)
         at = after
     return found
 
 
-def _last_closing(text: Bytes, at: int, end: int) -> int:
-    """Return where the last ``]`` stands that can close a class, or -1."""
+def _last_bracket(text: Bytes, at: int, end: int) -> int:
+    """Return the position of the last ``]`` that can close a class, or -1."""
     last = -1
     while at < end:
         if text[at] == _CLOSING:
@@ -215,7 +213,7 @@ def _last_closing(text: Bytes, at: int, end: int) -> int:
 
 
 def _run(text: Bytes, at: int, end: int, closing: int) -> tuple[int, int]:
-    """Return where the run that begins at ``at`` ends, and how many elements it has."""
+    """Return where the run at ``at`` ends, and its number of elements."""
     size = 0
     while at < end and text[at] != _STAR:
         at = _element_end(text, at, end, closing)
@@ -224,7 +222,7 @@ def _run(text: Bytes, at: int, end: int, closing: int) -> tuple[int, int]:
 
 
 def _element_end(text: Bytes, at: int, end: int, closing: int) -> int:
-    """Return where the element at ``at`` ends, which stands for one byte of the path."""
+    """Return where the element at ``at`` ends, which matches one byte of the path."""
     if text[at] == _BACKSLASH:
         return min(at + 2, end)
     if text[at] != _BRACKET:
@@ -240,23 +238,23 @@ def _element_end(text: Bytes, at: int, end: int, closing: int) -> int:
     return at + 1
 
 
-def _place(
+def _find_run(
     text: Bytes, at: int, end: int, closing: int, room: bytearray,
     path: Bytes, low: int, high: int,
 ) -> int:  # fmt: skip
-    """Return the first place from ``low`` to ``high`` where a run matches the path, or -1.
+    """Return the first position from ``low`` to ``high`` where a run matches the path, or -1.
 
-    In ``room``, 1 stands for each place that is still possible, then for each byte in a class.
+    ``room`` has 1 for each position that is still possible, then for each byte in a class.
     """
     while low <= high:
-        count = min(_PLACES, high - low + 1)
+        count = min(_WINDOW, high - low + 1)
         _memory.fill(room, 0, 1, count)
         possible = 0
         element = at
         position = low
         while element < end and possible < count:
             after = _element_end(text, element, end, closing)
-            _strike_out(text, element, after, room, count, path, position)
+            _clear_mismatches(text, element, after, room, count, path, position)
             possible = _memory.find(room, 1, 0, count)
             element = after
             position += 1
@@ -266,17 +264,17 @@ def _place(
     return -1
 
 
-def _strike_out(
+def _clear_mismatches(
     text: Bytes, at: int, end: int, room: bytearray, count: int, path: Bytes, position: int
 ) -> None:
-    """Strike out the places at which the element ``text[at:end]`` does not match."""
+    """Clear the positions at which the element ``text[at:end]`` does not match."""
     byte = text[at]
     if byte == _QUESTION:
         return
     if byte == _BRACKET and end - at > 1:
-        _note_members(text, at + 1, end - 1, room)
+        _mark_members(text, at + 1, end - 1, room)
         for place in range(count):
-            room[place] &= room[_PLACES + path[position + place]]
+            room[place] &= room[_WINDOW + path[position + place]]
         return
     if byte == _BACKSLASH and end - at == 2:
         byte = text[at + 1]
@@ -284,13 +282,13 @@ def _strike_out(
         room[place] &= path[position + place] == byte
 
 
-def _note_members(text: Bytes, at: int, end: int, room: bytearray) -> None:
-    """Note which bytes are in the class with the members ``text[at:end]``."""
-    wanted = 1
+def _mark_members(text: Bytes, at: int, end: int, room: bytearray) -> None:
+    """Mark the bytes in the class with the members ``text[at:end]``."""
+    member = 1
     if at < end and text[at] == _BANG:
-        wanted = 0
+        member = 0
         at += 1
-    _memory.fill(room, _PLACES, 1 - wanted, 256)
+    _memory.fill(room, _WINDOW, 1 - member, 256)
     while at < end:
         if text[at] == _BACKSLASH and at + 1 < end:
             at += 1
@@ -302,4 +300,4 @@ def _note_members(text: Bytes, at: int, end: int, room: bytearray) -> None:
             high = text[at]
             at += 1
         if low <= high:
-            _memory.fill(room, _PLACES + low, wanted, high - low + 1)
+            _memory.fill(room, _WINDOW + low, member, high - low + 1)

@@ -1,8 +1,8 @@
-"""Fetching: clients that fetch, keep and pace. Needs the extra ``http``.
+"""Clients that fetch and cache robots.txt files, and pace requests. Needs the extra ``http``.
 
-`RobotsClient` and `AsyncRobotsClient` drive `koster.access` over httpx2; `PUBLIC_ONLY` guards
-those who fetch for others; `Pacer` and, with the extra ``redis``, `FleetPacer` keep the pace
-that sites ask for; `MockTransport` stands in for the network in tests.
+`RobotsClient` and `AsyncRobotsClient` drive `koster.access` over httpx2; `PUBLIC_ONLY` blocks
+addresses that are not public; `Pacer` and, with the extra ``redis``, `FleetPacer` keep requests to
+the pace that sites set; `MockTransport` replaces the network in tests.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import logging
 from ..errors import missing
 
 try:
-    import httpx2  # noqa: F401 - see the message
+    import httpx2  # noqa: F401 - for the error message
 except ModuleNotFoundError as error:
     raise missing("koster.fetch", "http") from error
 
 from ..access import Outcome, Unreachable
-from ._network import to_ascii
+from ._lookup import to_ascii
 from .aio import AsyncRobotsClient
 from .events import Event, EventName
 from .guard import PUBLIC_ONLY, Guard, RefusedAddressError
@@ -50,9 +50,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load the pacer that needs an extra of its own when it is asked for."""
+    """Import `FleetPacer` on first access: it needs the extra ``redis``."""
     if name == "FleetPacer":
-        from .fleet import FleetPacer  # noqa: PLC0415 - see there
+        from .fleet import FleetPacer  # noqa: PLC0415 - needs an extra
 
         return FleetPacer
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

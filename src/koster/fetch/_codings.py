@@ -1,7 +1,7 @@
-"""Content codings: a body unpacked as it comes, as much of it as is used, and whether it is whole.
+"""Content codings: streaming, bounded decoders that report truncated bodies.
 
-httpx2 would do it, but takes a body that breaks off for a whole one: of a robots.txt that would be
-rules lost. Only one coding at a time is read, so that no small body makes much work.
+httpx2 accepts a truncated body as complete, which would silently drop rules of a robots.txt. Only
+one coding per response is supported, which limits decompression bombs.
 """
 
 from __future__ import annotations
@@ -15,80 +15,80 @@ import httpx2
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_GZIP_MARK = b"\x1f\x8b"
+_GZIP_MAGIC = b"\x1f\x8b"
 
-#: Members of a gzip body that are read; each costs a copy of what follows.
-_MEMBERS = 100
+#: Gzip members decoded per body: each one copies the rest of the input.
+_MAX_MEMBERS = 100
 
 
-class Unpacker(Protocol):
-    """Takes the parts of a body, gives what is in them, and tells at the end if that was all."""
+class Decoder(Protocol):
+    """Decodes a body chunk by chunk."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether the body has come to its end, as far as its coding tells."""
+        """Whether the body is complete, as far as its coding can tell."""
 
     @property
-    def is_over(self) -> bool:
-        """Whether nothing that follows belongs to it."""
+    def is_finished(self) -> bool:
+        """Whether the encoded stream has ended: bytes after it are ignored."""
 
-    def feed(self, part: bytes, limit: int) -> bytes:
-        """Return what is in a part, at most so many bytes of it."""
+    def feed(self, chunk: bytes, limit: int) -> bytes:
+        """Decode a chunk, to at most ``limit`` bytes."""
 
 
 class _Plain:
-    """No coding: it is whole when the connection says so."""
+    """No coding: httpcore2 detects truncation."""
 
     is_whole = True
-    is_over = False
+    is_finished = False
 
-    def feed(self, part: bytes, limit: int) -> bytes:
-        return part[:limit]
+    def feed(self, chunk: bytes, limit: int) -> bytes:
+        return chunk[:limit]
 
 
 class _Gzip:
-    """gzip (RFC 1952): members one after the other; what follows them is no part of it.
+    """gzip (RFC 1952): consecutive members; bytes after them are ignored.
 
-    One that breaks off exactly between two members looks whole.
+    A body truncated exactly between two members looks complete.
     """
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        self._members = 1
-        self._fed = 0
-        self.is_over = False
+        self._member_count = 1
+        self._member_bytes = 0
+        self.is_finished = False
 
     @property
     def is_whole(self) -> bool:
-        # Of another member its mark must have come, at least.
-        has_begun = self._members == 1 or self._fed >= len(_GZIP_MARK)
-        return self.is_over or self._member.eof or not has_begun
+        # A further member counts only once its magic number has arrived.
+        has_begun = self._member_count == 1 or self._member_bytes >= len(_GZIP_MAGIC)
+        return self.is_finished or self._member.eof or not has_begun
 
-    def feed(self, part: bytes, limit: int) -> bytes:
-        found = b""
-        while part and not self.is_over and len(found) < limit:
+    def feed(self, chunk: bytes, limit: int) -> bytes:
+        decoded = b""
+        while chunk and not self.is_finished and len(decoded) < limit:
             if self._member.eof:
-                part = part.lstrip(b"\0")
-                if not part:
+                chunk = chunk.lstrip(b"\0")
+                if not chunk:
                     break
-                self._members += 1
-                self._fed = 0
+                self._member_count += 1
+                self._member_bytes = 0
                 self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-                if self._members > _MEMBERS:
-                    raise zlib.error(f"more than {_MEMBERS} members")
-            if self._members > 1 and self._fed < len(_GZIP_MARK):
-                expected = _GZIP_MARK[self._fed :]
-                self.is_over = part[: len(expected)] != expected[: len(part)]
-                if self.is_over:
+                if self._member_count > _MAX_MEMBERS:
+                    raise zlib.error(f"more than {_MAX_MEMBERS} members")
+            if self._member_count > 1 and self._member_bytes < len(_GZIP_MAGIC):
+                expected = _GZIP_MAGIC[self._member_bytes :]
+                self.is_finished = chunk[: len(expected)] != expected[: len(chunk)]
+                if self.is_finished:
                     break
-            self._fed += len(part)
-            found += self._member.decompress(part, limit - len(found))
-            part = self._member.unused_data
-        return found
+            self._member_bytes += len(chunk)
+            decoded += self._member.decompress(chunk, limit - len(decoded))
+            chunk = self._member.unused_data
+        return decoded
 
 
 class _Deflate:
-    """deflate: as zlib wraps it (RFC 1950), or bare, as some servers send it."""
+    """deflate: with the zlib header (RFC 1950), or raw, as some servers send it."""
 
     def __init__(self) -> None:
         self._stream = zlib.decompressobj()
@@ -99,14 +99,14 @@ class _Deflate:
         return self._stream.eof
 
     @property
-    def is_over(self) -> bool:
+    def is_finished(self) -> bool:
         return self._stream.eof
 
-    def feed(self, part: bytes, limit: int) -> bytes:
+    def feed(self, chunk: bytes, limit: int) -> bytes:
         if self._start is None:
-            return self._stream.decompress(part, limit)
-        self._start += part
-        # The header that tells the two apart has two bytes.
+            return self._stream.decompress(chunk, limit)
+        self._start += chunk
+        # The zlib header has two bytes.
         if len(self._start) < 2:
             return b""
         start, self._start = self._start, None
@@ -128,45 +128,45 @@ class _Brotli:
         return bool(self._stream.is_finished())
 
     @property
-    def is_over(self) -> bool:
+    def is_finished(self) -> bool:
         return self.is_whole
 
-    def feed(self, part: bytes, limit: int) -> bytes:
-        if self.is_over:
+    def feed(self, chunk: bytes, limit: int) -> bytes:
+        if self.is_finished:
             return b""
-        found = self._stream.process(part, output_buffer_limit=limit)
-        while len(found) < limit and not self._stream.can_accept_more_data():
+        decoded = self._stream.process(chunk, output_buffer_limit=limit)
+        while len(decoded) < limit and not self._stream.can_accept_more_data():
             more = self._stream.process(b"", output_buffer_limit=limit)
             if not more:
                 break
-            found += more
-        return bytes(found)
+            decoded += more
+        return bytes(decoded)
 
 
-_UNPACKERS: dict[str, Callable[[], Unpacker]] = {
+_DECODERS: dict[str, Callable[[], Decoder]] = {
     "gzip": _Gzip,
     "x-gzip": _Gzip,
     "deflate": _Deflate,
     "br": _Brotli,
 }
 
-#: What is asked for, and what is read (RFC 9110 §8.4.1.3: x-gzip is gzip).
+#: The Accept-Encoding header, and the codings supported (RFC 9110 §8.4.1.3: x-gzip is gzip).
 ACCEPTED = "gzip, deflate, br"
-CODINGS = frozenset({"identity", *_UNPACKERS})
+CODINGS = frozenset({"identity", *_DECODERS})
 
-#: What broken bodies raise.
+#: What decoders raise for invalid bodies.
 ERRORS = (zlib.error, brotli.error)
 
 
-def unpacker(content_encoding: str) -> Unpacker:
-    """Return what reads a body in a Content-Encoding; unknown codings are left as they are.
+def decoder_for(content_encoding: str) -> Decoder:
+    """Return the decoder for a Content-Encoding; unknown codings are passed through.
 
     Raises:
-        httpx2.DecodingError: there are several.
+        httpx2.DecodingError: the header names several supported codings.
     """
-    said = (each.strip().lower() for each in content_encoding.split(","))
-    known = [_UNPACKERS[each] for each in said if each in _UNPACKERS]
-    if len(known) > 1:
-        raise httpx2.DecodingError(f"it is packed {len(known)} times")
-    made: Unpacker = known[0]() if known else _Plain()
-    return made
+    codings = (each.strip().lower() for each in content_encoding.split(","))
+    factories = [_DECODERS[each] for each in codings if each in _DECODERS]
+    if len(factories) > 1:
+        raise httpx2.DecodingError(f"{len(factories)} content codings, only one is supported")
+    decoder: Decoder = factories[0]() if factories else _Plain()
+    return decoder

@@ -1,18 +1,12 @@
-"""The network under both clients: transports on httpcore2, with a guard and a deadline.
+"""The network for both clients: httpcore2 transports with a guard and a deadline.
 
-httpx2 brings requests and responses; its pools are httpcore2's, whose network backends are the
-place at which an address is about to be connected to.
+A custom network backend of httpcore2 sees each resolved address before it connects.
 """
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
 import os
-import queue
-import socket
-import ssl
-import threading
 import time
 import weakref
 from contextlib import aclosing
@@ -23,45 +17,28 @@ import anyio.from_thread
 import anyio.lowlevel
 import httpcore2
 import httpx2
-import idna
 
-from ..access import Failure, FailureKind
 from ..cache.forks import at_fork
-from ..origins import idna_2003
-from . import _codings
-from .guard import RefusedAddressError
+from ._lookup import permitted, resolve, resolve_async
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+    import ssl
+    from collections.abc import AsyncIterator, Iterable, Iterator
 
     from .guard import Guard
 
     _Options: TypeAlias = Iterable[httpcore2.SOCKET_OPTION] | None
-    #: Addresses, or what went wrong.
-    _Found: TypeAlias = list[str] | Exception
 
-#: Connections that are kept open for a while after an answer: redirects often stay on a host.
-_KEPT_OPEN = 3
-_KEPT_SECONDS = 5.0
+#: Connections that are kept open for a while after a response: redirects often stay on a host.
+_MAX_IDLE_CONNECTIONS = 3
+_IDLE_SECONDS = 5.0
 
-#: When the fetch in this context is to be over, by the monotonic clock.
+#: The deadline of the fetch in this context, on the monotonic clock.
 _deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("deadline", default=None)
 
 
-def to_ascii(host: str) -> str:
-    """Return a host's name in ASCII, as browsers do (UTS 46), or by IDNA 2003 what that leaves.
-
-    Raises:
-        ValueError: it has no such form.
-    """
-    try:
-        return idna.encode(host, uts46=True).decode("ascii")
-    except idna.IDNAError:
-        return idna_2003(host)
-
-
 class Deadline:
-    """Within it, no step on a connection of `Transport` goes beyond a monotonic moment."""
+    """A context in which connections of `Transport` time out at a monotonic moment."""
 
     def __init__(self, moment: float) -> None:
         self.moment = moment
@@ -74,31 +51,31 @@ class Deadline:
         _deadline.reset(self._token)
 
     def check(self) -> float:
-        """Return the seconds that are left.
+        """Return the remaining seconds.
 
         Raises:
-            httpcore2.ReadTimeout: none are.
+            httpcore2.ReadTimeout: the deadline has passed.
         """
-        return _left(None)
+        return _remaining(None)
 
 
-def _left(timeout: float | None) -> float:
-    """Return the seconds that a step may take.
+def _remaining(timeout: float | None) -> float:
+    """Return the seconds until the deadline, else ``timeout``.
 
     Raises:
-        httpcore2.ReadTimeout: none are left.
+        httpcore2.ReadTimeout: the deadline has passed.
     """
     moment = _deadline.get()
     if moment is None:
         return timeout if timeout is not None else 60.0
-    left = moment - time.monotonic()
-    if left <= 0:
+    remaining = moment - time.monotonic()
+    if remaining <= 0:
         raise httpcore2.ReadTimeout("the deadline has passed")
-    return left
+    return remaining
 
 
 class _Stream(httpcore2.NetworkStream):
-    """A connection whose steps end at the deadline; ``streams`` are all that there are."""
+    """A connection that obeys the deadline, registered in ``streams``."""
 
     def __init__(self, inner: httpcore2.NetworkStream, streams: weakref.WeakSet[_Stream]) -> None:
         self._inner = inner
@@ -106,10 +83,10 @@ class _Stream(httpcore2.NetworkStream):
         streams.add(self)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._inner.read(max_bytes, _left(timeout))
+        return self._inner.read(max_bytes, _remaining(timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, _left(timeout))
+        self._inner.write(buffer, _remaining(timeout))
 
     def close(self) -> None:
         self._inner.close()
@@ -120,7 +97,7 @@ class _Stream(httpcore2.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore2.NetworkStream:
-        inner = self._inner.start_tls(ssl_context, server_hostname, _left(timeout))
+        inner = self._inner.start_tls(ssl_context, server_hostname, _remaining(timeout))
         return _Stream(inner, self._streams)
 
     def get_extra_info(self, info: str) -> Any:
@@ -128,7 +105,7 @@ class _Stream(httpcore2.NetworkStream):
 
 
 class _Backend(httpcore2.NetworkBackend):
-    """Connects to addresses that the guard lets through, before the deadline."""
+    """Connects to addresses that the guard permits, before the deadline."""
 
     def __init__(self, guard: Guard | None) -> None:
         self._guard = guard
@@ -143,10 +120,10 @@ class _Backend(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: _Options = None,
     ) -> httpcore2.NetworkStream:
-        addresses = _usable(_resolved(host, port, _left(timeout)), port, self._guard)
+        addresses = permitted(resolve(host, port, _remaining(timeout)), port, self._guard)
         for tries_left in range(len(addresses), 0, -1):
-            # Of several addresses one that does not answer must not take all the time.
-            seconds = _left(timeout) / tries_left
+            # An address that does not respond must not use up the time for the others.
+            seconds = _remaining(timeout) / tries_left
             try:
                 inner = self._inner.connect_tcp(
                     addresses[-tries_left], port, seconds, local_address, socket_options or ()
@@ -158,119 +135,14 @@ class _Backend(httpcore2.NetworkBackend):
                 return _Stream(inner, self._streams)
         raise httpcore2.ConnectError(f"{host} has no address")
 
-    def leave_to_parent(self) -> None:
-        """Close a child process's copies of sockets, without a word to the server."""
+    def close_inherited(self) -> None:
+        """Close inherited sockets in a child process, without sending anything."""
         for stream in list(self._streams):
             stream.get_extra_info("socket").close()
 
 
-def _resolved(host: str, port: int, seconds: float) -> list[str]:
-    """Return the addresses of a host.
-
-    Raises:
-        httpcore2.ConnectTimeout: it took too long.
-        OSError: there are none.
-        UnicodeError: it cannot be a name.
-    """
-    found = _numeric(host, port)
-    if found is not None:
-        return found
-    results: queue.SimpleQueue[_Found] = queue.SimpleQueue()
-    _look_up(host, port, results.put)
-    try:
-        return _given(results.get(timeout=seconds))
-    except queue.Empty:
-        raise httpcore2.ConnectTimeout(f"{host} was not resolved in time") from None
-
-
-async def _resolved_meanwhile(host: str, port: int) -> list[str]:
-    """Return the addresses of a host, while other tasks go on.
-
-    Raises:
-        OSError: there are none.
-        UnicodeError: it cannot be a name.
-    """
-    found = _numeric(host, port)
-    if found is not None:
-        return found
-    done = anyio.Event()
-    asking = threading.current_thread()
-    token = anyio.lowlevel.current_token()
-    results: list[_Found] = []
-
-    def put(found: _Found) -> None:
-        results.append(found)
-        if threading.current_thread() is asking:
-            done.set()
-            return
-        # Where the loop is over, nobody waits.
-        with contextlib.suppress(RuntimeError, anyio.RunFinishedError):
-            anyio.from_thread.run_sync(done.set, token=token)
-
-    _look_up(host, port, put)
-    await done.wait()
-    return _given(results[0])
-
-
-def _numeric(host: str, port: int) -> list[str] | None:
-    """Return the address that a host is, or None if it is a name."""
-    try:
-        return _addresses(socket.getaddrinfo(host, port, flags=socket.AI_NUMERICHOST))
-    except (OSError, UnicodeError):
-        return None
-
-
-def _look_up(host: str, port: int, put: Callable[[_Found], object]) -> None:
-    """Hand out the addresses of a host, or what went wrong, from a thread.
-
-    The system's resolver knows no deadline: it works in a thread of its own, which is left alone if
-    it takes too long, and which nobody waits for at the end.
-    """
-
-    def resolve() -> None:
-        try:
-            put(_addresses(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
-        except (OSError, UnicodeError) as error:
-            put(error)
-
-    thread = threading.Thread(target=resolve, name=f"resolve {host}", daemon=True)
-    try:
-        thread.start()
-    except RuntimeError as error:
-        put(OSError(f"{host} was not resolved: {error}"))
-
-
-def _given(found: _Found) -> list[str]:
-    """Return addresses, or raise what went wrong."""
-    if isinstance(found, Exception):
-        raise found
-    return found
-
-
-def _addresses(found: Iterable[tuple[Any, ...]]) -> list[str]:
-    """Return the addresses that a resolver gave, each once."""
-    return list(dict.fromkeys(str(each[4][0]) for each in found))
-
-
-def _usable(addresses: list[str], port: int, guard: Guard | None) -> list[str]:
-    """Return the addresses that the guard lets through.
-
-    Raises:
-        RefusedAddressError: it lets none through, or not that port.
-    """
-    if guard is None:
-        return addresses
-    why = guard.why_not_at(port)
-    if why is not None:
-        raise RefusedAddressError(f"port {port} is {why}")
-    usable = [address for address in addresses if guard.why_not(address) is None]
-    if addresses and not usable:
-        raise RefusedAddressError(f"{addresses[0]} is {guard.why_not(addresses[0])}")
-    return usable
-
-
 class _AsyncStream(httpcore2.AsyncNetworkStream):
-    """A connection that is closed when somebody stops waiting for its TLS."""
+    """A connection that is closed when its TLS handshake is cancelled."""
 
     def __init__(
         self,
@@ -304,12 +176,12 @@ class _AsyncStream(httpcore2.AsyncNetworkStream):
 
 
 class _AsyncBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to addresses that the guard lets through. Deadlines are the caller's scopes."""
+    """Connects to addresses that the guard permits. Callers set deadlines with cancel scopes."""
 
     def __init__(self, guard: Guard | None) -> None:
         self._guard = guard
         self._inner = httpcore2.AnyIOBackend()
-        #: All connections that there are.
+        #: All open connections.
         self._streams: weakref.WeakSet[httpcore2.AsyncNetworkStream] = weakref.WeakSet()
 
     async def connect_tcp(
@@ -320,9 +192,9 @@ class _AsyncBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: _Options = None,
     ) -> httpcore2.AsyncNetworkStream:
-        addresses = _usable(await _resolved_meanwhile(host, port), port, self._guard)
+        addresses = permitted(await resolve_async(host, port), port, self._guard)
         for tries_left in range(len(addresses), 0, -1):
-            # As in `_Backend`.
+            # See `_Backend`.
             seconds = None if timeout is None else timeout / tries_left
             try:
                 inner = await self._inner.connect_tcp(
@@ -335,24 +207,22 @@ class _AsyncBackend(httpcore2.AsyncNetworkBackend):
                 return _AsyncStream(inner, self._streams)
         raise httpcore2.ConnectError(f"{host} has no address")
 
-    def leave_to_parent(self) -> None:
-        """Close a child process's copies of sockets, without a word to the server.
+    def close_inherited(self) -> None:
+        """Close inherited sockets in a child process, without sending anything.
 
-        The event loop that they belong to is the parent's. To close them through it would make
-        the parent's loop forget them; here only the number leads elsewhere.
+        Closing them through the event loop would unregister them from the parent's epoll, so the
+        file descriptors are redirected to /dev/null instead.
         """
-        nowhere = os.open(os.devnull, os.O_RDWR)
+        null = os.open(os.devnull, os.O_RDWR)
         for stream in list(self._streams):
             socket_ = stream.get_extra_info("socket")
             number = -1 if socket_ is None else socket_.fileno()
             if number >= 0:
-                os.dup2(nowhere, number, inheritable=False)
-        os.close(nowhere)
+                os.dup2(null, number, inheritable=False)
+        os.close(null)
 
 
 class _Body(httpx2.SyncByteStream):
-    """The body of an answer."""
-
     def __init__(self, stream: Any) -> None:
         self._stream = stream
 
@@ -364,8 +234,6 @@ class _Body(httpx2.SyncByteStream):
 
 
 class _AsyncBody(httpx2.AsyncByteStream):
-    """The body of an answer."""
-
     def __init__(self, stream: Any) -> None:
         self._stream = stream
 
@@ -378,7 +246,7 @@ class _AsyncBody(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _for_the_pool(request: httpx2.Request) -> httpcore2.Request:
+def _to_httpcore(request: httpx2.Request) -> httpcore2.Request:
     url = request.url
     return httpcore2.Request(
         method=request.method,
@@ -397,29 +265,29 @@ class Transport(httpx2.BaseTransport):
         self._backend = _Backend(guard)
         self._tls = httpcore2.default_ssl_context()
         self._pool = self._new_pool()
-        at_fork(in_child=self._renew)
+        at_fork(in_child=self._reset_after_fork)
 
     def _new_pool(self) -> httpcore2.ConnectionPool:
         return httpcore2.ConnectionPool(
             ssl_context=self._tls,
             max_connections=None,
-            max_keepalive_connections=_KEPT_OPEN,
-            keepalive_expiry=_KEPT_SECONDS,
+            max_keepalive_connections=_MAX_IDLE_CONNECTIONS,
+            keepalive_expiry=_IDLE_SECONDS,
             network_backend=self._backend,
         )
 
-    def _renew(self) -> None:
-        self._backend.leave_to_parent()
+    def _reset_after_fork(self) -> None:
+        self._backend.close_inherited()
         self._pool = self._new_pool()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request."""
-        answer = self._pool.handle_request(_for_the_pool(request))
+        response = self._pool.handle_request(_to_httpcore(request))
         return httpx2.Response(
-            answer.status,
-            headers=answer.headers,
-            stream=_Body(answer.stream),
-            extensions=answer.extensions,
+            response.status,
+            headers=response.headers,
+            stream=_Body(response.stream),
+            extensions=response.extensions,
         )
 
     def close(self) -> None:
@@ -433,31 +301,31 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
     def __init__(self, guard: Guard | None) -> None:
         self._backend = _AsyncBackend(guard)
         self._tls = httpcore2.default_ssl_context()
-        self.forget_connections()
-        at_fork(in_child=self._renew)
+        self.reset_connections()
+        at_fork(in_child=self._reset_after_fork)
 
-    def forget_connections(self) -> None:
-        """Begin without connections; those that there are belong to a closed event loop."""
+    def reset_connections(self) -> None:
+        """Start a new pool: connections of the old one belong to a closed event loop."""
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=self._tls,
             max_connections=None,
-            max_keepalive_connections=_KEPT_OPEN,
-            keepalive_expiry=_KEPT_SECONDS,
+            max_keepalive_connections=_MAX_IDLE_CONNECTIONS,
+            keepalive_expiry=_IDLE_SECONDS,
             network_backend=self._backend,
         )
 
-    def _renew(self) -> None:
-        self._backend.leave_to_parent()
-        self.forget_connections()
+    def _reset_after_fork(self) -> None:
+        self._backend.close_inherited()
+        self.reset_connections()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request."""
-        answer = await self._pool.handle_async_request(_for_the_pool(request))
+        response = await self._pool.handle_async_request(_to_httpcore(request))
         return httpx2.Response(
-            answer.status,
-            headers=answer.headers,
-            stream=_AsyncBody(answer.stream),
-            extensions=answer.extensions,
+            response.status,
+            headers=response.headers,
+            stream=_AsyncBody(response.stream),
+            extensions=response.extensions,
         )
 
     async def aclose(self) -> None:
@@ -465,67 +333,6 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
         await self._pool.aclose()
 
 
-def keeps_connections(transport: object) -> bool:
-    """Tell whether a transport is one of httpx2's, which keeps connections open."""
+def has_connection_pool(transport: object) -> bool:
+    """Return whether a transport is one of httpx2's, which keep connections open."""
     return isinstance(transport, (httpx2.HTTPTransport, httpx2.AsyncHTTPTransport))
-
-
-#: What may keep an answer from coming.
-ERRORS = (
-    httpx2.HTTPError,
-    httpx2.InvalidURL,
-    httpx2.StreamError,
-    httpcore2.NetworkError,
-    httpcore2.ProtocolError,
-    httpcore2.TimeoutException,
-    httpcore2.UnsupportedProtocol,
-    OSError,
-    ValueError,
-    anyio.BrokenResourceError,
-    anyio.ClosedResourceError,
-    anyio.EndOfStream,
-    *_codings.ERRORS,
-)
-
-#: The kinds of errors, the first that fits; an error is also what caused it.
-_KINDS: tuple[tuple[tuple[type[BaseException], ...], FailureKind], ...] = (
-    ((RefusedAddressError,), FailureKind.REFUSED),
-    ((httpx2.TimeoutException, httpcore2.TimeoutException, TimeoutError), FailureKind.TIMEOUT),
-    ((ssl.SSLError, ssl.CertificateError), FailureKind.TLS),
-    ((socket.gaierror, UnicodeError, httpx2.InvalidURL), FailureKind.NAME),
-    ((httpx2.DecodingError, *_codings.ERRORS), FailureKind.ENCODING),
-    ((httpx2.ProtocolError, httpcore2.ProtocolError), FailureKind.NOT_HTTP),
-)
-_WHYS = {
-    FailureKind.TIMEOUT: "no whole answer within {timeout:g} s",
-    FailureKind.NAME: "its name has no address: {error}",
-    FailureKind.CONNECTION: "the connection failed: {error}",
-    FailureKind.TLS: "no trusted connection (TLS): {error}",
-    FailureKind.NOT_HTTP: "no proper answer of HTTP: {error}",
-    FailureKind.ENCODING: "its body cannot be decoded: {error}",
-    FailureKind.REFUSED: "the guard refuses its address: {error}",
-}
-_LONGEST_WHY = 300
-
-
-def failure_of(error: BaseException, timeout: float) -> Failure:
-    """Return what an error means for a fetch that had so many seconds."""
-    chain = _chain(error)
-    kind = next(
-        (kind for types, kind in _KINDS for each in chain if isinstance(each, types)),
-        FailureKind.CONNECTION,
-    )
-    said = next((str(each) for each in chain if str(each)), type(error).__name__)
-    if "WRONG_VERSION_NUMBER" in said:
-        said = "it does not speak TLS; is it http:// there?"
-    return Failure(kind, _WHYS[kind].format(timeout=timeout, error=said[:_LONGEST_WHY]))
-
-
-def _chain(error: BaseException) -> list[BaseException]:
-    """Return an error and what caused it."""
-    chain: list[BaseException] = []
-    following: BaseException | None = error
-    while following is not None and following not in chain:
-        chain.append(following)
-        following = following.__cause__ or following.__context__
-    return chain

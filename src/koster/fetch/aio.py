@@ -1,4 +1,4 @@
-"""`AsyncRobotsClient`: waits and fetches on asyncio and trio."""
+"""`AsyncRobotsClient`: the client for asyncio and trio."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from ..cache import MemoryCache
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
 from ._async.client import Client
-from ._exchange import Reading, http_request
-from ._keeper import AT_ONCE, Keeper, check_arguments, utc_now
-from ._network import ERRORS, AsyncTransport, failure_of, keeps_connections
+from ._exchange import BodyReader, http_request
+from ._failures import ERRORS, to_failure
+from ._network import AsyncTransport, has_connection_pool
+from ._state import DEFAULT_AT_ONCE, ClientState, check_arguments, utc_now
 from .pace import Pacer
 
 if TYPE_CHECKING:
@@ -34,23 +35,22 @@ if TYPE_CHECKING:
     from ..access import Failure, Request, Response
     from ..cache import Cache
     from ..dialects import Dialect
-    from ._keeper import Site
+    from ._state import Site
     from .events import OnEvent
     from .guard import Guard
     from .pace import PaceKeeper
 
 
 class AsyncRobotsClient(Client):
-    """Does what `RobotsClient` does, with the same arguments, on asyncio and trio.
+    """`RobotsClient` for asyncio and trio, with the same arguments.
 
-    A cache or pacer that may block works in threads. ``at_once`` may be an
-    ``anyio.Semaphore``, which several clients in one event loop share. ``transport`` is an
-    ``httpx2.AsyncBaseTransport``.
+    Caches and pacers that may block run in threads. ``at_once`` may be an ``anyio.Semaphore``
+    shared by several clients in one event loop. ``transport`` is an ``httpx2.AsyncBaseTransport``.
 
-    A client belongs to the event loop that uses it first; in any other one its methods raise
-    `RuntimeError`. Once that loop is closed the client belongs to the next loop that uses it, and
-    keeps what it has fetched. One that was given a semaphore or a transport of httpx2 then raises
-    `RuntimeError` where it would fetch, because those belong to the old loop.
+    A client belongs to the event loop that uses it first; in any other loop its methods raise
+    `RuntimeError`. When that loop is closed, the client moves to the next loop that uses it, with
+    everything it has cached. A semaphore or httpx2 transport stays with the old loop: a client
+    with one then raises `RuntimeError` when it has to fetch.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class AsyncRobotsClient(Client):
         timeout: float = 10.0,
         cache: Cache | str | os.PathLike[str] | None = None,
         guard: Guard | None = None,
-        at_once: int | anyio.Semaphore = AT_ONCE,
+        at_once: int | anyio.Semaphore = DEFAULT_AT_ONCE,
         pacer: PaceKeeper | None = None,
         on_event: OnEvent | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
@@ -70,45 +70,45 @@ class AsyncRobotsClient(Client):
         unreachable: Unreachable = Unreachable.DISALLOW,
     ) -> None:
         check_arguments(guard, transport, at_once if isinstance(at_once, int) else 1)
-        self._keeper = Keeper(
+        self._state = ClientState(
             user_agent, agent, dialect, timeout, cache, on_event, clock, unreachable
         )
-        self._site_at = self._site_in_loop
+        self._cached_site = self._cached_site_in_loop
         self._own_transport: AsyncTransport | None = None
         if transport is None:
             transport = self._own_transport = AsyncTransport(guard)
         self._transport = transport
         self._pacer = Pacer() if pacer is None else pacer
-        self._at_once_given = at_once
-        #: The event loop that the client belongs to, as anyio has it.
+        self._at_once_argument = at_once
+        #: The event loop that the client belongs to, as anyio's token.
         self._loop: object = None
         self._loop_lock = threading.Lock()
-        self._begin_in_new_loop()
-        #: The argument that belongs to a closed event loop, if one does.
-        self._obstacle = ""
+        self._create_locks()
+        #: The name of the argument that belongs to a closed event loop, if one does.
+        self._stale_argument = ""
         self._has_fetched = False
-        at_fork(in_child=self._renew)
+        at_fork(in_child=self._reset_after_fork)
 
-    def _begin_in_new_loop(self) -> None:
-        """Make the locks for an event loop; anyio's own ask which one there is, when used."""
-        self._at_once = self._at_once_given
-        self._fetching = _Locks()
-        self._waiting = _Locks()
+    def _create_locks(self) -> None:
+        """Create locks; anyio's bind to the event loop on first use."""
+        self._at_once = self._at_once_argument
+        self._fetch_locks = _Locks()
+        self._turn_locks = _Locks()
         self._sleeping: set[anyio.CancelScope] = set()
 
-    def _renew(self) -> None:
-        """Leave the parent's event loop to it, in a child process."""
+    def _reset_after_fork(self) -> None:
+        """Treat the parent's event loop as closed, in a child process."""
         self._loop_lock = threading.Lock()
         if self._loop is not None:
-            self._loop = _CLOSED
+            self._loop = _PARENT_LOOP
 
     def _check_use(self) -> None:
-        """See that the client is used from the event loop that it belongs to.
+        """Check that the client belongs to this event loop, or can move to it.
 
         Raises:
             RuntimeError: it belongs to another one.
         """
-        # The usual case, quickly.
+        # Fast path.
         try:
             if asyncio.get_running_loop() is self._loop:
                 return
@@ -122,20 +122,20 @@ class AsyncRobotsClient(Client):
                 if not _is_closed(self._loop):
                     raise RuntimeError(
                         "this AsyncRobotsClient belongs to another event loop: "
-                        "make one client for each event loop"
+                        "create one client per event loop"
                     )
-                self._leave_loop()
+                self._move_to_new_loop()
             self._loop = loop
 
-    def _leave_loop(self) -> None:
-        """Forget what belongs to an event loop that is closed."""
-        self._begin_in_new_loop()
+    def _move_to_new_loop(self) -> None:
+        """Drop everything that belongs to a closed event loop."""
+        self._create_locks()
         if self._own_transport is not None:
-            self._own_transport.forget_connections()
-        elif self._has_fetched and keeps_connections(self._transport):
-            self._obstacle = "transport"
-        if self._has_fetched and not isinstance(self._at_once_given, int):
-            self._obstacle = "semaphore"
+            self._own_transport.reset_connections()
+        elif self._has_fetched and has_connection_pool(self._transport):
+            self._stale_argument = "transport"
+        if self._has_fetched and not isinstance(self._at_once_argument, int):
+            self._stale_argument = "semaphore"
 
     async def __aenter__(self) -> Self:
         self._check_use()
@@ -145,22 +145,22 @@ class AsyncRobotsClient(Client):
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close connections, and the cache if the client made it."""
+        """Close connections, and the cache if the client created it."""
         self._check_use()
-        self._keeper.is_closed = True
+        self._state.is_closed = True
         for scope in self._sleeping:
             scope.cancel()
         with anyio.CancelScope(shield=True):
             if self._own_transport is not None:
                 await self._own_transport.aclose()
-            await self._cached(self._keeper.close)
+            await self._call_cache(self._state.close)
 
-    def _site_in_loop(self, url: str) -> Site | None:
+    def _cached_site_in_loop(self, url: str) -> Site | None:
         self._check_use()
-        return self._keeper.site_for(url)
+        return self._state.cached_site(url)
 
     @asynccontextmanager
-    async def _until_closed(self) -> AsyncIterator[None]:
+    async def _cancelled_on_close(self) -> AsyncIterator[None]:
         with anyio.CancelScope() as scope:
             self._sleeping.add(scope)
             try:
@@ -168,61 +168,62 @@ class AsyncRobotsClient(Client):
             finally:
                 self._sleeping.discard(scope)
         if scope.cancelled_caught:
-            raise RuntimeError("the client was closed")
+            raise RuntimeError("the client is closed")
 
     async def _sleep(self, seconds: float) -> None:
         await anyio.sleep(seconds)
 
-    async def _paced(self, name: str, *arguments: object) -> Any:
+    async def _call_pacer(self, name: str, *arguments: object) -> Any:
         method = getattr(self._pacer, name)
         if isinstance(self._pacer, Pacer):
             return method(*arguments)
         return await anyio.to_thread.run_sync(method, *arguments)
 
-    async def _cached(self, method: Callable[..., Any], *arguments: object) -> Any:
-        if isinstance(self._keeper.cache, MemoryCache):
+    async def _call_cache(self, method: Callable[..., Any], *arguments: object) -> Any:
+        if isinstance(self._state.cache, MemoryCache):
             return method(*arguments)
         return await anyio.to_thread.run_sync(method, *arguments, abandon_on_cancel=True)
 
     def _check_transport(self) -> None:
-        if self._obstacle:
+        if self._stale_argument:
+            name = self._stale_argument
             raise RuntimeError(
-                f"the {self._obstacle} of this AsyncRobotsClient belongs to an event loop that is "
-                f"closed, or to the parent process: make a new client with a new {self._obstacle}"
+                f"the {name} of this AsyncRobotsClient belongs to a closed event loop or to the "
+                f"parent process: create a new client with a new {name}"
             )
         self._has_fetched = True
 
-    def _slot(self) -> anyio.Semaphore:
+    def _fetch_slot(self) -> anyio.Semaphore:
         if isinstance(self._at_once, int):
             self._at_once = anyio.Semaphore(self._at_once)
         return self._at_once
 
-    async def _answer(self, request: Request, until: float) -> Response | Failure:
+    async def _send(self, request: Request, until: float) -> Response | Failure:
         try:
             with anyio.fail_after(max(until - time.monotonic(), 0)):
-                sent = http_request(request, self._keeper.user_agent, None)
+                sent = http_request(request, self._state.user_agent, None)
                 response = await self._transport.handle_async_request(sent)
                 try:
-                    reading = Reading(response)
+                    reading = BodyReader(response)
                     if reading.wants_body:
-                        async with aclosing(response.aiter_raw()) as parts:
-                            async for part in parts:
-                                if reading.is_enough(part):
+                        async with aclosing(response.aiter_raw()) as chunks:
+                            async for chunk in chunks:
+                                if reading.feed(chunk):
                                     break
                 finally:
                     await response.aclose()
             return reading.result()
         except ERRORS as error:
-            return failure_of(error, self._keeper.timeout)
+            return to_failure(error, self._state.timeout)
 
 
-#: Stands for an event loop of the parent process.
-_CLOSED = object()
+#: Marks an event loop of the parent process.
+_PARENT_LOOP = object()
 
 
 def _is_closed(loop: Any) -> bool:
-    """Tell whether an event loop, or what trio has as a token of one, is closed."""
-    if loop is _CLOSED:
+    """Return whether an event loop (on trio, its token) is closed."""
+    if loop is _PARENT_LOOP:
         return True
     if hasattr(loop, "is_closed"):
         return bool(loop.is_closed())
@@ -234,29 +235,29 @@ def _is_closed(loop: Any) -> bool:
 
 
 class _Locks:
-    """Locks by name, there as long as somebody holds or wants them; first come, first served."""
+    """Locks by name, in FIFO order; a name's lock exists only while it is in use."""
 
     def __init__(self) -> None:
-        self._held: dict[str, tuple[anyio.Lock, int]] = {}
+        self._locks: dict[str, tuple[anyio.Lock, int]] = {}
 
     @asynccontextmanager
-    async def of(self, name: str, until: float = math.inf) -> AsyncIterator[bool]:
-        """Hold the lock of a name; False if it is not to be had until a monotonic moment."""
-        lock, count = self._held.get(name) or (anyio.Lock(), 0)
-        self._held[name] = lock, count + 1
-        has_it = False
+    async def hold(self, name: str, until: float = math.inf) -> AsyncIterator[bool]:
+        """Hold a name's lock; False if it is not free before ``until`` (monotonic)."""
+        lock, count = self._locks.get(name) or (anyio.Lock(), 0)
+        self._locks[name] = lock, count + 1
+        is_acquired = False
         try:
             try:
                 lock.acquire_nowait()
-                has_it = True
+                is_acquired = True
             except anyio.WouldBlock:
                 with anyio.move_on_after(max(until - time.monotonic(), 0)):
                     await lock.acquire()
-                    has_it = True
-            yield has_it
+                    is_acquired = True
+            yield is_acquired
         finally:
-            if has_it:
+            if is_acquired:
                 lock.release()
-            lock, count = self._held.pop(name)
+            lock, count = self._locks.pop(name)
             if count > 1:
-                self._held[name] = lock, count - 1
+                self._locks[name] = lock, count - 1

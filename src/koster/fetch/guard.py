@@ -1,8 +1,7 @@
-"""The guard: to which addresses a client connects, for those who fetch for others.
+"""The guard against SSRF: which addresses a client may connect to.
 
-A service that fetches what strangers name must not be led into its own network. The guard is
-asked at the one place that cannot be fooled: with the address that is about to be connected to,
-for every hop. A name that resolves differently a second time gains nothing.
+A service that fetches URLs of untrusted users must not reach its own network. The guard checks
+each resolved address directly before the connection, for every hop, so DNS rebinding has no effect.
 
 Sources: the IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and its updates),
 RFC 5771 and RFC 4291 for multicast, RFC 6598 (CGNAT), the documentation of the cloud providers for
@@ -14,7 +13,7 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 
-#: What is not public: the network, and what it is.
+#: Networks that are not public, with their description for messages.
 _NOT_PUBLIC_V4 = {
     "0.0.0.0/8": "this network",
     "10.0.0.0/8": "private",
@@ -36,9 +35,8 @@ _NOT_PUBLIC_V4 = {
     "224.0.0.0/4": "multicast",
     "240.0.0.0/4": "reserved, and broadcast",
 }
-#: "Bad ports" of the Fetch standard, at which no web server is meant: who asked there would speak
-#: HTTP to a mail server, a name server or a printer.
-_NO_WEB = frozenset(
+#: "Bad ports" of the Fetch standard, used by other protocols: mail, DNS, printers.
+_BLOCKED_PORTS = frozenset(
     {
         *(0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95),
         *(101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161),
@@ -58,19 +56,19 @@ _NOT_PUBLIC_V6 = {
 _V4 = [(ipaddress.IPv4Network(text), what) for text, what in _NOT_PUBLIC_V4.items()]
 _V6 = [(ipaddress.IPv6Network(text), what) for text, what in _NOT_PUBLIC_V6.items()]
 _UNICAST_V6 = ipaddress.IPv6Network("2000::/3")
-#: RFC 6052: an IPv4 address for hosts that have none; a network of its own may use it rightly.
+#: RFC 6052: IPv4 addresses as seen by hosts with only IPv6; a legitimate prefix in such networks.
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 class RefusedAddressError(OSError):
-    """A guard refuses an address."""
+    """The guard blocks an address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Refuses to connect to addresses that are not public, and to ports that are not the web's.
+    """Blocks addresses that are not public, and ports that are not used for the web.
 
-    ``also`` are networks that are let through all the same, as in ``("10.1.2.0/24",)``.
+    ``also`` are networks that are allowed in addition, such as ``("10.1.2.0/24",)``.
     """
 
     also: tuple[str, ...] = ()
@@ -80,7 +78,7 @@ class Guard:
             ipaddress.ip_network(text)
 
     def why_not(self, address: str) -> str | None:
-        """Return why an address is refused, or None if it is not.
+        """Return why an address is blocked, or None if it is allowed.
 
         >>> PUBLIC_ONLY.why_not("::ffff:169.254.169.254")
         "link-local, and clouds' metadata services"
@@ -88,28 +86,27 @@ class Guard:
         try:
             found = ipaddress.ip_address(address.partition("%")[0])
         except ValueError:
-            return "no address"
+            return "not an IP address"
         if isinstance(found, ipaddress.IPv6Address):
-            inner = _embedded(found)
+            inner = _embedded_ipv4(found)
             if inner is None:
-                return None if self._lets_through(found) else _why_not_v6(found)
+                return None if self._is_exempt(found) else _why_not_v6(found)
             found = inner
-        return None if self._lets_through(found) else _why_not_v4(found)
+        return None if self._is_exempt(found) else _why_not_v4(found)
 
     def why_not_at(self, port: int) -> str | None:
-        """Return why a port is refused, or None if it is not.
+        """Return why a port is blocked, or None if it is allowed.
 
         >>> PUBLIC_ONLY.why_not_at(25)
-        'none of the web: browsers refuse it too'
+        'not a web port: browsers block it too'
         """
-        return "none of the web: browsers refuse it too" if port in _NO_WEB else None
+        return "not a web port: browsers block it too" if port in _BLOCKED_PORTS else None
 
-    def _lets_through(self, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    def _is_exempt(self, address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
         return any(address in ipaddress.ip_network(text) for text in self.also)
 
 
-def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """Return the IPv4 address that a packet to this one would go to, if to any."""
+def _embedded_ipv4(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if address in _NAT64:
@@ -123,14 +120,14 @@ def _why_not_v4(address: ipaddress.IPv4Address) -> str | None:
 
 def _why_not_v6(address: ipaddress.IPv6Address) -> str | None:
     if address not in _UNICAST_V6:
-        return "no public address (loopback, link-local, private, multicast or reserved)"
+        return "not a public address (loopback, link-local, private, multicast or reserved)"
     what = next((what for network, what in _V6 if address in network), None)
-    # ISATAP (RFC 5214): the last 32 bits are the IPv4 address that a packet goes to.
+    # ISATAP (RFC 5214): the last 32 bits are the IPv4 destination.
     if what is None and (int(address) >> 32) & 0xFDFFFFFF == 0x5EFE:
         what = "ISATAP"
     return what
 
 
-#: Refuses loopback, private, link-local, multicast, CGNAT, cloud-metadata and reserved
+#: Blocks loopback, private, link-local, multicast, CGNAT, cloud-metadata and reserved
 #: addresses, of IPv4, IPv6 and IPv4 in IPv6.
 PUBLIC_ONLY = Guard()

@@ -1,4 +1,4 @@
-"""A mock transport, for the tests of those who use the clients: sites without a network."""
+"""A mock transport for tests: sites without a network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a site answers: ``body`` as bytes or text."""
+    """The response of a site: ``body`` as bytes or text."""
 
     status: int = 200
     body: bytes | str = b""
@@ -26,20 +26,19 @@ class Reply:
 
 
 class MockTransport(httpx2.MockTransport):
-    """Answers for sites; for `RobotsClient` and `AsyncRobotsClient`.
+    """Responds for sites; for `RobotsClient` and `AsyncRobotsClient`.
 
     Args:
-        replies: What is answered, by origin (``https://example.com``: its /robots.txt) or by
-            whole URL: a body, a `Reply`, a status, an exception, which is raised (an `OSError` is
-            a site that cannot be reached), or a list of them, one after the other, the last one
-            on and on. What is not in it is answered by 404. It is looked at for each request, and
-            may be changed meanwhile.
+        replies: Responses by origin (``https://example.com``: its /robots.txt) or absolute URL: a
+            body, a `Reply`, a status, an exception to raise (an `OSError`: the site is
+            unreachable), or a list of these, in order; the last one repeats. Other URLs get a 404.
+            Each request reads it, so you can change it at any time.
 
-    ``requests`` are the URLs that were asked for, in order.
+    ``requests`` are the URLs requested, in order.
 
     Raises:
-        UrlError: a key is no URL.
-        TypeError: a value is nothing that can be answered.
+        UrlError: a key is not a URL.
+        TypeError: a value is not a valid response.
 
     >>> from koster import RobotsClient
     >>> sites = MockTransport({"https://example.com": "User-agent: *\\nDisallow: /private"})
@@ -52,20 +51,20 @@ class MockTransport(httpx2.MockTransport):
         super().__init__(self._answer)
         self.replies = replies
         self.requests: list[str] = []
-        for place, reply in replies.items():
-            _urls(place)
+        for key, reply in replies.items():
+            _urls(key)
             if isinstance(reply, (list, tuple)) and not reply:
-                raise TypeError(f"{place}: an empty list is nothing that is answered")
+                raise TypeError(f"{key}: the list of replies is empty")
             for each in reply if isinstance(reply, (list, tuple)) else [reply]:
                 if not isinstance(each, (bytes, str, int, Reply, Exception)):
-                    raise TypeError(f"{place}: {type(each).__name__} is nothing that is answered")
+                    raise TypeError(f"{key}: invalid reply of type {type(each).__name__}")
 
     def _answer(self, request: httpx2.Request) -> httpx2.Response:
         url = str(request.url)
         self.requests.append(url)
         found: object = 404
-        for place, reply in self.replies.items():
-            if url in _urls(place):
+        for key, reply in self.replies.items():
+            if url in _urls(key):
                 found = reply
                 break
         if isinstance(found, (list, tuple)):
@@ -76,17 +75,17 @@ class MockTransport(httpx2.MockTransport):
             found = Reply(found)
         elif isinstance(found, (bytes, str)):
             found = Reply(body=found)
-        assert isinstance(found, Reply), found  # noqa: S101 - it was looked at before
+        assert isinstance(found, Reply), found  # noqa: S101 - checked in __init__
         body = found.body.encode("utf-8") if isinstance(found.body, str) else found.body
         return httpx2.Response(found.status, headers=dict(found.headers), content=body)
 
 
-def _urls(place: str) -> tuple[str, ...]:
-    """Return the URLs that an origin or a URL stands for: an origin, its robots.txt.
+def _urls(key: str) -> tuple[str, ...]:
+    """Return the URLs that a key matches; an origin matches its robots.txt, too.
 
     Raises:
-        UrlError: it is none.
+        UrlError: the key is not a URL.
     """
-    origin = origin_of(place)
-    url = redirect_target(origin.robots_url, place)
+    origin = origin_of(key)
+    url = redirect_target(origin.robots_url, key)
     return (url, origin.robots_url) if url == f"{origin}/" else (url,)

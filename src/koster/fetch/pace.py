@@ -1,7 +1,7 @@
-"""Pacing in one process: who may ask a site next, and when.
+"""Pacing in one process: whose turn it is to request from a site, and when.
 
-The schedule is `koster.politeness`; here stands what was asked last. Intervals are measured by a
-clock that nobody sets, windows of the day by the time that the caller gives.
+`koster.politeness` computes the schedule; this module remembers the last turns. Intervals use the
+monotonic clock, windows of the day the time that the caller passes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from .._moments import later
 from ..cache.forks import at_fork
-from ..politeness import RULE_OF_THUMB, Fetch, Pace, check_seconds, interval, next_request
+from ..politeness import RULE_OF_THUMB, Fetch, Pace, interval, next_request, validate_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,37 +21,34 @@ if TYPE_CHECKING:
 
     from ..robots import Rules
 
-#: A client that waits asks again after so many seconds at most: windows and clocks may change.
-LONGEST_SLEEP = 60.0
+#: Seconds after which a waiting client checks again: windows and clocks may change.
+MAX_SLEEP = 60.0
 
-#: How many turns are remembered before those that matter no more are forgotten.
-_TURNS = 10_000
-#: And for how many seconds they are, at least.
-_SHORTEST_MEMORY = 60.0
+#: Turns remembered before expired ones are discarded.
+_MAX_TURNS = 10_000
+#: Minimum seconds for which a turn is remembered.
+_MIN_MEMORY = 60.0
 
-#: Clocks that are no more seconds apart were not set between two readings.
-_SAME = 0.001
+#: Seconds by which wall clock and monotonic clock may differ between readings, unless one was set.
+_CLOCK_TOLERANCE = 0.001
 
 
 class PaceKeeper(Protocol):
-    """Keeps the pace for keys, each an origin and an agent. May be called from several threads."""
+    """Paces requests by key (an origin and an agent). Must be thread-safe."""
 
     def turn(self, key: str, rules: Rules, now: datetime) -> float:
-        """Take the turn and return 0, or return the seconds after which to ask again."""
+        """Take the turn and return 0, or return the seconds after which to try again."""
 
     def next_request(self, key: str, rules: Rules, now: datetime) -> datetime:
-        """Return when the next turn is, without taking it."""
+        """Return when the next turn is due, without taking it."""
 
     def took(self, key: str, seconds: float) -> None:
-        """Note how long the request took for which the turn was taken last."""
+        """Record how many seconds the request of the last turn took."""
 
 
 @dataclass(slots=True)
 class _Turn:
-    """A turn that was taken: when, how long the request took, and how long it matters.
-
-    ``moment`` is when it was by the clock of the day.
-    """
+    """A turn: ``began`` on the monotonic clock, ``moment`` on the wall clock."""
 
     began: float
     moment: datetime
@@ -60,11 +57,11 @@ class _Turn:
 
 
 class Pacer:
-    """Keeps the pace in this process.
+    """Paces requests in this process.
 
     Args:
-        default: The pace where a site asks for none.
-        monotonic: Gives seconds by a clock that nobody sets.
+        default: The pace for sites that set none.
+        monotonic: Returns seconds of a monotonic clock.
     """
 
     def __init__(
@@ -73,18 +70,18 @@ class Pacer:
         self._default = default
         self._monotonic = monotonic
         self._turns: dict[str, _Turn] = {}
-        self._limit = _TURNS
+        self._limit = _MAX_TURNS
         self._lock = threading.Lock()
-        at_fork(in_child=self._renew)
+        at_fork(in_child=self._reset_after_fork)
 
-    def _renew(self) -> None:
+    def _reset_after_fork(self) -> None:
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._turns)
 
     def turn(self, key: str, rules: Rules, now: datetime) -> float:
-        """Take the turn and return 0, or return the seconds after which to ask again."""
+        """Take the turn and return 0, or return the seconds after which to try again."""
         with self._lock:
             due = self._due(key, rules, now)
             if due > now:
@@ -92,42 +89,41 @@ class Pacer:
             pause = interval(rules, now, 0.0, self._default)
             self._turns[key] = _Turn(self._monotonic(), now, 0.0, pause)
             if len(self._turns) > self._limit:
-                self._forget()
+                self._discard_expired()
         return 0.0
 
     def next_request(self, key: str, rules: Rules, now: datetime) -> datetime:
-        """Return when the next turn is, without taking it."""
+        """Return when the next turn is due, without taking it."""
         with self._lock:
             return self._due(key, rules, now)
 
     def took(self, key: str, seconds: float) -> None:
-        """Note how long the request took for which the turn was taken last.
+        """Record how many seconds the request of the last turn took.
 
         Raises:
-            ValueError: ``seconds`` is no finite number from 0 on.
+            ValueError: ``seconds`` is not a finite number of at least 0.
         """
-        check_seconds(seconds)
+        validate_seconds(seconds)
         with self._lock:
             turn = self._turns.get(key)
             if turn is not None:
                 turn.seconds = seconds
 
     def _due(self, key: str, rules: Rules, now: datetime) -> datetime:
-        """Return when the next turn is."""
         turn = self._turns.get(key)
         last = None
         if turn is not None:
             elapsed = self._monotonic() - turn.began
-            by_the_day = (now - turn.moment).total_seconds()
-            is_set = abs(by_the_day - elapsed) > _SAME
-            last = Fetch(later(now, -elapsed) if is_set else turn.moment, turn.seconds)
+            wall_clock = (now - turn.moment).total_seconds()
+            was_clock_set = abs(wall_clock - elapsed) > _CLOCK_TOLERANCE
+            last = Fetch(later(now, -elapsed) if was_clock_set else turn.moment, turn.seconds)
         return next_request(rules, last, now, self._default)
 
-    def _forget(self) -> None:
-        """Forget the turns that matter no more; where all do, remember more."""
+    def _discard_expired(self) -> None:
+        """Discard expired turns; if too few are, raise the limit: each call is O(n)."""
         now = self._monotonic()
         for key, turn in list(self._turns.items()):
-            pause = max(turn.interval, self._default.interval(turn.seconds), _SHORTEST_MEMORY)
+            pause = max(turn.interval, self._default.interval(turn.seconds), _MIN_MEMORY)
             if now - turn.began > pause:
                 del self._turns[key]
-        self._limit = max(_TURNS, 2 * len(self._turns))
+        self._limit = max(_MAX_TURNS, 2 * len(self._turns))

@@ -1,4 +1,4 @@
-"""`RobotsClient`: waits and fetches in threads."""
+"""`RobotsClient`: the client for threads."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ..access import Unreachable
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
-from ._exchange import Reading, http_request
-from ._keeper import AT_ONCE, Keeper, check_arguments, utc_now
-from ._network import ERRORS, Deadline, Transport, failure_of, keeps_connections
+from ._exchange import BodyReader, http_request
+from ._failures import ERRORS, to_failure
+from ._network import Deadline, Transport, has_connection_pool
+from ._state import DEFAULT_AT_ONCE, ClientState, check_arguments, utc_now
 from ._sync.client import Client
 from .pace import Pacer
 
@@ -36,31 +37,31 @@ if TYPE_CHECKING:
 
 
 class RobotsClient(Client):
-    """Fetches each site's robots.txt once, keeps it, and decides. May be shared between threads.
+    """Fetches each site's robots.txt once, caches it, and decides. Thread-safe.
 
     Args:
-        user_agent: What is sent as the User-Agent header of each fetch.
-        agent: Who asks where a question does not say: a product token, a header, or a sequence
-            of tokens. Without it, ``user_agent``.
+        user_agent: The User-Agent header of each fetch.
+        agent: The default agent of decisions: a product token, a User-Agent header, or a sequence
+            of tokens. Default: ``user_agent``.
         dialect: How files and statuses are read.
-        timeout: Seconds that a whole fetch may take, redirects included.
-        cache: Where entries are kept: any `koster.cache.Cache`; the path of a file, for an
-            `SqliteCache`; a URL ``redis://…``, for a `RedisCache`. Without it, in memory. What
-            the client made itself it closes.
-        guard: Which addresses are refused, as in `PUBLIC_ONLY`. Without it, none.
-        at_once: How many fetches run at a time; others wait, and their time has not begun.
-        pacer: Who keeps the pace for `wait`: a `FleetPacer` for several processes. Without it, a
-            `Pacer` of the client's own.
+        timeout: Seconds for a whole fetch, including redirects.
+        cache: The cache of entries: any `koster.cache.Cache`; the path of a file, for an
+            `SqliteCache`; a URL ``redis://…``, for a `RedisCache`. Default: in memory. The client
+            closes a cache that it created.
+        guard: Which addresses to refuse, such as `PUBLIC_ONLY`. Default: none.
+        at_once: Maximum number of concurrent fetches. The timeout of a waiting fetch does not run.
+        pacer: Paces requests for `wait`; a `FleetPacer` for several processes. Default: a new
+            `Pacer`.
         on_event: Called with each `Event`.
-        transport: What sends requests in place of koster's own network, as `MockTransport` or an
+        transport: Sends requests instead of koster's own network, such as `MockTransport` or an
             ``httpx2.HTTPTransport`` with a proxy. It cannot be guarded; the caller closes it.
-        clock: Gives the time, with a time zone.
-        unreachable: What a site that cannot be reached, and of whose file there is no copy, lets
-            crawlers fetch: nothing, or everything with a warning in the log.
+        clock: Returns the current time, with a time zone.
+        unreachable: What crawlers may fetch from an unreachable site whose file is not cached:
+            nothing, or everything with a warning in the log.
 
     Raises:
-        ValueError: ``user_agent`` cannot be sent, ``timeout`` or ``at_once`` is not above 0, or
-            there are both a guard and a transport.
+        ValueError: ``user_agent`` is empty or not printable ASCII, ``timeout`` or ``at_once`` is
+            not above 0, or both a guard and a transport are given.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class RobotsClient(Client):
         timeout: float = 10.0,
         cache: Cache | str | os.PathLike[str] | None = None,
         guard: Guard | None = None,
-        at_once: int = AT_ONCE,
+        at_once: int = DEFAULT_AT_ONCE,
         pacer: PaceKeeper | None = None,
         on_event: OnEvent | None = None,
         transport: httpx2.BaseTransport | None = None,
@@ -80,30 +81,30 @@ class RobotsClient(Client):
         unreachable: Unreachable = Unreachable.DISALLOW,
     ) -> None:
         check_arguments(guard, transport, at_once)
-        self._keeper = Keeper(
+        self._state = ClientState(
             user_agent, agent, dialect, timeout, cache, on_event, clock, unreachable
         )
-        self._site_at = self._keeper.site_for
-        self._transport_is_ours = transport is None
+        self._cached_site = self._state.cached_site
+        self._owns_transport = transport is None
         self._transport = Transport(guard) if transport is None else transport
         self._pacer = Pacer() if pacer is None else pacer
         self._at_once_number = at_once
         self._at_once = threading.BoundedSemaphore(at_once)
-        self._fetching = _Locks()
-        self._waiting = _Locks()
+        self._fetch_locks = _Locks()
+        self._turn_locks = _Locks()
         self._closing = threading.Event()
         self._has_fetched = False
-        self._is_transport_inherited = False
-        at_fork(in_child=self._renew)
+        self._has_inherited_transport = False
+        at_fork(in_child=self._reset_after_fork)
 
-    def _renew(self) -> None:
-        """Forget what other threads of the parent process were doing, in a child process."""
+    def _reset_after_fork(self) -> None:
+        """Replace the locks that threads of the parent process hold, in a child process."""
         self._at_once = threading.BoundedSemaphore(self._at_once_number)
         self._closing = threading.Event()
-        if self._keeper.is_closed:
+        if self._state.is_closed:
             self._closing.set()
-        if self._has_fetched and keeps_connections(self._transport):
-            self._is_transport_inherited = True
+        if self._has_fetched and has_connection_pool(self._transport):
+            self._has_inherited_transport = True
 
     def __enter__(self) -> Self:
         return self
@@ -112,76 +113,76 @@ class RobotsClient(Client):
         self.close()
 
     def close(self) -> None:
-        """Close connections, and the cache if the client made it."""
-        self._keeper.is_closed = True
+        """Close connections, and the cache if the client created it."""
+        self._state.is_closed = True
         self._closing.set()
-        if self._transport_is_ours:
+        if self._owns_transport:
             self._transport.close()
-        self._keeper.close()
+        self._state.close()
 
     def _check_use(self) -> None:
         pass
 
-    def _until_closed(self) -> AbstractContextManager[None]:
-        # `_sleep` notices.
+    def _cancelled_on_close(self) -> AbstractContextManager[None]:
+        # `_sleep` raises.
         return nullcontext()
 
     def _sleep(self, seconds: float) -> None:
         if self._closing.wait(seconds):
-            raise RuntimeError("the client was closed")
+            raise RuntimeError("the client is closed")
 
-    def _paced(self, name: str, *arguments: object) -> Any:
+    def _call_pacer(self, name: str, *arguments: object) -> Any:
         return getattr(self._pacer, name)(*arguments)
 
-    def _cached(self, method: Callable[..., Any], *arguments: object) -> Any:
+    def _call_cache(self, method: Callable[..., Any], *arguments: object) -> Any:
         return method(*arguments)
 
     def _check_transport(self) -> None:
-        if self._is_transport_inherited:
+        if self._has_inherited_transport:
             raise RuntimeError(
                 "the transport of this RobotsClient belongs to the parent process: "
-                "make a new client with a new transport"
+                "create a new client with a new transport"
             )
         self._has_fetched = True
 
-    def _slot(self) -> threading.BoundedSemaphore:
+    def _fetch_slot(self) -> threading.BoundedSemaphore:
         return self._at_once
 
-    def _answer(self, request: Request, until: float) -> Response | Failure:
+    def _send(self, request: Request, until: float) -> Response | Failure:
         with Deadline(until) as deadline:
             try:
-                sent = http_request(request, self._keeper.user_agent, deadline.check())
+                sent = http_request(request, self._state.user_agent, deadline.check())
                 response = self._transport.handle_request(sent)
                 try:
-                    reading = Reading(response)
-                    for part in response.iter_raw() if reading.wants_body else ():
-                        if reading.is_enough(part):
+                    reading = BodyReader(response)
+                    for chunk in response.iter_raw() if reading.wants_body else ():
+                        if reading.feed(chunk):
                             break
-                        # Another transport than ours looks at each read alone.
+                        # Other transports limit only each single read.
                         deadline.check()
                 finally:
                     response.close()
                 return reading.result()
             except ERRORS as error:
-                return failure_of(error, self._keeper.timeout)
+                return to_failure(error, self._state.timeout)
 
 
 class _Locks:
-    """Locks by name, there as long as somebody holds or wants them; first come, first served."""
+    """Locks by name, in FIFO order; a name's lock exists only while it is in use."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._queues: dict[str, deque[threading.Lock]] = {}
-        at_fork(in_child=self._renew)
+        at_fork(in_child=self._reset_after_fork)
 
-    def _renew(self) -> None:
-        """Forget who holds and wants locks: threads that a child process does not have."""
+    def _reset_after_fork(self) -> None:
+        """Discard the locks of the parent's threads, in a child process."""
         self._lock = threading.Lock()
         self._queues = {}
 
     @contextmanager
-    def of(self, name: str, until: float = math.inf) -> Iterator[bool]:
-        """Hold the lock of a name; False if it is not to be had until a monotonic moment."""
+    def hold(self, name: str, until: float = math.inf) -> Iterator[bool]:
+        """Hold a name's lock; False if it is not free before ``until`` (monotonic)."""
         own = threading.Lock()
         own.acquire()
         with self._lock:
@@ -189,7 +190,7 @@ class _Locks:
             queue.append(own)
             is_first = len(queue) == 1
         try:
-            # Who leaves lets the next one in.
+            # The previous holder releases ``own``.
             left = min(max(until - time.monotonic(), 0), threading.TIMEOUT_MAX)
             yield is_first or own.acquire(timeout=left)
         finally:
@@ -198,6 +199,6 @@ class _Locks:
                 queue.remove(own)
                 if queue and was_first:
                     queue[0].release()
-                # In a child process it may be a queue of the parent's.
+                # In a child process, the queue may be the parent's.
                 if not queue and self._queues.get(name) is queue:
                     del self._queues[name]

@@ -1,4 +1,4 @@
-"""Findings in a robots.txt: what its author should know, each with a place, a reason and often a fix.
+"""Lint a robots.txt: findings, each with a position, a reason and often a fix.
 
 >>> for finding in lint(b"User-agent: *\\nDisallow: admin\\n"):
 ...     print(finding.line, finding.code, finding.message)
@@ -47,23 +47,23 @@ __all__ = [
 
 
 def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> tuple[Check, ...]:
-    """Return the checks that codes or their beginnings select, without those that others ignore.
+    """Return the checks selected by code prefixes, except those ignored by other prefixes.
 
     Raises:
-        ValueError: there is no code that begins so.
+        ValueError: no code starts with a prefix.
     """
     select, ignore = list(select), list(ignore)
     for prefix in (*select, *ignore):
         if not any(check.code.startswith(prefix.upper()) for check in CHECKS):
-            raise ValueError(f"no code begins with {prefix}; koster lint --explain all lists them")
+            raise ValueError(f"unknown code {prefix}: koster lint --explain all lists all codes")
 
-    def begins(check: Check, prefixes: list[str]) -> bool:
+    def starts_with_any(check: Check, prefixes: list[str]) -> bool:
         return any(check.code.startswith(prefix.upper()) for prefix in prefixes)
 
     return tuple(
         check
         for check in CHECKS
-        if (not select or begins(check, select)) and not begins(check, ignore)
+        if (not select or starts_with_any(check, select)) and not starts_with_any(check, ignore)
     )
 
 
@@ -76,15 +76,15 @@ def lint(
     is_cut: bool = False,
     charset: str | None = None,
 ) -> list[Finding]:
-    """Return what there is to be found in a file, by place.
+    """Return the findings in a file, ordered by position.
 
     Args:
-        body: The file as it was served.
+        body: The file as served.
         dialect: How it is read.
-        checks: What is looked for.
-        dialects: Those that are compared with ``dialect``.
-        is_cut: Whether the file is longer than ``body``, which is what was read of it.
-        charset: What the file was served in, where ``body`` is what was made of that.
+        checks: The checks to run.
+        dialects: Dialects to compare with ``dialect``.
+        is_cut: Whether ``body`` is truncated.
+        charset: The original charset, if ``body`` was converted to UTF-8.
     """
     subject = Subject(body, dialect, dialects=dialects, is_cut=is_cut, charset=charset)
     found = []
@@ -108,7 +108,7 @@ def lint(
 
 
 def fixed(body: bytes, findings: Iterable[Finding]) -> bytes:
-    """Return a file with the edits of findings; of two that overlap the first in the file counts."""
+    """Apply the edits of findings to a file; of overlapping edits the first one wins."""
     edits = sorted(
         {edit for finding in findings for edit in finding.edits},
         key=lambda edit: (edit.start, -edit.end),

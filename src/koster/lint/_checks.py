@@ -1,7 +1,7 @@
-"""The one table of what `lint` finds: codes, their severity, why they matter, and who finds them.
+"""The table of checks: code, name, severity, texts, source and function.
 
-The documentation of the codes, ``koster lint --explain`` and the rules of SARIF are made from it.
-Adding a check is one entry here, and its cases in ``tests/findings.toml``.
+The documentation of the codes, ``koster lint --explain`` and the rules of SARIF are generated from
+it. To add a check, add an entry here and cases in ``tests/findings.toml``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CHECKS = (
     Check("L001", "missing-colon", _W, "A key stands before white space, without a colon.",
         "Google reads two words without a colon as key and value; RFC 9309 does not ask for that, and others pass over the line.", _GOOGLE_LINES, _lines.no_colon),
     Check("L002", "no-directive", _W, "A line is neither a key with a value nor a comment.",
-        "Robots pass over it. Remarks begin with #.", f"{_RFC} §2.2", _lines.no_line),
+        "Robots pass over it. Remarks begin with #.", f"{_RFC} §2.2", _lines.malformed),
     Check("L003", "misspelt-key", _W, "A key is a misspelling that Google reads all the same.",
         "Other robots pass over the line.", "google/robotstxt, robots.cc: kAllowFrequentTypos", _lines.misspelt),
     Check("L004", "typo", _W, "A key is no key, but nearly one.",
@@ -52,7 +52,7 @@ CHECKS = (
     Check("L005", "unknown-key", _N, "A key is none that any standard knows.",
         "Robots pass over the line, and other lines are not affected.", f"{_RFC} §2.2.4", _lines.unknown),
     Check("L006", "ignored-key", _N, "Robots that matter ignore this key.",
-        "It does no harm, and does not do what it says for those robots.", "google/robotstxt, reporting_robots.cc: kUnsupportedTags; the operators' pages", _lines.ignored),
+        "It does no harm, and does not do what it says for those robots.", "google/robotstxt, reporting_robots.cc: kUnsupportedTags; the operators' pages", _lines.partly_ignored),
     Check("L007", "glued-comment", _W, "A comment begins in the middle of a word.",
         "# begins a comment wherever it stands. What follows it is not part of the value.", f"{_RFC} §2.2", _lines.glued_comment),
     Check("L008", "fragment", _W, "A path has what looks like a fragment.",
@@ -60,7 +60,7 @@ CHECKS = (
     Check("L009", "read-by-google-alone", _E, "An unknown key begins like a known one.",
         "Google's parser looks at how a key begins: to it `DisallowAITraining: /` is `Disallow: /`. Others pass over the line.", "google/robotstxt, robots.cc: ParsedRobotsKey::KeyIsDisallow", _lines.read_by_google),
     Check("L010", "obeyed-by-nobody", _W, "No robot obeys this key.",
-        "What is meant by it does not happen. Whether pages are indexed is said in the page or its headers, and robots that may not fetch the page do not see that.", "https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules-in-robotstxt", _lines.obeyed_by_nobody),
+        "What is meant by it does not happen. Whether pages are indexed is said in the page or its headers, and robots that may not fetch the page do not see that.", "https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules-in-robotstxt", _lines.obsolete),
     # Groups.
     Check("G001", "rule-before-agent", _E, "A rule stands before any User-agent line.",
         "It belongs to no group and is ignored.", f"{_RFC} §2.2.1", _groups.orphans),
@@ -85,7 +85,7 @@ CHECKS = (
     Check("G011", "cut-name", _W, "Google's parser takes a name for that of another group.",
         "It reads names up to the first character that is no letter, _ or -: AI2Bot is AI.", "google/robotstxt, robots.cc: ExtractUserAgent", _groups.cut_by_google),
     Check("G012", "name-with-digits", _N, "A name has digits or dots.",
-        "Product tokens have letters, _ and -. Robots such as MJ12bot have digits all the same; Google's parser cuts such names.", f"{_RFC} §2.2.1; google/robotstxt, robots.cc: ExtractUserAgent", _groups.odd_token),
+        "Product tokens have letters, _ and -. Robots such as MJ12bot have digits all the same; Google's parser cuts such names.", f"{_RFC} §2.2.1; google/robotstxt, robots.cc: ExtractUserAgent", _groups.unusual_token),
     Check("G013", "nearly-a-crawler", _W, "A name is nearly that of a known crawler, or that of who runs it.",
         "Robots look for their own name, letter by letter (but not by case): the group is for nobody.", f"{_RFC} §2.2.1; koster.crawlers", _groups.nearly_a_crawler),
     # Patterns.
@@ -115,24 +115,24 @@ CHECKS = (
     Check("S004", "matches-no-path", _W, "No URL has a path like this.",
         "The rule decides nothing.", "proved by koster.analysis", _semantics.no_path),
     Check("S005", "robots-txt-rule", _N, "A rule is about /robots.txt itself.",
-        "That may always be fetched.", f"{_RFC} §2.2.2", _semantics.itself),
+        "That may always be fetched.", f"{_RFC} §2.2.2", _semantics.robots_txt_rule),
     Check("S006", "everything-closed", _W, "Robots without a group of their own may fetch nothing.",
-        "The site will not be found by search engines that are not named. On a test site that is meant.", f"{_RFC} §2.2.2", _semantics.all_closed),
+        "The site will not be found by search engines that are not named. On a test site that is meant.", f"{_RFC} §2.2.2", _semantics.all_blocked),
     Check("S007", "search-closed", _W, "A large search engine may fetch nothing, where others may.",
-        "The site will not be found there.", _GOOGLE, _semantics.search_closed),
+        "The site will not be found there.", _GOOGLE, _semantics.search_blocked),
     Check("S008", "resources-closed", _W, "Search robots may not fetch style sheets or scripts.",
         "They render pages before they index them, and judge them without what they may not fetch.", _RENDERING, _semantics.resources),
     Check("S009", "said-already", _N, "A wider rule says the same.",
-        "It does no harm; of rules that say the same one has to be kept up.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.said_already),
+        "It does no harm; of rules that say the same one has to be kept up.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.redundant),
     Check("S010", "nothing-to-allow", _N, "An Allow is an exception from nothing.",
-        "What no rule disallows is allowed. Whoever wants to close the rest of the site has to disallow it.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.nothing_to_allow),
+        "What no rule disallows is allowed. Whoever wants to close the rest of the site has to disallow it.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.needless_allow),
     Check("S011", "not-for-the-named", _N, "What everybody is told does not hold for a robot with a group of its own.",
-        "A robot obeys the groups that name it, and groups for everybody only if there are none. That may be meant.", f"{_RFC} §2.2.1", _semantics.not_for_the_named),
+        "A robot obeys the groups that name it, and groups for everybody only if there are none. That may be meant.", f"{_RFC} §2.2.1", _semantics.star_rules_ignored),
     # Sitemaps.
     Check("M001", "relative-sitemap", _E, "A sitemap has no scheme and host.",
         "Robots pass over it.", "https://www.sitemaps.org/protocol.html#submit_robots", _values.relative_sitemap),
     Check("M002", "sitemap-closed", _W, "A sitemap may not be fetched.",
-        "A robot that obeys the file cannot read it. On another host other rules hold.", "https://www.sitemaps.org/protocol.html#submit_robots", _semantics.sitemap_closed),
+        "A robot that obeys the file cannot read it. On another host other rules hold.", "https://www.sitemaps.org/protocol.html#submit_robots", _semantics.sitemap_blocked),
     Check("M003", "bad-sitemap", _W, "A sitemap is no URL.",
         "Robots pass over it.", "https://www.sitemaps.org/protocol.html#submit_robots", _values.bad_sitemap),
     Check("M004", "sitemap-twice", _N, "A sitemap is named twice.",

@@ -1,4 +1,4 @@
-"""Groups: who is named, by which name, and what the group then says."""
+"""Checks of groups and their names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..dialects import EXTENDED2, GOOGLE, Names
 from ..errors import MissingExtraError
 from ..model import RULES, Directive
 from ..robots import parse, selection_of
-from ._model import remark_count, shortened
+from ._model import count_noun, truncate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,27 +23,35 @@ if TYPE_CHECKING:
 
 #: RFC 9309 §2.2.1.
 _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
-#: As MJ12bot and archive.org_bot call themselves.
-_NEARLY = re.compile(r"[A-Za-z0-9._-]+")
+#: Names such as MJ12bot and archive.org_bot.
+_EXTENDED_TOKEN = re.compile(r"[A-Za-z0-9._-]+")
 _VERSION = re.compile(r"([A-Za-z0-9._-]+)/[\w.]*\Z")
 _HEADER = re.compile(r"Mozilla/|\(compatible|AppleWebKit|Gecko", re.IGNORECASE)
-#: Operators whose crawlers have other names. Yandex's and Pinterest's do obey their operator's name.
-_NO_TOKENS = {"OpenAI", "Anthropic", "Google", "Microsoft", "Meta", "Amazon", "ByteDance"}
-_NO_TOKENS |= {"Perplexity", "Mistral AI", "Apple", "DuckDuckGo"}
+#: Operators whose name is not a product token, unlike Yandex and Pinterest.
+_OPERATORS_WITHOUT_TOKEN = {
+    "OpenAI",
+    "Anthropic",
+    "Google",
+    "Microsoft",
+    "Meta",
+    "Amazon",
+    "ByteDance",
+}
+_OPERATORS_WITHOUT_TOKEN |= {"Perplexity", "Mistral AI", "Apple", "DuckDuckGo"}
 
-#: Names that are shorter are one letter from too many others.
-_LONG_ENOUGH = 6
-#: As the engine reads them.
+#: Shorter names have too many similar ones.
+_MIN_LETTERS = 6
+#: The versions that the engine accepts.
 _ROBOT_VERSION = re.compile(r"0*([0-9]{1,9})\.([0-9]+)(?:\.[0-9]+)?")
 
 
 def orphans(subject: Subject) -> Iterator[Remark]:
     """Find rules before any group."""
-    before, _ = subject.grouped
+    before, _ = subject.lines_by_group
     rules = [line for line in before if line.directive in RULES]
     if rules:
         more = f", and so are {len(rules) - 1} more" if len(rules) > 1 else ""
-        yield subject.whole(
+        yield subject.remark_on_line(
             rules[0],
             f"this rule stands before any User-agent line and is ignored{more}",
             "write User-agent: * before it",
@@ -51,7 +59,7 @@ def orphans(subject: Subject) -> Iterator[Remark]:
 
 
 def no_rules(subject: Subject) -> Iterator[Remark]:
-    """Find groups without any rule, for robots that have no other group."""
+    """Find groups without rules whose agents have no other group."""
     with_rules = {
         line.value.lower() for group in subject.groups if group.rules for line in group.agents
     }
@@ -62,8 +70,10 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
             if not group.rules
             and line.value
             and line.value.lower() not in with_rules
-            # Also a group with another spelling of the name may be for the robot.
-            and not selection_of(subject.robots.rules_for(_asked(subject, line.value))).rule_lines()
+            # A group with another spelling of the name may also apply.
+            and not selection_of(
+                subject.robots.rules_for(_agent_for_name(subject, line.value))
+            ).rule_lines()
         ]
         if left:
             names = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
@@ -72,21 +82,21 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
                 if "*" in left
                 else ", and groups for everybody do not count for a robot that is named"
             )
-            yield subject.value(
+            yield subject.remark_on_value(
                 group.agents[0],
                 f"the group for {names} has no rules: all is allowed{more}",
                 "write Disallow: if that is meant, or remove the group",
             )
 
 
-def _asked(subject: Subject, name: str) -> str:
-    """Return a robot that a name is for: Google's parser cuts names."""
+def _agent_for_name(subject: Subject, name: str) -> str:
+    """Return an agent that a name applies to: Google's parser truncates names."""
     is_cut = subject.robots.dialect.names == Names.LETTERS
     return (letters_of(name) or name) if is_cut else name
 
 
 def glued(subject: Subject) -> Iterator[Remark]:
-    """Find agents between which a line stands that ends no group."""
+    """Find User-agent lines merged into one group despite a directive between them."""
     for group in subject.groups:
         numbers = [line.number for line in group.agents]
         for line in group.others:
@@ -94,7 +104,7 @@ def glued(subject: Subject) -> Iterator[Remark]:
                 after = next(agent for agent in group.agents if agent.number > line.number)
                 bound = group.agents[0].value
                 if group.rules and after.value.lower() != bound.lower():
-                    yield subject.value(
+                    yield subject.remark_on_value(
                         after,
                         f"{line.directive} ends no group: the rules that follow hold for {bound}, too",
                         "write a rule, such as Disallow:, before the next User-agent line if two groups are meant",
@@ -105,14 +115,14 @@ def glued(subject: Subject) -> Iterator[Remark]:
 def repeated(subject: Subject) -> Iterator[Remark]:
     """Find names of several groups."""
     first: dict[str, int] = {}
-    told = set()
+    reported = set()
     for number, group in enumerate(subject.groups):
         for line in group.agents:
             name = line.value.lower()
-            if name and first.setdefault(name, number) != number and (name, number) not in told:
-                told.add((name, number))
+            if name and first.setdefault(name, number) != number and (name, number) not in reported:
+                reported.add((name, number))
                 where = subject.groups[first[name]].agents[0].number
-                yield subject.value(
+                yield subject.remark_on_value(
                     line,
                     f"{line.value} has a group at line {where} already; RFC 9309 merges them, older robots read the first alone",
                     "make one group of them",
@@ -120,51 +130,51 @@ def repeated(subject: Subject) -> Iterator[Remark]:
 
 
 def twice(subject: Subject) -> Iterator[Remark]:
-    """Find a name that stands twice in one group."""
+    """Find duplicate names in a group."""
     for group in subject.groups:
         seen: set[str] = set()
         for line in group.agents:
             if line.value and line.value.lower() in seen:
-                yield subject.value(
+                yield subject.remark_on_value(
                     line,
                     f"{line.value} is named twice in this group",
                     "remove the line",
-                    (subject.edit_away(line),),
+                    (subject.removal(line),),
                 )
             seen.add(line.value.lower())
 
 
 def not_a_token(subject: Subject) -> Iterator[Remark]:
-    """Find names that are no product tokens."""
-    for line in subject.of(Directive.USER_AGENT):
+    """Find names that are not product tokens."""
+    for line in subject.lines_of(Directive.USER_AGENT):
         name = line.value
         if not name or name == "*" or _PRODUCT_TOKEN.fullmatch(name):
             continue
-        if _several(name):
+        if _is_list(name):
             continue
         version = _VERSION.fullmatch(name)
         if _HEADER.search(name):
-            yield subject.value(
+            yield subject.remark_on_value(
                 line,
                 "a whole User-Agent header is no name; robots look for their product token",
                 "write the product token alone",
             )
         elif version:
-            yield subject.value(
+            yield subject.remark_on_value(
                 line,
                 f"{name} has a version, which robots do not compare",
                 f"write {version[1]}",
                 (subject.edit_value(line, version[1]),),
             )
         elif "*" in name:
-            yield subject.value(
+            yield subject.remark_on_value(
                 line,
                 f"{name}: a star is no part of a name; robots read one at the end as nothing, and others to the letter",
                 "write each product token on a line of its own",
             )
-        elif not _NEARLY.fullmatch(name) and name.lower() not in _crawlers():
+        elif not _EXTENDED_TOKEN.fullmatch(name) and name.lower() not in _crawlers():
             read = letters_of(name)
-            yield subject.value(
+            yield subject.remark_on_value(
                 line,
                 f"{name} is no product token, which has letters, _ and - alone; Google's parser reads {read!r}",
             )
@@ -172,7 +182,7 @@ def not_a_token(subject: Subject) -> Iterator[Remark]:
 
 @functools.cache
 def _crawlers() -> dict[str, str]:
-    """Return the tokens of known crawlers by themselves in lower case; none without the registry."""
+    """Return known crawlers by lower-case token; empty if the registry is not installed."""
     try:
         return {each.token.lower(): each.token for each in crawlers.known()}
     except MissingExtraError:
@@ -180,41 +190,40 @@ def _crawlers() -> dict[str, str]:
 
 
 @functools.cache
-def _squeezed() -> dict[str, str]:
-    """Return the tokens of known crawlers by their letters and digits."""
-    return {_squeeze(lower): token for lower, token in _crawlers().items()}
+def _crawlers_by_letters() -> dict[str, str]:
+    return {_letters_and_digits(lower): token for lower, token in _crawlers().items()}
 
 
 @functools.cache
-def _of_operators() -> dict[str, list[str]]:
-    """Return the tokens of known crawlers by who runs them, of those whose name is no token."""
+def _crawlers_by_operator() -> dict[str, list[str]]:
+    """Return known crawlers by operator, if the operator's name is not a token."""
     found: dict[str, list[str]] = {}
     for each in crawlers.known() if _crawlers() else ():
-        if each.operator in _NO_TOKENS:
+        if each.operator in _OPERATORS_WITHOUT_TOKEN:
             found.setdefault(each.operator.lower(), []).append(each.token)
     return found
 
 
-def _squeeze(name: str) -> str:
+def _letters_and_digits(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def nearly_a_crawler(subject: Subject) -> Iterator[Remark]:
-    """Find names that are nearly those of known crawlers."""
-    for line in subject.of(Directive.USER_AGENT):
+    """Find names that are similar to those of known crawlers."""
+    for line in subject.lines_of(Directive.USER_AGENT):
         lower = line.value.lower()
-        if not _NEARLY.fullmatch(line.value) or lower in _crawlers():
+        if not _EXTENDED_TOKEN.fullmatch(line.value) or lower in _crawlers():
             continue
-        token = _nearest(_squeeze(lower))
+        token = _nearest(_letters_and_digits(lower))
         if token and lower.partition("-")[0] not in _crawlers():
-            yield subject.value(
+            yield subject.remark_on_value(
                 line,
                 f"no crawler is known that is called {line.value}, but {token} is",
                 f"write {token} if that is meant",
             )
-        elif lower in _of_operators():
-            tokens = _of_operators()[lower]
-            yield subject.value(
+        elif lower in _crawlers_by_operator():
+            tokens = _crawlers_by_operator()[lower]
+            yield subject.remark_on_value(
                 line,
                 f"{line.value} is who runs crawlers; robots look for the name of the crawler",
                 f"write {', '.join(tokens[:3])}{' …' if len(tokens) > 3 else ''}, each on a line of its own",
@@ -222,20 +231,20 @@ def nearly_a_crawler(subject: Subject) -> Iterator[Remark]:
 
 
 def _nearest(letters: str) -> str | None:
-    """Return the known crawler whose letters are those, but for one too many or too few.
+    """Return the known crawler with the same letters, or one more, fewer or transposed.
 
-    Another letter in the place of one makes other names: Roverbot is not rogerbot.
+    Replaced letters do not count, because they make other names: Roverbot is not rogerbot.
     """
-    squeezed = _squeezed()
+    squeezed = _crawlers_by_letters()
     if letters in squeezed:
         return squeezed[letters]
-    if len(letters) < _LONG_ENOUGH:
+    if len(letters) < _MIN_LETTERS:
         return None
-    return next((squeezed[each] for each in _one_off(letters) if each in squeezed), None)
+    return next((squeezed[each] for each in _single_edits(letters) if each in squeezed), None)
 
 
-def _one_off(letters: str) -> Iterator[str]:
-    """Go through what a slip of the finger may have made of a word; its first letter is right."""
+def _single_edits(letters: str) -> Iterator[str]:
+    """Yield the words with one letter deleted, transposed or inserted after the first one."""
     for at in range(1, len(letters) + 1):
         head, tail = letters[:at], letters[at:]
         if tail:
@@ -244,27 +253,27 @@ def _one_off(letters: str) -> Iterator[str]:
         yield from (head + letter + tail for letter in "abcdefghijklmnopqrstuvwxyz")
 
 
-def odd_token(subject: Subject) -> Iterator[Remark]:
+def unusual_token(subject: Subject) -> Iterator[Remark]:
     """Find names with digits or dots."""
-    for line in subject.of(Directive.USER_AGENT):
-        if _NEARLY.fullmatch(line.value) and not _PRODUCT_TOKEN.fullmatch(line.value):
+    for line in subject.lines_of(Directive.USER_AGENT):
+        if _EXTENDED_TOKEN.fullmatch(line.value) and not _PRODUCT_TOKEN.fullmatch(line.value):
             read = letters_of(line.value)
-            yield subject.value(
+            yield subject.remark_on_value(
                 line,
                 f"{line.value} has digits or dots, which product tokens have not: robots compare it letter by letter, Google's parser reads {read!r}",
             )
 
 
-def _several(name: str) -> bool:
+def _is_list(name: str) -> bool:
     return bool(re.fullmatch(r"[\w*.-]+(?:\s*[,;|]\s*[\w*.-]+)+[,;|]?", name))
 
 
 def several_names(subject: Subject) -> Iterator[Remark]:
     """Find lists of names on one line."""
-    for line in subject.of(Directive.USER_AGENT):
-        if _several(line.value):
+    for line in subject.lines_of(Directive.USER_AGENT):
+        if _is_list(line.value):
             names = [name for name in re.split(r"[\s,;|]+", line.value) if name]
-            yield subject.value(
+            yield subject.remark_on_value(
                 line,
                 f"a User-agent line has one name; robots take these {len(names)} for one, which nobody has",
                 "write a line for each",
@@ -273,9 +282,9 @@ def several_names(subject: Subject) -> Iterator[Remark]:
 
 def no_name(subject: Subject) -> Iterator[Remark]:
     """Find User-agent lines without a name."""
-    for line in subject.of(Directive.USER_AGENT):
+    for line in subject.lines_of(Directive.USER_AGENT):
         if not line.value:
-            yield subject.whole(
+            yield subject.remark_on_line(
                 line,
                 "a User-agent line without a name is for nobody",
                 "write User-agent: * if everybody is meant",
@@ -283,11 +292,11 @@ def no_name(subject: Subject) -> Iterator[Remark]:
 
 
 def versions(subject: Subject) -> Iterator[Remark]:
-    """Find Robot-version lines that are ignored, or because of which a rule set is skipped.
+    """Find Robot-version lines that are ignored, or cause crawlers to skip a rule set.
 
-    Only the Extended Standard has them, so that its rule sets count: a blank line ends one.
+    Only the Extended Standard has them, so its rule sets apply: a blank line ends one.
     """
-    found = list(subject.of(Directive.ROBOT_VERSION))
+    found = list(subject.lines_of(Directive.ROBOT_VERSION))
     if not found:
         return
     sets = parse(subject.body, EXTENDED2).groups
@@ -298,14 +307,14 @@ def versions(subject: Subject) -> Iterator[Remark]:
         number = bisect.bisect(starts, line.number) - 1
         chosen = first.setdefault(number, line.number) if number >= 0 else line.number
         if chosen != line.number and sets[number].version is not None:
-            yield subject.value(
+            yield subject.remark_on_value(
                 line,
                 f"Redundant: line {chosen} already sets the Robot-version",
                 "Remove this line",
-                (subject.edit_away(line),),
+                (subject.removal(line),),
             )
         elif number < 0 or sets[number].version is None:
-            yield subject.value(
+            yield subject.remark_on_value(
                 line,
                 "Robot-version is ignored here: it must directly follow the User-agent lines",
                 "Move it directly below the User-agent lines",
@@ -316,21 +325,22 @@ def versions(subject: Subject) -> Iterator[Remark]:
 
 
 def _version(subject: Subject, line: Line, has_default: bool) -> Iterator[Remark]:
-    """Find what is wrong with the value of a Robot-version."""
-    shown = shortened(line.value)
+    shown = truncate(line.value)
     fix = "Write Robot-version: 2.0"
     skipped = "crawlers that read Robot-version skip these rules"
     if has_default:
         skipped += " and obey the * group"
     version = _ROBOT_VERSION.fullmatch(line.value)
     if not line.value:
-        yield subject.whole(line, "Robot-version has no value", fix)
+        yield subject.remark_on_line(line, "Robot-version has no value", fix)
     elif version is None:
-        yield subject.value(line, f'Invalid Robot-version "{shown}": it is ignored', fix)
+        yield subject.remark_on_value(line, f'Invalid Robot-version "{shown}": it is ignored', fix)
     elif version[1] not in ("1", "2"):
-        yield subject.value(line, f"Robot-version {shown} is not supported: {skipped}", fix)
+        yield subject.remark_on_value(
+            line, f"Robot-version {shown} is not supported: {skipped}", fix
+        )
     elif int(version[2][-1]) % 2:
-        yield subject.value(
+        yield subject.remark_on_value(
             line,
             f"Robot-version {shown} is experimental (odd minor version): {skipped}",
             fix,
@@ -338,14 +348,14 @@ def _version(subject: Subject, line: Line, has_default: bool) -> Iterator[Remark
 
 
 def cut_by_google(subject: Subject) -> Iterator[Remark]:
-    """Find names that Google's parser takes for those of others."""
-    names = {line.value.lower() for line in subject.of(Directive.USER_AGENT)}
-    for line in subject.of(Directive.USER_AGENT):
+    """Find names that Google's parser confuses with others."""
+    names = {line.value.lower() for line in subject.lines_of(Directive.USER_AGENT)}
+    for line in subject.lines_of(Directive.USER_AGENT):
         name, read = line.value, letters_of(line.value)
         if read and read != name and read.lower() in names and re.fullmatch(r"[\w.-]+", name):
             group = parse(f"User-agent: {name}\nDisallow: /", GOOGLE)
             if not group.allowed("/", read):
-                yield subject.value(
+                yield subject.remark_on_value(
                     line,
                     f"Google's parser reads {name} as {read}, which has a group of its own",
                     "do not rely on both being told apart",
@@ -353,10 +363,10 @@ def cut_by_google(subject: Subject) -> Iterator[Remark]:
 
 
 def no_groups(subject: Subject) -> Iterator[Remark]:
-    """Find files in which nothing is said to any robot."""
-    if not subject.groups and not any(line.directive in RULES for line in subject.said):
-        count = remark_count(len(subject.lines), "line")
-        yield subject.file(
+    """Find files without groups and rules."""
+    if not subject.groups and not any(line.directive in RULES for line in subject.directive_lines):
+        count = count_noun(len(subject.lines), "line")
+        yield subject.remark_on_file(
             f"the file ({count}) has no group: everything is allowed",
             "write User-agent: * and Disallow: to say so",
         )

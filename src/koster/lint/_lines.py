@@ -1,4 +1,4 @@
-"""Lines and keys: what is no line, and what is another key than it was meant to be."""
+"""Checks of lines and directives."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from ..model import Line
     from ._model import Edit, Remark, Subject
 
-_USUAL = {directive.spellings[0]: directive for directive in Directive}
-_BEGINS_WITH_KEY = re.compile(
+_DIRECTIVES = {directive.spellings[0]: directive for directive in Directive}
+_DIRECTIVE_WITHOUT_COLON = re.compile(
     r"\s*("
     + "|".join(
         sorted(
@@ -25,16 +25,15 @@ _BEGINS_WITH_KEY = re.compile(
     + r")(?=\s|\Z)",
     re.IGNORECASE,
 )
-#: Keys of which nothing is known but that they are meant: draft and vendor words, and the parts of
-#: other files. Sources stand with the documentation of the codes.
-_OBEYED_BY_NOBODY = {
+#: Messages for directives that no crawler obeys. Sources are in the documentation of the codes.
+_OBSOLETE = {
     "noindex": "no robot obeys Noindex since September 2019; Google reads a noindex in the page or its headers",
     "nofollow": "no robot obeys Nofollow here; it belongs into the page or its headers",
     "noarchive": "no robot obeys Noarchive here; it belongs into the page or its headers",
     "nosnippet": "no robot obeys Nosnippet here; it belongs into the page or its headers",
     "disallowaitraining": "no robot obeys DisallowAITraining as it is meant; name the robots, or say Content-Signal: ai-train=no",
 }
-_IGNORED = {
+_PARTLY_IGNORED = {
     "host": "no robot reads Host since Yandex stopped in March 2018; redirect to the name that is meant",
     "domain": "no robot reads Domain",
     "revisit-after": "no robot reads Revisit-after",
@@ -47,55 +46,54 @@ _IGNORED = {
 
 
 def no_colon(subject: Subject) -> Iterator[Remark]:
-    """Find keys that stand before white space in place of a colon."""
+    """Find known directives followed by white space instead of a colon."""
     for line in subject.lines:
-        if line.directive is None or ":" in line.text[: subject.value_at(line)]:
+        if line.directive is None or ":" in line.text[: subject.value_start(line)]:
             continue
         at = line.text.find(line.key)
         if at >= 0 and line.value:
-            gap = subject.value_at(line) - at - len(line.key)
+            gap = subject.value_start(line) - at - len(line.key)
             edit = subject.edit(line, at + len(line.key), gap, ": ")
-            yield subject.part(
+            yield subject.remark_on_part(
                 line,
                 at,
                 len(line.key),
                 f"a colon is missing after {line.key}; Google and koster read the line all the same, other robots may pass over it",
-                f"write {line.key}: {_meant(line)}",
+                f"write {line.key}: {_intended_value(line)}",
                 (edit,),
             )
 
 
-def _meant(line: Line) -> str:
-    """Return the value that is probably meant."""
+def _intended_value(line: Line) -> str:
     is_all = line.directive in RULES and line.value.lower() in ("all", "everything", "any")
     return "/" if is_all else line.value
 
 
-def no_line(subject: Subject) -> Iterator[Remark]:
-    """Find lines that are neither a key with a value nor a comment."""
+def malformed(subject: Subject) -> Iterator[Remark]:
+    """Find lines that are neither a directive nor a comment."""
     for line in subject.lines:
         if line.kind is not LineKind.MALFORMED or line.text.lstrip("\ufeff \t").startswith("<"):
             continue
         text = line.text.partition("#")[0]
-        match = _BEGINS_WITH_KEY.match(text)
+        match = _DIRECTIVE_WITHOUT_COLON.match(text)
         value = text[match.end() :].strip() if match else ""
         if match and value:
             edit = subject.edit(line, match.end(1), 0, ":")
-            yield subject.whole(
+            yield subject.remark_on_line(
                 line,
                 f"a colon is missing after {match[1]}, and robots pass over the line",
                 f"write {match[1]}: {value}",
                 (edit,),
             )
         elif match:
-            yield subject.whole(
+            yield subject.remark_on_line(
                 line,
                 f"{match[1]} has no colon and no value, and robots pass over the line",
                 f"write {match[1]}: and its value",
             )
         else:
             edit = subject.edit(line, len(line.text) - len(line.text.lstrip()), 0, "# ")
-            yield subject.whole(
+            yield subject.remark_on_line(
                 line,
                 "this is neither a key with a value nor a comment; robots pass over it",
                 "write a # before it if it is a remark",
@@ -104,13 +102,13 @@ def no_line(subject: Subject) -> Iterator[Remark]:
 
 
 def misspelt(subject: Subject) -> Iterator[Remark]:
-    """Find spellings that are read as a key, but are not its name."""
-    for line in subject.said:
+    """Find misspelt directives that Google and koster accept."""
+    for line in subject.directive_lines:
         directive = line.directive
         if directive is not None and line.key.lower() not in (directive.spellings[0], ""):
             at = line.text.find(line.key)
             edit = subject.edit(line, at, len(line.key), str(directive))
-            yield subject.key(
+            yield subject.remark_on_key(
                 line,
                 f"{line.key} is a misspelling that Google and koster read as {directive}, and other robots may not",
                 f"write {directive}",
@@ -119,67 +117,67 @@ def misspelt(subject: Subject) -> Iterator[Remark]:
 
 
 def typo(subject: Subject) -> Iterator[Remark]:
-    """Find unknown keys that are nearly known ones."""
+    """Find unknown directives that are probably typos."""
     for line in _unknown(subject):
-        intended = _intended(line.key)
-        if intended:
+        directive_name = _intended_directive(line.key)
+        if directive_name:
             at = line.text.find(line.key)
-            edit = subject.edit(line, at, len(line.key), intended)
-            yield subject.key(
+            edit = subject.edit(line, at, len(line.key), directive_name)
+            yield subject.remark_on_key(
                 line,
-                f"{_shown(line.key)} is no key; robots pass over the line",
-                f"{intended} is probably meant",
+                f"{_truncate_key(line.key)} is no key; robots pass over the line",
+                f"{directive_name} is probably meant",
                 (edit,),
             )
 
 
 def unknown(subject: Subject) -> Iterator[Remark]:
-    """Find unknown keys that are nothing else, each once."""
-    told = set()
+    """Find other unknown directives, each once."""
+    reported = set()
     for line in _unknown(subject):
         key = line.key.lower()
-        is_known = key in _IGNORED or key in _OBEYED_BY_NOBODY
-        if key not in told and not is_known and not _intended(line.key):
-            told.add(key)
-            yield subject.key(
+        is_known = key in _PARTLY_IGNORED or key in _OBSOLETE
+        if key not in reported and not is_known and not _intended_directive(line.key):
+            reported.add(key)
+            yield subject.remark_on_key(
                 line,
-                f"{_shown(line.key)} is no key that any standard knows; robots pass over the line",
+                f"{_truncate_key(line.key)} is no key that any standard knows; robots pass over the line",
                 "write Sitemap: before it if it is one"
                 if key in ("http", "https")
                 else "write a # before it if it is a remark",
             )
 
 
-def ignored(subject: Subject) -> Iterator[Remark]:
-    """Find keys that some robots ignore, each once."""
-    return _each_once(subject, _IGNORED)
+def partly_ignored(subject: Subject) -> Iterator[Remark]:
+    """Find directives that some crawlers ignore, each once."""
+    return _once_per_directive(subject, _PARTLY_IGNORED)
 
 
-def obeyed_by_nobody(subject: Subject) -> Iterator[Remark]:
-    """Find keys that all robots ignore, each once."""
-    return _each_once(subject, _OBEYED_BY_NOBODY)
+def obsolete(subject: Subject) -> Iterator[Remark]:
+    """Find directives that all crawlers ignore, each once."""
+    return _once_per_directive(subject, _OBSOLETE)
 
 
-def _each_once(subject: Subject, said: Mapping[str, str]) -> Iterator[Remark]:
-    told = set()
+def _once_per_directive(subject: Subject, messages: Mapping[str, str]) -> Iterator[Remark]:
+    reported = set()
     for line in subject.lines:
         key = line.directive.spellings[0] if line.directive else line.key.lower()
-        if key in said and key not in told:
-            told.add(key)
-            yield subject.key(line, said[key])
+        if key in messages and key not in reported:
+            reported.add(key)
+            yield subject.remark_on_key(line, messages[key])
 
 
 def read_by_google(subject: Subject) -> Iterator[Remark]:
-    """Find unknown keys that begin like known ones: Google's parser looks no further."""
-    for number, directive in subject.only_for_google.items():
+    """Find unknown directives that only Google's parser reads, because it compares prefixes."""
+    for number, directive in subject.read_only_by_google.items():
         line = subject.lines[number - 1]
-        intended = _intended(line.key)
+        directive_name = _intended_directive(line.key)
         edits: tuple[Edit, ...] = ()
-        if intended == str(directive):
-            edits = (subject.edit(line, line.text.find(line.key), len(line.key), intended),)
-        yield subject.key(
+        if directive_name == str(directive):
+            edits = (subject.edit(line, line.text.find(line.key), len(line.key), directive_name),)
+        yield subject.remark_on_key(
             line,
-            f"Google's parser reads {_shown(line.key)} as {directive}, and others pass over the line",
+            f"Google's parser reads {_truncate_key(line.key)} as {directive}, and others pass over the line",
             f"write {directive} if that is meant, else begin the key with another word",
             edits,
         )
@@ -190,52 +188,53 @@ def _unknown(subject: Subject) -> Iterator[Line]:
         line
         for line in subject.lines
         if line.kind is LineKind.UNKNOWN
-        and line.number not in subject.only_for_google
+        and line.number not in subject.read_only_by_google
         and not line.text.lstrip().startswith("<")
     )
 
 
-def _shown(key: str) -> str:
+def _truncate_key(key: str) -> str:
     return key if len(key) <= 40 else key[:39] + "…"
 
 
-def _intended(key: str) -> str | None:
-    """Return the key that is probably meant by one that is none."""
+def _intended_directive(key: str) -> str | None:
     lower = key.lower().strip(" -_*")
-    if lower in _IGNORED or lower in _OBEYED_BY_NOBODY or len(key) > 40 or not lower.isascii():
+    if lower in _PARTLY_IGNORED or lower in _OBSOLETE or len(key) > 40 or not lower.isascii():
         return None
     squeezed = re.sub(r"[^a-z]", "", lower)
-    for usual, directive in _USUAL.items():
-        if re.sub(r"[^a-z]", "", usual) == squeezed:
+    for spelling, directive in _DIRECTIVES.items():
+        if re.sub(r"[^a-z]", "", spelling) == squeezed:
             return str(directive)
-    near = difflib.get_close_matches(lower, _USUAL, 1, 0.8)
-    return str(_USUAL[near[0]]) if near and abs(len(near[0]) - len(lower)) <= 2 else None
+    matches = difflib.get_close_matches(lower, _DIRECTIVES, 1, 0.8)
+    return (
+        str(_DIRECTIVES[matches[0]]) if matches and abs(len(matches[0]) - len(lower)) <= 2 else None
+    )
 
 
 def glued_comment(subject: Subject) -> Iterator[Remark]:
-    """Find values that go over into a comment without a space."""
-    for line in subject.said:
+    """Find comments without a space before them."""
+    for line in subject.directive_lines:
         if line.comment is None or not line.value:
             continue
-        at = subject.comment_at(line)
+        at = subject.comment_start(line)
         if at > 0 and not line.text[at - 1].isspace():
             written = line.text[at:].split()[0] if line.text[at:].split() else "#"
             if line.value.startswith("/") and re.fullmatch(r"#[!/\w.=&-]+", line.text[at:].strip()):
                 continue
-            yield subject.part(
+            yield subject.remark_on_part(
                 line,
                 at,
                 len(written),
-                f"# begins a comment even in the middle of a word: the value is {_shown(line.value)}",
+                f"# begins a comment even in the middle of a word: the value is {_truncate_key(line.value)}",
                 "write a space before the comment, or %23 for a literal #",
                 (subject.edit(line, at, 0, " "),),
             )
 
 
 def fragment(subject: Subject) -> Iterator[Remark]:
-    """Find paths with what looks like a fragment."""
+    """Find paths with a comment that looks like a fragment."""
     for line in subject.rules:
-        at = subject.comment_at(line)
+        at = subject.comment_start(line)
         if (
             line.comment is None
             or at < 1
@@ -244,10 +243,10 @@ def fragment(subject: Subject) -> Iterator[Remark]:
         ):
             continue
         if re.fullmatch(r"#[!/\w.=&-]+", line.text[at:].strip()):
-            yield subject.part(
+            yield subject.remark_on_part(
                 line,
                 at,
                 len(line.text.rstrip()) - at,
-                f"a fragment is never sent to a server, and # begins a comment here: the rule is {_shown(line.value)}",
+                f"a fragment is never sent to a server, and # begins a comment here: the rule is {_truncate_key(line.value)}",
                 f"write {line.value}, or %23 for a literal #",
             )

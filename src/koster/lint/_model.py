@@ -1,4 +1,4 @@
-"""Findings, and what they are found in."""
+"""Findings, checks, and the file to check."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .._charsets import marked_charset
+from .._charsets import bom_charset
 from ..analysis import Budget, WholeFile, likely_urls
 from ..dialects import GOOGLE, RFC9309
 from ..model import RULES, SPACE, Directive, LineKind
@@ -31,24 +31,26 @@ _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
 
 
 def is_page(body: bytes) -> bool:
-    """Tell whether bytes are a page of HTML."""
+    """Return whether bytes are an HTML page."""
     return _HTML.match(body.lstrip(b"\xef\xbb\xbf \t\r\n\v\f")[:16]) is not None
 
 
 def wide_charset(body: bytes) -> str | None:
-    """Return which charset of two or four bytes a character a file is in, or None."""
-    marked = marked_charset(body)
+    """Return the charset of a file in UTF-16 or UTF-32, or None."""
+    marked = bom_charset(body)
     if marked:
         return marked.upper()
     begin = body[:200]
-    # Of ASCII's characters one half, or three quarters, is zero.
+    # ASCII text in these charsets has zeros in one half or three quarters of its bytes.
     halves = sorted(begin[start::2].count(0) for start in (0, 1))
-    is_wide = len(begin) > 3 and halves[1] * 5 >= len(begin) * 2 and halves[0] * 3 <= len(begin)
-    return "UTF-16 or UTF-32" if is_wide else None
+    has_zero_pattern = (
+        len(begin) > 3 and halves[1] * 5 >= len(begin) * 2 and halves[0] * 3 <= len(begin)
+    )
+    return "UTF-16 or UTF-32" if has_zero_pattern else None
 
 
 def is_binary(body: bytes) -> bool:
-    """Tell whether bytes are no text at all: compressed, a picture, a program."""
+    """Return whether bytes are binary: compressed, an image, or a program."""
     begin = body[:200]
     return body.startswith(_MAGIC) or (
         begin.count(0) * 10 >= len(begin) > 0 and not wide_charset(body)
@@ -56,17 +58,17 @@ def is_binary(body: bytes) -> bool:
 
 
 class Severity(enum.StrEnum):
-    """How bad a finding is. Notes are remarks: a file that has no others is clean."""
+    """The severity of a finding. A file with only notes counts as clean."""
 
     ERROR = "error"
-    """Something that was meant does not hold."""
+    """Something has no effect, or another one than intended."""
     WARNING = "warning"
-    """Something probably does not do what was meant, or not everywhere."""
+    """Something probably does not work as intended, or not for all crawlers."""
     NOTE = "note"
 
 
 class Family(enum.StrEnum):
-    """What a finding is about; the first letter of its code."""
+    """The topic of a finding, from the first letter of its code."""
 
     BYTES = "bytes and encoding"
     LINES = "lines and keys"
@@ -81,7 +83,7 @@ class Family(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Bytes of the file that are to be others: ``start`` to ``end``, counted from 0."""
+    """A replacement of the bytes ``start`` to ``end`` of a file, counted from 0."""
 
     start: int
     end: int
@@ -90,10 +92,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that a file's author should know.
+    """A finding for a file's author.
 
-    Lines and columns count from 1; columns count characters, ``end_column`` is behind the last.
-    ``suggestion`` says what to do, ``edits`` do it; ``url`` proves it where that can be.
+    Lines and columns count from 1; columns count characters, ``end_column`` is exclusive.
+    ``suggestion`` says what to do, ``edits`` do it; ``url`` is an example, if there is one.
     """
 
     code: str
@@ -109,10 +111,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A thing to be found: one entry of the table.
+    """A check: an entry of the table.
 
-    ``title`` says in a sentence what is wrong, ``why`` what comes of it and what to do, ``source``
-    where that stands. ``find`` goes through what it finds, as `Remark`.
+    ``title`` says what is wrong, ``why`` the consequences and what to do, ``source`` is the
+    reference. ``find`` yields a `Remark` for each case.
     """
 
     code: str
@@ -125,11 +127,11 @@ class Check:
 
     @property
     def family(self) -> Family:
-        """What it is about."""
+        """Its topic."""
         return FAMILIES[self.code[0]]
 
 
-#: The letter that the codes of a family begin with.
+#: Families by the first letter of their codes.
 FAMILIES = {
     "B": Family.BYTES,
     "L": Family.LINES,
@@ -145,7 +147,7 @@ FAMILIES = {
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a check finds, before it has a code: a place and a sentence."""
+    """A result of a check: a finding without code and severity."""
 
     line: int
     start: int
@@ -158,7 +160,7 @@ class Remark:
 
 @dataclass(slots=True)
 class GroupLines:
-    """The lines of a group: its agents, then all the others."""
+    """The lines of a group: User-agent lines, and all others."""
 
     agents: list[Line]
     others: list[Line] = field(default_factory=list)
@@ -169,15 +171,15 @@ class GroupLines:
         return [line for line in self.others if line.directive in RULES]
 
 
-#: Rule sets that are looked at: no file that anyone means has as many.
-_MOST_SETS = 2_000
+#: Maximum number of rule sets to analyze; legitimate files have fewer.
+_MAX_RULE_SETS = 2_000
 
 
 class Subject:
-    """A file that is looked at, and what several checks want to know of it.
+    """A file to check, with results shared by several checks.
 
-    ``is_cut``: the file is longer than what was fetched of it; ``charset``: that was in another one
-    than UTF-8. ``dialects`` are those that are compared with the file's own.
+    ``is_cut``: the file is truncated; ``charset``: its original charset, if not UTF-8; ``dialects``:
+    the dialects to compare with the file's own.
     """
 
     def __init__(
@@ -195,7 +197,7 @@ class Subject:
         self.is_cut = is_cut
         self.charset = charset
         self.budget = Budget(states=500, total=6_000, compared=100_000)
-        #: What only remarks come of may not use up what errors need.
+        #: A separate budget, so that notes do not use up the budget for errors.
         self.idle_budget = Budget(states=200, total=3_000, compared=50_000)
 
     @cached_property
@@ -205,44 +207,44 @@ class Subject:
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether the file is one that robots can read: no page, no UTF-16, no picture."""
+        """Whether crawlers can read the file: it is not HTML, UTF-16, UTF-32 or binary."""
         return not (is_page(self.body) or wide_charset(self.body) or is_binary(self.body))
 
     @cached_property
-    def said(self) -> list[Line]:
-        """The lines that have a known key."""
+    def directive_lines(self) -> list[Line]:
+        """The lines with a known directive."""
         return [line for line in self.lines if line.directive is not None]
 
     @cached_property
-    def only_for_google(self) -> dict[int, Directive]:
-        """What Google's parser reads in lines whose key is unknown, by the number of the line."""
+    def read_only_by_google(self) -> dict[int, Directive]:
+        """The directives that only Google's parser recognizes, by line number."""
         found = {}
         read_as: dict[str, Directive | None] = {}
         for line in self.lines:
             if line.kind is LineKind.UNKNOWN:
                 if line.key not in read_as:
                     read_as[line.key] = parse(f"{line.key}: x", GOOGLE).lines[0].directive
-                read = read_as[line.key]
-                if read is not None:
-                    found[line.number] = read
+                google_directive = read_as[line.key]
+                if google_directive is not None:
+                    found[line.number] = google_directive
         return found
 
     @cached_property
-    def starts(self) -> list[int]:
+    def line_starts(self) -> list[int]:
         """Where each line begins, in bytes."""
         return [0, *[match.end() for match in _LINE_ENDS.finditer(self.robots.body)]]
 
-    def of(self, *directives: Directive) -> Iterator[Line]:
-        """Go through the lines of some directives."""
-        return (line for line in self.said if line.directive in directives)
+    def lines_of(self, *directives: Directive) -> Iterator[Line]:
+        """Return the lines of some directives."""
+        return (line for line in self.directive_lines if line.directive in directives)
 
     @cached_property
     def rules(self) -> list[Line]:
         """The Allow and Disallow lines."""
-        return list(self.of(*RULES))
+        return list(self.lines_of(*RULES))
 
     @cached_property
-    def grouped(self) -> tuple[list[Line], list[GroupLines]]:
+    def lines_by_group(self) -> tuple[list[Line], list[GroupLines]]:
         """The directives outside any group, and the groups."""
         outside, inside = file_of(self.robots).lines_by_group()
         return self._directives(outside), [
@@ -260,28 +262,28 @@ class Subject:
     @property
     def groups(self) -> list[GroupLines]:
         """The groups."""
-        return self.grouped[1]
+        return self.lines_by_group[1]
 
     def share_a_group(self, line: int, other: int) -> bool:
-        """Tell whether two lines stand in the same group."""
+        """Return whether two lines are in the same group."""
         return any({line, other} <= {each.number for each in group.others} for group in self.groups)
 
     @cached_property
-    def all_sets(self) -> WholeFile:
-        """What all rule sets of the file come to."""
-        return WholeFile(self.robots, self.dialects, self.budget, self.idle_budget, _MOST_SETS)
+    def analysis(self) -> WholeFile:
+        """The analysis of all rule sets of the file."""
+        return WholeFile(self.robots, self.dialects, self.budget, self.idle_budget, _MAX_RULE_SETS)
 
     @property
     def sets(self) -> list[tuple[str, Rules]]:
-        """The rule sets that robots may have, each with a robot that has it; everybody's first."""
-        return self.all_sets.sets
+        """The rule sets of the file, each with an agent; that of ``*`` comes first."""
+        return self.analysis.sets
 
     @cached_property
-    def likely(self) -> dict[int, str]:
-        """For the line of each rule for everybody a URL that it decides."""
+    def likely_urls(self) -> dict[int, str]:
+        """A URL for each rule of ``*`` that decides one, by line."""
         return likely_urls(self.robots.rules_for("*"))
 
-    def value(
+    def remark_on_value(
         self,
         line: Line,
         message: str,
@@ -290,11 +292,11 @@ class Subject:
         url: str | None = None,
     ) -> Remark:
         """Remark on the value of a line, or on all of it if it has none."""
-        start = self.value_at(line)
+        start = self.value_start(line)
         size = len(line.value) or len(line.text.rstrip()) - start
         return Remark(line.number, start, start + size, message, suggestion, edits, url)
 
-    def part(
+    def remark_on_part(
         self,
         line: Line,
         at: int,
@@ -307,7 +309,7 @@ class Subject:
         """Remark on a part of a line, by characters from its start."""
         return Remark(line.number, at, at + size, message, suggestion, edits, url)
 
-    def key(
+    def remark_on_key(
         self,
         line: Line,
         message: str,
@@ -317,9 +319,9 @@ class Subject:
     ) -> Remark:
         """Remark on the key of a line."""
         at = max(line.text.find(line.key), 0)
-        return self.part(line, at, len(line.key), message, suggestion, edits, url)
+        return self.remark_on_part(line, at, len(line.key), message, suggestion, edits, url)
 
-    def whole(
+    def remark_on_line(
         self,
         line: Line,
         message: str,
@@ -330,9 +332,9 @@ class Subject:
         """Remark on a line."""
         text = line.text.strip()
         at = line.text.find(text)
-        return self.part(line, at, len(text), message, suggestion, edits, url)
+        return self.remark_on_part(line, at, len(text), message, suggestion, edits, url)
 
-    def rule(
+    def remark_on_rule(
         self,
         rule: Rule,
         message: str,
@@ -341,9 +343,9 @@ class Subject:
         url: str | None = None,
     ) -> Remark:
         """Remark on the value of a rule's line."""
-        return self.value(self.lines[rule.line - 1], message, suggestion, edits, url)
+        return self.remark_on_value(self.lines[rule.line - 1], message, suggestion, edits, url)
 
-    def file(
+    def remark_on_file(
         self,
         message: str,
         suggestion: str = "",
@@ -353,46 +355,48 @@ class Subject:
         """Remark on the file."""
         return Remark(1, 0, 0, message, suggestion, edits, url)
 
-    def comment_at(self, line: Line) -> int:
-        """Return the characters before the # of a line's comment, or -1: dialects differ on it."""
+    def comment_start(self, line: Line) -> int:
+        """Return the column of the # of a line's comment, from 0; -1 if dialects differ on it."""
         at = line.text.find("#") if line.comment is not None else -1
         while at >= 0 and line.text[at + 1 :].strip(SPACE) != line.comment:
             at = line.text.find("#", at + 1)
         return at
 
-    def value_at(self, line: Line) -> int:
-        """Return the characters before the value of a line."""
+    def value_start(self, line: Line) -> int:
+        """Return the column of a line's value, from 0."""
         raw = line.text.encode("utf-8", "surrogateescape")[: line.column - 1]
         return len(raw.decode("utf-8", "surrogateescape"))
 
     def edit(self, line: Line, at: int, size: int, text: str) -> Edit:
         """Return the edit that replaces characters of a line."""
-        start = self.starts[line.number - 1]
+        start = self.line_starts[line.number - 1]
         before = len(line.text[:at].encode("utf-8", "surrogateescape"))
-        gone = len(line.text[at : at + size].encode("utf-8", "surrogateescape"))
-        return Edit(start + before, start + before + gone, text.encode("utf-8", "surrogateescape"))
+        replaced = len(line.text[at : at + size].encode("utf-8", "surrogateescape"))
+        return Edit(
+            start + before, start + before + replaced, text.encode("utf-8", "surrogateescape")
+        )
 
     def edit_value(self, line: Line, text: str) -> Edit:
-        """Return the edit that gives a line another value."""
-        return self.edit(line, self.value_at(line), len(line.value), text)
+        """Return the edit that replaces a line's value."""
+        return self.edit(line, self.value_start(line), len(line.value), text)
 
-    def edit_away(self, line: Line) -> Edit:
+    def removal(self, line: Line) -> Edit:
         """Return the edit that removes a line."""
-        start = self.starts[line.number - 1]
-        is_last = line.number >= len(self.starts)
-        end = len(self.robots.body) if is_last else self.starts[line.number]
+        start = self.line_starts[line.number - 1]
+        is_last = line.number >= len(self.line_starts)
+        end = len(self.robots.body) if is_last else self.line_starts[line.number]
         return Edit(start, end, b"")
 
 
-def shortened(text: str) -> str:
-    """Return a value of a file as a message shows it."""
+def truncate(text: str) -> str:
+    """Truncate a value for a message."""
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def remark_count(count: int, what: str) -> str:
-    """Return a number of things in words.
+def count_noun(count: int, what: str) -> str:
+    """Return a count with its noun.
 
-    >>> remark_count(2, "rule")
+    >>> count_noun(2, "rule")
     '2 rules'
     """
     return f"{count:,} {what}{'s' * (count != 1)}"

@@ -1,4 +1,4 @@
-"""Patterns: what matches nothing, or something else than it looks."""
+"""Checks of patterns."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ _BARE_HOST = re.compile(
     r"(?:www\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|de|fr|uk|io|info|edu|gov|ru|it|nl|es|eu)(?=/|\Z)",
     re.IGNORECASE,
 )
-_GLUED = re.compile(r"\s(?:user-?agent|dis+allow|allow|sitemap|crawl-delay)\s*:", re.IGNORECASE)
+_SECOND_DIRECTIVE = re.compile(
+    r"\s(?:user-?agent|dis+allow|allow|sitemap|crawl-delay)\s*:", re.IGNORECASE
+)
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _REGEX = re.compile(
     r"\(\.\*|\.\*\)|\\[./dws?]|\(\?|\([^()|]*\|[^()]*\)|\[[^\[\]-]*-[^\[\]]*\]|\[\^|\A/?\^|\)\*"
 )
 
 
-#: Characters of a pattern that are looked at for a regular expression.
-_LOOKED_AT = 200
+#: Maximum characters of a pattern to search for a regular expression.
+_MAX_REGEX_SEARCH = 200
 
 
 def _patterns(subject: Subject) -> Iterator[tuple[Line, str]]:
@@ -37,7 +39,6 @@ def _patterns(subject: Subject) -> Iterator[tuple[Line, str]]:
 
 
 def _has_wildcards(subject: Subject) -> bool:
-    """Tell whether stars and dollar signs are special to the dialect."""
     return subject.robots.dialect.reading.patterns == Patterns.WILDCARDS
 
 
@@ -48,7 +49,7 @@ def host(subject: Subject) -> Iterator[Remark]:
         if match:
             path = pattern[len(match) :]
             path = path if path.startswith("/") else f"/{path}"
-            yield subject.value(
+            yield subject.remark_on_value(
                 line,
                 "a pattern begins with a path, not with a host: this matches nothing",
                 f"write {path}",
@@ -66,25 +67,24 @@ def no_slash(subject: Subject) -> Iterator[Remark]:
         if (
             pattern[0] not in "/*"
             and not _host(pattern)
-            and not (pattern == "$" or _is_html(pattern) or _is_of_a_shell(subject, pattern))
+            and not (pattern == "$" or _is_html(pattern) or _may_be_shell_pattern(subject, pattern))
         ):
-            yield subject.value(
+            yield subject.remark_on_value(
                 line,
                 "a path begins with a slash: this matches nothing",
-                f"write {_as_a_path(pattern)}",
+                f"write {_intended_path(pattern)}",
             )
 
 
-def _is_of_a_shell(subject: Subject, pattern: str) -> bool:
-    """Tell whether a pattern may match a slash with what it begins with, to some dialects."""
+def _may_be_shell_pattern(subject: Subject, pattern: str) -> bool:
+    """Return whether a shell pattern's first element may match a slash in the dialect."""
     return pattern[0] in "?[\\" and bool(subject.robots.dialect.versions)
 
 
-def _as_a_path(pattern: str) -> str:
-    """Return the path that is probably meant."""
+def _intended_path(pattern: str) -> str:
     if pattern.lower() in ("all", "everything", "any"):
         return "/ for the whole site"
-    # Parameters and endings stand behind some path.
+    # Query parameters and file extensions follow a path.
     return f"/*{pattern}" if re.match(r"[?&.]|\w+=", pattern) else f"/{pattern}"
 
 
@@ -93,14 +93,14 @@ def _is_html(pattern: str) -> bool:
 
 
 def dollar(subject: Subject) -> Iterator[Remark]:
-    """Find dollar signs that anchor nothing."""
+    """Find dollar signs that are not at the end."""
     if not _has_wildcards(subject):
         return
     for line, pattern in _patterns(subject):
         at = pattern.find("$")
         if 0 <= at < len(pattern) - 1:
-            place = subject.value_at(line) + at
-            yield subject.part(
+            place = subject.value_start(line) + at
+            yield subject.remark_on_part(
                 line,
                 place,
                 1,
@@ -110,16 +110,16 @@ def dollar(subject: Subject) -> Iterator[Remark]:
 
 
 def stars(subject: Subject) -> Iterator[Remark]:
-    """Find stars that say nothing: those at the end once a file, because there are many."""
+    """Find redundant stars; trailing ones once per file, because they are common."""
     if not _has_wildcards(subject):
         return
-    at_the_end = []
+    trailing = []
     for line, pattern in _patterns(subject):
         fixed = re.sub(r"\*\*+", "*", pattern)
         if fixed != pattern:
-            at = subject.value_at(line) + pattern.find("**")
+            at = subject.value_start(line) + pattern.find("**")
             size = len(re.findall(r"\*\*+", pattern)[0])
-            yield subject.part(
+            yield subject.remark_on_part(
                 line,
                 at,
                 size,
@@ -128,13 +128,13 @@ def stars(subject: Subject) -> Iterator[Remark]:
                 (subject.edit_value(line, fixed),),
             )
         elif re.fullmatch(r"/.*\*\$?", pattern):
-            at_the_end.append((line, re.sub(r"\*\$?\Z", "", pattern)))
-    if at_the_end:
-        line, shorter = at_the_end[0]
-        more = f" (here and on {len(at_the_end) - 1} more lines)" if len(at_the_end) > 1 else ""
-        edits = tuple(subject.edit_value(each, text) for each, text in at_the_end)
-        at = subject.value_at(line) + len(shorter)
-        yield subject.part(
+            trailing.append((line, re.sub(r"\*\$?\Z", "", pattern)))
+    if trailing:
+        line, shorter = trailing[0]
+        more = f" (here and on {len(trailing) - 1} more lines)" if len(trailing) > 1 else ""
+        edits = tuple(subject.edit_value(each, text) for each, text in trailing)
+        at = subject.value_start(line) + len(shorter)
+        yield subject.remark_on_part(
             line,
             at,
             len(line.value) - len(shorter),
@@ -147,11 +147,11 @@ def stars(subject: Subject) -> Iterator[Remark]:
 def spaces(subject: Subject) -> Iterator[Remark]:
     """Find spaces within patterns."""
     for line, pattern in _patterns(subject):
-        glued = _GLUED.search(pattern)
+        glued = _SECOND_DIRECTIVE.search(pattern)
         match = re.search(r"[ \t]", pattern)
         if glued:
-            at = subject.value_at(line) + glued.start()
-            yield subject.part(
+            at = subject.value_start(line) + glued.start()
+            yield subject.remark_on_part(
                 line,
                 at + 1,
                 len(pattern) - glued.start() - 1,
@@ -159,25 +159,25 @@ def spaces(subject: Subject) -> Iterator[Remark]:
                 "write it on a line of its own",
             )
         elif match:
-            at = subject.value_at(line) + match.start()
+            at = subject.value_start(line) + match.start()
             many = all(word.startswith("/") for word in pattern.split())
             suggestion = (
                 "write a line for each path"
                 if many
                 else f"write {pattern.replace(' ', '%20')} if that is meant"
             )
-            yield subject.part(
+            yield subject.remark_on_part(
                 line, at, 1, "paths have no spaces: this matches %20 alone", suggestion
             )
 
 
 def bad_escape(subject: Subject) -> Iterator[Remark]:
-    """Find percent signs that escape nothing."""
+    """Find invalid percent escapes."""
     for line, pattern in _patterns(subject):
         match = _BAD_ESCAPE.search(pattern)
         if match:
-            at = subject.value_at(line) + match.start()
-            yield subject.part(
+            at = subject.value_start(line) + match.start()
+            yield subject.remark_on_part(
                 line,
                 at,
                 1,
@@ -190,10 +190,10 @@ def bad_escape(subject: Subject) -> Iterator[Remark]:
 def regex(subject: Subject) -> Iterator[Remark]:
     """Find regular expressions."""
     for line, pattern in _patterns(subject):
-        match = _REGEX.search(pattern[:_LOOKED_AT])
+        match = _REGEX.search(pattern[:_MAX_REGEX_SEARCH])
         if match:
-            at = subject.value_at(line) + match.start()
-            yield subject.part(
+            at = subject.value_start(line) + match.start()
+            yield subject.remark_on_part(
                 line,
                 at,
                 len(match[0]),
@@ -203,16 +203,16 @@ def regex(subject: Subject) -> Iterator[Remark]:
 
 
 def query(subject: Subject) -> Iterator[Remark]:
-    """Find query parameters that are closed only where they come first."""
+    """Find query parameters that match only as the first one."""
     if not _has_wildcards(subject):
         return
     others = {other.value.lstrip("/").rstrip("*") for other in subject.rules}
-    for line in subject.of(Directive.DISALLOW):
+    for line in subject.lines_of(Directive.DISALLOW):
         match = re.fullmatch(r"/?\*\?(\w+)=\*?", line.value)
         if match:
             wider = {f"*{mark}{match[1]}=" for mark in ("&", "")}
             if not wider & others:
-                yield subject.value(
+                yield subject.remark_on_value(
                     line,
                     f"this matches {match[1]} as the first parameter alone",
                     f"add Disallow: /*&{match[1]}=",

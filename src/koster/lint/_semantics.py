@@ -1,4 +1,4 @@
-"""Semantics: what the rules come to, by `koster.analysis`."""
+"""Checks of the effect of rules, by `koster.analysis`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..analysis import Cause, Extent, classify, difference
 from ..model import Directive
-from ._model import remark_count, shortened
+from ._model import count_noun, truncate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,15 +16,14 @@ if TYPE_CHECKING:
     from ..robots import Rules
     from ._model import Remark, Subject
 
-#: Large search engines, which render pages to index them: they want what a page is made with.
-_RENDER = ("Googlebot", "bingbot")
+#: Large search engines that render pages, and so need their scripts and style sheets.
+_RENDERING_CRAWLERS = ("Googlebot", "bingbot")
 _RESOURCE = re.compile(r"\.(css|js)(?=[$*?]|\Z)", re.IGNORECASE)
 _FOLDER = re.compile(r"/(css|js|javascripts?|stylesheets?|assets|static)/?[*$]?\Z", re.IGNORECASE)
-#: So many rules about resources are looked at.
-_TRIED = 1_000
-#: What pages of widespread systems are made with: WordPress, Drupal, Next.js, Nuxt, Astro, Magento,
-#: and what bundlers write.
-_USUAL = (
+#: Maximum number of rules about resources to check.
+_MAX_RESOURCE_RULES = 1_000
+#: Resources of pages made with WordPress, Drupal, Next.js, Nuxt, Astro, Magento, and bundlers.
+_COMMON_RESOURCES = (
     "/wp-includes/js/jquery/jquery.min.js",
     "/wp-includes/css/dist/block-library/style.min.css",
     "/wp-content/themes/site/style.css",
@@ -40,43 +39,43 @@ _USUAL = (
     "/build/site.js",
     "/style.css?ver=6.8",
 )
-#: Allowing everything is a statement, not a rule that does not work.
+#: Allowing everything explicitly is legitimate.
 _EVERYTHING = re.compile(r"[/*]+\$?")
 _NOT = {True: "", False: " not"}
-#: So many coverers are named.
-_NAMED = 3
+#: Maximum number of rules listed in a message.
+_MAX_LISTED = 3
 
 
-def _same(rule: Rule, other: Rule) -> bool:
+def _same_path(rule: Rule, other: Rule) -> bool:
     return rule.pattern.rstrip("*") == other.pattern.rstrip("*")
 
 
 def covered(subject: Subject) -> Iterator[Remark]:
-    """Find rules in whose place others decide."""
-    for dead, name in subject.all_sets.surely_dead:
+    """Find rules that others override."""
+    for dead, name in subject.analysis.surely_dead:
         if dead.cause is Cause.COVERED and not any(
-            _same(dead.rule, each) for each in dead.covered_by
+            _same_path(dead.rule, each) for each in dead.covered_by
         ):
             who = "" if name == "*" else f" for {name}"
-            yield subject.rule(
+            yield subject.remark_on_rule(
                 dead.rule,
-                f"this rule decides nothing{who}: {_listed(dead.covered_by)} {'counts' if len(dead.covered_by) == 1 else 'count'} for more wherever it matches",
+                f"this rule decides nothing{who}: {_format_rules(dead.covered_by)} {'counts' if len(dead.covered_by) == 1 else 'count'} for more wherever it matches",
                 "remove it, or the other",
             )
 
 
-def _listed(rules: tuple[Rule, ...]) -> str:
-    told = [f"line {rule.line} ({shortened(str(rule))})" for rule in rules[:_NAMED]]
-    more = len(rules) - _NAMED
-    return ", ".join(told) + (f" and {remark_count(more, 'more rule')}" if more > 0 else "")
+def _format_rules(rules: tuple[Rule, ...]) -> str:
+    reported = [f"line {rule.line} ({truncate(str(rule))})" for rule in rules[:_MAX_LISTED]]
+    more = len(rules) - _MAX_LISTED
+    return ", ".join(reported) + (f" and {count_noun(more, 'more rule')}" if more > 0 else "")
 
 
 def contradicted(subject: Subject) -> Iterator[Remark]:
     """Find paths that are allowed and disallowed."""
-    for dead, _ in subject.all_sets.surely_dead:
-        others = [each for each in dead.covered_by if _same(dead.rule, each)]
+    for dead, _ in subject.analysis.surely_dead:
+        others = [each for each in dead.covered_by if _same_path(dead.rule, each)]
         if others and others[0].allow != dead.rule.allow:
-            yield subject.rule(
+            yield subject.remark_on_rule(
                 dead.rule,
                 f"line {others[0].line} says the opposite of the same path, and holds: {others[0]}",
                 "remove one of the two",
@@ -84,40 +83,40 @@ def contradicted(subject: Subject) -> Iterator[Remark]:
 
 
 def repeated(subject: Subject) -> Iterator[Remark]:
-    """Find rules that stand twice."""
-    for dead, _ in subject.all_sets.surely_dead:
-        others = [each for each in dead.covered_by if _same(dead.rule, each)]
+    """Find duplicate rules."""
+    for dead, _ in subject.analysis.surely_dead:
+        others = [each for each in dead.covered_by if _same_path(dead.rule, each)]
         if others and others[0].allow == dead.rule.allow:
             line = subject.lines[dead.rule.line - 1]
-            # To every dialect it is the same only where it is so to the letter, in one group.
+            # Only an identical rule in the same group is equivalent in every dialect.
             is_safe = others[0].pattern == dead.rule.pattern and subject.share_a_group(
                 dead.rule.line, others[0].line
             )
-            edits = (subject.edit_away(line),) if is_safe else ()
-            yield subject.rule(
+            edits = (subject.removal(line),) if is_safe else ()
+            yield subject.remark_on_rule(
                 dead.rule, f"line {others[0].line} says the same", "remove the line", edits
             )
 
 
-def said_already(subject: Subject) -> Iterator[Remark]:
-    """Find rules that decide what a wider one would decide alike."""
-    for idle in subject.all_sets.surely_idle:
+def redundant(subject: Subject) -> Iterator[Remark]:
+    """Find rules made redundant by a wider one."""
+    for idle in subject.analysis.surely_idle:
         if idle.instead is not None:
-            yield subject.rule(
+            yield subject.remark_on_rule(
                 idle.rule,
-                f"line {idle.instead.line} ({shortened(str(idle.instead))}) says so already: without this rule nothing changes",
+                f"line {idle.instead.line} ({truncate(str(idle.instead))}) says so already: without this rule nothing changes",
             )
 
 
-def nothing_to_allow(subject: Subject) -> Iterator[Remark]:
-    """Find Allow where nothing is disallowed."""
-    for idle in subject.all_sets.surely_idle:
+def needless_allow(subject: Subject) -> Iterator[Remark]:
+    """Find Allow rules without a Disallow that they make an exception to."""
+    for idle in subject.analysis.surely_idle:
         if (
             idle.instead is None
             and idle.rule.allow
             and not _EVERYTHING.fullmatch(idle.rule.pattern)
         ):
-            yield subject.rule(
+            yield subject.remark_on_rule(
                 idle.rule,
                 "nothing disallows what this allows: the rule changes nothing",
                 "disallow what it is to be an exception from, if a rule is missing",
@@ -126,40 +125,42 @@ def nothing_to_allow(subject: Subject) -> Iterator[Remark]:
 
 
 def no_path(subject: Subject) -> Iterator[Remark]:
-    """Find patterns that no path is like."""
-    for dead, _ in subject.all_sets.surely_dead:
+    """Find patterns that no path can match."""
+    for dead, _ in subject.analysis.surely_dead:
         if dead.cause is Cause.NO_PATH and dead.rule.pattern.startswith(("/", "*")):
-            yield subject.rule(dead.rule, "no URL has a path like this: the rule decides nothing")
+            yield subject.remark_on_rule(
+                dead.rule, "no URL has a path like this: the rule decides nothing"
+            )
 
 
-def itself(subject: Subject) -> Iterator[Remark]:
-    """Find rules about the file itself."""
-    for dead, _ in subject.all_sets.surely_dead:
+def robots_txt_rule(subject: Subject) -> Iterator[Remark]:
+    """Find rules that match only /robots.txt."""
+    for dead, _ in subject.analysis.surely_dead:
         if dead.cause is Cause.ROBOTS_TXT:
-            yield subject.rule(
+            yield subject.remark_on_rule(
                 dead.rule,
                 "/robots.txt itself may always be fetched: this rule decides nothing",
                 "remove it",
             )
 
 
-def all_closed(subject: Subject) -> Iterator[Remark]:
-    """Find that everybody may fetch nothing."""
+def all_blocked(subject: Subject) -> Iterator[Remark]:
+    """Find files that block the whole site for ``*``."""
     for name, rules in subject.sets:
         if not rules.is_named and name == "*" and rules.group_lines:
             found = classify(rules, subject.budget)
             rule = rules.decide("/").rule
             if found.extent is Extent.ALL and found.is_proved:
                 if rule is not None:
-                    yield subject.rule(
+                    yield subject.remark_on_rule(
                         rule,
                         "robots that no other group names may fetch nothing of this site",
                         "remove the rule if the site is to be found",
                     )
             elif rule is not None and rule.allow and rule.pattern.endswith("/$"):
                 rule = rules.decide("/any/page").rule
-                if rule is not None and not rule.allow and _all_are_pages(rules):
-                    yield subject.rule(
+                if rule is not None and not rule.allow and _allows_only_pages(rules):
+                    yield subject.remark_on_rule(
                         rule,
                         "robots that no other group names may fetch single pages, and nothing else of this site",
                         "remove the rule if the site is to be found",
@@ -167,18 +168,17 @@ def all_closed(subject: Subject) -> Iterator[Remark]:
                     )
 
 
-def _all_are_pages(rules: Rules) -> bool:
-    """Tell whether each path that is allowed is one."""
+def _allows_only_pages(rules: Rules) -> bool:
     allowed = [rule.pattern for group in rules.groups for rule in group.rules if rule.allow]
     return all(each.endswith("$") and "*" not in each for each in allowed)
 
 
-def not_for_the_named(subject: Subject) -> Iterator[Remark]:
-    """Find groups whose robots do not obey what everybody is told, once a group."""
+def star_rules_ignored(subject: Subject) -> Iterator[Remark]:
+    """Find groups that do not repeat a Disallow of ``*``, once per group."""
     everybody = subject.robots.rules_for("*")
-    told: set[int] = set()
+    reported: set[int] = set()
     for name, rules in subject.sets:
-        if not rules.is_named or not _has_part_closed(rules):
+        if not rules.is_named or not _is_partly_blocked(rules):
             continue
         lines = set(rules.group_lines)
         rule = next(
@@ -190,39 +190,44 @@ def not_for_the_named(subject: Subject) -> Iterator[Remark]:
             ),
             None,
         )
-        url = subject.likely.get(rule.line) if rule else None
-        if rule and url and not everybody.allowed(url) and rules.allowed(url) and not lines & told:
-            told |= lines
-            yield subject.value(
+        url = subject.likely_urls.get(rule.line) if rule else None
+        if (
+            rule
+            and url
+            and not everybody.allowed(url)
+            and rules.allowed(url)
+            and not lines & reported
+        ):
+            reported |= lines
+            yield subject.remark_on_value(
                 subject.lines[min(lines) - 1],
-                f"what everybody is told does not hold for {_quoted(name)}, which has a group of its own: it may fetch {shortened(url)} (line {rule.line})",
+                f"what everybody is told does not hold for {_quote(name)}, which has a group of its own: it may fetch {truncate(url)} (line {rule.line})",
                 "repeat in this group what is to hold here, too",
                 url=url,
             )
 
 
-def _has_part_closed(rules: Rules) -> bool:
-    """Tell whether a part of the site is closed, and not all or nothing."""
+def _is_partly_blocked(rules: Rules) -> bool:
     closed = [rule.pattern for group in rules.groups for rule in group.rules if not rule.allow]
     return any(each.strip("/*$") for each in closed) and rules.allowed("/")
 
 
-def _quoted(name: str) -> str:
-    """Return the name of a robot, in quotation marks where it is none that a robot has."""
+def _quote(name: str) -> str:
+    """Return a name, in quotation marks unless it is a plain token."""
     return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 
 
-def search_closed(subject: Subject) -> Iterator[Remark]:
-    """Find search robots that may fetch nothing, where others may."""
+def search_blocked(subject: Subject) -> Iterator[Remark]:
+    """Find search crawlers that are blocked, while ``*`` is not."""
     everybody = subject.robots.rules_for("*")
     if classify(everybody, subject.budget).extent is Extent.ALL:
         return
-    for name in _RENDER:
+    for name in _RENDERING_CRAWLERS:
         rules = subject.robots.rules_for(name)
         if rules.is_named and classify(rules, subject.budget).extent is Extent.ALL:
             rule = rules.decide("/").rule
             if rule is not None:
-                yield subject.rule(
+                yield subject.remark_on_rule(
                     rule,
                     f"{name} may fetch nothing of this site, while robots without a name may",
                     "remove the rule if the site is to be found",
@@ -230,37 +235,37 @@ def search_closed(subject: Subject) -> Iterator[Remark]:
 
 
 def resources(subject: Subject) -> Iterator[Remark]:
-    """Find style sheets and scripts that search robots may not fetch."""
-    told = set()
-    tried = 0
-    for name in _RENDER:
+    """Find style sheets and scripts that are blocked for search crawlers."""
+    reported = set()
+    resource_count = 0
+    for name in _RENDERING_CRAWLERS:
         rules = subject.robots.rules_for(name)
         for group in rules.groups:
             for rule in group.rules:
-                url = None if rule.allow or rule.line in told else _resource(rule.pattern)
-                tried += url is not None
-                if url and tried <= _TRIED:
+                url = None if rule.allow or rule.line in reported else _resource_url(rule.pattern)
+                resource_count += url is not None
+                if url and resource_count <= _MAX_RESOURCE_RULES:
                     decision = rules.decide(url)
                     if decision.rule == rule and not decision.allowed:
-                        told.add(rule.line)
-                        yield _closed(subject, rule, name, url)
-        for url in _USUAL:
+                        reported.add(rule.line)
+                        yield _blocked_resource(subject, rule, name, url)
+        for url in _COMMON_RESOURCES:
             decision = rules.decide(url)
             by = decision.rule
-            if by and not decision.allowed and by.line not in told and _is_about(by, url):
-                told.add(by.line)
-                yield _closed(subject, by, name, url)
+            if by and not decision.allowed and by.line not in reported and _is_about(by, url):
+                reported.add(by.line)
+                yield _blocked_resource(subject, by, name, url)
 
 
 def _is_about(rule: Rule, url: str) -> bool:
-    """Tell whether a rule names the folder of a resource, and not just all or the like."""
+    """Return whether a rule's pattern names the folder of a resource."""
     folders = re.findall(r"[a-z_]{4,}", url.rpartition("/")[0]) or ["?ver="]
     return any(folder in rule.pattern for folder in folders)
 
 
-def _closed(subject: Subject, rule: Rule, name: str, url: str) -> Remark:
+def _blocked_resource(subject: Subject, rule: Rule, name: str, url: str) -> Remark:
     kind = "scripts" if ".js" in url else "style sheets"
-    return subject.rule(
+    return subject.remark_on_rule(
         rule,
         f"{name} renders pages before it indexes them, and may not fetch {kind} such as {url}",
         "allow what pages are made with",
@@ -268,8 +273,8 @@ def _closed(subject: Subject, rule: Rule, name: str, url: str) -> Remark:
     )
 
 
-def _resource(pattern: str) -> str | None:
-    """Return a style sheet or script that a pattern matches, if it is about those."""
+def _resource_url(pattern: str) -> str | None:
+    """Return an example resource that a pattern matches, if it is about resources."""
     if _RESOURCE.search(pattern):
         path = pattern.rstrip("*$").replace("*", "x")
         return path if path.startswith("/") else f"/{path}"
@@ -286,48 +291,50 @@ def _resource(pattern: str) -> str | None:
 
 
 def dialects(subject: Subject) -> Iterator[Remark]:
-    """Find what the dialects that are to be compared read otherwise, once for each pair of rules."""
+    """Find URLs that other dialects decide differently, once per rule."""
     own = subject.robots.dialect
     for dialect in subject.dialects:
         if dialect == own:
             continue
-        other = subject.all_sets.read_by(dialect)
-        told: set[int] = set()
+        other = subject.analysis.read_by(dialect)
+        reported: set[int] = set()
         for name, rules in subject.sets:
             theirs = other.rules_for(name)
             if not rules.group_lines and not theirs.group_lines:
                 continue
             found = difference(rules, theirs, subject.budget).found
-            # One for a line, and one for whatever no line of this set has to do with.
+            # Report each line once, and differences without a rule once.
             for each in found:
                 rule = each.before.rule or each.after.rule
                 line = rule.line if rule else 0
-                if rule is None or line in told:
+                if rule is None or line in reported:
                     continue
-                told.add(line)
-                who = "a robot without a group" if name == "*" else _quoted(name)
+                reported.add(line)
+                who = "a robot without a group" if name == "*" else _quote(name)
                 here, there = each.before, each.after
-                first = f"{who} may{_NOT[here.allowed]} fetch {each.url} by {own} ({_by(here)})"
-                then = f"may{_NOT[there.allowed]} by {dialect} ({_by(there)})"
-                yield subject.rule(rule, f"{first}, and {then}", url=each.url)
+                first = (
+                    f"{who} may{_NOT[here.allowed]} fetch {each.url} by {own} ({_decider(here)})"
+                )
+                then = f"may{_NOT[there.allowed]} by {dialect} ({_decider(there)})"
+                yield subject.remark_on_rule(rule, f"{first}, and {then}", url=each.url)
                 if rules.is_named != theirs.is_named:
                     break
 
 
-def _by(decision: Decision) -> str:
+def _decider(decision: Decision) -> str:
     return f"line {decision.rule.line}" if decision.rule else str(decision.reason)
 
 
-def sitemap_closed(subject: Subject) -> Iterator[Remark]:
-    """Find sitemaps that nobody may fetch."""
+def sitemap_blocked(subject: Subject) -> Iterator[Remark]:
+    """Find sitemaps that are blocked."""
     rules = subject.robots.rules_for("*")
-    for line in subject.of(Directive.SITEMAP):
+    for line in subject.lines_of(Directive.SITEMAP):
         if line.value.lower().startswith(("http://", "https://")):
             if rules.allowed(line.value) or subject.robots.allowed(line.value, "Googlebot"):
                 continue
             decision = rules.decide(line.value)
             if decision.rule is not None:
-                yield subject.value(
+                yield subject.remark_on_value(
                     line,
                     f"the rules of line {decision.rule.line} ({decision.rule}) keep robots from fetching this sitemap, if it is on this site",
                     "allow its path",

@@ -1,4 +1,4 @@
-r"""CSV that is safe to open in a spreadsheet: cells may come from files and agents of strangers.
+r"""CSV that is safe to open in a spreadsheet: cells may contain untrusted text.
 
 A spreadsheet runs a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end as a
 formula. Such text gets a leading single quote, and all text is quoted, as OWASP recommends
@@ -13,14 +13,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: How formulas begin: also in the full-width forms, which spreadsheets take for the others.
+#: The first characters of formulas; spreadsheets also accept the full-width forms.
 _FORMULA = (*"=+-@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20")
 
 
 def csv_line(cells: Iterable[object]) -> str:
-    r"""Return cells as a line of CSV, with its end.
+    r"""Return cells as a line of CSV, with its line end.
 
-    None is an empty cell, a truth value ``true`` or ``false``; all text is quoted.
+    None is an empty cell, a bool is ``true`` or ``false``; all text is quoted.
 
     >>> csv_line(["=1+1", "a,b", -5, None, True])
     '"\'=1+1","a,b",-5,,true\n'

@@ -1,4 +1,4 @@
-"""JSON that every reader takes: text in it may come from files that are no UTF-8."""
+"""JSON that every reader accepts, also with text from files that are not UTF-8."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-def dumped(record: Any) -> str:
-    r"""Return a record as JSON, indented; bytes that were no UTF-8 are U+FFFD.
+def to_json(record: Any) -> str:
+    r"""Return a record as indented JSON; bytes that were not UTF-8 are U+FFFD.
 
-    >>> print(dumped(["\udcff"]))
+    >>> print(to_json(["\udcff"]))
     [
       "\ufffd"
     ]
@@ -21,7 +21,7 @@ def dumped(record: Any) -> str:
 
 
 def scalars(record: Any) -> Any:
-    """Return a record in which all text is Unicode's scalar values."""
+    """Return a record with U+FFFD for lone surrogates, so that all text is Unicode scalars."""
     if isinstance(record, str):
         return _SURROGATES.sub("\ufffd", record)
     if isinstance(record, dict):

@@ -1,4 +1,4 @@
-"""The questions and answers of ``koster check``, before they are shown."""
+"""The questions and answers of ``koster check``, before formatting."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model import Reason, text_of
 from ..robots import parse
-from .plain import printable, shortened
+from .plain import printable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..model import Decision
     from ..robots import RobotsTxt, Rules
 
-#: What is shown where no line decided.
+#: The text for decisions without a rule.
 _WITHOUT_A_RULE = {
     Reason.NO_RULE: "no rule matches",
     Reason.NO_GROUP: "no group for this robot",
@@ -31,7 +31,7 @@ _WITHOUT_A_RULE = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A file in a dialect, or what fetching it gave instead; ``robots`` then is an empty one."""
+    """A file in a dialect; with an ``outcome`` without a file, ``robots`` is empty."""
 
     robots: RobotsTxt
     outcome: Outcome | None = None
@@ -42,24 +42,24 @@ class Reading:
         return self.robots.dialect
 
     def rules_for(self, agent: str) -> Rules:
-        """Return the rules of a robot."""
+        """Return the rules of a crawler."""
         return self.robots.rules_for(agent)
 
     def decide(self, url: str, rules: Rules) -> Decision:
-        """Decide by a robot's rules, or by why there are none."""
+        """Decide by a crawler's rules, or by the outcome of the fetch."""
         if self.outcome is not None:
             return self.outcome.decide_by(rules, url)
         return rules.decide(url)
 
 
 def reading_of(outcome: Outcome) -> Reading:
-    """Return what fetching a file gave, as a reading."""
+    """Return the outcome of a fetch as a reading."""
     return Reading(outcome.robots or parse(b"", outcome.dialect), outcome)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A file in some dialects, the robots that ask about it, and the URLs that they ask for.
+    """A file in some dialects, with the agents and URLs to decide about.
 
     ``file``: its name; ``own_name``: its name beside URLs of its own site, if it was fetched
     for them.
@@ -73,7 +73,7 @@ class Question:
 
     @property
     def name(self) -> str:
-        """The name to be shown."""
+        """The name for output."""
         return self.own_name or self.file
 
 
@@ -91,31 +91,31 @@ class Answer:
 
     @property
     def verdict(self) -> str:
-        """The decision in a word."""
+        """The decision as one word."""
         return "allowed" if self.decision.allowed else "disallowed"
 
     @property
     def agent(self) -> str:
-        """Who asks, to be shown."""
+        """The agent, for output."""
         return printable(str(self.decision.agent))
 
     @property
     def url(self) -> str:
-        """What is asked for, to be shown."""
-        return shortened(self.decision.url)
+        """The URL, for output."""
+        return shorten(self.decision.url)
 
     @property
-    def place(self) -> str:
+    def deciding_line(self) -> str:
         """``robots.txt:12: Disallow: /private``, or why no line decided."""
         rule = self.decision.rule
         if rule is None:
             file = f"{self.name}: " if self.one_of_several else ""
-            why = f" ({shortened(self.decision.why)})" if self.decision.why else ""
+            why = f" ({shorten(self.decision.why)})" if self.decision.why else ""
             return file + _WITHOUT_A_RULE[self.decision.reason] + why
-        return f"{self.name}:{rule.line}: {shortened(self.text)}"
+        return f"{self.name}:{rule.line}: {shorten(self.text)}"
 
     def record(self, moment: datetime | None) -> dict[str, Any]:
-        """Return the fields of JSON and CSV; ``moment`` adds what holds then."""
+        """Return the fields of JSON and CSV; ``moment`` adds visit times and pace."""
         rule = self.decision.rule
         fields = {
             "allowed": self.decision.allowed,
@@ -134,7 +134,7 @@ class Answer:
 
 
 class Tally:
-    """Answers that are counted as they pass by."""
+    """Counts answers while they are iterated."""
 
     def __init__(self, answers: Iterator[Answer]) -> None:
         self._answers = answers
@@ -154,14 +154,16 @@ class Tally:
 
 
 def answers(questions: list[Question]) -> Iterator[Answer]:
-    """Go through all answers: by file, robot and URL, then by dialect."""
+    """Yield all answers: by file, agent and URL, then by dialect."""
     for question in questions:
         lines = question.readings[0].robots.body.splitlines()
         for agent in question.agents:
-            ruled = [reading.rules_for(agent) for reading in question.readings]
-            said = [list(rules.comments) for rules in ruled]
+            all_rules = [reading.rules_for(agent) for reading in question.readings]
+            all_comments = [list(rules.comments) for rules in all_rules]
             for url in question.urls:
-                for reading, rules, comments in zip(question.readings, ruled, said, strict=True):
+                for reading, rules, comments in zip(
+                    question.readings, all_rules, all_comments, strict=True
+                ):
                     decision = reading.decide(url, rules)
                     text = text_of(lines[decision.rule.line - 1]) if decision.rule else ""
                     several = len(questions) > 1 and not question.own_name
@@ -181,12 +183,12 @@ FIELDS = (
     *("allowed", "agent", "url", "reason", "file", "line", "rule", "text", "dialect"),
     *("comments", "why"),
 )
-#: Those that it has besides, with a moment.
+#: The additional fields with a time.
 FIELDS_OF_TIME = ("at", "open", "visit_times", "next_open", "interval")
 
 
 def times(rules: Rules, moment: datetime) -> dict[str, Any]:
-    """Return what the file says about a moment: whether it is open, and the pace."""
+    """Return visit times and pace at a time."""
     return {
         "at": moment.isoformat(),
         "open": rules.open_at(moment),

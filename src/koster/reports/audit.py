@@ -1,4 +1,4 @@
-"""What ``koster audit`` found, as text, JSON, Markdown and a page of HTML."""
+"""The result of ``koster audit``, as text, JSON, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rich.text import Text
 from ..analysis import Extent
 from ..crawlers import MANNERS, Obeys, place_in_reports
 from . import screen
-from ._json import dumped
+from ._json import to_json
 from .pages import page
-from .plain import markdown, markdown_code, printable, shortened
+from .plain import markdown, markdown_code, printable, shorten
 from .records import of_audit
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 _WORDS = {Extent.ALL: "nothing", Extent.SOME: "a part", Extent.NONE: "everything"}
 _STYLES = {Extent.ALL: "bold red", Extent.SOME: "yellow", Extent.NONE: "green"}
-#: What distinguishes verdicts without colour, too.
+#: Signs that distinguish verdicts without colour.
 _SIGNS = {Extent.ALL: "✕", Extent.SOME: "◕", Extent.NONE: "✓"}
 #: The sign of crawlers that may fetch a part, but not the start page.
 _NOT_START_PAGE = "◔"
 
-#: Crawlers of a row that are named; JSON, Markdown and HTML have a row for each.
-_NAMED = 4
-#: How far a crawler can be trusted, in a word or two.
+#: The maximum number of names in a row; JSON, Markdown and HTML have a row for each crawler.
+_MAX_NAMES = 4
+#: How far a crawler can be trusted, in short.
 _REMARKS = {
     Obeys.UNDOCUMENTED: "undocumented",
     Obeys.DISPUTED: "disputed",
@@ -40,12 +40,12 @@ _REMARKS = {
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """An audit to be shown.
+    """An audit for output.
 
     Attributes:
-        audit: What was found.
+        audit: The result.
         title: The name of the site or file.
-        source: Where the file is from, when it was read, and how.
+        source: The origin of the file, when it was read, and how.
         dialect: The name of the dialect.
         has_all: Whether text has a row for each crawler.
     """
@@ -59,11 +59,11 @@ class Audited:
 
 def print_json(audited: Audited) -> None:
     """Print the audit as an object."""
-    print(dumped({"site": audited.title, "dialect": audited.dialect} | of_audit(audited.audit)))
+    print(to_json({"site": audited.title, "dialect": audited.dialect} | of_audit(audited.audit)))
 
 
 def print_text(audited: Audited) -> None:
-    """Print a table for each purpose, then preferences, what words mean, and the summary."""
+    """Print a table for each purpose, then remarks, preferences and the summary."""
     audit = audited.audit
     for purpose in audit.purposes:
         verdicts = audit.of(purpose)
@@ -76,8 +76,8 @@ def print_text(audited: Audited) -> None:
         if obeys in used:
             screen.print_lines(Text(f"{remark}: {MANNERS[obeys]}", "dim"))
     print()
-    for line in _stated(audit):
-        screen.print_lines(Text(shortened(line)))
+    for line in _statements(audit):
+        screen.print_lines(Text(shorten(line)))
     screen.print_lines(Text(printable(audit.summary), "bold"))
 
 
@@ -86,10 +86,10 @@ def _heading(purpose: Purpose) -> str:
 
 
 def _rows(verdicts: tuple[Verdict, ...], size: int | None) -> Iterator[list[Text]]:
-    """Go through the rows of a table.
+    """Yield the rows of a table.
 
-    Crawlers with the same verdict share a row, the well-known ones first; ``size``: that many at
-    most.
+    Crawlers with the same verdict share a row, well-known ones first; ``size`` is the maximum for
+    each row.
     """
     alike: dict[tuple[str, ...], list[Verdict]] = {}
     for each in verdicts:
@@ -98,8 +98,8 @@ def _rows(verdicts: tuple[Verdict, ...], size: int | None) -> Iterator[list[Text
         some.sort(key=lambda each: place_in_reports(each.crawler))
         for start in range(0, len(some), size or len(some)):
             names = [each.crawler.token for each in some[start:][:size]]
-            more = len(names) - _NAMED
-            shown = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+            more = len(names) - _MAX_NAMES
+            shown = ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
             yield _row(some[0], shown)
 
 
@@ -108,20 +108,20 @@ def _row(verdict: Verdict, names: str) -> list[Text]:
         Text(names),
         Text(_WORDS[verdict.extent], _STYLES[verdict.extent]),
         Text(_how(verdict), "dim"),
-        Text(shortened(verdict.line)),
+        Text(shorten(verdict.line)),
     ]
 
 
 def _how(verdict: Verdict) -> str:
-    """Return how a crawler comes to its verdict, and how far it can be trusted."""
+    """Return how a verdict was reached, and how far the crawler can be trusted."""
     obeys = verdict.crawler.obeys
-    # Crawlers that obey nothing, or no group for everybody, have that in their verdict.
+    # Crawlers that ignore all groups, or the * group, have that in their verdict.
     remark = f"; {_REMARKS[obeys]}" if obeys in _REMARKS else ""
     return verdict.how + remark + ("" if verdict.is_proved else "; not proved")
 
 
-def _stated(audit: Audit) -> Iterator[str]:
-    """Go through what the file says about uses of its content."""
+def _statements(audit: Audit) -> Iterator[str]:
+    """Yield the preferences and licences of the file."""
     for each in audit.preferences:
         path = f"{each.pattern} " if each.pattern else ""
         yield f"Line {each.line}, {each.directive}: {path}{each.key}={each.value}"
@@ -156,11 +156,11 @@ def _markdown(audited: Audited) -> Iterator[str]:
     yield ""
     yield "## Preferences and licences"
     yield ""
-    for line in _stated(audit):
+    for line in _statements(audit):
         yield f"- {markdown_code(line)}"
 
 
-# The picture of the page: rows of squares, one for each crawler.
+# The chart of the page: rows of squares, one for each crawler.
 _SQUARE = 18
 _GAP = 4
 _LABEL = 110
@@ -174,8 +174,8 @@ def print_html(audited: Audited) -> None:
 
 
 def as_page(audited: Audited) -> str:
-    """Return a page that needs nothing from elsewhere: for a report, or a mail."""
-    rows, height = _picture(audited.audit)
+    """Return a self-contained page."""
+    rows, height = _chart(audited.audit)
     return page(
         "audit.html",
         title=f"{audited.title}: who may fetch it",
@@ -197,7 +197,7 @@ def as_page(audited: Audited) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A purpose in the picture: where it begins, its squares, and how many are closed."""
+    """A purpose in the chart: its top, its squares, and how many crawlers are blocked."""
 
     purpose: str
     top: int
@@ -206,8 +206,8 @@ class _Row:
     end: int
 
 
-def _picture(audit: Audit) -> tuple[list[_Row], int]:
-    """Return the rows of the picture, and its height."""
+def _chart(audit: Audit) -> tuple[list[_Row], int]:
+    """Return the rows of the chart, and its height."""
     order = list(Extent)
     rows = []
     top = 0
@@ -226,5 +226,5 @@ def _picture(audit: Audit) -> tuple[list[_Row], int]:
 
 
 def _sign(verdict: Verdict) -> str:
-    is_kept_out = verdict.extent is Extent.SOME and not verdict.may_enter
-    return _NOT_START_PAGE if is_kept_out else _SIGNS[verdict.extent]
+    is_start_blocked = verdict.extent is Extent.SOME and not verdict.may_enter
+    return _NOT_START_PAGE if is_start_blocked else _SIGNS[verdict.extent]

@@ -1,4 +1,4 @@
-"""The report of ``koster bulk report``: as text, a page of HTML, and CSV."""
+"""The result of ``koster bulk report``, as text, HTML and CSV."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from rich.text import Text
 from . import screen
 from ._csv import csv_line
 from .pages import page
-from .plain import counted, printable
+from .plain import count_noun, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..bulk.report import Report, Share
 
-#: Crawlers that text shows.
-_SHOWN = 12
-#: Rows of bars of a purpose, and crawlers of a purpose that are drawn as lines.
-_BARS = 14
-_LINES = 6
-#: Crawlers with the same numbers that are named.
-_NAMED = 4
+#: The maximum number of crawlers in text.
+_MAX_ROWS = 12
+#: The maximum number of bars, and of curves, for a purpose.
+_MAX_BARS = 14
+_MAX_CURVES = 6
+#: The maximum number of names for crawlers with the same numbers.
+_MAX_NAMES = 4
 
-# The picture of several crawls.
+# The chart over several crawls.
 _LABEL = 60
 _WIDTH = 620
 _HEIGHT = 220
 _HEIGHT_ABOVE = 20
-#: Crawls whose names have room below it.
-_LABELS = 5
+#: The maximum number of labels below the chart.
+_MAX_LABELS = 5
 
 _SHARES = ("share_closed", "share_by_name", "share_partly")
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """A report to be shown; ``source`` says what its numbers are from, and when they were made."""
+    """A report for output; ``source`` says where its numbers are from."""
 
     report: Report
     title: str = ""
@@ -47,7 +47,7 @@ class Shares:
 
 
 def percent(share: float) -> str:
-    """Return a share as people read it.
+    """Format a share.
 
     >>> percent(0.123456), percent(0.0004), percent(0), percent(1)
     ('12.3 %', '0.04 %', '0 %', '100 %')
@@ -58,13 +58,13 @@ def percent(share: float) -> str:
 
 
 def print_text(shares: Shares) -> None:
-    """Print the numbers of the last crawl for the crawlers that most sites are closed to."""
+    """Print the numbers of the last crawl for the crawlers that most sites block."""
     report = shares.report
     if not report.crawls:
         return
     crawl = report.crawls[-1]
     last = report.of(crawl)
-    most = sorted(last, key=lambda each: -each.share_closed)[:_SHOWN]
+    most = sorted(last, key=lambda each: -each.share_closed)[:_MAX_ROWS]
     rows = [
         [
             Text(printable(each.agent)),
@@ -76,7 +76,7 @@ def print_text(shares: Shares) -> None:
         for each in most
     ]
     if rows:
-        screen.print_lines(Text(f"{printable(crawl)}: {counted(last[0].sites, 'site')}", "bold"))
+        screen.print_lines(Text(f"{printable(crawl)}: {count_noun(last[0].sites, 'site')}", "bold"))
         headings = ["Crawler", "Purpose", "Allow nothing", "By name", "Disallow a part"]
         screen.print_table(headings, rows)
     if len(last) > len(most):
@@ -89,7 +89,7 @@ def print_csv(shares: Shares) -> None:
 
 
 def as_csv(report: Report) -> str:
-    """Return the shares as CSV, with a line of headings; see `_csv` on formulas."""
+    """Return the shares as CSV, with a heading; see `_csv` on formulas."""
     from ..bulk.report import Share  # noqa: PLC0415 - it needs DuckDB
 
     lines = [csv_line([*(field.name for field in fields(Share)), *_SHARES])]
@@ -108,7 +108,7 @@ def print_html(shares: Shares) -> None:
 
 
 def as_page(shares: Shares) -> str:
-    """Return a page: who is shut out of how many sites, and since when."""
+    """Return a page: how many sites block each crawler, and since when."""
     report = shares.report
     crawls = report.crawls
     last = report.of(crawls[-1]) if crawls else ()
@@ -129,7 +129,7 @@ def as_page(shares: Shares) -> str:
 
 
 def _purposes(shares: Sequence[Share]) -> list[str]:
-    """Return the purposes; first the one whose crawlers are shut out of the most sites."""
+    """Return the purposes, sorted by the highest share of sites that block a crawler."""
     most: dict[str, float] = {}
     for each in shares:
         most[each.purpose] = max(most.get(each.purpose, 0.0), each.share_closed)
@@ -137,7 +137,7 @@ def _purposes(shares: Sequence[Share]) -> list[str]:
 
 
 def _lead(shares: Sequence[Share], suffix: str) -> str:
-    """Return the result in a sentence."""
+    """Return a summary in one sentence."""
     if not shares or not any(each.sites for each in shares):
         return "No site answered with a robots.txt."
     sites = max(each.sites for each in shares)
@@ -152,19 +152,19 @@ def _lead(shares: Sequence[Share], suffix: str) -> str:
 
 
 def _purpose(report: Report, last: Sequence[Share], purpose: str) -> dict[str, object]:
-    """Return what the page shows of a purpose: bars, and lines if there are several crawls."""
-    bars = _alike([each for each in last if each.purpose == purpose])
+    """Return the charts of a purpose: bars, and curves if there are several crawls."""
+    bars = _group_equal([each for each in last if each.purpose == purpose])
     return {
         "heading": purpose[:1].upper() + purpose[1:],
         "name": purpose,
-        "bars": [_bar(some) for some in bars[:_BARS]],
-        "more": sum(map(len, bars[_BARS:])),
+        "bars": [_bar(some) for some in bars[:_MAX_BARS]],
+        "more": sum(map(len, bars[_MAX_BARS:])),
         "curves": _curves(report, purpose) if len(report.crawls) > 1 else None,
     }
 
 
-def _alike(shares: Sequence[Share]) -> list[list[Share]]:
-    """Return shares, those with the same numbers together."""
+def _group_equal(shares: Sequence[Share]) -> list[list[Share]]:
+    """Group shares with the same numbers."""
     alike: dict[tuple[int, int, int], list[Share]] = {}
     for each in shares:
         alike.setdefault((each.closed, each.closed_by_name, each.partly), []).append(each)
@@ -173,8 +173,8 @@ def _alike(shares: Sequence[Share]) -> list[list[Share]]:
 
 def _bar(some: list[Share]) -> dict[str, object]:
     each = some[0]
-    names = ", ".join(share.agent for share in some[:_NAMED])
-    more = f" and {len(some) - _NAMED} more" if len(some) > _NAMED else ""
+    names = ", ".join(share.agent for share in some[:_MAX_NAMES])
+    more = f" and {len(some) - _MAX_NAMES} more" if len(some) > _MAX_NAMES else ""
     by_name = f" ({percent(each.share_by_name)} by name)" if each.closed else ""
     return {
         "names": names + more,
@@ -187,7 +187,7 @@ def _bar(some: list[Share]) -> dict[str, object]:
 
 
 def _curves(report: Report, purpose: str) -> dict[str, object] | None:
-    """Return how many sites shut the crawlers of a purpose out, crawl by crawl."""
+    """Return the share of sites that block the crawlers of a purpose, by crawl."""
     by_crawl = {
         (each.crawl, each.agent): each.share_closed
         for each in report.shares
@@ -196,7 +196,7 @@ def _curves(report: Report, purpose: str) -> dict[str, object] | None:
     agents = [each.agent for each in report.of(report.crawls[-1]) if each.purpose == purpose]
     drawn = [
         agent for agent in agents if any(by_crawl.get((crawl, agent)) for crawl in report.crawls)
-    ][:_LINES]
+    ][:_MAX_CURVES]
     if not drawn:
         return None
     scale = _ceiling(
@@ -209,7 +209,7 @@ def _curves(report: Report, purpose: str) -> dict[str, object] | None:
                 agent,
                 " ".join(
                     f"{x:.1f},{_HEIGHT_ABOVE + _HEIGHT * (1 - by_crawl[crawl, agent] / scale):.1f}"
-                    for x, crawl in zip(_places(report.crawls), report.crawls, strict=True)
+                    for x, crawl in zip(_positions(report.crawls), report.crawls, strict=True)
                     if (crawl, agent) in by_crawl
                 ),
             )
@@ -218,14 +218,14 @@ def _curves(report: Report, purpose: str) -> dict[str, object] | None:
     }
 
 
-def _places(crawls: Sequence[str]) -> list[float]:
-    """Return the place of each crawl on the axis."""
+def _positions(crawls: Sequence[str]) -> list[float]:
+    """Return the position of each crawl on the axis."""
     step = (_WIDTH - 120) / max(len(crawls) - 1, 1)
     return [_LABEL + 60 + number * step for number in range(len(crawls))]
 
 
 def _ceiling(share: float) -> float:
-    """Return the end of a scale that has room for a share."""
+    """Return the end of a scale for shares up to ``share``."""
     for end in (0.01, 0.02, 0.04, 0.08, 0.12, 0.2, 0.4, 0.6, 0.8):
         if share <= end:
             return end
@@ -233,18 +233,18 @@ def _ceiling(share: float) -> float:
 
 
 class _Grid:
-    """The size and the labels of the pictures with several crawls."""
+    """The size and labels of charts over several crawls."""
 
     left = _LABEL
     right = _LABEL + _WIDTH
     bottom = _HEIGHT_ABOVE + _HEIGHT
 
     def __init__(self, crawls: Sequence[str]) -> None:
-        every = -(-len(crawls) // _LABELS) or 1
+        step = -(-len(crawls) // _MAX_LABELS) or 1
         self.names = [
             (f"{x:.1f}", crawl if len(crawl) <= 24 else crawl[:23] + "…")
-            for number, (x, crawl) in enumerate(zip(_places(crawls), crawls, strict=True))
-            if number % every == 0
+            for number, (x, crawl) in enumerate(zip(_positions(crawls), crawls, strict=True))
+            if number % step == 0
         ]
 
     def levels(self, scale: float) -> list[tuple[float, str]]:

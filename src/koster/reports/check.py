@@ -28,13 +28,13 @@ _THUMB = (
     f"at least {RULE_OF_THUMB.at_least:g} s"
 )
 
-#: Answers in one table: the memory that a long list takes is bounded.
-_ROWS = 1000
+#: The maximum rows of a table, to limit memory.
+_MAX_TABLE_ROWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers to some questions; ``moment`` is the time of interest, if there is one."""
+    """The answers to some questions; ``moment`` is the time for visit times and pace, if any."""
 
     tally: Tally
     questions: list[Question]
@@ -42,7 +42,7 @@ class Answers:
 
 
 def print_text(answers: Answers) -> None:
-    """Print tables; several dialects side by side."""
+    """Print tables, with several dialects side by side."""
     tally, questions, moment = answers.tally, answers.questions, answers.moment
     if not questions:
         return
@@ -51,9 +51,9 @@ def print_text(answers: Answers) -> None:
     if len(dialects) == 1:
         _print_tables(tally, ["Verdict", "Robot", "URL", "Decided by"], _row, 1)
     else:
-        # Beside a URL its own site's file needs no name.
-        named = [] if any(question.own_name for question in questions) else file
-        _print_tables(tally, ["Robot", "URL", *dialects, *named], _side_by_side, len(dialects))
+        # The file of a URL's own site needs no name.
+        files = [] if any(question.own_name for question in questions) else file
+        _print_tables(tally, ["Robot", "URL", *dialects, *files], _side_by_side, len(dialects))
     if moment is not None:
         print()
         headings = ["Robot", "Dialect", f"At {moment:%Y-%m-%d %H:%M} UTC", "Pace", *file]
@@ -69,7 +69,7 @@ def _print_tables(
 ) -> None:
     """Print a row for each ``width`` answers."""
     rows = map(row_of, _batches(iter(tally), width))
-    while batch := list(islice(rows, _ROWS)):
+    while batch := list(islice(rows, _MAX_TABLE_ROWS)):
         screen.print_table(headings, batch)
 
 
@@ -83,15 +83,15 @@ def _coloured(text: str, is_good: bool) -> Text:
 
 
 def _row(answers: list[Answer]) -> list[Text]:
-    """Return verdict, robot, URL and the line that decided."""
+    """Return verdict, agent, URL and the line that decided."""
     (answer,) = answers
     style = "" if answer.decision.rule else "dim"
     verdict = _coloured(answer.verdict, answer.decision.allowed)
-    return [verdict, Text(answer.agent), Text(answer.url), Text(answer.place, style)]
+    return [verdict, Text(answer.agent), Text(answer.url), Text(answer.deciding_line, style)]
 
 
 def _side_by_side(answers: list[Answer]) -> list[Text]:
-    """Return robot, URL, and each dialect's verdict with the number of its line."""
+    """Return agent, URL, and each dialect's verdict with its line number."""
     differ = len({answer.decision.allowed for answer in answers}) > 1
     first = answers[0]
     return [
@@ -113,7 +113,7 @@ def _cell(answer: Answer) -> Text:
 
 
 def _paces(questions: list[Question], moment: datetime) -> Iterator[list[Text]]:
-    """Go through what all robots are told about a moment."""
+    """Yield the visit times and pace of all agents at a time."""
     for question in questions:
         for agent in question.agents:
             for robots in question.readings:
@@ -122,7 +122,7 @@ def _paces(questions: list[Question], moment: datetime) -> Iterator[list[Text]]:
 
 
 def _pace(rules: Rules, moment: datetime, dialect: str) -> list[Text]:
-    """Return whether a robot is welcome at a moment, and how often it may ask."""
+    """Return whether an agent may visit at a time, and its pace."""
     is_open = rules.open_at(moment)
     windows = ", ".join(map(str, rules.visit_times))
     until = f"closed until {rules.next_open(moment):%Y-%m-%d %H:%M}"
@@ -139,7 +139,7 @@ def _pace(rules: Rules, moment: datetime, dialect: str) -> list[Text]:
 
 
 def _comments(questions: list[Question]) -> Iterator[list[Text]]:
-    """Go through what the files say to the authors of all robots."""
+    """Yield the Comment lines for all agents."""
     for question in questions:
         for agent in question.agents:
             for robots in question.readings:
@@ -149,7 +149,7 @@ def _comments(questions: list[Question]) -> Iterator[list[Text]]:
 
 
 def print_json(answers: Answers) -> None:
-    """Print an array with an object for each answer, a line each."""
+    """Print an array with an object for each answer, one per line."""
     before = "["
     for answer in answers.tally:
         print(before + "\n  " + json.dumps(answer.record(answers.moment)), end="")
@@ -160,16 +160,16 @@ def print_json(answers: Answers) -> None:
 def print_csv(answers: Answers) -> None:
     """Print a heading and a line for each answer."""
     fields = FIELDS + FIELDS_OF_TIME if answers.moment else FIELDS
-    is_shown = sys.stdout.isatty()
+    is_terminal = sys.stdout.isatty()
     print(csv_line(fields), end="")
     for answer in answers.tally:
         record = answer.record(answers.moment)
         cells = [_cell_of_csv(record[name]) for name in fields]
-        if is_shown:
+        if is_terminal:
             cells = [printable(each) if isinstance(each, str) else each for each in cells]
         print(csv_line(cells), end="")
 
 
 def _cell_of_csv(value: object) -> object:
-    """Return a value as CSV has it: several are lines of one cell."""
+    """Return a value for CSV; the items of a list become lines of one cell."""
     return "\n".join(value) if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""What ``koster diff`` found: the changes between two files, as text, JSON and Markdown."""
+"""The result of ``koster diff``, as text, JSON and Markdown."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rich.text import Text
 
 from ..analysis import EVERYBODY
 from . import screen
-from ._json import dumped
-from .plain import markdown_code, printable, shortened
+from ._json import to_json
+from .plain import markdown_code, printable, shorten
 from .records import of_comparison
 
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from ..diff import Change, Comparison, Setting
     from ..model import Decision
 
-#: URLs that are shown for some crawlers; JSON has them all.
-_SHOWN = 50
-#: Crawlers of one change that are named.
-_NAMED = 6
+#: The maximum number of URLs for each change; JSON has all.
+_MAX_URLS = 50
+#: The maximum number of names for each change.
+_MAX_NAMES = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """A comparison of two files, read in a dialect; ``names`` are those of the files."""
+    """A comparison of two files in a dialect; ``names`` are those of the files."""
 
     comparison: Comparison
     dialect: Dialect
@@ -38,24 +38,24 @@ class Changes:
 
 def print_json(changes: Changes) -> None:
     """Print the comparison as an object."""
-    print(dumped(of_comparison(changes.comparison)))
+    print(to_json(of_comparison(changes.comparison)))
 
 
-def _merged(changes: Iterable[Change]) -> list[Change]:
-    """Return changes, those as one that are the same but for the lines of their rules.
+def _merge_equal(changes: Iterable[Change]) -> list[Change]:
+    """Merge changes that are equal except for the line numbers of their rules.
 
-    Files often have a group for each of many robots, all with the same rule; JSON tells them apart.
+    Files often have a group for each of many crawlers, all with the same rule; JSON has each.
     """
     found: dict[object, Change] = {}
     for change in changes:
-        saying = tuple(
+        differences = tuple(
             (each.url, each.is_opened, _without_line(each.before), _without_line(each.after))
             for each in change.differences.found
         )
-        key = saying, change.differences.is_proved, change.settings
-        same = found.get(key)
-        agents = change.agents if same is None else (*same.agents, *change.agents)
-        found[key] = replace(same or change, agents=agents)
+        key = differences, change.differences.is_proved, change.settings
+        equal = found.get(key)
+        agents = change.agents if equal is None else (*equal.agents, *change.agents)
+        found[key] = replace(equal or change, agents=agents)
     return list(found.values())
 
 
@@ -63,31 +63,29 @@ def _without_line(decision: Decision) -> str:
     return str(decision.rule or decision.reason)
 
 
-def _who(change: Change) -> str:
-    """Return the robots of a change in words."""
+def _agents_text(change: Change) -> str:
+    """Return the agents of a change as text."""
     names = [name for name in change.agents if name != EVERYBODY]
-    everybody = EVERYBODY in change.agents
-    if everybody:
-        # Who has no group of its own need not be named.
+    if EVERYBODY in change.agents:
         return "Robots without a group of their own"
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return ", ".join(names[:_MAX_NAMES]) + more
 
 
-def _who_as_markdown(change: Change) -> str:
-    """Return the robots of a change as Markdown: names are code, and no mention or link."""
-    who = _who(change)
-    return who if EVERYBODY in change.agents else markdown_code(who)
+def _agents_markdown(change: Change) -> str:
+    """Return the agents of a change as Markdown; names are code, so not mentions or links."""
+    text = _agents_text(change)
+    return text if EVERYBODY in change.agents else markdown_code(text)
 
 
-def _by(decision: Decision) -> str:
-    """Return the line that decides, or why there is none."""
+def _deciding_line(decision: Decision) -> str:
+    """Return the line that decides, or the reason why there is none."""
     rule = decision.rule
     return f"{rule.line}: {rule}" if rule else str(decision.reason)
 
 
 def _summary(comparison: Comparison, dialect: Dialect) -> str:
-    """Return what changes in a sentence, for robots that read the files in a way."""
+    """Return in a sentence what changes for crawlers of a dialect."""
     urls = [each for change in comparison.changes for each in change.differences.found]
     opened = sum(each.is_opened for each in urls)
     if comparison.decides_alike:
@@ -99,15 +97,15 @@ def _summary(comparison: Comparison, dialect: Dialect) -> str:
 
 
 def print_text(changes: Changes) -> None:
-    """Print what changes for whom, then a summary."""
+    """Print the changes for each agent, then a summary."""
     comparison = changes.comparison
-    for change in _merged(comparison.changes):
-        screen.print_lines(Text(printable(_who(change)), "bold"))
+    for change in _merge_equal(comparison.changes):
+        screen.print_lines(Text(printable(_agents_text(change)), "bold"))
         found = change.differences.found
         if found:
-            screen.print_table(["", "URL", "Before", "After"], map(_row, found[:_SHOWN]))
-        if len(found) > _SHOWN:
-            more = f"and {len(found) - _SHOWN} more: --format json has all"
+            screen.print_table(["", "URL", "Before", "After"], map(_row, found[:_MAX_URLS]))
+        if len(found) > _MAX_URLS:
+            more = f"and {len(found) - _MAX_URLS} more: --format json has all"
             screen.print_lines(Text(more, "dim"))
         if not change.differences.is_proved:
             screen.print_lines(Text("not proved: there may be more", "yellow"))
@@ -122,19 +120,19 @@ def print_text(changes: Changes) -> None:
 
 def _row(each: Difference) -> list[Text]:
     verdict = Text("opened", "green") if each.is_opened else Text("closed", "bold red")
-    cells = (each.url, _by(each.before), _by(each.after))
-    return [verdict, *(Text(shortened(cell)) for cell in cells)]
+    cells = (each.url, _deciding_line(each.before), _deciding_line(each.after))
+    return [verdict, *(Text(shorten(cell)) for cell in cells)]
 
 
 def _print_settings(settings: tuple[Setting, ...]) -> None:
     for setting in settings:
-        for sign, style, value in _changed(setting):
-            text = shortened(f"{sign} {setting.name}: {value}")
+        for sign, style, value in _changed_values(setting):
+            text = shorten(f"{sign} {setting.name}: {value}")
             screen.print_lines(Text(text, style))
 
 
-def _changed(setting: Setting) -> Iterator[tuple[str, str, str]]:
-    """Go through the values that went and came."""
+def _changed_values(setting: Setting) -> Iterator[tuple[str, str, str]]:
+    """Yield the removed and added values."""
     before, after = set(setting.before), set(setting.after)
     for value in setting.before:
         if value not in after:
@@ -145,27 +143,26 @@ def _changed(setting: Setting) -> Iterator[tuple[str, str, str]]:
 
 
 def print_markdown(changes: Changes) -> None:
-    """Print a comment for a pull request."""
+    """Print a report for a comment on a pull request."""
     print("\n".join(_markdown(changes)))
 
 
 def _markdown(changes: Changes) -> Iterator[str]:
-    """Go through the lines of the comment."""
     comparison = changes.comparison
     yield f"### robots.txt: {' → '.join(map(markdown_code, changes.names))}"
     yield ""
     yield _summary(comparison, changes.dialect)
-    for change in _merged(comparison.changes):
+    for change in _merge_equal(comparison.changes):
         yield ""
-        yield f"**{_who_as_markdown(change)}**"
+        yield f"**{_agents_markdown(change)}**"
         found = change.differences.found
         if found:
             yield ""
             yield "| | URL | before | after |"
             yield "|---|---|---|---|"
-            yield from map(_row_as_markdown, found[:_SHOWN])
-        if len(found) > _SHOWN:
-            yield f"\nand {len(found) - _SHOWN} more"
+            yield from map(_row_as_markdown, found[:_MAX_URLS])
+        if len(found) > _MAX_URLS:
+            yield f"\nand {len(found) - _MAX_URLS} more"
         if not change.differences.is_proved:
             yield "\nNot proved: there may be more."
         yield from _settings_as_markdown(change.settings)
@@ -177,15 +174,15 @@ def _markdown(changes: Changes) -> Iterator[str]:
 
 def _row_as_markdown(each: Difference) -> str:
     verdict = "opened" if each.is_opened else "**closed**"
-    cells = (each.url, _by(each.before), _by(each.after))
+    cells = (each.url, _deciding_line(each.before), _deciding_line(each.after))
     return f"| {verdict} | " + " | ".join(map(markdown_code, cells)) + " |"
 
 
 def _settings_as_markdown(settings: tuple[Setting, ...]) -> Iterator[str]:
     lines = [
-        f"{sign} {setting.name}: {shortened(value)}"
+        f"{sign} {setting.name}: {shorten(value)}"
         for setting in settings
-        for sign, _, value in _changed(setting)
+        for sign, _, value in _changed_values(setting)
     ]
     if lines:
         yield ""

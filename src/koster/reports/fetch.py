@@ -1,4 +1,4 @@
-"""What ``koster fetch`` found out about a site's robots.txt."""
+"""The result of ``koster fetch``, as text and JSON, or only the file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rich.text import Text
 
 from ..model import Reason, text_of
 from . import screen
-from ._json import dumped
-from .plain import printable, printable_lines, shortened
+from ._json import to_json
+from .plain import printable, printable_lines, shorten
 from .records import of_outcome
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ class Fetched:
     """The outcome of fetching a robots.txt.
 
     Attributes:
-        outcome: What fetching gave.
+        outcome: The outcome.
         comments: The file's Comment lines for the user agent.
-        began: When the command began: what was fetched earlier is from the cache.
+        began: When the command started: a file fetched earlier is from the cache.
     """
 
     outcome: Outcome
@@ -43,7 +43,7 @@ class Fetched:
 
 def print_json(fetched: Fetched) -> None:
     """Print the outcome as an object."""
-    print(dumped(of_outcome(fetched.outcome) | {"comments": fetched.comments}))
+    print(to_json(of_outcome(fetched.outcome) | {"comments": fetched.comments}))
 
 
 def print_file(fetched: Fetched) -> None:
@@ -56,14 +56,14 @@ def print_file(fetched: Fetched) -> None:
 
 
 def print_text(fetched: Fetched) -> None:
-    """Print hops and headers, what they mean, and the file."""
+    """Print hops and headers, the outcome, and the file."""
     outcome = fetched.outcome
     rows = []
     for hop in outcome.hops:
         status = str(hop.status) if hop.status is not None else "none"
-        rows.append([Text(status), Text(shortened(hop.url)), Text(f"{hop.seconds:.2f} s")])
+        rows.append([Text(status), Text(shorten(hop.url)), Text(f"{hop.seconds:.2f} s")])
         rows += [
-            [Text(""), Text(f"{name}: {shortened(value)}", "dim"), Text("")]
+            [Text(""), Text(f"{name}: {shorten(value)}", "dim"), Text("")]
             for name, value in hop.headers
         ]
         if hop.why and hop.why != outcome.why:
@@ -79,13 +79,13 @@ def print_text(fetched: Fetched) -> None:
 
 
 def _facts(outcome: Outcome, began: datetime) -> list[tuple[str, str]]:
-    """Return the outcome as names and texts."""
+    """Return the outcome as labels and texts."""
     summary = _SUMMARY[outcome.reason]
     if outcome.is_stale:
         summary = "an old copy of the file holds on"
     facts = [("Site", outcome.origin), ("Outcome", summary)]
     if outcome.why:
-        facts.append(("Why", shortened(outcome.why)))
+        facts.append(("Why", shorten(outcome.why)))
     if outcome.robots is not None:
         size, groups = len(outcome.robots.body), len(outcome.robots.groups)
         counts = f"{size:,} bytes, {groups:,} group{'s' * (groups != 1)}"
@@ -93,7 +93,7 @@ def _facts(outcome: Outcome, began: datetime) -> list[tuple[str, str]]:
         if outcome.is_cut:
             facts.append(("Note", "the file is longer: robots read its first 500 KiB alone"))
         if outcome.charset:
-            charset = shortened(outcome.charset)
+            charset = shorten(outcome.charset)
             facts.append(("Note", f"the file is in {charset}: many crawlers read only UTF-8"))
         source = " (from the cache)" if outcome.fetched < began else ""
         facts.append(("Fetched", _moment(outcome.fetched) + source))

@@ -28,7 +28,7 @@ def as_commands(found: Findings) -> str:
 
 
 def _command(path: str, finding: Finding) -> str:
-    """Return a command; control characters, for which GitHub has no escape, are spelt out."""
+    """Return a command, with control characters escaped: GitHub has no escapes for them."""
     return (
         f"::{_COMMANDS[finding.severity]} file={_property(printable(path))},line={finding.line},"
         f"col={finding.column},endColumn={max(finding.end_column - 1, finding.column)},"
@@ -37,10 +37,10 @@ def _command(path: str, finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    """Return text as the data of a workflow command: GitHub knows these escapes and no others."""
+    """Escape text as the data of a workflow command: these are the only escapes of GitHub."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    """Return text as a property of a workflow command, which also ends at a colon or comma."""
+    """Escape text as a property of a workflow command, which also ends at a colon or comma."""
     return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -27,7 +27,7 @@ def print_suites(results: Results) -> None:
         ET.SubElement(case, "error", message=_xml_text(failure.why))
     ET.indent(suites)
     xml = ET.tostring(suites, "unicode")
-    # XML allows characters that a terminal may obey: they become references.
+    # XML allows characters that control a terminal: escape them as references.
     safe = (each if each.isprintable() or each == "\n" else f"&#{ord(each)};" for each in xml)
     print('<?xml version="1.0" encoding="UTF-8"?>\n' + "".join(safe))
 

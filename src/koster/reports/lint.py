@@ -1,4 +1,4 @@
-"""What ``koster lint`` found, as text and JSON; see `sarif` and `github` for the other formats."""
+"""The result of ``koster lint``, as text and JSON; `sarif` and `github` have other formats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.text import Text
 from ..lint import Severity
 from ..robots import parse
 from . import screen
-from ._json import dumped
+from ._json import to_json
 from .plain import printable
 from .records import of_finding
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
-#: Characters of a line that are shown around a finding.
-_SHOWN = 72
+#: The maximum characters of a line around a finding.
+_MAX_EXCERPT = 72
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class FileFindings:
 
     Attributes:
         name: The file's name for people.
-        path: The same for programs: a path, or the address of a site.
+        path: The name for programs: a path, or the address of a site.
         body: The file.
-        findings: What was found, by line.
+        findings: The findings, by line.
     """
 
     name: str
@@ -42,7 +42,7 @@ class FileFindings:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The findings in some files, and why others could not be read."""
+    """The findings in some files, and the errors of files that could not be read."""
 
     files: list[FileFindings]
     errors: list[str]
@@ -51,7 +51,7 @@ class Findings:
 def print_json(found: Findings) -> None:
     """Print an array with an object for each finding; files that could not be read have none."""
     print(
-        dumped(
+        to_json(
             [
                 {"file": file.path} | of_finding(each)
                 for file in found.files
@@ -62,7 +62,7 @@ def print_json(found: Findings) -> None:
 
 
 def print_text(found: Findings) -> None:
-    """Print each finding with its line, and a mark below the place."""
+    """Print each finding with its line, and a mark below it."""
     for file in found.files:
         lines = parse(file.body).lines
         for finding in file.findings:
@@ -71,7 +71,7 @@ def print_text(found: Findings) -> None:
 
 
 def _lines_of(name: str, text: str, finding: Finding) -> list[Text]:
-    """Return a finding: its sentence, the line it is in, and the mark with the suggestion."""
+    """Return the message, the line, and the mark with the suggestion."""
     style = STYLES[finding.severity]
     place = f"{name}:{finding.line}:{finding.column}"
     parts = [
@@ -97,11 +97,11 @@ def _lines_of(name: str, text: str, finding: Finding) -> list[Text]:
 def _excerpt(text: str, finding: Finding) -> tuple[str, str]:
     """Return the part of a line around a finding, and the marks for the line below."""
     start, end = finding.column - 1, finding.end_column - 1
-    first = 0 if end <= _SHOWN else max(0, start - _SHOWN // 3)
-    shown = text[first : first + _SHOWN]
+    first = 0 if end <= _MAX_EXCERPT else max(0, start - _MAX_EXCERPT // 3)
+    shown = text[first : first + _MAX_EXCERPT]
     before = ("…" if first else "") + printable(shown[: start - first].expandtabs(1))
     marked = printable(shown[start - first : end - first].expandtabs(1))
     after = printable(shown[end - first :].expandtabs(1)) + (
-        "…" if len(text) > first + _SHOWN else ""
+        "…" if len(text) > first + _MAX_EXCERPT else ""
     )
     return before + marked + after, " " * len(before) + "^" * max(len(marked), 1)

@@ -1,4 +1,4 @@
-"""Pages of HTML from the templates, with nothing from elsewhere in them. Needs Jinja."""
+"""Self-contained HTML pages from templates. Needs Jinja."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def page(template: str, **values: object) -> str:
-    """Return a page. Everything in it is escaped, and control characters are spelt out.
+    """Return a page. All values are escaped, including control characters.
 
     Raises:
         MissingExtraError: Jinja is not installed.

@@ -1,4 +1,4 @@
-"""Text that is safe to show: files, URLs and names are written by strangers."""
+"""Text that is safe to show: files, URLs and names are untrusted."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 
 from ..model import spelt_out
 
-#: Characters that are shown of a longer text.
-_SHOWN = 200
+#: The maximum characters of a text that is shortened.
+_MAX_CHARACTERS = 200
 
 _MARKDOWN = frozenset("\\`*_{}[]<>()#+!|~")
 
 
 def printable(text: str) -> str:
-    """Return text in which control characters, and what a terminal may obey, are spelt out."""
+    """Escape characters that are not printable, such as those that control a terminal."""
     if text.isprintable():
         return text
     return "".join(
@@ -22,36 +22,36 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Return lines in which control characters are spelt out; each ends with a line feed."""
+    """Escape control characters in lines; each ends with a line feed."""
     lines = re.split("\r\n|\r|\n", text)
     if not lines[-1]:
         lines.pop()
     return "".join(f"{printable(line.expandtabs())}\n" for line in lines)
 
 
-def shortened(text: str) -> str:
-    """Return a printable text, cut if it is very long."""
-    return printable(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+def shorten(text: str) -> str:
+    """Escape a text as `printable` does, and cut it if it is very long."""
+    return printable(text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…")
 
 
 def markdown(text: str) -> str:
-    """Return text that Markdown shows as it is."""
+    """Escape text for Markdown."""
     return "".join(f"\\{each}" if each in _MARKDOWN else each for each in printable(text))
 
 
 def markdown_code(text: str) -> str:
-    """Return text as code, also in a cell of a table."""
-    shown = shortened(text).replace("|", "\\|")
+    """Return text as inline code, also valid in a table."""
+    shown = shorten(text).replace("|", "\\|")
     fence = "`"
     while fence in shown:
         fence += "`"
     return f"{fence}{shown}{fence}" if len(fence) == 1 else f"{fence} {shown} {fence}"
 
 
-def counted(count: int, what: str) -> str:
-    """Return how many there are of something.
+def count_noun(count: int, what: str) -> str:
+    """Return a count with its noun, in the plural if needed.
 
-    >>> counted(1, "record"), counted(2000, "record")
+    >>> count_noun(1, "record"), count_noun(2000, "record")
     ('1 record', '2,000 records')
     """
     return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -1,7 +1,7 @@
-"""Answers as records: what JSON says, from the command line and over HTTP alike.
+"""Results as records, for JSON of the command line and the service.
 
-Each function returns a dict, or a list of dicts, of text, numbers, truth values and None. Text may
-still hold lone surrogates, where a file was no UTF-8: `koster.reports._json` replaces them.
+Each function returns a dict, or a list of dicts, of str, numbers, bool and None. Text may have lone
+surrogates if a file was not UTF-8: `koster.reports._json` replaces them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def of_decision(decision: Decision) -> dict[str, Any]:
-    """Return what was decided, and by which line."""
+    """Return a decision and its line."""
     rule = decision.rule
     return {
         "allowed": decision.allowed,
@@ -31,7 +31,7 @@ def of_decision(decision: Decision) -> dict[str, Any]:
 
 
 def of_outcome(outcome: Outcome) -> dict[str, Any]:
-    """Return what fetching a robots.txt gave, with the file."""
+    """Return the outcome of fetching a robots.txt, with the file."""
     robots = outcome.robots
     return {
         "site": outcome.origin,
@@ -81,7 +81,7 @@ def of_finding(finding: Finding) -> dict[str, Any]:
 
 
 def of_comparison(comparison: Comparison) -> dict[str, Any]:
-    """Return what two files say differently."""
+    """Return the differences between two files."""
     return {
         "decides_alike": comparison.decides_alike,
         "proved": comparison.is_proved,
@@ -113,7 +113,7 @@ def _of_setting(setting: Setting) -> dict[str, Any]:
 
 
 def of_disagreement(each: Disagreement) -> dict[str, Any]:
-    """Return what a dialect reads differently for a robot."""
+    """Return the differences of a dialect for an agent."""
     return {
         "agent": each.agent,
         "dialect": each.dialect.name,
@@ -123,7 +123,7 @@ def of_disagreement(each: Disagreement) -> dict[str, Any]:
 
 
 def of_audit(audit: Audit) -> dict[str, Any]:
-    """Return what a file says to known crawlers."""
+    """Return an audit: what known crawlers may fetch."""
     return {
         "summary": audit.summary,
         "crawlers": [

@@ -1,6 +1,6 @@
-"""The table of all results and their formats: the one place to add a format.
+"""The table of all results and their formats; add new formats here.
 
-A result is a frozen value of the module that shows it; the first format is the default.
+A result is a frozen value of the module that prints it; the first format is the default.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ RENDERERS: dict[type, dict[str, Callable[[Any], None]]] = {
 
 
 def formats_of(result: type) -> list[str]:
-    """Return the formats in which a kind of result can be shown, the default first."""
+    """Return the formats of a type of result, the default first."""
     return list(RENDERERS[result])
 
 

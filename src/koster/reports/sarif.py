@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from .._version import VERSION
 from ..lint import CHECKS, Severity
-from ._json import dumped
+from ._json import to_json
 from .plain import printable
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def as_log(found: Findings) -> str:
         ],
     }
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    return dumped({"$schema": schema, "version": "2.1.0", "runs": [run]})
+    return to_json({"$schema": schema, "version": "2.1.0", "runs": [run]})
 
 
 def _rules() -> list[dict[str, Any]]:
@@ -85,8 +85,8 @@ def _result(path: str, finding: Finding, numbers: dict[str, int]) -> dict[str, A
             for edit in finding.edits
         ]
         change = {"artifactLocation": artifact, "replacements": replacements}
-        described = printable(finding.suggestion or finding.message)
-        result["fixes"] = [{"description": {"text": described}, "artifactChanges": [change]}]
+        description = printable(finding.suggestion or finding.message)
+        result["fixes"] = [{"description": {"text": description}, "artifactChanges": [change]}]
     return result
 
 
@@ -98,7 +98,7 @@ def _content(raw: bytes) -> dict[str, str]:
 
 
 def _uri(path: str) -> str:
-    """Return a path as a URI: a relative one stays that, a site's address is one."""
+    """Return a path as a URI; relative paths stay relative, URLs stay unchanged."""
     if "://" in path:
         return path
     quoted = quote(os.fsencode(path.replace(os.sep, "/")))

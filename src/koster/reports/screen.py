@@ -20,12 +20,12 @@ _UNLIMITED = 100_000
 
 
 def complain(message: str) -> None:
-    """Print one line for a person on standard error."""
+    """Print an error or warning as one line on standard error."""
     print(f"koster: {printable(message)}", file=sys.stderr)
 
 
 def print_file(body: bytes) -> None:
-    """Print a robots.txt: byte by byte, but on a terminal with control characters spelt out."""
+    """Print the bytes of a robots.txt; on a terminal, with control characters escaped."""
     if sys.stdout.isatty():
         print(printable_lines(text_of(body)), end="")
     else:
@@ -35,7 +35,7 @@ def print_file(body: bytes) -> None:
 
 
 def _console() -> Console:
-    """Return standard output: colours and a width on a terminal, neither elsewhere."""
+    """Return standard output, with colours and a width limit only on a terminal."""
     terminal = sys.stdout.isatty()
     return Console(
         highlight=False, emoji=False, markup=False, width=None if terminal else _UNLIMITED
@@ -43,10 +43,10 @@ def _console() -> Console:
 
 
 def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
-    """Print a table: in colour and folded on a terminal, as wide as it wants to be elsewhere.
+    """Print a table: coloured and folded on a terminal, uncoloured and at full width elsewhere.
 
-    Of a row the cells that have a heading are shown. Where all headings are empty there is no line
-    of them.
+    Cells of a row beyond the headings are omitted. If all headings are empty there is no heading
+    line.
     """
     console = _console()
     table = Table(
@@ -69,33 +69,33 @@ def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
     with console.capture() as capture:
         console.print(table)
     for line in capture.get().split("\n")[:-1]:
-        print(_no_command(line.rstrip()))
+        print(_escape_command(line.rstrip()))
 
 
-def _no_command(line: str) -> str:
-    """Return a line that is no workflow command, whoever wrote what it says: GitHub's begin so."""
+def _escape_command(line: str) -> str:
+    """Escape a line that GitHub would run as a workflow command: its text is untrusted."""
     return line.replace("::", r"\x3a:", 1) if line.lstrip().startswith("::") else line
 
 
 def _first_width(texts: list[str], width: int) -> int:
-    """Return how wide the first column is: so that no word of a name is broken."""
+    """Return the width of the first column, in which no word of a name is broken."""
     whole = max((len(text) for text in texts), default=0)
     word = max((len(word) for text in texts for word in text.split()), default=0)
     return min(max(word, min(whole, width // 3)), width // 2)
 
 
 def print_lines(*texts: Text) -> None:
-    """Print lines: in colour on a terminal, where they are folded at words."""
+    """Print lines; on a terminal, in colour and folded at words."""
     console = _console()
     for text in texts:
         if console.is_terminal:
             console.print(text)
         else:
-            print(_no_command(text.plain))
+            print(_escape_command(text.plain))
 
 
 def print_note(text: str) -> None:
-    """Print a remark that only a person wants."""
+    """Print a note, only on a terminal."""
     console = _console()
     if console.is_terminal:
         console.print(Text(text, "dim"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from . import screen
-from ._json import dumped
+from ._json import to_json
 from .plain import printable
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FileResults:
-    """The results of a file of expectations; ``name`` is its path as people see it."""
+    """The results of a file of expectations; ``name`` is its path for output."""
 
     path: str
     name: str
@@ -26,7 +26,7 @@ class FileResults:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why the expectations of a file could not be tested."""
+    """A file whose expectations could not be checked, and why."""
 
     path: str
     name: str
@@ -35,14 +35,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The results of some files, and which files could not be tested."""
+    """The results of some files, and the files that could not be checked."""
 
     files: list[FileResults]
     failures: list[Failure]
 
     @property
     def passed(self) -> bool:
-        """Whether everything that was tested is as expected."""
+        """Whether all checked expectations hold."""
         return all(each.passed for file in self.files for each in file.results)
 
 
@@ -63,11 +63,11 @@ def print_json(results: Results) -> None:
         {"file": each.name, "name": "can be read", "passed": False, "why": each.why, "line": None}
         for each in results.failures
     ]
-    print(dumped(records))
+    print(to_json(records))
 
 
 def print_text(results: Results) -> None:
-    """Print what failed, and the counts."""
+    """Print the failed expectations, and the counts."""
     if not results.files:
         return
     for file in results.files:

@@ -1,4 +1,4 @@
-"""The application: routes, page, and what holds for all of them."""
+"""The application: routes, page, and their shared state."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 _PAGE = Path(__file__).parent / "page"
 
 _DESCRIPTION = (
-    "May this robot fetch this URL, and which line says so? What a request says that the API does "
-    "not know is refused. Where there is no answer there is a problem (RFC 9457), whose `code` "
-    "says which. Every answer has an `X-Request-ID`, which the service's log has too."
+    "Which crawlers may fetch which URLs, and which line decides? Unknown fields and parameters "
+    "are errors. Errors are problem details (RFC 9457) with a `code`. Every response has an "
+    "`X-Request-ID`, which is also in the service's log."
 )
 
 _PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-#: What every route may answer besides.
-_ANSWERS: dict[int | str, dict[str, Any]] = {
-    "4XX": {"description": "The request cannot be answered as it is.", "content": _PROBLEM},
+#: Errors of every route.
+_ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    "4XX": {"description": "The request is invalid, or exceeds a limit.", "content": _PROBLEM},
     503: {"description": "The service is busy or stopping: try again.", "content": _PROBLEM},
 }
 _PROBLEM_SCHEMA = {
     "type": "object",
-    "description": "What keeps a request from being answered (RFC 9457).",
+    "description": "An error (RFC 9457).",
     "required": ["type", "title", "status", "code", "detail"],
     "properties": {
         "type": {"type": "string", "const": "about:blank"},
@@ -54,8 +54,11 @@ _PROBLEM_SCHEMA = {
                 "required": ["detail"],
                 "properties": {
                     "detail": {"type": "string"},
-                    "pointer": {"type": "string", "description": "Into the JSON (RFC 6901)."},
-                    "parameter": {"type": "string", "description": "Of the query."},
+                    "pointer": {
+                        "type": "string",
+                        "description": "JSON pointer into the body (RFC 6901).",
+                    },
+                    "parameter": {"type": "string", "description": "Name of the query parameter."},
                 },
             },
         },
@@ -72,7 +75,7 @@ def create_app(settings: Settings | None = None) -> Service:
 
 
 class Service(Gate):
-    """The ASGI application; ``state`` is where a server says that it is stopping."""
+    """The ASGI application; a server sets ``state.is_stopping`` when it stops."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -84,7 +87,7 @@ class Service(Gate):
 
         @asynccontextmanager
         async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-            await workers.begin()
+            await workers.start()
             try:
                 yield
             finally:
@@ -96,10 +99,10 @@ class Service(Gate):
             version=VERSION,
             description=_DESCRIPTION,
             lifespan=lifespan,
-            responses=_ANSWERS,
-            # They load scripts from elsewhere.
+            responses=_ERROR_RESPONSES,
+            # These pages load third-party scripts.
             docs_url=None,
-            # They would lead to whatever host a client names.
+            # Redirects would use the client's Host header.
             redirect_slashes=False,
             redoc_url=None,
         )
@@ -111,7 +114,6 @@ class Service(Gate):
         super().__init__(self.api, settings.max_body, limit, metrics, self.state)
 
     def _openapi(self) -> dict[str, Any]:
-        """Return the description of the API, with what a problem is."""
         if self.api.openapi_schema is None:
             schema = get_openapi(
                 title=self.api.title,
@@ -124,12 +126,11 @@ class Service(Gate):
         return self.api.openapi_schema
 
     def _add_metrics(self, metrics: _metrics.Metrics) -> None:
-        """Add the metrics, which are not JSON."""
 
         @self.api.get(
             "/metrics",
             operation_id="metrics",
-            summary="What Prometheus reads",
+            summary="Prometheus metrics",
             response_class=Response,
             responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
         )
@@ -137,7 +138,6 @@ class Service(Gate):
             return Response(metrics.page(), media_type=_metrics.MEDIA_TYPE)
 
     def _add_page(self) -> None:
-        """Add the page."""
 
         @self.api.api_route(
             "/", methods=["GET", "HEAD"], operation_id="page", include_in_schema=False

@@ -1,7 +1,7 @@
-"""Connections: how many may be open, in all and for each client, and which are closed for others.
+"""Connections: limits in total and per client, and which ones to close for new ones.
 
-File descriptors are what a server runs out of first: then it can accept nobody, and open no file
-either. So there are never more connections than descriptors, less what the service itself needs.
+A server runs out of file descriptors first: then it can neither accept connections nor open files.
+The limit therefore reserves the descriptors that the service itself needs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import KosterError
 from ._limits import client_key
-from ._log import WARNING, log, log_sparsely
+from ._log import WARNING, log, log_rate_limited
 from ._problems import too_many_connections
 
 if sys.platform != "win32":
@@ -29,41 +29,40 @@ if TYPE_CHECKING:
     from ._protocol import Protocol
     from ._settings import Settings
 
-#: Connections beyond the limit, which only monitoring endpoints answer.
-_SPARE = 16
+#: Connections beyond the limit, for monitoring endpoints only.
+_SPARE_CONNECTIONS = 16
 
-#: Connections accepted in one turn of the event loop: others are served in between.
-_AT_ONCE = 16
+#: Connections accepted per turn of the event loop, so that others are served in between.
+_MAX_ACCEPTS = 16
 
-#: The part of all connections that is closed at once to make room: looking for them takes a look
-#: at each.
-_PART = 32
+#: The fraction (1/x) of connections closed together: finding idle ones is linear in their number.
+_CLOSE_FRACTION = 32
 
-#: Descriptors that the process needs besides connections: modules, static files, DNS lookups, the
-#: log, and a margin; for each fetch, and for each worker process.
-_OWN = 64
-_FOR_FETCH = 2
-_FOR_WORKER = 4
+#: Descriptors needed besides connections: for modules, static files, DNS lookups, the log and a
+#: margin; per fetch; and per worker process.
+_BASE_DESCRIPTORS = 64
+_DESCRIPTORS_PER_FETCH = 2
+_DESCRIPTORS_PER_WORKER = 4
 
-#: With fewer connections the service is of no use.
-_FEWEST = 16
+#: The service does not start with fewer connections.
+_MIN_CONNECTIONS = 16
 
-#: Seconds without accepting where there is no room.
-_PAUSE = 0.1
+#: Seconds without accepting when all connections are in use.
+_PAUSE_SECONDS = 0.1
 
 
 class TooFewDescriptorsError(KosterError):
-    """The process may open too few files for the service to run."""
+    """The limit of file descriptors is too low for the service."""
 
 
 class Connections:
     """All open connections.
 
     Args:
-        limit: How many may be open.
-        per_client: How many of them one client may have; 0 for any number.
-        metrics: Where they are counted.
-        is_shared: Tells whether many clients share an address, as behind a proxy: the limit for a
+        limit: Maximum number of connections.
+        per_client: Maximum number per client; 0 for no limit.
+        metrics: Counts the connections.
+        is_shared: Returns whether many clients share an address, such as a proxy: the limit per
             client does not apply to it.
     """
 
@@ -78,63 +77,65 @@ class Connections:
         self._per_client = per_client
         self._metrics = metrics
         self._is_shared = is_shared
-        #: Of each client, those that were used longest ago first.
+        #: By client, the least recently used first.
         self._open: dict[str, dict[Protocol, None]] = {}
-        self._number = 0
-        metrics.connections.set_function(lambda: self._number)
+        self._count = 0
+        metrics.connections.set_function(lambda: self._count)
 
     @property
     def is_over_limit(self) -> bool:
         """Whether the last connection is one of the spare ones; see `make_room`."""
-        return self._number > self.limit
+        return self._count > self.limit
 
-    def opened(self, connection: Protocol) -> None:
-        """Count a connection."""
+    def add(self, connection: Protocol) -> None:
+        """Add a new connection."""
         self._open.setdefault(client_key(connection.address), {})[connection] = None
-        self._number += 1
+        self._count += 1
 
-    def used(self, connection: Protocol) -> None:
-        """Note that a connection has just been used."""
+    def mark_used(self, connection: Protocol) -> None:
+        """Make a connection its client's most recently used one."""
         own = self._open.get(client_key(connection.address), {})
         if connection in own:
             del own[connection]
             own[connection] = None
 
-    def closed(self, connection: Protocol) -> None:
-        """Stop counting a connection, if it is counted."""
+    def remove(self, connection: Protocol) -> None:
+        """Remove a closed connection, if present."""
         key = client_key(connection.address)
         own = self._open.get(key)
         if own is not None and connection in own:
             del own[connection]
-            self._number -= 1
+            self._count -= 1
             if not own:
                 del self._open[key]
 
     def has_room(self) -> bool:
-        """Tell whether another one may be accepted, then to be given room by `make_room`."""
-        if self._number >= self.limit + _SPARE:
+        """Return whether another connection may be accepted; then call `make_room`."""
+        if self._count >= self.limit + _SPARE_CONNECTIONS:
             self._close_some()
-        return self._number < self.limit + _SPARE
+        return self._count < self.limit + _SPARE_CONNECTIONS
 
     def make_room(self) -> None:
         """Close idle connections for a new one, if the limit is reached.
 
-        If none is idle there are some spare ones, which only monitoring endpoints answer.
+        If none is idle, the new one is a spare connection, for monitoring endpoints only.
         """
-        if self._number >= self.limit:
+        if self._count >= self.limit:
             self._close_some()
 
-    def refusal(self, address: str) -> Problem | None:
-        """Return why an address may have no further connection, if it may not.
+    def rejection(self, address: str) -> Problem | None:
+        """Return the problem if a client has too many connections, else None.
 
-        Its own idle connections are closed for a new one.
+        If the client has an idle connection, that one is closed for the new one instead.
         """
         if not (self._per_client and address) or self._is_shared(address):
             return None
         own = self._open.get(client_key(address), {})
         if len(own) < self._per_client:
             return None
-        log_sparsely("too many connections from one client", client=address, limit=self._per_client)
+        log_rate_limited(
+            "too many connections from one client", client=address, limit=self._per_client
+        )
         idle = next(filter(_is_idle, own), None)
         if idle is not None:
             self._close(idle, "client")
@@ -144,26 +145,26 @@ class Connections:
 
     def _close_some(self) -> None:
         """Close idle connections, those of the clients with the most first; then slow senders."""
-        clients = sorted(self._open.values(), key=_by_number)
-        most = max(1, self.limit // _PART)
-        found = list(islice(filter(_is_idle, chain.from_iterable(clients)), most))
-        if not found:
-            found = list(islice(filter(_is_receiving, chain.from_iterable(clients)), most))
-        for connection in found:
+        clients = sorted(self._open.values(), key=_eviction_order)
+        count = max(1, self.limit // _CLOSE_FRACTION)
+        evicted = list(islice(filter(_is_idle, chain.from_iterable(clients)), count))
+        if not evicted:
+            evicted = list(islice(filter(_is_receiving, chain.from_iterable(clients)), count))
+        for connection in evicted:
             self._close(connection, "all")
-        log_sparsely("connection limit reached", limit=self.limit, closed=len(found))
+        log_rate_limited("connection limit reached", limit=self.limit, closed=len(evicted))
 
     def _close(self, connection: Protocol, reason: str) -> None:
-        self.closed(connection)
+        self.remove(connection)
         self._metrics.closed_connections.labels(reason).inc()
-        connection.give_way()
+        connection.evict()
 
 
 class Acceptor:
-    """Accepts connections on a listener, as long as there is room.
+    """Accepts connections on a listener, within the limit.
 
-    asyncio's own server accepts the whole backlog in one turn, past every limit, and logs an error
-    for each connection for which there is no file descriptor.
+    asyncio's own server accepts the whole backlog in one turn, ignoring limits, and logs an error
+    for each connection without a file descriptor.
     """
 
     def __init__(
@@ -180,24 +181,24 @@ class Acceptor:
         self._is_stopped = False
 
     def start(self) -> None:
-        """Begin to accept, or begin again."""
+        """Start or resume accepting."""
         if not self._is_stopped:
             self._loop.add_reader(self._listener, self._accept)
 
     async def stop(self) -> None:
-        """Accept those who wait, as far as there is room, then nobody: closing would reset them."""
+        """Accept the waiting connections within the limit, then stop: closing would reset them."""
         self._is_stopped = True
         self._loop.remove_reader(self._listener)
-        # Those who come from now on wait, and are refused once the listener is closed.
+        # New connections now wait, and are reset when the listener is closed.
         self._listener.listen(0)
         self._accept(self._connections.limit)
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    def _accept(self, at_once: int = _AT_ONCE) -> None:
-        for _ in range(at_once):
+    def _accept(self, limit: int = _MAX_ACCEPTS) -> None:
+        for _ in range(limit):
             if not self._connections.has_room():
-                log_sparsely("connection limit reached, no idle connections: accepting paused")
+                log_rate_limited("connection limit reached, no idle connections: accepting paused")
                 self._pause()
                 return
             try:
@@ -207,25 +208,25 @@ class Acceptor:
             except ConnectionAbortedError:
                 continue
             except OSError as error:
-                log_sparsely("cannot accept connections", error=error.strerror)
+                log_rate_limited("cannot accept connections", error=error.strerror)
                 self._pause()
                 return
             connection.setblocking(False)
-            self._take(connection, address[0] if isinstance(address, tuple) else "")
+            self._assign(connection, address[0] if isinstance(address, tuple) else "")
 
     def _pause(self) -> None:
         self._loop.remove_reader(self._listener)
-        self._loop.call_later(_PAUSE, self.start)
+        self._loop.call_later(_PAUSE_SECONDS, self.start)
 
-    def _take(self, connection: socket.socket, address: str) -> None:
-        """Give a connection its protocol, or turn it away."""
-        refusal = self._connections.refusal(address)
-        if refusal is not None:
-            _turn_away(connection, refusal)
+    def _assign(self, connection: socket.socket, address: str) -> None:
+        """Create the protocol of a connection, or reject it."""
+        rejection = self._connections.rejection(address)
+        if rejection is not None:
+            _reject(connection, rejection)
             return
         self._connections.make_room()
         protocol = self._new_protocol(address)
-        self._connections.opened(protocol)
+        self._connections.add(protocol)
         task = self._loop.create_task(self._connect(connection, protocol))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -234,13 +235,13 @@ class Acceptor:
         try:
             await self._loop.connect_accepted_socket(lambda: protocol, connection)
         except OSError:
-            self._connections.closed(protocol)
+            self._connections.remove(protocol)
             connection.close()
 
 
-def _by_number(own: dict[Protocol, None]) -> tuple[int, float]:
-    """Order clients: the one with the most connections first, then the one idle longest."""
-    return -len(own), next(iter(own)).since
+def _eviction_order(own: dict[Protocol, None]) -> tuple[int, float]:
+    """Sort key for clients: most connections first, then idle for longest."""
+    return -len(own), next(iter(own)).last_used
 
 
 def _is_idle(connection: Protocol) -> bool:
@@ -251,55 +252,55 @@ def _is_receiving(connection: Protocol) -> bool:
     return connection.is_receiving
 
 
-def _turn_away(connection: socket.socket, problem: Problem) -> None:
-    """Answer with a problem, without a protocol: that costs little, however many come."""
+def _reject(connection: socket.socket, problem: Problem) -> None:
+    """Send a problem without creating a protocol, which is cheap under attack."""
     with contextlib.suppress(OSError):
-        # What is unread when a connection is closed takes the answer with it.
+        # Closing with unread data would reset the connection, and lose the response.
         connection.recv(65_536)
     with contextlib.suppress(OSError):
-        connection.send(problem.as_http())
+        connection.send(problem.to_http())
     connection.close()
 
 
-def allowed_connections(wanted: int, settings: Settings) -> int:
-    """Return how many connections there may be with the file descriptors that the process has.
+def allowed_connections(requested: int, settings: Settings) -> int:
+    """Return the maximum number of connections for the process's file descriptors.
 
-    The soft limit of descriptors is raised where it may be.
+    Raises the soft limit of descriptors if possible.
 
     Raises:
-        TooFewDescriptorsError: there are hardly any.
+        TooFewDescriptorsError: there are too few.
     """
-    own = (
-        _OWN
-        + _FOR_FETCH * settings.fetches
-        + _FOR_WORKER * (settings.workers + 1)
-        + _SPARE
-        # Those that are closed for others have a descriptor until the next turn of the loop.
-        + _AT_ONCE
+    reserved = (
+        _BASE_DESCRIPTORS
+        + _DESCRIPTORS_PER_FETCH * settings.fetches
+        + _DESCRIPTORS_PER_WORKER * (settings.workers + 1)
+        + _SPARE_CONNECTIONS
+        # Evicted connections keep their descriptor until the next turn of the event loop.
+        + _MAX_ACCEPTS
     )
-    own += -(-wanted // _PART)
-    available = _raised(wanted + own)
-    limit = min(wanted, available - own)
-    if limit < min(wanted, _FEWEST):
-        needed = own + _FEWEST
+    reserved += -(-requested // _CLOSE_FRACTION)
+    available = _raise_descriptor_limit(requested + reserved)
+    limit = min(requested, available - reserved)
+    if limit < min(requested, _MIN_CONNECTIONS):
+        needed = reserved + _MIN_CONNECTIONS
         raise TooFewDescriptorsError(
-            f"the service needs {needed} file descriptors and may have {available}: "
+            f"too few file descriptors: {available} available, {needed} needed: "
             "raise the limit (ulimit -n, or LimitNOFILE= in a systemd unit)"
         )
-    if limit < wanted:
+    if limit < requested:
         log(
-            "fewer connections than asked for",
+            "fewer connections than configured",
             WARNING,
             connections=limit,
-            asked=wanted,
+            asked=requested,
             descriptors=available,
             hint="raise the limit: ulimit -n, or LimitNOFILE= in a systemd unit",
         )
     return limit
 
 
-def _raised(number: int) -> int:
-    """Return how many file descriptors the process may have, raised to a number if possible."""
+def _raise_descriptor_limit(number: int) -> int:
+    """Raise the limit of file descriptors to a number if possible; return the new limit."""
     if sys.platform == "win32":
         return number
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,7 +1,7 @@
-"""The gate: what holds for every request, whatever it asks for.
+"""The gate: ASGI middleware for every request.
 
-Around the application (ASGI): sizes of bodies, requests a second, headers for browsers, a count and
-a line in the log. It adds some microseconds to a request.
+It limits body sizes and request rates, adds security headers, and updates metrics and log. It adds
+some microseconds per request.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import anyio
 
 from . import _problems
 from ._log import log
-from ._problems import Problem, answer_too_large, limited, stopping, too_large
+from ._problems import Problem, body_too_large, rate_limited, response_too_large, stopping
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     Send: TypeAlias = Callable[[Message], Awaitable[None]]
     App: TypeAlias = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
-#: For every answer: it is what it says it is, and nothing is run, loaded or framed.
+#: Headers of API responses: no sniffing, scripts, loading or framing.
 _HEADERS = [
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"x-content-type-options", b"nosniff"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 ]
-#: For the page, which loads what this origin has, and nothing else; no text becomes HTML.
+#: Headers of the page: it loads resources only from its origin, and never turns text into HTML.
 _PAGE_HEADERS = [
     (
         b"content-security-policy",
@@ -55,23 +55,22 @@ _PAGE_HEADERS = [
     (b"cache-control", b"no-cache"),
 ]
 
-#: Monitoring endpoints: not rate-limited, and answered when all connections are in use.
-WATCHED = frozenset({"/healthz", "/readyz", "/metrics"})
+#: Monitoring endpoints: not rate-limited, and available when all connections are in use.
+MONITORING_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
-#: Bytes of an answer of the API, where requests may not have more.
-LARGEST_ANSWER = 1 << 20
+#: Maximum bytes of an API response, unless request bodies may be larger.
+MAX_RESPONSE = 1 << 20
 
-#: Methods that have a name of their own in metrics: a client may send any word.
+#: Methods with their own metrics label: clients may send any token.
 _METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"})
 
-#: Parameters of a query: each costs time before it is known to be unknown.
-_PARAMETERS = 20
+#: Query parameters: even unknown ones cost time.
+_MAX_PARAMETERS = 20
 
-#: Bytes of a body that is too large that are read all the same: many clients read an answer only
-#: when they have sent all. Who sends more is cut off.
-_SWALLOWED = 32 << 20
-#: Seconds in which they must come.
-_LINGERING = 5.0
+#: Bytes read of a rejected body: many clients read the response only after sending everything.
+_MAX_DRAINED = 32 << 20
+#: Seconds for reading a rejected body.
+_DRAIN_SECONDS = 5.0
 
 
 class State:
@@ -82,14 +81,14 @@ class State:
 
 
 class Gate:
-    """An ASGI application around another; see the module."""
+    """The ASGI middleware; see the module."""
 
     def __init__(
         self, app: App, max_body: int, limit: RateLimit, metrics: Metrics, state: State
     ) -> None:
         self._app = app
         self._max_body = max_body
-        self._max_answer = max(max_body, LARGEST_ANSWER)
+        self._max_response = max(max_body, MAX_RESPONSE)
         self._limit = limit
         self._metrics = metrics
         self._state = state
@@ -100,106 +99,105 @@ class Gate:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        answer = _Answer(scope["path"], send, self._max_answer, self._state)
+        response = _Response(scope["path"], send, self._max_response, self._state)
         self._metrics.in_progress += 1
         try:
-            await self._answer(scope, receive, answer.send)
+            await self._respond(scope, receive, response.send)
         except asyncio.CancelledError:
-            # The server cancels requests at the end of its grace period, and waits for these words.
+            # After its grace period the server cancels requests, and waits for this response.
             if not self._state.is_stopping:
                 raise
-            if not answer.status:
-                for message in _messages_of(stopping()):
-                    await answer.send(message)
+            if not response.status:
+                for message in _asgi_messages(stopping()):
+                    await response.send(message)
         finally:
             self._metrics.in_progress -= 1
-            self._note(scope, answer, time.perf_counter() - began)
+            self._record(scope, response, time.perf_counter() - began)
 
-    async def _answer(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        """Answer what is not too much."""
+    async def _respond(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Handle a request within the limits, or reject it."""
         declared = next((v for name, v in scope["headers"] if name == b"content-length"), b"0")
-        problem = self._refusal(scope, declared)
+        problem = self._rejection(scope, declared)
         if problem is not None:
-            await _refuse(problem, receive, send)
+            await _send_rejection(problem, receive, send)
             return
         if declared != b"0":
-            # uvicorn gives no more than that.
+            # uvicorn passes at most this many bytes.
             await self._app(scope, receive, send)
             return
-        left = self._max_body
+        bytes_left = self._max_body
 
-        async def receiving() -> Message:
-            nonlocal left
-            if left >= 0:
+        async def receive_within_limit() -> Message:
+            nonlocal bytes_left
+            if bytes_left >= 0:
                 message = await receive()
-                left -= len(message.get("body", b""))
-                if left >= 0:
+                bytes_left -= len(message.get("body", b""))
+                if bytes_left >= 0:
                     return message
             return {"type": "http.disconnect"}
 
-        async def sending(message: Message) -> None:
-            # What it says to half a body does not count.
-            if left >= 0:
+        async def send_unless_too_large(message: Message) -> None:
+            # Drop the response to a truncated body.
+            if bytes_left >= 0:
                 await send(message)
 
-        await self._app(scope, receiving, sending)
-        if left < 0:
-            await _refuse(too_large(self._max_body), receive, send)
+        await self._app(scope, receive_within_limit, send_unless_too_large)
+        if bytes_left < 0:
+            await _send_rejection(body_too_large(self._max_body), receive, send)
 
-    def _refusal(self, scope: MutableMapping[str, Any], declared: bytes) -> Problem | None:
-        """Return why a request is not answered, by its head; ``declared`` is its body's length."""
+    def _rejection(self, scope: MutableMapping[str, Any], declared: bytes) -> Problem | None:
+        """Return the problem with a request's head, if any; ``declared`` is its Content-Length."""
         client = scope["client"]
-        if scope["path"] not in WATCHED:
+        if scope["path"] not in MONITORING_PATHS:
             wait = self._limit.take(client[0] if client else "", 1)
             if wait:
-                return too_many(wait)
-        if scope["query_string"].count(b"&") > _PARAMETERS:
-            return Problem(422, "invalid", f"more than {_PARAMETERS} parameters")
+                return too_many_requests(wait)
+        if scope["query_string"].count(b"&") > _MAX_PARAMETERS:
+            return Problem(422, "invalid", f"more than {_MAX_PARAMETERS} parameters")
         if not declared.isdigit() or int(declared) > self._max_body:
-            return too_large(self._max_body)
+            return body_too_large(self._max_body)
         return None
 
-    def _note(self, scope: MutableMapping[str, Any], answer: _Answer, seconds: float) -> None:
-        """Count a request, and write it down."""
+    def _record(self, scope: MutableMapping[str, Any], response: _Response, seconds: float) -> None:
         route = scope.get("route")
-        handler = getattr(route, "operation_id", None) or _handler_at(scope["path"])
+        handler = getattr(route, "operation_id", None) or _handler_name(scope["path"])
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self._metrics.answered(handler, method, answer.status, seconds)
+        self._metrics.record_request(handler, method, response.status, seconds)
         client = scope["client"]
         log(
             "request",
-            request=answer.request,
+            request=response.request,
             client=client[0] if client else None,
             handler=handler,
             method=method,
-            status=answer.status,
-            bytes=answer.sent,
+            status=response.status,
+            bytes=response.sent,
             ms=round(seconds * 1000, 2),
         )
 
 
-class _Answer:
-    """An answer on its way: with the headers that all have, and not too large."""
+class _Response:
+    """A response being sent: adds headers, and limits its size."""
 
-    def __init__(self, path: str, send: Send, most: int, state: State) -> None:
+    def __init__(self, path: str, send: Send, max_bytes: int, state: State) -> None:
         self.request = os.urandom(8).hex()
         self.status = 0
         self.sent = 0
         self._path = path
         self._send = send
-        self._most = most
+        self._max_bytes = max_bytes
         self._state = state
         self._is_replaced = False
 
     async def send(self, message: Message) -> None:
-        """Send the start of the answer, or a part of its body."""
+        """Send the start of the response, or a part of its body."""
         if message["type"] != "http.response.start":
             if not self._is_replaced:
                 await self._send_body(message)
             return
-        if self._path.startswith("/v1/") and _size_of(message) > self._most:
+        if self._path.startswith("/v1/") and _declared_length(message) > self._max_bytes:
             self._is_replaced = True
-            message, body = _messages_of(answer_too_large(self._most))
+            message, body = _asgi_messages(response_too_large(self._max_bytes))
         self.status = message["status"]
         self._add_headers(message)
         await self._send(message)
@@ -220,50 +218,47 @@ class _Answer:
         message["headers"] = headers
 
 
-def _size_of(start: Message) -> int:
-    """Return the bytes of an answer, as its start declares them."""
-    return next((int(text) for name, text in start["headers"] if name == b"content-length"), 0)
+def _declared_length(start: Message) -> int:
+    return next((int(value) for name, value in start["headers"] if name == b"content-length"), 0)
 
 
-def _messages_of(problem: Problem) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a problem as the two messages of an answer."""
+def _asgi_messages(problem: Problem) -> tuple[dict[str, Any], dict[str, Any]]:
     body = problem.body()
     headers = [
         (b"content-type", _problems.MEDIA_TYPE.encode("ascii")),
         (b"content-length", str(len(body)).encode("ascii")),
-        *((name.lower().encode(), text.encode()) for name, text in problem.headers.items()),
+        *((name.lower().encode(), value.encode()) for name, value in problem.headers.items()),
     ]
     start = {"type": "http.response.start", "status": problem.status, "headers": headers}
     return start, {"type": "http.response.body", "body": body}
 
 
-def _handler_at(path: str) -> str:
-    """Return what answers at a path that is no route of the API."""
+def _handler_name(path: str) -> str:
+    """Return the metrics label of a path outside the API."""
     if path == "/openapi.json":
         return "openapi"
     return "static" if path.startswith("/static/") else "none"
 
 
-def too_many(wait: float) -> Problem:
-    """Return what is said to a client that asks too often."""
-    return limited("too-many-requests", "", wait)
+def too_many_requests(wait: float) -> Problem:
+    """Return the problem for a client over its rate limit."""
+    return rate_limited("too-many-requests", "", wait)
 
 
-async def _refuse(problem: Problem, receive: Receive, send: Send) -> None:
-    """Answer with a problem, read the rest of the body, and close the connection.
+async def _send_rejection(problem: Problem, receive: Receive, send: Send) -> None:
+    """Send a problem, read the rest of the body, and close the connection.
 
-    The answer is whole before the body is read: closing at once would take it from clients that are
-    still sending.
+    Closing at once would lose the response for clients that are still sending.
     """
-    start, body = _messages_of(problem)
+    start, body = _asgi_messages(problem)
     start["headers"].append((b"connection", b"close"))
     await send(start)
     await send(body | {"more_body": True})
-    left = _SWALLOWED
-    with anyio.move_on_after(_LINGERING):
-        while left > 0:
+    bytes_left = _MAX_DRAINED
+    with anyio.move_on_after(_DRAIN_SECONDS):
+        while bytes_left > 0:
             message = await receive()
             if message["type"] != "http.request" or not message.get("more_body"):
                 break
-            left -= len(message.get("body", b""))
+            bytes_left -= len(message.get("body", b""))
     await send({"type": "http.response.body", "body": b"", "more_body": False})

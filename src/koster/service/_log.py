@@ -1,7 +1,7 @@
-"""The log: a line of JSON for each entry, on standard error.
+"""The log: a line of JSON per entry, on standard error.
 
-`logging` with a formatter takes a fifth of what a request takes (see `benchmarks.service`), so our
-own entries go past it where nobody has set up another log.
+`logging` with a formatter takes a fifth of the time of a request (see `benchmarks.service`), so the
+service bypasses it unless the application configures logging itself.
 """
 
 from __future__ import annotations
@@ -27,20 +27,26 @@ WARNING = logging.WARNING
 _NAME = "koster.service"
 _logger = logging.getLogger(_NAME)
 
-#: What uvicorn says of its own doing, and we say better.
-_NOISE = ("Started server", "Finished server", "Waiting for", "Shutting down", "Application ")
+#: Messages of uvicorn that the service replaces by its own.
+_IGNORED_MESSAGES = (
+    "Started server",
+    "Finished server",
+    "Waiting for",
+    "Shutting down",
+    "Application ",
+)
 
 
-#: Seconds between two entries of one cause, and causes that are remembered.
-_SPARSE = 60.0
-_CAUSES = 1_000
+#: Minimum seconds between entries with the same cause, and the number of causes remembered.
+_THROTTLE_SECONDS = 60.0
+_MAX_CAUSES = 1_000
 
-#: Writes a line where the log goes; None where `logging` has it.
+#: Writes a line directly; None if entries go through `logging`.
 _write: Callable[[bytes], object] | None = None
 
 
 def log(message: str, level: int = logging.INFO, **fields: Any) -> None:
-    """Write an entry; fields are what JSON takes."""
+    """Write an entry; fields must be JSON values."""
     if not _logger.isEnabledFor(level):
         return
     if _write is not None:
@@ -52,61 +58,60 @@ def log(message: str, level: int = logging.INFO, **fields: Any) -> None:
     _logger.handle(entry)
 
 
-def log_sparsely(message: str, level: int = WARNING, **fields: Any) -> None:
-    """Write an entry, unless the same message was written less than a minute ago.
+def log_rate_limited(message: str, level: int = WARNING, **fields: Any) -> None:
+    """Write an entry, at most once a minute per message.
 
-    The next one says how often that was the case: ``repeated``.
+    The field ``repeated`` of the next entry counts the suppressed ones.
     """
-    repeated = _sparse.count(message)
+    repeated = _throttle.count(message)
     if repeated is not None:
         log(message, level, **fields, **({"repeated": repeated} if repeated else {}))
 
 
-class _Sparse:
-    """Tells whether a message may be written: each of them once a minute."""
+class _Throttle:
+    """Limits entries to one per cause and minute."""
 
     def __init__(self) -> None:
         self._written: dict[object, tuple[float, int]] = {}
 
     def count(self, cause: object) -> int | None:
-        """Return how often a cause was left out since its last entry; None: leave it out again."""
+        """Return the number of suppressed entries since the last one; None to suppress this one."""
         now = time.monotonic()
-        since, left_out = self._written.get(cause, (-math.inf, 0))
-        if now - since < _SPARSE:
-            self._written[cause] = since, left_out + 1
+        since, suppressed = self._written.get(cause, (-math.inf, 0))
+        if now - since < _THROTTLE_SECONDS:
+            self._written[cause] = since, suppressed + 1
             return None
-        if len(self._written) >= _CAUSES:
+        if len(self._written) >= _MAX_CAUSES:
             self._written.clear()
         self._written[cause] = now, 0
-        return left_out
+        return suppressed
 
 
-_sparse = _Sparse()
+_throttle = _Throttle()
 
 
 def log_as_json(level: str) -> None:
-    """Write the log to standard error, from a level on."""
+    """Write the log as JSON to standard error, from a level on."""
     global _write  # noqa: PLW0603 - as `logging` does, once for the process
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Formatter())
-    handler.addFilter(_is_not_repeated)
+    handler.addFilter(_passes_throttle)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # What sites do is in the service's own entries.
+    # The service has its own entries for fetches.
     logging.getLogger("koster.fetch").setLevel(logging.ERROR)
-    logging.getLogger("uvicorn.error").addFilter(_is_worth_it)
+    logging.getLogger("uvicorn.error").addFilter(_is_relevant)
     _write = _to_standard_error
 
 
 def _to_standard_error(line: bytes) -> None:
-    """Write a line at once, and whole; where nobody reads it, it goes."""
+    """Write a line atomically; ignore errors if nobody reads it."""
     with contextlib.suppress(OSError):
         os.write(2, line)
 
 
 def _line(moment: datetime, level: str, logger: str, message: str, fields: dict[str, Any]) -> bytes:
-    """Return an entry as a line."""
     entry = {
         "time": moment.isoformat(timespec="milliseconds"),
         "level": level,
@@ -118,8 +123,6 @@ def _line(moment: datetime, level: str, logger: str, message: str, fields: dict[
 
 
 class _Formatter(logging.Formatter):
-    """Makes a line of JSON of an entry."""
-
     def format(self, record: logging.LogRecord) -> str:
         fields = dict(getattr(record, "fields", {}))
         if record.exc_info:
@@ -130,24 +133,23 @@ class _Formatter(logging.Formatter):
         return line.decode("utf-8").rstrip("\n")
 
 
-def _is_worth_it(entry: logging.LogRecord) -> bool:
-    """Tell whether an entry is one for the log."""
-    return not entry.getMessage().startswith(_NOISE)
+def _is_relevant(entry: logging.LogRecord) -> bool:
+    """Filter messages that the service replaces by its own."""
+    return not entry.getMessage().startswith(_IGNORED_MESSAGES)
 
 
-def _is_not_repeated(entry: logging.LogRecord) -> bool:
-    """Tell whether an entry may be written: what a client can cause must not fill the disk.
+def _passes_throttle(entry: logging.LogRecord) -> bool:
+    """Filter repeated entries, so that clients cannot fill the disk.
 
-    The cause is what logged it, what it says before values are put in, and where an exception came
-    from.
+    The cause is the logger, the level, the message without its values, and the exception's origin.
     """
-    place: tuple[object, ...] = ()
+    origin: tuple[object, ...] = ()
     if entry.exc_info and entry.exc_info[2] is not None:
         traceback = entry.exc_info[2]
         while traceback.tb_next is not None:
             traceback = traceback.tb_next
-        place = entry.exc_info[0], traceback.tb_frame.f_code, traceback.tb_lineno
-    repeated = _sparse.count((entry.name, entry.levelno, entry.msg, *place))
+        origin = entry.exc_info[0], traceback.tb_frame.f_code, traceback.tb_lineno
+    repeated = _throttle.count((entry.name, entry.levelno, entry.msg, *origin))
     if repeated:
         entry.fields = getattr(entry, "fields", {}) | {"repeated": repeated}
     return repeated is not None

@@ -1,4 +1,4 @@
-"""What goes in and comes out of the API, with examples: from this OpenAPI is made."""
+"""The models of requests and responses, with examples for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ..errors import UnknownDialectError
 from ..lint import Severity
 from ..model import Reason
 
-#: Longer ones no browser sends, and no crawler is called so.
+#: Maximum characters; browsers and crawlers use shorter ones.
 MAX_URL = 8_192
 MAX_AGENT = 1_024
 MAX_SITE = 2_048
 
 
-#: No request has as many fields; each one that is not known would be told.
-_MOST_FIELDS = 20
-#: Entries of a list, whatever a service is told to take.
-_MOST_ENTRIES = 10_000
+#: Maximum number of fields, because every unknown field is reported.
+_MAX_FIELDS = 20
+#: Maximum entries of a list, regardless of the settings.
+_MAX_ENTRIES = 10_000
 
 
-def _known_dialect(name: str) -> str:
-    """Return the name of a dialect as it is written.
+def _canonical_dialect(name: str) -> str:
+    """Return the canonical name of a dialect.
 
     Raises:
-        ValueError: there is none.
+        ValueError: the dialect is unknown.
     """
     try:
         return dialect_named(name).name
@@ -37,25 +37,23 @@ def _known_dialect(name: str) -> str:
         raise ValueError(str(error)) from error
 
 
-def _whole_text(text: str) -> str:
-    r"""Return text that is one.
-
-    JSON can spell half of a character (``"\ud800"``), of which no bytes come.
+def _reject_surrogates(text: str) -> str:
+    r"""Return text without lone surrogates, which JSON can contain (``"\ud800"``).
 
     Raises:
-        ValueError: it holds such a half.
+        ValueError: the text has a lone surrogate.
     """
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ValueError(f"character {error.start + 1} is half of one (a lone surrogate)") from None
+        raise ValueError(f"character {error.start + 1} is a lone surrogate") from None
     return text
 
 
-Text = Annotated[str, AfterValidator(_whole_text)]
+Text = Annotated[str, AfterValidator(_reject_surrogates)]
 DialectName = Annotated[
     str,
-    AfterValidator(_known_dialect),
+    AfterValidator(_canonical_dialect),
     Field(description="A dialect, by its name.", json_schema_extra={"enum": list(DIALECTS)}),
 ]
 Agent = Annotated[Text, Field(min_length=1, max_length=MAX_AGENT)]
@@ -66,7 +64,7 @@ Robots = Annotated[
 ]
 Site = Annotated[
     SiteUrl | None,
-    Field(description="Any address on a site whose robots.txt is fetched; or its name."),
+    Field(description="Any URL on a site, or its host name; its robots.txt is fetched."),
 ]
 
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
@@ -74,46 +72,46 @@ Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 _TEXT = "User-agent: *\nDisallow: /private\nAllow: /private/press\n"
 
 
-def _documented(example: dict[str, Any]) -> ConfigDict:
-    """Return how a request is read: what it does not know it refuses, rather than overlook it."""
+def _request_config(example: dict[str, Any]) -> ConfigDict:
+    """Return the configuration of a request with an example; unknown fields are errors."""
     return ConfigDict(extra="forbid", json_schema_extra={"examples": [example]})
 
 
 class File(BaseModel):
-    """A robots.txt: its text, or the site that has it. One of them is to be given."""
+    """A robots.txt: either its text or its site."""
 
-    model_config = _documented({"robots": _TEXT})
+    model_config = _request_config({"robots": _TEXT})
 
     robots: Robots = None
     site: Site = None
 
     @model_validator(mode="before")
     @classmethod
-    def _few(cls, given: Any) -> Any:
-        if isinstance(given, dict) and len(given) > _MOST_FIELDS:
-            raise ValueError(f"has more than {_MOST_FIELDS} fields")
-        return given
+    def _limit_fields(cls, fields: Any) -> Any:
+        if isinstance(fields, dict) and len(fields) > _MAX_FIELDS:
+            raise ValueError(f"has more than {_MAX_FIELDS} fields")
+        return fields
 
     @model_validator(mode="after")
-    def _one(self) -> File:
+    def _require_one_source(self) -> File:
         if (self.robots is None) == (self.site is None):
-            raise ValueError("give either robots, a text, or site, an address")
+            raise ValueError("needs exactly one of robots (text) and site (URL)")
         return self
 
 
 class _Query(BaseModel):
-    """What stands behind the question mark: nothing that is not known."""
+    """The parameters of a query; unknown ones are errors."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class CheckQuery(_Query):
-    """A URL, and who asks for it."""
+    """A URL and an agent."""
 
     url: Annotated[
         Url,
         Field(
-            description="A whole URL; https is meant where it has no scheme.",
+            description="An absolute URL; https:// is the default scheme.",
             examples=["https://example.com/private"],
         ),
     ]
@@ -122,32 +120,32 @@ class CheckQuery(_Query):
 
 
 class FetchQuery(_Query):
-    """A site, and how statuses are read."""
+    """A site and a dialect."""
 
     site: Annotated[
         SiteUrl,
-        Field(description="Any address on the site, or its name.", examples=["example.com"]),
+        Field(description="Any URL on the site, or its host name.", examples=["example.com"]),
     ]
     dialect: DialectName = RFC9309.name
     max_age: Annotated[
         int | None,
         Field(
             ge=60,
-            description="Seconds; a copy that was had longer ago is asked for again.",
+            description="Seconds; an older cache entry is fetched again.",
         ),
     ] = None
 
 
 class AgentsQuery(_Query):
-    """Which crawlers are wanted."""
+    """A filter of crawlers."""
 
-    purpose: Annotated[Purpose | None, Field(description="Those alone.")] = None
+    purpose: Annotated[Purpose | None, Field(description="Only crawlers with this purpose.")] = None
 
 
 class DecideRequest(File):
-    """Every URL is asked about for every robot."""
+    """A file, agents and URLs; every URL is decided for every agent."""
 
-    model_config = _documented(
+    model_config = _request_config(
         {
             "robots": _TEXT,
             "agents": ["FooBot"],
@@ -160,9 +158,9 @@ class DecideRequest(File):
         FailFast(),
         Field(
             min_length=1,
-            max_length=_MOST_ENTRIES,
-            description="Product tokens, or whole User-Agent headers; * is any robot without a "
-            "group of its own.",
+            max_length=_MAX_ENTRIES,
+            description="Product tokens or User-Agent headers; * means crawlers without a "
+            "group of their own.",
         ),
     ] = ["*"]
     urls: Annotated[
@@ -170,24 +168,24 @@ class DecideRequest(File):
         FailFast(),
         Field(
             min_length=1,
-            max_length=_MOST_ENTRIES,
-            description="URLs or paths. With site, URLs of that site.",
+            max_length=_MAX_ENTRIES,
+            description="URLs or paths; with site, URLs of that site.",
         ),
     ]
     dialect: DialectName = RFC9309.name
 
 
 class LintRequest(File):
-    """A file, and how it is read."""
+    """A file and dialects."""
 
-    model_config = _documented({"robots": "User-agent: *\nDisallow: admin\n"})
+    model_config = _request_config({"robots": "User-agent: *\nDisallow: admin\n"})
 
     dialects: Annotated[
         list[DialectName],
         Field(
             min_length=1,
             max_length=len(DIALECTS),
-            description="How the file is read, and which others are compared with that.",
+            description="The dialect of the file, then other dialects to compare.",
         ),
     ] = ["RFC9309", "GOOGLE"]
 
@@ -195,7 +193,7 @@ class LintRequest(File):
 class DiffRequest(BaseModel):
     """Two files, before and after a change."""
 
-    model_config = _documented(
+    model_config = _request_config(
         {
             "before": {"robots": "User-agent: *\nDisallow: /a\n"},
             "after": {"robots": "User-agent: *\nDisallow: /a/\n"},
@@ -208,9 +206,9 @@ class DiffRequest(BaseModel):
 
 
 class AuditRequest(File):
-    """A file, and the crawlers that are asked about: all known ones, if none are named."""
+    """A file and known crawlers; default: all of them."""
 
-    model_config = _documented({"robots": "User-agent: GPTBot\nDisallow: /\n", "agents": []})
+    model_config = _request_config({"robots": "User-agent: GPTBot\nDisallow: /\n", "agents": []})
 
     agents: Annotated[
         list[Agent],
@@ -221,9 +219,9 @@ class AuditRequest(File):
 
 
 class DisagreeRequest(File):
-    """A file, the dialect it is meant in, others, and the robots that are asked about."""
+    """A file, its intended dialect, other dialects, and agents."""
 
-    model_config = _documented(
+    model_config = _request_config(
         {
             "robots": "User-agent: *\nDisallow: /a b\nDisallow: /*.pdf$\n",
             "dialects": ["GOOGLE", "MK1996"],
@@ -238,69 +236,69 @@ class DisagreeRequest(File):
 
 
 class Decided(BaseModel):
-    """Whether a URL may be fetched, and why."""
+    """Whether a URL is allowed, and why."""
 
     allowed: bool
     reason: Reason
-    line: Annotated[int | None, Field(description="The line that decided, from 1.")]
-    rule: Annotated[str | None, Field(description="What it says.", examples=["Disallow: /a"])]
+    line: Annotated[int | None, Field(description="The line that decides, from 1.")]
+    rule: Annotated[
+        str | None, Field(description="The rule that decides.", examples=["Disallow: /a"])
+    ]
 
 
 class DecisionRecord(Decided):
-    """The answer to a question."""
+    """A decision about a URL for an agent."""
 
     agent: str
     url: str
-    sentence: Annotated[str, Field(description="The same for a person.")]
+    sentence: Annotated[str, Field(description="The decision as a sentence.")]
 
 
 class Hop(BaseModel):
     """A request of a fetch."""
 
     url: str
-    status: Annotated[int | None, Field(description="None: no answer came.")]
+    status: Annotated[int | None, Field(description="None: no response.")]
     headers: dict[str, str]
-    why: Annotated[str | None, Field(description="What went wrong, or what this leads to.")]
+    why: Annotated[str | None, Field(description="The error, or the effect of the response.")]
     seconds: float
 
 
 class Fetched(BaseModel):
-    """What fetching a site's robots.txt gave."""
+    """The result of fetching a site's robots.txt."""
 
-    site: Annotated[str, Field(description="Its origin.", examples=["https://example.com"])]
+    site: Annotated[str, Field(description="The origin.", examples=["https://example.com"])]
     dialect: str
     outcome: Literal["file", "unavailable", "unreachable", "forbidden"]
     why: str | None
-    url: Annotated[str, Field(description="Where the file came from in the end.")]
+    url: Annotated[str, Field(description="The URL of the file after redirects.")]
     hops: list[Hop]
-    stale: Annotated[bool, Field(description="An old copy: the site cannot be reached.")]
+    stale: Annotated[bool, Field(description="The file is stale, because the site is unreachable.")]
     downgraded: Annotated[bool, Field(description="A redirect led from HTTPS to HTTP.")]
-    cut: Annotated[bool, Field(description="The file is longer than the 500 KiB that are read.")]
-    charset: Annotated[str | None, Field(description="What it is in, if not in UTF-8.")]
-    fetched: Annotated[Moment, Field(description="When the site last gave or confirmed this.")]
-    expires: Annotated[Moment, Field(description="Until when it is not asked again.")]
+    cut: Annotated[bool, Field(description="The file is truncated at 500 KiB.")]
+    charset: Annotated[str | None, Field(description="The original charset, if not UTF-8.")]
+    fetched: Annotated[Moment, Field(description="When it was received or last confirmed.")]
+    expires: Annotated[Moment, Field(description="It is not fetched again before.")]
     unreachable_since: Moment | None
     sitemaps: list[str]
 
 
 class FetchedFile(Fetched):
-    """The same, with the file."""
+    """The result of a fetch, with the file."""
 
-    body: Annotated[str | None, Field(description="None: there is no file.")]
+    body: Annotated[str | None, Field(description="None: no file.")]
 
 
 class DecideResponse(BaseModel):
-    """The decisions, by robot and then by URL, in the order in which they were asked for."""
+    """The decisions in the order of the request: by agent, then by URL."""
 
     dialect: str
     decisions: list[DecisionRecord]
-    fetch: Annotated[Fetched | None, Field(description="With site: where the rules are from.")] = (
-        None
-    )
+    fetch: Annotated[Fetched | None, Field(description="With site: the fetch of its file.")] = None
 
 
 class CheckResponse(BaseModel):
-    """A decision by a URL's own site."""
+    """A decision by the file of a URL's site."""
 
     dialect: str
     decision: DecisionRecord
@@ -308,7 +306,7 @@ class CheckResponse(BaseModel):
 
 
 class EditRecord(BaseModel):
-    """Bytes of the file, in UTF-8, that are to be others."""
+    """A replacement of bytes of the file in UTF-8."""
 
     start: int
     end: int
@@ -316,7 +314,7 @@ class EditRecord(BaseModel):
 
 
 class FindingRecord(BaseModel):
-    """Something that the file's author should know; lines and columns count from 1."""
+    """A finding; lines and columns count from 1."""
 
     line: int
     column: int
@@ -325,25 +323,27 @@ class FindingRecord(BaseModel):
     severity: Severity
     message: str
     suggestion: str | None
-    url: Annotated[str | None, Field(description="One that proves it.")]
+    url: Annotated[str | None, Field(description="An example URL.")]
     fixable: bool
     edits: list[EditRecord]
     name: str
-    title: Annotated[str, Field(description="What findings with this code are.")]
-    why: Annotated[str, Field(description="What comes of it, and what to do.")]
+    title: Annotated[str, Field(description="The description of the code.")]
+    why: Annotated[str, Field(description="The consequences, and what to do.")]
     source: str
 
 
 class LintResponse(BaseModel):
-    """The findings, by place."""
+    """The findings, ordered by position."""
 
     findings: list[FindingRecord]
-    more: Annotated[int, Field(description="Findings that are left out: 1,000 are told.")] = 0
+    more: Annotated[
+        int, Field(description="The number of omitted findings, after the first 1,000.")
+    ] = 0
     fetch: Fetched | None = None
 
 
 class DifferenceRecord(BaseModel):
-    """A URL that is decided differently; a shortest one for this pair of rules."""
+    """A URL with different decisions: a shortest one for this pair of rules."""
 
     url: str
     opened: bool
@@ -352,7 +352,7 @@ class DifferenceRecord(BaseModel):
 
 
 class SettingRecord(BaseModel):
-    """What is said besides rules, where it differs."""
+    """A changed setting besides rules."""
 
     name: str
     before: list[str]
@@ -360,25 +360,25 @@ class SettingRecord(BaseModel):
 
 
 class ChangeRecord(BaseModel):
-    """What changes for some robots; * are those without a group of their own."""
+    """The changes for some agents; * means crawlers without a group of their own."""
 
     agents: list[str]
-    proved: Annotated[bool, Field(description="There is no other difference.")]
+    proved: Annotated[bool, Field(description="Proved: there are no other differences.")]
     differences: list[DifferenceRecord]
     settings: list[SettingRecord]
 
 
 class DiffResponse(BaseModel):
-    """What two files say differently: for robots, and for the whole site."""
+    """The differences between two files, by agent and for the whole site."""
 
-    decides_alike: Annotated[bool, Field(description="Proved: nobody may fetch anything else.")]
+    decides_alike: Annotated[bool, Field(description="Proved: no access changes.")]
     proved: bool
     changes: list[ChangeRecord]
     settings: list[SettingRecord]
 
 
 class AuditedCrawler(BaseModel):
-    """What a crawler may not fetch."""
+    """How much is disallowed for a crawler."""
 
     token: str
     operator: str
@@ -389,13 +389,13 @@ class AuditedCrawler(BaseModel):
     named: bool
     line: int | None
     rule: str | None
-    closing: Annotated[int, Field(description="How many rules close a part of the site.")]
-    url: Annotated[str | None, Field(description="One that it may not fetch.")]
+    closing: Annotated[int, Field(description="The number of rules that block something.")]
+    url: Annotated[str | None, Field(description="A disallowed URL.")]
     proved: bool
 
 
 class PreferenceRecord(BaseModel):
-    """What the file says about a use of its content."""
+    """A preference about a use of the content."""
 
     directive: str
     key: str
@@ -405,7 +405,7 @@ class PreferenceRecord(BaseModel):
 
 
 class AuditResponse(BaseModel):
-    """Who may fetch what."""
+    """What known crawlers may fetch."""
 
     dialect: str
     summary: str
@@ -417,19 +417,19 @@ class AuditResponse(BaseModel):
 
 
 class DisagreementRecord(BaseModel):
-    """What a dialect reads differently for a robot."""
+    """The differences of a dialect for an agent."""
 
     agent: str
     dialect: str
     proved: bool
     differences: Annotated[
         list[DifferenceRecord],
-        Field(description="Before: as the file is meant; after: as this dialect reads it."),
+        Field(description="Before: in the intended dialect; after: in this dialect."),
     ]
 
 
 class DisagreeResponse(BaseModel):
-    """Those who read the file otherwise; who is not named reads it alike, which is proved."""
+    """The dialects that decide differently; all others are proved to decide alike."""
 
     dialect: str
     dialects: list[str]
@@ -454,7 +454,7 @@ class AgentsResponse(BaseModel):
 
 
 class DialectRecord(BaseModel):
-    """A way to read the file."""
+    """A dialect."""
 
     name: str
     source: str
@@ -468,7 +468,7 @@ class DialectsResponse(BaseModel):
 
 
 class State(BaseModel):
-    """How the service is."""
+    """The state of the service."""
 
     status: Literal["ok", "ready", "stopping"]
     version: str

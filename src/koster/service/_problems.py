@@ -1,4 +1,4 @@
-"""Problems: what the API says where it has no answer (RFC 9457)."""
+"""Problems: the errors of the API (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE = "application/problem+json"
 
-#: Characters of each text in a problem, and places in a request of which it tells.
-_LONGEST = 300
-_MOST_ERRORS = 20
+#: Maximum characters of each text in a problem, and maximum number of errors.
+_MAX_CHARACTERS = 300
+_MAX_ERRORS = 20
 
-#: Lists, objects and strings (names of fields too) that the JSON of a request may have of each.
-_MOST_PARTS = 20_000
+#: Maximum number of arrays, objects, and strings (including field names) in a request's JSON.
+_MAX_JSON_ITEMS = 20_000
 
 
 class Problem(Exception):  # noqa: N818 - the standard's name
-    """Something that keeps a request from being answered.
+    """An error as problem details.
 
-    ``errors`` are objects with ``detail`` and either ``pointer``, into the request's JSON (RFC
-    6901), or ``parameter``, of its query. ``wait`` is after how many seconds to try again.
+    ``errors`` are objects with ``detail`` and either ``pointer`` (a JSON pointer into the body, RFC
+    6901) or ``parameter`` (a name in the query). ``wait`` is the Retry-After in seconds.
     """
 
     def __init__(
@@ -56,21 +56,21 @@ class Problem(Exception):  # noqa: N818 - the standard's name
             "title": HTTPStatus(self.status).phrase,
             "status": self.status,
             "code": self.code,
-            "detail": _shortened(self.detail),
+            "detail": _shorten(self.detail),
         }
         if self.errors:
             record["errors"] = [
-                {name: _shortened(text) for name, text in error.items()} for error in self.errors
+                {name: _shorten(text) for name, text in error.items()} for error in self.errors
             ]
         return json.dumps(record).encode("ascii")
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers that go with it."""
+        """The response headers."""
         return {} if self.wait is None else {"Retry-After": str(self.wait)}
 
-    def as_http(self) -> bytes:
-        """Return it as the last answer on a connection."""
+    def to_http(self) -> bytes:
+        """Return the problem as the last response on a connection."""
         body = self.body()
         headers = {
             **self.headers,
@@ -83,55 +83,54 @@ class Problem(Exception):  # noqa: N818 - the standard's name
         return f"HTTP/1.1 {self.status} {phrase}\r\n{lines}\r\n".encode("ascii") + body
 
     def response(self) -> Response:
-        """Return it as an answer."""
+        """Return the problem as a response."""
         return Response(self.body(), self.status, self.headers, MEDIA_TYPE)
 
 
-def _shortened(text: str) -> str:
-    """Return text as long as a problem needs: part of it may be from a request."""
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def _shorten(text: str) -> str:
+    """Truncate text, which may contain parts of the request."""
+    return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…"
 
 
-def limited(code: str, why: str, wait: float) -> Problem:
-    """Return what is said to a client that has to wait for some seconds; ``why`` begins it."""
+def rate_limited(code: str, prefix: str, wait: float) -> Problem:
+    """Return the problem for a client that must wait for some seconds."""
     seconds = max(1, round(wait + 0.5))
-    return Problem(429, code, f"{why}try again in {seconds} s", wait=seconds)
+    return Problem(429, code, f"{prefix}try again in {seconds} s", wait=seconds)
 
 
-def answer_too_large(limit: int) -> Problem:
-    """Return what is said in place of an answer that is too large."""
-    detail = f"the answer is larger than {limit:,} bytes: ask about less at once"
+def response_too_large(limit: int) -> Problem:
+    """Return the problem that replaces a response over the limit."""
+    detail = f"the response is larger than {limit:,} bytes: send fewer agents or URLs"
     return Problem(422, "answer-too-large", detail)
 
 
 def stopping() -> Problem:
-    """Return what is said where the service is about to stop."""
+    """Return the problem for requests while the service stops."""
     return Problem(503, "stopping", "the service is stopping: try again", wait=2)
 
 
-def too_large(limit: int) -> Problem:
-    """Return what is said to a body that is too large."""
+def body_too_large(limit: int) -> Problem:
+    """Return the problem for a body over the limit."""
     return Problem(413, "body-too-large", f"the body is larger than {limit:,} bytes")
 
 
 def too_many_connections(limit: int) -> Problem:
-    """Return what a client is told that has its maximum of connections."""
+    """Return the problem for a client with the maximum number of connections."""
     detail = f"you have {limit} open connections, the maximum for one client: close some"
     return Problem(429, "too-many-connections", detail, wait=2)
 
 
 class _Request(Request):
-    """A request whose JSON has no name twice: readers differ in which of the two counts."""
+    """A request without duplicate JSON keys, which parsers handle differently."""
 
     async def json(self) -> Any:
         if not hasattr(self, "_json"):
             body = await self.body()
-            # They take the server's own time; a robots.txt in a string hardly has so many brackets
-            # or quotation marks.
-            if max(body.count(b"["), body.count(b"{"), body.count(b'"') // 2) > _MOST_PARTS:
-                what = f"the body has more than {_MOST_PARTS:,} lists, objects or strings"
-                raise Problem(422, "invalid", what)
-            self._json = json.loads(body, object_pairs_hook=_without_duplicates)
+            # Parsing them blocks the event loop. A robots.txt in a string rarely has as many.
+            if max(body.count(b"["), body.count(b"{"), body.count(b'"') // 2) > _MAX_JSON_ITEMS:
+                detail = f"the body has more than {_MAX_JSON_ITEMS:,} arrays, objects or strings"
+                raise Problem(422, "invalid", detail)
+            self._json = json.loads(body, object_pairs_hook=_reject_duplicate_keys)
         return self._json
 
 
@@ -143,7 +142,7 @@ class _Route(APIRoute):
             try:
                 return await handler(_Request(request.scope, request.receive))
             except HTTPException as error:
-                # FastAPI's word for any exception while it reads a body.
+                # FastAPI wraps exceptions that occur while reading the body.
                 if isinstance(error.__cause__, Problem):
                     raise error.__cause__ from None
                 raise
@@ -151,16 +150,16 @@ class _Route(APIRoute):
         return handle
 
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        numbers = Counter(name for name, _ in pairs)
-        twice = next(name for name, number in numbers.items() if number > 1)
-        raise json.JSONDecodeError(f'duplicate key "{_shortened(twice)}"', "", 0)
-    return found
+def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        duplicate = next(name for name, count in counts.items() if count > 1)
+        raise json.JSONDecodeError(f'duplicate key "{_shorten(duplicate)}"', "", 0)
+    return result
 
 
-#: What there is to know of a status that the framework gives.
+#: Codes and details for statuses of the framework.
 _CODES = {
     400: ("not-json", "the body is not JSON"),
     404: ("not-found", "not found: /openapi.json lists all routes"),
@@ -169,7 +168,7 @@ _CODES = {
 
 
 def install(app: FastAPI) -> None:
-    """Have an application say its problems so."""
+    """Register the error handlers of an application."""
     app.router.route_class = _Route
 
     @app.exception_handler(Problem)
@@ -184,7 +183,7 @@ def install(app: FastAPI) -> None:
         if request.method == "POST" and not media_type.endswith(("/json", "+json")):
             detail = "the Content-Type of the body must be application/json"
             return Problem(415, "not-declared-json", detail).response()
-        return _of_validation(error).response()
+        return _validation_problem(error).response()
 
     @app.exception_handler(HTTPException)
     async def _http(_request: Request, error: Exception) -> Response:
@@ -196,13 +195,13 @@ def install(app: FastAPI) -> None:
         return response
 
     @app.exception_handler(Exception)
-    async def _failed(_request: Request, _error: Exception) -> Response:
+    async def _internal_error(_request: Request, _error: Exception) -> Response:
         detail = "internal error: the log of the service has the details"
         return Problem(500, "failed", detail).response()
 
 
-#: What pydantic finds wrong, in words for those who asked.
-_WORDS = {
+#: Messages for pydantic's error types.
+_MESSAGES = {
     "missing": "is missing",
     "extra_forbidden": "is unknown",
     "string_type": "must be a string",
@@ -220,27 +219,26 @@ _WORDS = {
 
 
 def _detail(error: dict[str, Any]) -> str:
-    """Return what is wrong, without what was said."""
-    words, context = _WORDS.get(error["type"]), error.get("ctx") or {}
+    """Return the message for a validation error, without the input."""
+    message, context = _MESSAGES.get(error["type"]), error.get("ctx") or {}
     is_text = isinstance(error.get("input"), str)
     if error["type"] == "too_long":
         return f"has more than {context['max_length']:,} {'characters' if is_text else 'entries'}"
     if error["type"] == "too_short":
         return "must not be empty"
-    if words is None:
+    if message is None:
         return str(error["msg"]).removeprefix("Value error, ")
-    return words.format(**context)
+    return message.format(**context)
 
 
-def _of_validation(error: RequestValidationError) -> Problem:
-    """Return what is wrong with a request, without what it said."""
+def _validation_problem(error: RequestValidationError) -> Problem:
     errors = []
-    for each in error.errors()[:_MOST_ERRORS]:
-        place, *path = each["loc"]
+    for each in error.errors()[:_MAX_ERRORS]:
+        location, *path = each["loc"]
         detail = _detail(each)
         if each["type"] == "json_invalid":
             return Problem(400, "not-json", f"the body is not valid JSON: {each['ctx']['error']}")
-        if place == "body":
+        if location == "body":
             parts = (str(part).replace("~", "~0").replace("/", "~1") for part in path)
             pointer = "".join(f"/{part}" for part in parts)
             errors.append({"detail": detail, "pointer": pointer})

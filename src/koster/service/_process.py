@@ -1,4 +1,4 @@
-"""A worker process, as the server sees it; see `koster.worker`."""
+"""The server's side of a worker process; see `koster.worker`."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 _COMMAND = [sys.executable, "-m", "koster.worker"]
 
-#: Seconds that a process has to start.
-_STARTING = 60.0
+#: Seconds for a process to start.
+_START_TIMEOUT = 60.0
 
 
 class WorkerEndedError(Exception):
-    """A worker process ended before it answered, or did not start."""
+    """A worker process ended before it responded, or did not start."""
 
 
 class Worker:
-    """A worker process; it is started when it is needed and not there."""
+    """A worker process, started on demand."""
 
     def __init__(self) -> None:
         self._process: Process | None = None
 
     async def start(self) -> None:
-        """Start the process, if it does not run.
+        """Start the process, unless it is running.
 
         Raises:
             WorkerEndedError: it does not start.
@@ -43,41 +43,41 @@ class Worker:
             return
         await self.kill()
         try:
-            with anyio.fail_after(_STARTING):
+            with anyio.fail_after(_START_TIMEOUT):
                 self._process = await anyio.open_process(
                     _COMMAND,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=None,
-                    # Where this process has its modules from.
+                    # The same module search path as this process.
                     env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-                    # Signals of a terminal are for the server alone.
+                    # Only the server receives the terminal's signals.
                     start_new_session=True,
                 )
-                await self._received()
+                await self._receive()
         except (OSError, WorkerEndedError) as error:
             await self.kill()
-            raise WorkerEndedError(f"a worker process does not start: {error}") from error
+            raise WorkerEndedError(f"a worker process did not start: {error}") from error
         except BaseException:
             await self.kill()
             raise
 
-    async def ask(self, *question: Any) -> Any:
-        """Return the answer to a question; see `koster.worker.loop.answered`.
+    async def call(self, *request: Any) -> Any:
+        """Run a function in the process, and return its result; see `koster.worker.loop.run`.
 
         Raises:
             WorkerEndedError: the process ended, or does not start.
         """
         await self.start()
-        data = pickle.dumps(question, pickle.HIGHEST_PROTOCOL)
+        data = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
         try:
             await self._stdin.send(SIZE.pack(len(data)) + data)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError) as error:
             raise WorkerEndedError("a worker process ended") from error
-        return await self._received()
+        return await self._receive()
 
     async def kill(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         process, self._process = self._process, None
         if process is not None:
             with anyio.CancelScope(shield=True):
@@ -91,7 +91,7 @@ class Worker:
         assert self._process.stdin is not None  # noqa: S101
         return self._process.stdin
 
-    async def _received(self) -> Any:
+    async def _receive(self) -> Any:
         """Return the next message.
 
         Raises:
@@ -107,4 +107,4 @@ class Worker:
             anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError,
         ) as error:  # fmt: skip
             raise WorkerEndedError("a worker process ended") from error
-        return pickle.loads(data)  # noqa: S301 - the process is our own
+        return pickle.loads(data)  # noqa: S301 - our own process

@@ -1,6 +1,6 @@
-"""A connection that nobody can hold for long: uvicorn's, with the limits that it lacks.
+"""The HTTP protocol: uvicorn's, with additional limits against denial of service.
 
-Who sends a request slowly, an endless head, or does not read the answer, is cut off.
+Clients that send slowly, send an endless head, or do not read the response are disconnected.
 """
 
 from __future__ import annotations
@@ -10,38 +10,36 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from ._gate import WATCHED
+from ._gate import MONITORING_PATHS
 from ._problems import Problem
 
 if TYPE_CHECKING:
     from ._connections import Connections
 
-#: Bytes that the head of a request may have, and its target (path and query).
+#: Maximum bytes of a request's head, and of its target (path and query).
 MAX_HEAD = 64 * 1024
 MAX_TARGET = 32 * 1024
 
-#: Bytes that a chunk of a body may have besides its own.
-_CHUNK = 32
+#: Maximum bytes per chunk of a body besides its data.
+_CHUNK_OVERHEAD = 32
 
-#: Chunks that a body may have, if they are smaller than so many bytes on average: each takes time.
-_MOST_SMALL = 1_000
-_SMALL = 64
+#: Maximum number of chunks smaller than `_SMALL_CHUNK` on average: each one takes time.
+_MAX_SMALL_CHUNKS = 1_000
+_SMALL_CHUNK = 64
 
-#: Bytes that are parsed at a time, and requests that may wait behind the one that is answered.
-_PIECE = 16 * 1024
-_MOST_WAITING = 100
+#: Bytes parsed at a time, and maximum number of pipelined requests.
+_PARSE_SIZE = 16 * 1024
+_MAX_PIPELINED = 100
 
-#: Seconds in which a whole request must come, in which an answer must be read on, and in which
-#: the first request must begin.
-PATIENCE = 30.0
+#: Seconds for receiving a request, for progress in sending a response, and until the first request.
+TIMEOUT = 30.0
 
-#: Seconds between the word to stop and closing a connection on which nothing happens: a request
-#: may be on its way.
-_LAST_CHANCE = 0.2
+#: Seconds until an idle connection is closed on shutdown: a request may be in transit.
+_SHUTDOWN_GRACE = 0.2
 
 
-#: Fields of a request that has a body.
-_OF_BODIES = frozenset({b"content-length", b"transfer-encoding"})
+#: Headers of requests with a body.
+_BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding"})
 
 
 class Protocol(HttpToolsProtocol):
@@ -55,103 +53,103 @@ class Protocol(HttpToolsProtocol):
         self._registry = registry
         self._is_spare = False
         self._is_read = False
-        #: The loop's time at which the last request began or was answered.
-        self.since = self.loop.time()
-        #: The request that is being answered, or was last.
-        self._answered: Any = None
-        #: What is answered once the requests before are.
-        self._refusal: Problem | None = None
-        #: Bytes of the request: of the target and the fields that are complete; of all that came
-        #: and is not of its body; and of its body. And chunks.
+        #: The loop's time when the last request began or ended.
+        self.last_used = self.loop.time()
+        #: The cycle of the current or last request.
+        self._last_cycle: Any = None
+        #: Sent after the responses to previous requests.
+        self._pending_problem: Problem | None = None
+        #: Bytes of the request: its target and complete headers; everything except its body; its
+        #: body. And its number of chunks.
         self._fields = self._head = self._body = self._chunks = 0
         self._is_reading_head = False
-        self._is_refused = False
+        self._is_rejected = False
         self._is_reading = False
         self._is_last = False
-        self._slow_sender: asyncio.TimerHandle | None = None
-        self._slow_reader: asyncio.TimerHandle | None = None
+        self._request_timer: asyncio.TimerHandle | None = None
+        self._response_timer: asyncio.TimerHandle | None = None
 
     # How much, and how slowly.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin."""
+        """Start the timers of a new connection."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for its type
         super().connection_made(transport)
-        # Whatever is not sent at once waits for who reads slowly: see `pause_writing`.
+        # Pause as soon as data is buffered, to detect slow readers: see `pause_writing`.
         transport.set_write_buffer_limits(high=0)
         self._is_spare = self._registry.is_over_limit
-        self._slow_sender = self.loop.call_later(PATIENCE, self._hang_up)
-        self.loop.call_soon(self.loop.call_soon, self._begin_to_be_idle)
+        self._request_timer = self.loop.call_later(TIMEOUT, self._time_out)
+        self.loop.call_soon(self.loop.call_soon, self._mark_first_read)
 
-    def _begin_to_be_idle(self) -> None:
-        """What was sent with the connection has been read by now: two turns of the loop later."""
+    def _mark_first_read(self) -> None:
+        """Note that data sent with the connection has been read, two turns of the loop later."""
         self._is_read = True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
-        self._registry.closed(self)
-        self._stop_waiting_for_request()
+        """Clean up after a closed connection."""
+        self._registry.remove(self)
+        self._cancel_request_timer()
         self.resume_writing()
-        # uvicorn tells only the last of several requests that nobody waits any more.
-        for cycle in (self._answered, *(cycle for cycle, _ in self.pipeline)):
+        # uvicorn notifies only the last of several pipelined requests.
+        for cycle in (self._last_cycle, *(cycle for cycle, _ in self.pipeline)):
             if cycle is not None and not cycle.response_complete:
                 cycle.disconnected = True
                 cycle.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on."""
-        if self.parser is None or self._is_refused or self.transport.is_closing():
-            # What comes after a refusal is dropped.
+        """Parse data, within the limits."""
+        if self.parser is None or self._is_rejected or self.transport.is_closing():
+            # Drop data after a rejected request.
             return
-        for at in range(0, len(data), _PIECE):
-            piece = data[at : at + _PIECE]
+        for at in range(0, len(data), _PARSE_SIZE):
+            block = data[at : at + _PARSE_SIZE]
             if self._is_reading:
-                self._head += len(piece)
-            super().data_received(piece)
-            if self._is_refused or self.transport.is_closing():
+                self._head += len(block)
+            super().data_received(block)
+            if self._is_rejected or self.transport.is_closing():
                 return
-            if self._is_reading and self._head > MAX_HEAD + _CHUNK * self._chunks:
-                self._refuse(_head_too_large())
+            if self._is_reading and self._head > MAX_HEAD + _CHUNK_OVERHEAD * self._chunks:
+                self._reject(_head_too_large())
                 return
-            if len(self.pipeline) > _MOST_WAITING:
+            if len(self.pipeline) > _MAX_PIPELINED:
                 self.transport.abort()
                 return
-        # Empty lines before a request begin none, and end the time for which uvicorn waits.
+        # Empty lines before a request do not start one, but cancel uvicorn's keep-alive timer.
         is_waiting = self._is_reading or not self._is_answering()
-        if is_waiting and self._slow_sender is None and not self.transport.is_closing():
-            self._slow_sender = self.loop.call_later(PATIENCE, self._hang_up)
+        if is_waiting and self._request_timer is None and not self.transport.is_closing():
+            self._request_timer = self.loop.call_later(TIMEOUT, self._time_out)
 
     def on_message_begin(self) -> None:
-        """Begin a request."""
-        self._stop_waiting_for_request()
-        self._note_use()
+        """Handle the start of a request."""
+        self._cancel_request_timer()
+        self._mark_used()
         self._fields = self._head = self._body = self._chunks = 0
         self._is_reading_head = self._is_reading = True
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Read a field; trailers are none."""
+        """Handle a header; ignore trailers."""
         if self._is_reading_head:
             super().on_header(name, value)
-            # With ": " and the end of the line.
+            # Plus ": " and the line ending.
             self._fields += len(name) + len(value) + 4
 
     def on_url(self, url: bytes) -> None:
-        """Read on in the target of a request."""
+        """Handle a part of a request's target."""
         super().on_url(url)
         self._fields = len(self.url)
         if self._fields > MAX_TARGET:
             limit = f"{MAX_TARGET >> 10} KiB"
-            self._refuse(Problem(414, "uri-too-long", f"the path is longer than {limit}"))
+            self._reject(Problem(414, "uri-too-long", f"the path is longer than {limit}"))
 
     def on_headers_complete(self) -> None:
-        """End the head of a request."""
-        if self._is_refused:
+        """Handle the end of a request's head."""
+        if self._is_rejected:
             return
-        problem = self._problem_of_head()
+        problem = self._check_head()
         if problem is not None:
-            self._refuse(problem)
+            self._reject(problem)
             return
         if self._is_spare or self.parser.should_upgrade():
             self._is_last = True
@@ -160,92 +158,91 @@ class Protocol(HttpToolsProtocol):
         if self._is_last:
             self.cycle.keep_alive = False
 
-    def _problem_of_head(self) -> Problem | None:
-        """Return why a request is not answered, whatever it asks for."""
+    def _check_head(self) -> Problem | None:
         if self._fields > MAX_HEAD:
             return _head_too_large()
         hosts = sum(name == b"host" for name, _ in self.headers)
         if hosts > 1 or (hosts == 0 and self.parser.get_http_version() == "1.1"):
             # RFC 9112 §3.2.
             return Problem(400, "not-http", "a request must have exactly one Host header")
-        if self.parser.should_upgrade() and any(name in _OF_BODIES for name, _ in self.headers):
-            # The parser would take the body for what comes after the upgrade, or a request.
+        if self.parser.should_upgrade() and any(name in _BODY_HEADERS for name, _ in self.headers):
+            # The parser would treat the body as upgraded data, or as another request.
             return Problem(400, "not-http", "a request for an upgrade must not have a body")
-        if self._is_spare and self.url.partition(b"?")[0].decode("latin-1") not in WATCHED:
+        if self._is_spare and self.url.partition(b"?")[0].decode("latin-1") not in MONITORING_PATHS:
             return Problem(503, "busy", "connection limit reached: try again", wait=2)
         return None
 
     def on_chunk_header(self) -> None:
-        """Begin a chunk of a body."""
+        """Handle the start of a chunk."""
         self._chunks += 1
-        if self._chunks > _MOST_SMALL and self._body < _SMALL * self._chunks:
-            self._refuse(Problem(400, "not-http", "the body comes in too many small chunks"))
+        if self._chunks > _MAX_SMALL_CHUNKS and self._body < _SMALL_CHUNK * self._chunks:
+            self._reject(Problem(400, "not-http", "the body has too many small chunks"))
 
     def on_body(self, body: bytes) -> None:
-        """Read on in a body."""
+        """Handle a part of a body."""
         self._head -= len(body)
         self._body += len(body)
-        if not self._is_refused:
+        if not self._is_rejected:
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """End a request."""
-        self._stop_waiting_for_request()
+        """Handle the end of a request."""
+        self._cancel_request_timer()
         self._is_reading = False
-        if not self._is_refused:
+        if not self._is_rejected:
             super().on_message_complete()
 
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
-        self._answered = cycle
+        self._last_cycle = cycle
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """End an answer; then comes the next one, or a refusal."""
+        """Handle the end of a response; continue with the next one, or a pending problem."""
         is_last = not self.pipeline
         super().on_response_complete()
-        self._note_use()
-        if is_last and self._refusal is not None:
-            self._send_refusal(self._refusal)
+        self._mark_used()
+        if is_last and self._pending_problem is not None:
+            self._send_problem(self._pending_problem)
 
-    def _note_use(self) -> None:
-        self.since = self.loop.time()
-        self._registry.used(self)
+    def _mark_used(self) -> None:
+        self.last_used = self.loop.time()
+        self._registry.mark_used(self)
 
     def _unsupported_upgrade_warning(self) -> None:
-        """Say nothing: who asks for an upgrade is answered without."""
+        """Log nothing: the request is handled without the upgrade."""
 
     def pause_writing(self) -> None:
-        """Wait until more of the answer is read."""
+        """Start the timer for slow readers."""
         super().pause_writing()
-        self._slow_reader = self.loop.call_later(PATIENCE, self.transport.abort)
+        self._response_timer = self.loop.call_later(TIMEOUT, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on with the answer."""
-        if self._slow_reader is not None:
-            self._slow_reader.cancel()
-            self._slow_reader = None
+        """Cancel the timer for slow readers."""
+        if self._response_timer is not None:
+            self._response_timer.cancel()
+            self._response_timer = None
         if self.flow is not None:
             super().resume_writing()
 
-    def _stop_waiting_for_request(self) -> None:
-        if self._slow_sender is not None:
-            self._slow_sender.cancel()
-            self._slow_sender = None
+    def _cancel_request_timer(self) -> None:
+        if self._request_timer is not None:
+            self._request_timer.cancel()
+            self._request_timer = None
 
-    def _hang_up(self) -> None:
-        """End a connection on which a request does not come to its end."""
-        self._slow_sender = None
+    def _time_out(self) -> None:
+        """Close a connection whose request is incomplete."""
+        self._request_timer = None
         if self.transport.is_closing():
             return
         if self._is_answering():
             self.transport.close()
         else:
-            self._refuse(Problem(408, "too-slow", f"no complete request within {PATIENCE:g} s"))
+            self._reject(Problem(408, "too-slow", f"no complete request within {TIMEOUT:g} s"))
 
     def _is_answering(self) -> bool:
-        """Tell whether an answer is on its way, or a complete request waits for it."""
+        """Return whether a response is in progress or due."""
         if self._is_reading and not self._is_reading_head:
-            # The last cycle is that of the request whose body is read.
+            # The current cycle belongs to the request whose body is being read.
             return bool(self.pipeline) or self.cycle.response_started
         return self.cycle is not None and not self.cycle.response_complete
 
@@ -254,78 +251,78 @@ class Protocol(HttpToolsProtocol):
     @property
     def is_idle(self) -> bool:
         """Whether no request is in progress."""
-        is_busy = self._is_reading or self._is_refused or self._is_answering()
+        is_busy = self._is_reading or self._is_rejected or self._is_answering()
         return self._is_read and not is_busy
 
     @property
     def is_receiving(self) -> bool:
-        """Whether a request is arriving, and nothing is answered."""
-        return self._is_reading and not (self._is_refused or self._is_answering())
+        """Whether a request is being received, and no response is in progress."""
+        return self._is_reading and not (self._is_rejected or self._is_answering())
 
-    def give_way(self) -> None:
-        """Close, for another connection: it is idle, or receives a request."""
+    def evict(self) -> None:
+        """Close an idle or receiving connection, to make room for another one."""
         if self.transport.get_write_buffer_size():
-            # Its descriptor would be open until the rest is read.
+            # `close` would keep the descriptor until the client has read the rest.
             self.transport.abort()
         elif self._is_reading:
-            self._refuse(Problem(503, "busy", "connection limit reached: try again", wait=2))
+            self._reject(Problem(503, "busy", "connection limit reached: try again", wait=2))
         else:
             self.transport.close()
 
-    # What is answered before there is a request.
+    # Rejecting requests.
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP."""
-        self._refuse(Problem(400, "not-http", msg))
+        """Reject invalid HTTP."""
+        self._reject(Problem(400, "not-http", msg))
 
-    def _refuse(self, problem: Problem) -> None:
-        """Answer with a problem, once the requests before are answered; then close."""
-        if self._is_refused:
+    def _reject(self, problem: Problem) -> None:
+        """Send a problem after the responses to previous requests, then close."""
+        if self._is_rejected:
             return
-        self._is_refused = True
+        self._is_rejected = True
         is_answering = self._is_answering()
         if self._is_reading and not self._is_reading_head:
             if not self.pipeline and is_answering:
-                # Its own answer has begun: there is no place for another one.
+                # Its response has already started.
                 self.transport.close()
                 return
             if self.pipeline:
-                # It will not be complete.
+                # This request stays incomplete.
                 self.pipeline.popleft()
         if is_answering:
-            self._refusal = problem
+            self._pending_problem = problem
         else:
-            self._send_refusal(problem)
+            self._send_problem(problem)
 
-    def _send_refusal(self, problem: Problem) -> None:
+    def _send_problem(self, problem: Problem) -> None:
         if not self.transport.is_closing():
-            self.transport.write(problem.as_http())
+            self.transport.write(problem.to_http())
             self.transport.close()
 
     # Stopping.
 
     def shutdown(self) -> None:
-        """Answer the requests that are on their way, and close."""
+        """Close after responding to the requests in progress."""
         self._is_last = True
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.keep_alive = False
         elif not self._is_reading:
-            self.loop.call_later(_LAST_CHANCE, self._close_if_idle)
+            self.loop.call_later(_SHUTDOWN_GRACE, self._close_if_idle)
 
     def _close_if_idle(self) -> None:
         if not (self._is_reading or self._is_answering() or self.transport.is_closing()):
             self.transport.close()
 
-    def end(self, problem: Problem) -> None:
-        """Close: what is still arriving is refused, and an answer that has begun is cut off.
+    def terminate(self, problem: Problem) -> None:
+        """Close now: reject an incomplete request, and abort a started response.
 
-        The task of a request that has no answer yet is to be cancelled; then it answers.
+        A request without a response yet gets one when the server cancels its task.
         """
         if self._is_answering():
-            if self._answered.response_started:
+            if self._last_cycle.response_started:
                 self.transport.abort()
         elif self._is_reading:
-            self._refuse(problem)
+            self._reject(problem)
         else:
             self.transport.close()
 

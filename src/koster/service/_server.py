@@ -1,4 +1,4 @@
-"""The server: the service on a socket, with uvicorn; its log, and its end."""
+"""The server: runs the service with uvicorn, and shuts it down gracefully."""
 
 from __future__ import annotations
 
@@ -27,22 +27,21 @@ if TYPE_CHECKING:
 
     from ._app import Service
 
-#: Connections that wait to be accepted: as many as the system allows, up to this.
+#: Maximum number of connections waiting to be accepted, if the system allows it.
 _BACKLOG = 4096
 
-#: Seconds that a connection stays open with nothing on it: more than what is in front of a service
-#: keeps its own for, which nginx does for 60.
-_IDLE = 75
+#: Keep-alive seconds: more than those of a reverse proxy in front of the service (nginx: 60).
+_IDLE_SECONDS = 75
 
-#: Seconds for which connections are told to close, before those on which nothing happens are.
-_DRAINING = 0.5
+#: Seconds during which responses announce the shutdown, before idle connections are closed.
+_DRAIN_SECONDS = 0.5
 
-#: Seconds in which requests that are not answered by the end of the grace period are refused.
-_REFUSING = 2.0
+#: Seconds for rejecting the requests that remain after the grace period.
+_REJECT_SECONDS = 2.0
 
 
 class CannotListenError(KosterError, OSError):
-    """The address is taken, not ours to take, or none of this machine's."""
+    """The address is in use, not permitted, or not local."""
 
 
 def serve(
@@ -55,57 +54,57 @@ def serve(
     grace: float = 30,
     log_level: str = "info",
 ) -> None:
-    """Run the service until it is told to stop (SIGINT, SIGTERM); then end what is begun.
+    """Run the service until SIGINT or SIGTERM, then finish the requests in progress.
 
     Args:
-        service: What `create_app` gives.
-        listener: Where it listens; see `listening`.
-        proxies: Addresses and networks of proxies whose X-Forwarded-For is believed.
-        max_connections: Open at a time; fewer where there are too few file descriptors. For more,
-            idle ones are closed.
-        per_client: Open at a time for each client's address (of IPv6: each /64); 0 for any number.
-        grace: Seconds that requests have to end once it is told to stop; then they are refused.
-        log_level: From which on it writes to its log: JSON, a line each, on standard error.
+        service: The application, see `create_app`.
+        listener: The socket, see `open_listener`.
+        proxies: Addresses and networks of proxies whose X-Forwarded-For is trusted.
+        max_connections: Maximum number of open connections; fewer if there are too few file
+            descriptors. Idle ones are closed to make room.
+        per_client: Maximum number per client address (IPv6: per /64); 0 for no limit.
+        grace: Seconds for requests to finish after the signal; then they are rejected.
+        log_level: The minimum level of the log: JSON lines on standard error.
 
     Raises:
-        TooFewDescriptorsError: the process may open too few files.
+        TooFewDescriptorsError: the limit of file descriptors is too low.
     """
     log_as_json(log_level)
     limit = allowed_connections(max_connections, service.settings)
-    server_of(service, proxies, grace, limit, per_client).run(sockets=[listener])
+    create_server(service, proxies, grace, limit, per_client).run(sockets=[listener])
 
 
-def server_of(
+def create_server(
     service: Service,
     proxies: Sequence[str] = (),
     grace: float = 30,
     max_connections: int = 1_000,
     per_client: int = 0,
 ) -> uvicorn.Server:
-    """Return a server that can be run, and told to stop by ``should_exit``."""
-    behind = ProxyHeadersMiddleware(service, list(proxies))  # type: ignore[arg-type]
-    app = behind if proxies else service
+    """Return a server; set its ``should_exit`` to stop it."""
+    proxied = ProxyHeadersMiddleware(service, list(proxies))  # type: ignore[arg-type]
+    app = proxied if proxies else service
     connections = Connections(
-        max_connections, per_client, service.metrics, behind.trusted_hosts.__contains__
+        max_connections, per_client, service.metrics, proxied.trusted_hosts.__contains__
     )
     config = uvicorn.Config(
         app,
         http=Protocol,
         ws="none",
-        # One event loop, whose ways are known: see `_Server`.
+        # `_Server` and `Acceptor` rely on asyncio's own event loop.
         loop="asyncio",
         lifespan="on",
         access_log=False,
         log_config=None,
         proxy_headers=False,
         server_header=False,
-        timeout_keep_alive=_IDLE,
+        timeout_keep_alive=_IDLE_SECONDS,
     )
     return _Server(config, service, connections, grace)
 
 
 class _Server(uvicorn.Server):
-    """Accepts connections within limits, and answers every request before it stops."""
+    """Accepts connections within limits, and responds to every request before it stops."""
 
     def __init__(
         self, config: uvicorn.Config, service: Service, connections: Connections, grace: float
@@ -120,65 +119,65 @@ class _Server(uvicorn.Server):
         await self.lifespan.startup()
         if self.lifespan.should_exit:
             sys.exit(STARTUP_FAILURE)
-        # uvicorn's own servers accept without a limit; see `Acceptor`.
+        # uvicorn's own servers have no limit; see `Acceptor`.
         self.servers = []
         for each in sockets or ():
             each.setblocking(False)
             acceptor = Acceptor(each, self._connections, self._new_protocol)
             acceptor.start()
             self._acceptors.append(acceptor)
-            log("listening", address=shown(each))
+            log("listening", address=listener_address(each))
         self.started = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         log("stopping")
         self._service.state.is_stopping = True
         if not self.force_exit:
-            await asyncio.sleep(_DRAINING)
+            await asyncio.sleep(_DRAIN_SECONDS)
         for acceptor in self._acceptors:
             await acceptor.stop()
         for each in sockets or ():
             each.close()
-        for connection in self._open():
+        for connection in self._open_connections():
             connection.shutdown()
         # A second Ctrl-C ends the grace period.
-        await self._until_closed(self._grace, lambda: self.force_exit)
-        await self._refuse_the_rest()
+        await self._wait_until_closed(self._grace, lambda: self.force_exit)
+        await self._reject_remaining()
         await self.lifespan.shutdown()
         log("stopped")
 
-    async def _refuse_the_rest(self) -> None:
-        """Refuse the requests for which the grace period was too short, and close all.
+    async def _reject_remaining(self) -> None:
+        """Reject the requests that remain after the grace period, and close all connections.
 
-        uvicorn cancels them and ends at once: they would get no answer.
+        uvicorn itself cancels them and exits at once, without a response.
         """
         tasks = self.server_state.tasks
         if tasks:
-            log("grace period over: requests refused", WARNING, requests=len(tasks))
-        for connection in self._open():
-            connection.end(stopping())
-        # Those that were cut off are told so before their tasks are cancelled.
+            log("grace period over: requests rejected", WARNING, requests=len(tasks))
+        for connection in self._open_connections():
+            connection.terminate(stopping())
+        # Aborted connections notify their requests before their tasks are cancelled.
         await asyncio.sleep(0)
         for task in list(tasks):
             task.cancel()
-        await self._until_closed(_REFUSING)
-        for connection in self._open():
+        await self._wait_until_closed(_REJECT_SECONDS)
+        for connection in self._open_connections():
             connection.transport.abort()
 
-    def _open(self) -> list[Protocol]:
+    def _open_connections(self) -> list[Protocol]:
         return list(cast("set[Protocol]", self.server_state.connections))
 
-    async def _until_closed(
-        self, seconds: float, is_enough: Callable[[], bool] = lambda: False
+    async def _wait_until_closed(
+        self, seconds: float, should_stop: Callable[[], bool] = lambda: False
     ) -> None:
-        """Wait until all connections are closed, for some seconds at most."""
-        until = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         state = self.server_state
-        while (state.connections or state.tasks) and time.monotonic() < until and not is_enough():
+        while (
+            (state.connections or state.tasks) and time.monotonic() < deadline and not should_stop()
+        ):
             await asyncio.sleep(0.05)
 
     def _new_protocol(self, address: str) -> Protocol:
-        """Return the protocol of a connection from an address."""
         return Protocol(
             config=self.config,
             server_state=self.server_state,
@@ -188,71 +187,71 @@ class _Server(uvicorn.Server):
         )
 
 
-def listening(host: str, port: int, path: str | None = None) -> socket.socket:
-    """Return a socket that listens on a host's port, or at a path.
+def open_listener(host: str, port: int, path: str | None = None) -> socket.socket:
+    """Return a socket that listens on a host and port, or at a path.
 
     Raises:
-        CannotListenError: it cannot be had.
+        CannotListenError: it cannot be opened.
     """
     try:
         return _unix_socket(path) if path is not None else _tcp_socket(host, port)
     except (OSError, UnicodeError, OverflowError) as error:
-        place = path if path is not None else f"{host}:{port}"
-        why = getattr(error, "strerror", None) or str(error)
-        raise CannotListenError(f"cannot listen on {place}: {why}") from error
+        location = path if path is not None else f"{host}:{port}"
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CannotListenError(f"cannot listen on {location}: {reason}") from error
 
 
 def _tcp_socket(host: str, port: int) -> socket.socket:
-    """Return a socket on the first address that a host has.
+    """Return a socket on the first address of a host.
 
     Raises:
-        OSError: it cannot be had.
+        OSError: it cannot be opened.
     """
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, *_, address = found[0]
     listener = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
-    # asyncio sets it only on sockets that name their protocol. Without it the two parts of an
-    # answer wait for each other: 40 ms a request.
+    # asyncio sets it only on sockets with an explicit protocol. Without it, Nagle's algorithm
+    # delays the second part of a response by 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
 
 def _unix_socket(path: str) -> socket.socket:
-    """Return a socket at a path; one that a server left there is replaced, and nothing else.
+    """Return a socket at a path; replace a stale socket, but no other file.
 
     Raises:
-        OSError: it cannot be had.
+        OSError: it cannot be opened.
     """
-    found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with contextlib.suppress(FileNotFoundError):
-            _make_room(path)
-        found.bind(path)
-        # Who may connect is for the folder's permissions to say.
+            _remove_stale_socket(path)
+        listener.bind(path)
+        # The folder's permissions control access.
         os.chmod(path, 0o666)  # noqa: S103
-        found.listen(_BACKLOG)
+        listener.listen(_BACKLOG)
     except BaseException:
-        found.close()
+        listener.close()
         raise
-    return found
+    return listener
 
 
-def _make_room(path: str) -> None:
-    """Remove a socket that a server left.
+def _remove_stale_socket(path: str) -> None:
+    """Remove a socket on which nobody listens.
 
     Raises:
-        OSError: there is something else, or somebody listens.
+        OSError: the path is another file, or a server listens on it.
     """
     if not stat.S_ISSOCK(os.stat(path).st_mode):
-        raise FileExistsError(errno.EEXIST, "there is a file")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
-        if asked.connect_ex(path) == 0:
+        raise FileExistsError(errno.EEXIST, "a file exists there")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        if probe.connect_ex(path) == 0:
             raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
     os.unlink(path)
 
 
-def shown(listener: socket.socket) -> str:
-    """Return where a socket listens: a URL, or a path."""
+def listener_address(listener: socket.socket) -> str:
+    """Return a listener's address: a URL, or a path."""
     name = listener.getsockname()
     if isinstance(name, str):
         return name

@@ -1,4 +1,4 @@
-"""Sites: what fetching their robots.txt gave, guarded, kept, and only so many at a time."""
+"""Fetching and caching the robots.txt of sites, with guard and limits."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from ..access import read_as
-from ..cache import MemoryCache, opened
-from ..cache.memory import Recent
+from ..access import with_dialect
+from ..cache import MemoryCache, open_cache
+from ..cache.memory import LRUCache
 from ..dialects import dialect_named
 from ..errors import UrlError
 from ..fetch import AsyncRobotsClient, Event, EventName, Guard, to_ascii
-from ..fetch._keeper import checked_header
+from ..fetch._state import validate_user_agent
 from ..origins import origin_of
 from ..reports._json import scalars
-from ._gate import too_many
+from ._gate import too_many_requests
 from ._log import WARNING, log
 from ._problems import Problem
 
@@ -28,31 +28,31 @@ if TYPE_CHECKING:
     from ._metrics import Metrics
     from ._settings import Settings
 
-#: As how many requests one counts that may fetch.
+#: The number of requests that one with a fetch counts as.
 COST = 10
 
-#: What a fetch may wait for its turn, for each second that it may take.
-_WAITING = 2
+#: Maximum time of a fetch including its wait, as a multiple of the fetch timeout.
+_MAX_WAIT_FACTOR = 2
 
 
 class Sites:
-    """The robots.txt of sites, for all dialects: those that read statuses alike share a fetch.
+    """The robots.txt of sites; dialects with the same `Statuses` share fetches.
 
     Raises:
-        ValueError: a setting is not what it must be.
+        ValueError: the User-Agent or a network in the settings is invalid.
     """
 
     def __init__(self, settings: Settings, limit: RateLimit, metrics: Metrics) -> None:
-        checked_header(settings.user_agent)
+        validate_user_agent(settings.user_agent)
         self._settings = settings
         self._limit = limit
         self._metrics = metrics
         self._clients: dict[Statuses, AsyncRobotsClient] = {}
-        self._cache: Cache = opened(settings.cache, settings.cache_bytes) or MemoryCache()
+        self._cache: Cache = open_cache(settings.cache, settings.cache_bytes) or MemoryCache()
         self._guard = Guard(also=settings.let_through)
         self._at_once: anyio.Semaphore | None = None
-        #: When sites were asked before their time.
-        self._refetched: Recent[str, datetime] = Recent(10_000, 10_000, lambda _: 1)
+        #: When sites were fetched before their entry expired.
+        self._refetched: LRUCache[str, datetime] = LRUCache(10_000, 10_000, lambda _: 1)
 
     async def aclose(self) -> None:
         """Close all connections, and the cache."""
@@ -68,28 +68,28 @@ class Sites:
         pointer: str,
         max_age: float | None = None,
     ) -> Outcome:
-        """Return what fetching a URL's site gave; ``pointer`` says where in the request it stands.
+        """Return the outcome for a URL's site; ``pointer`` is the URL's location in the request.
 
-        ``max_age``: seconds; a copy that was had longer ago is asked for again.
+        An entry older than ``max_age`` seconds is fetched again.
 
         Raises:
-            Problem: it belongs to no site, the client fetches too often, or too many do.
+            Problem: the URL is invalid, the client is over its limit, or the service is busy.
         """
         try:
             origin = str(origin_of(url, to_ascii))
         except UrlError as error:
-            raise _no_site(str(error), pointer) from error
+            raise _invalid_site(str(error), pointer) from error
         wait = self._limit.take(client, COST - 1)
         if wait:
-            raise too_many(wait)
-        reading = dialect_named(dialect)
-        seconds = self._settings.fetch_timeout * _WAITING
+            raise too_many_requests(wait)
+        target = dialect_named(dialect)
+        seconds = self._settings.fetch_timeout * _MAX_WAIT_FACTOR
         with anyio.move_on_after(seconds):
-            return read_as(await self._asked(origin, reading, max_age), reading)
+            return with_dialect(await self._get_outcome(origin, target, max_age), target)
         raise Problem(503, "busy", "too many sites are being fetched: try again", wait=2)
 
-    async def _asked(self, origin: str, dialect: Dialect, max_age: float | None) -> Outcome:
-        """Return what is kept of a site, unless that is too old and it was not just asked."""
+    async def _get_outcome(self, origin: str, dialect: Dialect, max_age: float | None) -> Outcome:
+        """Return a site's outcome; fetch it again if it is too old, and was not just fetched."""
         client = self._client(dialect)
         outcome = await client.robots(origin)
         if max_age is None:
@@ -104,43 +104,41 @@ class Sites:
         return await client.refetch(origin)
 
     def _client(self, dialect: Dialect) -> AsyncRobotsClient:
-        """Return the client that reads statuses as a dialect does."""
-        found = self._clients.get(dialect.statuses)
-        if found is None:
+        client = self._clients.get(dialect.statuses)
+        if client is None:
             if self._at_once is None:
                 self._at_once = anyio.Semaphore(self._settings.fetches)
-            found = self._clients[dialect.statuses] = AsyncRobotsClient(
+            client = self._clients[dialect.statuses] = AsyncRobotsClient(
                 self._settings.user_agent,
                 dialect=dialect,
                 timeout=self._settings.fetch_timeout,
                 cache=self._cache,
                 guard=self._guard,
                 at_once=self._at_once,
-                on_event=self._hear,
+                on_event=self._record_event,
             )
-        return found
+        return client
 
-    def _hear(self, event: Event) -> None:
-        """Count what is fetched, and write it down."""
+    def _record_event(self, event: Event) -> None:
         fields: dict[str, Any] = scalars({"site": event.origin, **event.attributes})
         if event.name is EventName.FETCH_FINISHED:
-            self._metrics.fetched(event)
+            self._metrics.record_fetch(event)
             log("fetch", **fields)
         elif event.name is EventName.CACHE_FAILED:
             log("cache failed", WARNING, **fields)
 
 
-def as_url(site: str) -> str:
-    """Return the URL that is meant by an address or a name; a path stays one.
+def to_url(site: str) -> str:
+    """Return the URL of an address or host name; paths stay unchanged.
 
-    >>> as_url("example.com"), as_url("http://example.com/x"), as_url("/x")
+    >>> to_url("example.com"), to_url("http://example.com/x"), to_url("/x")
     ('https://example.com', 'http://example.com/x', '/x')
     """
     return site if "://" in site or not site[0].isalnum() else f"https://{site}"
 
 
-def is_on(url: str, outcome: Outcome) -> bool:
-    """Tell whether a URL, or a path, is one of the site that was fetched."""
+def is_on_site(url: str, outcome: Outcome) -> bool:
+    """Return whether a URL or path belongs to the site of an outcome."""
     if "://" not in url and not url.startswith("//"):
         return True
     try:
@@ -149,6 +147,6 @@ def is_on(url: str, outcome: Outcome) -> bool:
         return False
 
 
-def _no_site(why: str, pointer: str) -> Problem:
+def _invalid_site(why: str, pointer: str) -> Problem:
     where = {"pointer": pointer} if pointer.startswith("/") else {"parameter": pointer}
     return Problem(422, "no-site", why, [{"detail": why, **where}])

@@ -1,10 +1,10 @@
-"""Long questions, worked on in processes beside the server, which can be ended.
+"""Worker processes for long requests.
 
-Reasoning about a hostile file may take seconds, and holds the interpreter lock: done in the server
-it would hold up everybody, and a thread cannot be ended. How long a question takes is known only
-when it is answered. So each small one first has a fraction of a second in the quick lane; what is
-not done by then is begun again in the slow lane, whose processes are shared out between clients.
-Nobody's small question ever waits for a large one.
+Analyzing a hostile file may take seconds while holding the interpreter lock: in the server it would
+block all requests, and threads cannot be killed. The duration is not known in advance. So each
+small job first gets a fraction of a second in the quick lane; if it does not finish, it starts
+again in the slow lane, whose processes are shared fairly between clients. Small jobs never wait for
+large ones.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
 
-from ..worker.loop import ANSWERED, FAILED, OVERTIME
+from ..worker.loop import FAILED, FINISHED, TIMED_OUT
 from ._fair import Lane, WorkTime
-from ._limits import client_key, client_of
-from ._log import log_sparsely
-from ._problems import Problem, limited
+from ._limits import client_address, client_key
+from ._log import log_rate_limited
+from ._problems import Problem, rate_limited
 from ._process import Worker, WorkerEndedError
 
 if TYPE_CHECKING:
@@ -35,30 +35,30 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Questions that wait for a process, for each that there is; and those of one client.
-_WAITING = 50
-_WAITING_OF_ONE = 10
+#: Maximum jobs per process, and per client.
+_MAX_QUEUED = 50
+_MAX_QUEUED_PER_CLIENT = 10
 
-#: Bytes of files that a question for the quick lane has at most.
-_SMALL = 64 * 1024
+#: Maximum bytes of files for the quick lane.
+_MAX_QUICK_BYTES = 64 * 1024
 
-#: Seconds of processor time in the quick lane, and seconds whatever the machine does besides.
-_QUICK = 0.25
-_QUICK_AT_MOST = 2.0
+#: Maximum CPU seconds in the quick lane, and maximum wall-clock seconds.
+_QUICK_SECONDS = 0.25
+_QUICK_WALL_SECONDS = 2.0
 
-#: Processes of the slow lane that are started before there is a question.
-_STARTED = 3
+#: Processes of the slow lane started in advance.
+_INITIAL_WORKERS = 3
 
-#: Seconds after its time at which a process that did not end its question is ended.
+#: Seconds after its timeout when a process that has not stopped its job is killed.
 _GRACE = 1.0
 
-#: Seconds of processor time that it takes to start a process in the place of one that was ended.
-_START = 0.5
+#: CPU seconds for starting a process in place of a killed one.
+_START_COST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """A question: its client, the name of a function of `worker.answers`, and its arguments."""
+class _Job:
+    """A job: its client, the name of a function of `worker.answers`, and its arguments."""
 
     client: str
     name: str
@@ -66,7 +66,7 @@ class _Question:
 
 
 class Workers:
-    """Processes for long questions, started when they are needed."""
+    """The worker processes, started on demand."""
 
     def __init__(self, settings: Settings, metrics: Metrics, state: State) -> None:
         self._timeout = settings.work_timeout
@@ -78,49 +78,47 @@ class Workers:
         self._state = state
         self._waiting: Counter[str] = Counter()
 
-    async def begin(self) -> None:
-        """Start the first processes, so that nobody waits for them."""
+    async def start(self) -> None:
+        """Start the first processes in advance."""
         async with anyio.create_task_group() as group:
-            for worker in self._workers[: 1 + _STARTED]:
+            for worker in self._workers[: 1 + _INITIAL_WORKERS]:
                 group.start_soon(worker.start)
 
     async def aclose(self) -> None:
-        """End all processes."""
+        """Kill all processes."""
         for worker in self._workers:
             await worker.kill()
 
     async def run(self, request: Request, function: Callable[..., T], *arguments: Any) -> T:
-        """Return what a function of `koster.worker.answers` gives, while somebody waits for it.
+        """Run a function of `koster.worker.answers`; stop when the client disconnects.
 
         Raises:
-            Problem: it takes too long, the service is busy, or the client has hung up.
+            Problem: it takes too long, the service is busy, or the client has disconnected.
         """
-        client = client_key(client_of(request))
-        if sum(self._waiting.values()) >= len(self._workers) * _WAITING:
+        client = client_key(client_address(request))
+        if sum(self._waiting.values()) >= len(self._workers) * _MAX_QUEUED:
             raise _busy()
-        if self._waiting[client] >= _WAITING_OF_ONE:
-            detail = (
-                f"{_WAITING_OF_ONE} questions in progress, the maximum per client: wait for one"
-            )
+        if self._waiting[client] >= _MAX_QUEUED_PER_CLIENT:
+            detail = f"{_MAX_QUEUED_PER_CLIENT} requests in progress, the maximum per client: wait"
             raise Problem(429, "too-many-requests", detail, wait=2)
         self._waiting[client] += 1
         self._metrics.work_in_progress.inc()
         try:
-            question = _Question(client, function.__name__, arguments)
-            return cast("T", await self._watched(request, question))
+            job = _Job(client, function.__name__, arguments)
+            return cast("T", await self._run_while_connected(request, job))
         finally:
             self._waiting[client] -= 1
             if not self._waiting[client]:
                 del self._waiting[client]
             self._metrics.work_in_progress.dec()
 
-    async def _watched(self, request: Request, question: _Question) -> Any:
-        """Work on a question until it is answered, or who asked it hangs up.
+    async def _run_while_connected(self, request: Request, job: _Job) -> Any:
+        """Run a job until it ends, or its client disconnects.
 
         Raises:
             Problem: see `run`.
         """
-        found: list[Any] = []
+        results: list[Any] = []
         problems: list[Problem] = []
         async with anyio.create_task_group() as group:
 
@@ -131,92 +129,92 @@ class Workers:
 
             group.start_soon(watch)
             try:
-                found.append(await self._answer(question))
+                results.append(await self._run_job(job))
             except Problem as problem:
                 problems.append(problem)
             group.cancel_scope.cancel()
-        if found:
-            return found[0]
-        raise problems[0] if problems else Problem(400, "gone", "the client has hung up")
+        if results:
+            return results[0]
+        raise problems[0] if problems else Problem(400, "gone", "the client has disconnected")
 
-    async def _answer(self, question: _Question) -> Any:
-        """Work on a question, in the quick lane first if it is small.
+    async def _run_job(self, job: _Job) -> Any:
+        """Run a job, first in the quick lane if it is small.
 
         Raises:
             Problem: see `run`.
         """
-        size = sum(len(each) for each in question.arguments if isinstance(each, bytes))
-        if size <= _SMALL:
-            limits = min(_QUICK, self._timeout), min(_QUICK_AT_MOST, self._timeout)
-            answers = await self._turn(self._quick, question, limits)
-            if answers is not None:
-                return answers[0]
+        size = sum(len(each) for each in job.arguments if isinstance(each, bytes))
+        if size <= _MAX_QUICK_BYTES:
+            limits = min(_QUICK_SECONDS, self._timeout), min(_QUICK_WALL_SECONDS, self._timeout)
+            result = await self._run_in_lane(self._quick, job, limits)
+            if result is not None:
+                return result[0]
         limits = self._timeout, self._timeout
-        answers = await self._turn(self._slow, question, limits)
-        if answers is not None:
-            return answers[0]
-        detail = f"not answered within {self._timeout:g} s: try a smaller file"
+        result = await self._run_in_lane(self._slow, job, limits)
+        if result is not None:
+            return result[0]
+        detail = f"no result within {self._timeout:g} s: try a smaller file"
         raise Problem(422, "too-much-work", detail)
 
-    async def _turn(
-        self, lane: Lane[Worker], question: _Question, limits: tuple[float, float]
+    async def _run_in_lane(
+        self, lane: Lane[Worker], job: _Job, limits: tuple[float, float]
     ) -> tuple[Any] | None:
-        """Work on a question when it is its client's turn; None: it was not done in time.
+        """Wait for a slot, and run a job; None if it times out.
 
         Raises:
             Problem: see `run`.
         """
-        self._check_time(question.client)
+        self._check_worker_time(job.client)
         try:
-            async with lane.slot(question.client, self._timeout) as worker:
-                # Others of the same client may have used it up meanwhile.
-                self._check_time(question.client)
-                return await self._charged(worker, question, limits)
+            async with lane.slot(job.client, self._timeout) as worker:
+                # Other jobs of the client may have used its time meanwhile.
+                self._check_worker_time(job.client)
+                return await self._run_and_charge(worker, job, limits)
         except TimeoutError as error:
             raise _busy() from error
         except WorkerEndedError as error:
-            log_sparsely(str(error))
+            log_rate_limited(str(error))
             raise Problem(503, "busy", "the worker process ended: try again", wait=1) from error
 
-    def _check_time(self, client: str) -> None:
-        """See that a client has worker time left.
+    def _check_worker_time(self, client: str) -> None:
+        """Check that a client has worker time left.
 
         Raises:
             Problem: it has not.
         """
         wait = self._time.wait(client)
         if wait:
-            raise limited("too-much-work-time", "worker time limit reached: ", wait)
+            raise rate_limited("too-much-work-time", "worker time limit reached: ", wait)
 
-    async def _charged(
-        self, worker: Worker, question: _Question, limits: tuple[float, float]
+    async def _run_and_charge(
+        self, worker: Worker, job: _Job, limits: tuple[float, float]
     ) -> tuple[Any] | None:
-        """Work on a question and charge its client; None: it was not done in time.
+        """Run a job, and charge its time to the client; None if it times out.
 
         Raises:
             WorkerEndedError: the process ended, or does not start.
         """
         began = time.monotonic()
         seconds = None
-        kind, answer = OVERTIME, None
+        kind, value = TIMED_OUT, None
         try:
-            # What is as good as done is not worth the end of its process.
-            is_short = limits[1] <= _QUICK_AT_MOST
+            # A short job ends soon: do not kill its process when the client disconnects.
+            is_short = limits[1] <= _QUICK_WALL_SECONDS
             with anyio.move_on_after(limits[1] + _GRACE, shield=is_short):
-                kind, answer, seconds = await worker.ask(question.name, question.arguments, *limits)
+                kind, value, seconds = await worker.call(job.name, job.arguments, *limits)
         finally:
             if seconds is None:
-                seconds = time.monotonic() - began + _START
-                # Whoever has the worker next does not wait for a new process.
+                seconds = time.monotonic() - began + _START_COST
+                # Restart it now, so that the next job does not wait.
                 with anyio.CancelScope(shield=True), contextlib.suppress(WorkerEndedError):
                     await worker.kill()
                     if not self._state.is_stopping:
                         await worker.start()
-            self._time.charge(question.client, seconds)
+            self._time.charge(job.client, seconds)
             self._metrics.work_seconds.inc(seconds)
         if kind == FAILED:
-            raise RuntimeError(f"a question of the kind {question.name!r} failed:\n{answer}")
-        return (answer,) if kind == ANSWERED else None
+            raise RuntimeError(f"worker function {job.name!r} failed:\n{value}")
+        return (value,) if kind == FINISHED else None
 
 
 def _busy() -> Problem:

@@ -1,5 +1,5 @@
-"""A process of its own that answers questions about files, for the service.
+"""A worker process of the service, for long requests.
 
-`answers` has the questions; `loop` reads them from standard input. ``python -m koster.worker``
-starts the process, which imports no web framework: it takes a third of the memory.
+`answers` has its functions; `loop` reads requests from standard input. ``python -m koster.worker``
+starts the process. It does not import the web framework, and so needs a third of the memory.
 """

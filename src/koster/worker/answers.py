@@ -1,7 +1,7 @@
-"""Questions about a robots.txt, answered as records: what a service is asked for.
+"""The functions of the worker process: they return reports about a robots.txt as records.
 
-Arguments and answers are bytes, text, numbers, lists and dicts, so that a question can be worked
-on in another process. `koster.reports.records` says what the records hold.
+Arguments and results are bytes, text, numbers, lists and dicts, for use across processes.
+`koster.reports.records` defines the records.
 """
 
 from __future__ import annotations
@@ -25,35 +25,40 @@ if TYPE_CHECKING:
     from ..robots import RobotsTxt
 
 
-#: Characters of a rule or sentence, and entries of a list, that an answer has at most: a line may
-#: be as long as the file, and is repeated for each question.
-_LONGEST = 1_000
-_LONGEST_URL = 8_192
-#: Of a rule or sentence in a decision, of which there may be a thousand.
-_LONGEST_RULE = 300
-_MOST = 1_000
+#: Maximum characters of a rule or sentence, and items of a list: a line may be as long as the file,
+#: and be repeated for each decision.
+_MAX_TEXT = 1_000
+_MAX_URL = 8_192
+#: Maximum characters of a rule or sentence in a decision, of which there may be a thousand.
+_MAX_RULE = 300
+_MAX_ITEMS = 1_000
 
 
-def _cut(text: str, longest: int = _LONGEST) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+def _truncate(text: str, limit: int = _MAX_TEXT) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _bounded(record: Any) -> Any:
-    """Return a record with rules that are not too long, in lists that are not."""
+def _limit_record(record: Any) -> Any:
+    """Truncate the texts and lists of a record."""
     if isinstance(record, dict):
         return {
-            key: _cut(value, _LONGEST_URL if key == "url" else _LONGEST)
+            key: _truncate(value, _MAX_URL if key == "url" else _MAX_TEXT)
             if isinstance(value, str)
-            else _bounded(value)
+            else _limit_record(value)
             for key, value in record.items()
         }
     if isinstance(record, list):
-        return [_cut(each) if isinstance(each, str) else _bounded(each) for each in record[:_MOST]]
+        return [
+            _truncate(each) if isinstance(each, str) else _limit_record(each)
+            for each in record[:_MAX_ITEMS]
+        ]
     return record
 
 
-def decided(robots: RobotsTxt, agents: Sequence[str], urls: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the decisions on every URL for every robot, by robot."""
+def decision_records(
+    robots: RobotsTxt, agents: Sequence[str], urls: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the decisions for every URL and agent, ordered by agent."""
     found = []
     for agent in agents:
         rules = robots.rules_for(agent)
@@ -62,7 +67,7 @@ def decided(robots: RobotsTxt, agents: Sequence[str], urls: Sequence[str]) -> li
 
 
 def decision_record(decision: Decision) -> dict[str, Any]:
-    """Return a decision, with who asked for what, and as a sentence."""
+    """Return a decision as a record, with agent, URL and a sentence."""
     rule = decision.rule
     return {
         "agent": decision.agent,
@@ -70,22 +75,22 @@ def decision_record(decision: Decision) -> dict[str, Any]:
         "allowed": decision.allowed,
         "reason": decision.reason,
         "line": rule.line if rule else None,
-        "rule": _cut(str(rule), _LONGEST_RULE) if rule else None,
-        "sentence": _cut(str(decision), _LONGEST_RULE),
+        "rule": _truncate(str(rule), _MAX_RULE) if rule else None,
+        "sentence": _truncate(str(decision), _MAX_RULE),
     }
 
 
 def decide(
     body: bytes, dialect: str, agents: Sequence[str], urls: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return the decisions on every URL for every robot, by robot."""
-    return decided(parse(body, dialect_named(dialect)), agents, urls)
+    """Return the decisions for every URL and agent, ordered by agent."""
+    return decision_records(parse(body, dialect_named(dialect)), agents, urls)
 
 
 def lint(
     body: bytes, dialects: Sequence[str], is_cut: bool = False, charset: str | None = None
 ) -> dict[str, Any]:
-    """Return the findings in a file, each with what is known of its code."""
+    """Return the findings in a file, each with the fields of its check."""
     first, *others = map(dialect_named, dialects)
     findings = linting.lint(
         body,
@@ -95,53 +100,53 @@ def lint(
         charset=charset,
     )
     found = []
-    for each in findings[:_MOST]:
+    for each in findings[:_MAX_ITEMS]:
         check = linting.CHECK_OF[each.code]
-        explained = {
+        check_fields = {
             "name": check.name,
             "title": check.title,
             "why": check.why,
             "source": check.source,
         }
-        found.append(of_finding(each) | explained)
+        found.append(of_finding(each) | check_fields)
     more = len(findings) - len(found)
-    answer: dict[str, Any] = scalars({"findings": found, "more": more})
-    return answer
+    record: dict[str, Any] = scalars({"findings": found, "more": more})
+    return record
 
 
 def diff(before: bytes, after: bytes, dialect: str) -> dict[str, Any]:
-    """Return what two files say differently."""
-    reading = dialect_named(dialect)
+    """Return the differences between two files."""
+    target = dialect_named(dialect)
     tokens = [crawler.token for crawler in known()]
-    comparison = compare(parse(before, reading), parse(after, reading), tokens)
-    answer: dict[str, Any] = scalars(_bounded(of_comparison(comparison)))
-    return answer
+    comparison = compare(parse(before, target), parse(after, target), tokens)
+    record: dict[str, Any] = scalars(_limit_record(of_comparison(comparison)))
+    return record
 
 
-def audited(body: bytes, dialect: str, tokens: Sequence[str] = ()) -> dict[str, Any]:
-    """Return what a file says to known crawlers: to all, if none are named.
+def audit_crawlers(body: bytes, dialect: str, tokens: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what known crawlers may fetch; all of them, if no tokens are given.
 
     Raises:
-        LookupError: there is none of a name.
+        LookupError: a token is unknown.
     """
     crawlers = []
     for token in tokens:
         crawler = named(token)
         if crawler is None:
-            raise LookupError(f"no crawler is known as {token}")
+            raise LookupError(f"unknown crawler {token}")
         crawlers.append(crawler)
     found = audit(parse(body, dialect_named(dialect)), crawlers or None)
-    answer: dict[str, Any] = scalars(_bounded(of_audit(found)))
-    return answer
+    record: dict[str, Any] = scalars(_limit_record(of_audit(found)))
+    return record
 
 
-def disagreeing(
+def disagree(
     body: bytes, dialect: str, dialects: Sequence[str], agents: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return where dialects read a file otherwise than one of them, for some robots."""
+    """Return where other dialects decide differently from a given one, by agent."""
     robots = parse(body, dialect_named(dialect))
     others = [dialect_named(name) for name in dialects if name != dialect]
     found: list[dict[str, Any]] = scalars(
-        _bounded([of_disagreement(each) for each in disagreements(robots, others, agents)])
+        _limit_record([of_disagreement(each) for each in disagreements(robots, others, agents)])
     )
     return found

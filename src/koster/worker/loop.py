@@ -1,7 +1,7 @@
-"""A process that answers questions for a service, one after the other, each within its time.
+"""The main loop of a worker process: runs functions one after another, each with a timeout.
 
-Questions come in on standard input and answers go out on standard output, pickled, with their size
-before them. It ends when its input does.
+Requests arrive on standard input and results leave on standard output, pickled and prefixed with
+their size. The process ends when its input ends.
 """
 
 from __future__ import annotations
@@ -17,74 +17,73 @@ from typing import IO, Any
 
 from . import answers
 
-#: The size of a message, before it.
+#: The size prefix of a message.
 SIZE = struct.Struct(">Q")
 
-#: What is said at the start, and what came of a question.
+#: The first message, and the kinds of results.
 READY = "ready"
-ANSWERED = "answered"
-OVERTIME = "overtime"
+FINISHED = "answered"
+TIMED_OUT = "overtime"
 FAILED = "failed"
 
-#: Seconds of processor time after its time at which the system ends a process that did not end its
-#: question: where code does not look at signals, and the server is gone.
-_LAST_GRACE = 5.0
+#: CPU seconds after the timeout when the system kills the process, in case its code does not check
+#: for signals and the server is gone.
+_KILL_GRACE = 5.0
 
 
-class _Overtime(BaseException):
-    """The time for a question is over."""
+class _TimeoutSignal(BaseException):
+    pass
 
 
-#: Whether a question is worked on.
-_is_working = False
+#: Whether a function is running.
+_is_running = False
 
 
-def _stop(_number: int, _frame: object) -> None:
-    """End what is worked on, once: a timer may go off when the answer is just there."""
-    global _is_working  # noqa: PLW0603 - as signals have it
-    if _is_working:
-        _is_working = False
-        raise _Overtime
+def _raise_timeout(_number: int, _frame: object) -> None:
+    """Stop the running function, once: a timer may expire just after it has returned."""
+    global _is_running  # noqa: PLW0603 - shared with the signal handler
+    if _is_running:
+        _is_running = False
+        raise _TimeoutSignal
 
 
-def answered(
-    name: str, arguments: tuple[Any, ...], processor: float, real: float
+def run(
+    name: str, arguments: tuple[Any, ...], cpu_seconds: float, wall_seconds: float
 ) -> tuple[str, Any, float]:
-    """Answer a question of `answers` within seconds of processor time, and of real time.
+    """Run a function of `answers` with a limit of CPU seconds and wall-clock seconds.
 
-    Returns what came of it; the answer, or the traceback of a failure; and the processor time used.
-    What a question leaves behind in the process are tables of `functools.cache`, which are complete
-    however it ended.
+    Returns the kind of result; the result, or the traceback of an exception; and the CPU seconds
+    used. A stopped function leaves only tables of `functools.cache` behind, which stay consistent.
     """
-    global _is_working  # noqa: PLW0603 - as signals have it
+    global _is_running  # noqa: PLW0603 - shared with the signal handler
     began = time.process_time()
-    kind, answer = OVERTIME, None
+    kind, result = TIMED_OUT, None
     try:
-        _is_working = True
-        _set_timers(processor, real)
-        answer = getattr(answers, name)(*arguments)
-        _is_working = False
-        kind = ANSWERED
-    except _Overtime:
-        answer = None
-    except Exception:  # noqa: BLE001 - the server says so in its log
-        kind, answer = FAILED, traceback.format_exc()
+        _is_running = True
+        _set_timers(cpu_seconds, wall_seconds)
+        result = getattr(answers, name)(*arguments)
+        _is_running = False
+        kind = FINISHED
+    except _TimeoutSignal:
+        result = None
+    except Exception:  # noqa: BLE001 - the server logs it
+        kind, result = FAILED, traceback.format_exc()
     finally:
-        _is_working = False
+        _is_running = False
         _set_timers(0, 0)
-    return kind, answer, time.process_time() - began
+    return kind, result, time.process_time() - began
 
 
-def _set_timers(processor: float, real: float) -> None:
-    """Have signals come after so many seconds; 0 for none."""
+def _set_timers(cpu_seconds: float, wall_seconds: float) -> None:
+    """Set the timers for signals; 0 disables them."""
     if sys.platform == "win32":
         return
-    signal.signal(signal.SIGPROF, _stop)
-    signal.signal(signal.SIGALRM, _stop)
+    signal.signal(signal.SIGPROF, _raise_timeout)
+    signal.signal(signal.SIGALRM, _raise_timeout)
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_VIRTUAL, real + _LAST_GRACE if real else 0)
-    signal.setitimer(signal.ITIMER_PROF, processor)
-    signal.setitimer(signal.ITIMER_REAL, real)
+    signal.setitimer(signal.ITIMER_VIRTUAL, wall_seconds + _KILL_GRACE if wall_seconds else 0)
+    signal.setitimer(signal.ITIMER_PROF, cpu_seconds)
+    signal.setitimer(signal.ITIMER_REAL, wall_seconds)
 
 
 def _send(stream: IO[bytes], message: object) -> None:
@@ -94,21 +93,21 @@ def _send(stream: IO[bytes], message: object) -> None:
 
 
 def main() -> None:
-    """Answer questions until there are no more."""
-    # Whoever stops the service stops the server, which waits for the answer.
+    """Run functions until the input ends."""
+    # The server handles these signals, and waits for the result.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     incoming = sys.stdin.buffer
-    # What some library prints must not get between the answers.
+    # Output of libraries must not mix with the results.
     outgoing = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:
         _send(outgoing, READY)
         while head := incoming.read(SIZE.size):
             (size,) = SIZE.unpack(head)
-            _send(outgoing, answered(*pickle.loads(incoming.read(size))))  # noqa: S301 - the server's
+            _send(outgoing, run(*pickle.loads(incoming.read(size))))  # noqa: S301 - the server's
     except (BrokenPipeError, EOFError, struct.error, pickle.UnpicklingError):
-        # The server is gone.
+        # The server has ended.
         pass
-    # Nothing is left to do; what cannot be written any more is not tried again.
+    # Skip the flush at exit, which would fail again.
     os._exit(0)

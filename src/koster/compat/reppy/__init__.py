@@ -1,7 +1,7 @@
-"""Stands in for reppy 0.4: `Robots`, `Agent`, the exceptions, the TTL policies and the caches.
+"""Drop-in replacement for reppy 0.4: `Robots`, `Agent`, exceptions, TTL policies and caches.
 
-The modules have the names that they have there: ``robots``, ``exceptions``, ``ttl``, ``util``
-and ``cache``. What `requests` did there, the standard library does here.
+The modules have the same names: ``robots``, ``exceptions``, ``ttl``, ``util`` and ``cache``. The
+standard library replaces `requests`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One request by the standard library, and its failures as reppy's exceptions."""
+"""A request with the standard library; errors become reppy's exceptions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...origins import PORTS
-from .._http import unpacked
+from .._http import decode_body
 from . import exceptions
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from email.message import Message
 
 
-#: What HTTP needs, and nothing that follows a redirect to other schemes.
+#: Handlers for HTTP only: redirects to other schemes are not followed.
 _HANDLERS = (
     *(urllib.request.ProxyHandler, urllib.request.UnknownHandler, urllib.request.HTTPHandler),
     *(urllib.request.HTTPDefaultErrorHandler, urllib.request.HTTPRedirectHandler),
@@ -29,7 +29,7 @@ _HANDLERS = (
 
 @dataclass
 class FetchedResponse:
-    """What hooks and policies are handed: a response, as far as they look at it."""
+    """A response with the attributes that hooks and policies use."""
 
     url: str
     status_code: int
@@ -40,30 +40,30 @@ class FetchedResponse:
 def get(
     url: str, headers: Mapping[str, str], timeout: float | None, verify: bool, max_size: int
 ) -> FetchedResponse:
-    """Return the response to a request, whatever its status.
+    """Return the response to a request, with any status.
 
     Raises:
-        ReppyException: it is missing, or longer than ``max_size`` bytes.
+        ReppyException: there is no response, or it is longer than ``max_size`` bytes.
     """
-    with _as_reppy_says():
+    with _convert_errors():
         request = urllib.request.Request(url, headers=dict(headers))  # noqa: S310 - see below
         if request.type not in PORTS or not request.host:
-            raise ValueError(f"{url!r} is no URL of HTTP")
-        with _opened(request, timeout, verify) as response:
+            raise ValueError(f"not an HTTP URL: {url!r}")
+        with _open(request, timeout, verify) as response:
             content: bytes = response.read(max_size + 1)
             status, received = response.status or 0, response.headers
-            content = unpacked(content, received.get("Content-Encoding"), max_size + 1)
+            content = decode_body(content, received.get("Content-Encoding"), max_size + 1)
     if len(content) > max_size:
         raise exceptions.ContentTooLong(f"Content larger than {max_size} bytes")
     return FetchedResponse(url, status, received, content)
 
 
-def _opened(request: urllib.request.Request, timeout: float | None, verify: bool) -> Any:
-    """Return a response that can be read.
+def _open(request: urllib.request.Request, timeout: float | None, verify: bool) -> Any:
+    """Open a request, and return the response.
 
     Raises:
-        OSError: there is none.
-        ExcessiveRedirects: it leads to others without end.
+        OSError: there is no response.
+        ExcessiveRedirects: there are too many redirects.
     """
     context = None if verify else ssl._create_unverified_context()  # noqa: S323
     options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
@@ -81,8 +81,8 @@ def _opened(request: urllib.request.Request, timeout: float | None, verify: bool
 
 
 @contextmanager
-def _as_reppy_says() -> Iterator[None]:
-    """Raise what reppy documents for each failure."""
+def _convert_errors() -> Iterator[None]:
+    """Convert errors to the exceptions that reppy documents."""
     try:
         yield
     except exceptions.ReppyException:

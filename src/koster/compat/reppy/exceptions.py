@@ -1,32 +1,32 @@
-"""What `Robots.fetch` raises. ``url`` is the URL that was asked for."""
+"""The exceptions of `Robots.fetch`. ``url`` is the URL of the request."""
 
 from __future__ import annotations
 
 
-class ReppyException(Exception):  # noqa: N818 - its name there
-    """The parent of all."""
+class ReppyException(Exception):  # noqa: N818 - reppy's name
+    """The base class."""
 
     url: str | None = None
 
 
 class ContentTooLong(ReppyException):
-    """The robots.txt is longer than it may be."""
+    """The robots.txt is too long."""
 
 
 class ServerError(ReppyException):
-    """The server answered with an error."""
+    """The server responded with an error."""
 
 
 class SSLException(ReppyException):
-    """There is no secure connection."""
+    """The TLS connection failed."""
 
 
 class ConnectionException(ReppyException):
-    """There is no connection."""
+    """The connection failed."""
 
 
 class MalformedUrl(ReppyException):
-    """The URL is none."""
+    """The URL is invalid."""
 
 
 class ExcessiveRedirects(ReppyException):
@@ -34,8 +34,8 @@ class ExcessiveRedirects(ReppyException):
 
 
 class ReadTimeout(ReppyException):
-    """The server took too long."""
+    """The request timed out."""
 
 
 class BadStatusCode(ReppyException):
-    """The status says nothing about a robots.txt (5xx)."""
+    """The status is not usable for a robots.txt (5xx)."""

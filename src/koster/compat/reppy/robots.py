@@ -13,7 +13,7 @@ from ...dialects import Names, Orphans, Separator, keys_of
 from ...model import Directive, LineKind
 from ...origins import PORTS
 from ...robots import parse as _parse
-from .._http import decoders, in_brackets, text_of
+from .._http import bracket_ipv6, decoders, text_of
 from . import exceptions
 from ._http import get
 from .ttl import HeaderWithDefaultPolicy
@@ -27,20 +27,19 @@ if TYPE_CHECKING:
 
 
 def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:
-    """Return the groups with exactly the agent's name."""
-    asked = agent.lower()
-    return [group for name, group in zip(names, groups, strict=True) if name == asked]
+    wanted = agent.lower()
+    return [group for name, group in zip(names, groups, strict=True) if name == wanted]
 
 
-#: These escapes are no others than their bytes.
-_pattern_in_form, _url_in_form = decoders("/&=")
+#: These escapes are equivalent to the bytes.
+_normalize_pattern, _normalize_url = decoders("/&=")
 
 
 def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
-    """Take ``%2F``, ``%26`` and ``%3D`` for ``/``, ``&`` and ``=``; end at the first ``$``."""
+    """Decode ``%2F``, ``%26`` and ``%3D``; end the pattern at the first ``$``."""
     if not value:
         return []
-    value = _pattern_in_form(value)
+    value = _normalize_pattern(value)
     anchor = value.find(b"$") + 1
     return [(value[:anchor] if anchor else value, -1)]
 
@@ -61,17 +60,17 @@ _DIALECT = replace(
     rewritten=b"%$",
 )
 
-#: What a number begins with, as C reads it.
+#: The prefix of a text that C parses as a number.
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def _host(url: str) -> str:
-    """Return the host of a URL in lower case, or nothing."""
+    """Return the host of a URL in lower case, or an empty string."""
     if url.startswith("/") and not url.startswith("//"):
         return ""
     authority = url.partition("//")[2].partition("/")[0]
     if authority.isalnum() or authority.replace(".", "").replace("-", "").isalnum():
-        # As nearly all are: no user, no port, no address in brackets.
+        # Fast path: no user, port or IPv6 address.
         return authority.lower()
     try:
         return urlsplit(url).hostname or ""
@@ -80,7 +79,7 @@ def _host(url: str) -> str:
 
 
 class Agent:
-    """The rules of one robot. Rules can be added; that changes no `Robots`."""
+    """The rules of one crawler. Added rules do not change the `Robots`."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -90,7 +89,7 @@ class Agent:
 
     @classmethod
     def from_robots(cls, robots: Robots, name: str | bytes) -> Self:
-        """Return a copy of the rules of a robot."""
+        """Return a copy of the rules of a crawler."""
         agent = cls()
         agent._rules = robots._robots.rules_for(text_of(name))
         agent._host = robots._host
@@ -116,21 +115,21 @@ class Agent:
         return self._add("Disallow", path)
 
     def _add(self, directive: str, path: str | bytes) -> Self:
-        # One line it is to stay, and no comment.
+        # Keep it a single line without a comment.
         pattern = "".join(text_of(path).partition("#")[0].splitlines())
         self._lines.append(f"{directive}: {pattern}")
         self._rules = None
         return self
 
     def allowed(self, path: str | bytes) -> bool:
-        """Tell whether a path or URL is allowed; a URL of another host is not."""
+        """Return whether a path or URL is allowed; URLs of other hosts are not."""
         if self._rules is None:
             body = "\n".join(["User-agent: *", *self._lines])
             self._rules = _parse(body, _DIALECT).rules_for("*")
         url = text_of(path)
         if self._host and _host(url) not in ("", self._host):
             return False
-        return self._rules.allowed(_url_in_form(url))
+        return self._rules.allowed(_normalize_url(url))
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -141,7 +140,7 @@ class Agent:
 
 
 def _delay(values: Sequence[str]) -> float | None:
-    """Return the last of some delays that is a number, if it is above 0."""
+    """Return the last delay that is a number, or None if it is not above 0."""
     for value in reversed(values):
         if number := _NUMBER.match(value):
             return float(number[0]) if float(number[0]) > 0 else None
@@ -151,7 +150,7 @@ def _delay(values: Sequence[str]) -> float | None:
 class Robots:
     """A robots.txt."""
 
-    #: Kept for as long as the headers say, ten minutes at least, else for an hour.
+    #: Uses the headers, with a minimum of ten minutes; default: an hour.
     DEFAULT_TTL_POLICY = HeaderWithDefaultPolicy(default=3600, minimum=600)
 
     def __init__(
@@ -159,14 +158,14 @@ class Robots:
     ) -> None:
         self._url = text_of(url)
         self._robots = _parse(content, _DIALECT)
-        self._own: tuple[str, ...] = ()
-        self._known_host: str | None = None
+        self._own_prefixes: tuple[str, ...] = ()
+        self._cached_host: str | None = None
         #: When it expires, in seconds since the epoch.
         self.expires = expires
 
     @classmethod
     def parse(cls, url: str | bytes, content: str | bytes, expires: float | None = None) -> Self:
-        """Parse a robots.txt that was had from a URL."""
+        """Parse a robots.txt that was fetched from a URL."""
         return cls(url, content, expires)
 
     @classmethod
@@ -183,18 +182,18 @@ class Robots:
         after_response_hook: Callable[[Any], object] | None = None,
         after_parse_hook: Callable[[Robots], object] | None = None,
     ) -> Robots:
-        """Fetch a robots.txt. 401 and 403 forbid everything, other 4xx allow it.
+        """Fetch a robots.txt. 401 and 403 disallow everything, other 4xx allow everything.
 
         Args:
             url: The URL of the robots.txt.
-            ttl_policy: How long it may be kept; `DEFAULT_TTL_POLICY` if None.
-            max_size: Bytes that it may have.
+            ttl_policy: When it expires; `DEFAULT_TTL_POLICY` if None.
+            max_size: Maximum bytes.
             params: Query parameters to add.
             headers: Headers to send.
-            timeout: Seconds to wait for the server; of a pair the second counts.
-            verify: Whether the server's certificate must be good.
-            after_response_hook: Is called with the response, or the exception.
-            after_parse_hook: Is called with what was parsed.
+            timeout: Seconds to wait for the server; the second value of a pair applies.
+            verify: Whether to verify the server's certificate.
+            after_response_hook: Called with the response, or the exception.
+            after_parse_hook: Called with the parsed file.
 
         Raises:
             ReppyException: one of `exceptions`.
@@ -234,16 +233,15 @@ class Robots:
         'http://example.com:8080/robots.txt'
         """
         parts = urlsplit(text_of(url))
-        host = in_brackets(parts.hostname or "")
+        host = bracket_ipv6(parts.hostname or "")
         port = "" if parts.port in (None, PORTS.get(parts.scheme)) else f":{parts.port}"
         return f"{parts.scheme}://{host}{port}/robots.txt"
 
     @property
     def _host(self) -> str:
-        """The host that the robots.txt was had from, or nothing."""
-        if self._known_host is None:
-            self._known_host = _host(self._url)
-        return self._known_host
+        if self._cached_host is None:
+            self._cached_host = _host(self._url)
+        return self._cached_host
 
     @property
     def sitemaps(self) -> list[str]:
@@ -251,27 +249,27 @@ class Robots:
         return list(self._robots.values(Directive.SITEMAP))
 
     def allowed(self, path: str | bytes, name: str | bytes) -> bool:
-        """Tell whether a robot may fetch a path or URL; a URL of another host it may not."""
+        """Return whether a crawler may fetch a path or URL; URLs of other hosts are disallowed."""
         if type(path) is not str:
             path = text_of(path)
         if type(name) is not str:
             name = text_of(name)
-        if not path.startswith(self._own) and self._is_external(path):
+        if not path.startswith(self._own_prefixes) and self._is_external(path):
             return False
         if "%" in path:
-            path = _url_in_form(path)
+            path = _normalize_url(path)
         return self._robots.allowed(path, name)
 
     def _is_external(self, url: str) -> bool:
-        """Tell whether a URL has another host; note how URLs of this one usually begin."""
-        if not self._own:
-            self._own = (f"https://{self._host}/", f"http://{self._host}/")
-            if url.startswith(self._own):
+        """Return whether a URL has another host; cache the usual prefixes of this host's URLs."""
+        if not self._own_prefixes:
+            self._own_prefixes = (f"https://{self._host}/", f"http://{self._host}/")
+            if url.startswith(self._own_prefixes):
                 return False
         return bool(self._host) and _host(url) not in ("", self._host)
 
     def agent(self, name: str | bytes) -> Agent:
-        """Return a copy of the rules of a robot."""
+        """Return a copy of the rules of a crawler."""
         return Agent.from_robots(self, name)
 
     @property
@@ -290,14 +288,14 @@ class Robots:
 
 
 class AllowNone(Robots):
-    """Nothing may be fetched."""
+    """Everything is disallowed."""
 
     def __init__(self, url: str, expires: float | None = None) -> None:
         super().__init__(url, b"User-agent: *\nDisallow: /", expires)
 
 
 class AllowAll(Robots):
-    """Everything may be fetched."""
+    """Everything is allowed."""
 
     def __init__(self, url: str, expires: float | None = None) -> None:
         super().__init__(url, b"", expires)

@@ -1,4 +1,4 @@
-"""How long a robots.txt may be kept."""
+"""Policies for the expiry of a robots.txt."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from email.message import Message
 
 
-#: Nothing is kept for more seconds than a hundred years have.
-MOST = 100 * 365 * 24 * 60 * 60
+#: The maximum is a hundred years.
+MAX_SECONDS = 100 * 365 * 24 * 60 * 60
 
 
 class Response(Protocol):
-    """What a policy looks at."""
+    """A response, as policies use it."""
 
     headers: Message
 
 
 class TTLPolicyBase:
-    """A policy: seconds for a response."""
+    """A policy: the lifetime of a response in seconds."""
 
     def ttl(self, response: Response) -> float:
-        """Return for how many seconds a response may be kept.
+        """Return the lifetime of a response in seconds.
 
         Raises:
-            NotImplementedError: always; for a child to write.
+            NotImplementedError: always; subclasses override it.
         """
         raise NotImplementedError("TTLPolicyBase does not implement ttl.")
 
@@ -39,11 +39,11 @@ class TTLPolicyBase:
 
 
 class HeaderWithDefaultPolicy(TTLPolicyBase):
-    """Cache-Control goes first, then Expires, then a default; with a minimum.
+    """Uses Cache-Control, else Expires, else a default; with a minimum.
 
     Args:
-        default: Seconds where the response says nothing.
-        minimum: Seconds at least where it does.
+        default: Seconds if there are no such headers.
+        minimum: Minimum seconds if there are.
     """
 
     def __init__(self, default: float, minimum: float) -> None:
@@ -51,25 +51,26 @@ class HeaderWithDefaultPolicy(TTLPolicyBase):
         self.minimum = minimum
 
     def ttl(self, response: Response) -> float:
-        """Return for how many seconds a response may be kept."""
+        """Return the lifetime of a response in seconds."""
         for directive in (response.headers.get("cache-control") or "").split(","):
             name, _, value = directive.lower().partition("=")
             if name.strip() in ("no-store", "must-revalidate", "no-cache"):
                 return max(self.minimum, 0)
             if name.strip() in ("s-maxage", "max-age"):
                 try:
-                    return max(self.minimum, min(int(value.strip()), MOST))
+                    return max(self.minimum, min(int(value.strip()), MAX_SECONDS))
                 except ValueError:
                     logger.warning("Could not parse %s=%s", name, value)
         expires = _date(response.headers.get("expires"))
         if expires is None:
             return self.default
         date = _date(response.headers.get("date"))
-        return max(self.minimum, min(expires - (time.time() if date is None else date), MOST))
+        return max(
+            self.minimum, min(expires - (time.time() if date is None else date), MAX_SECONDS)
+        )
 
 
 def _date(text: str | None) -> float | None:
-    """Return a date, or None if it is absent or cannot be read."""
     if text is None:
         return None
     try:

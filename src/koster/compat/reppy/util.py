@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ...freshness import seconds_of
+from ...freshness import http_date_seconds
 
 
 def parse_date(string: str) -> int:
-    """Return a date of HTTP, without a time zone in UTC, in seconds since the epoch.
+    """Return an HTTP date in seconds since the epoch; without a time zone it is in UTC.
 
     Raises:
-        ValueError: it is no date.
+        ValueError: the date is invalid.
     """
-    seconds = seconds_of(string)
+    seconds = http_date_seconds(string)
     if seconds is None:
         raise ValueError("Invalid time.")
     return seconds

@@ -1,6 +1,6 @@
-"""What the clients do, whatever they wait with: fetch once, keep, decide, keep the pace.
+"""What both clients share: fetch each file once, cache it, decide, and pace requests.
 
-`AsyncRobotsClient` and `RobotsClient` add the waiting: locks, sleep, deadlines and the network.
+`AsyncRobotsClient` and `RobotsClient` add locks, sleep, deadlines and the network.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...access import Request
 from ...origins import origin_of
-from .._keeper import Keeper, place_of
-from .._network import to_ascii
-from ..pace import LONGEST_SLEEP
+from .._lookup import to_ascii
+from .._state import ClientState, site_key
+from ..pace import MAX_SLEEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,78 +27,78 @@ if TYPE_CHECKING:
     from ...model import Decision
     from ...origins import Origin
     from ...robots import Rules
-    from .._keeper import Site
+    from .._state import Site
 
     class Locks(Protocol):
-        """Locks by name; first come, first served."""
+        """Locks by name, in FIFO order."""
 
-        def of(self, name: str, until: float = math.inf) -> AbstractAsyncContextManager[bool]:
-            """Hold the lock of a name; False if it is not free before a monotonic moment."""
+        def hold(self, name: str, until: float = math.inf) -> AbstractAsyncContextManager[bool]:
+            """Hold a name's lock; False if it is not free before ``until`` (monotonic)."""
 
 
 class Client(ABC):
     """The methods that both clients share."""
 
-    _keeper: Keeper
-    #: Returns the site of a URL if its rules are at hand and fresh.
-    _site_at: Callable[[str], Site | None]
-    _fetching: Locks
-    _waiting: Locks
+    _state: ClientState
+    #: Returns the site of a URL if its rules are in memory and fresh.
+    _cached_site: Callable[[str], Site | None]
+    _fetch_locks: Locks
+    _turn_locks: Locks
 
     async def allowed(self, url: str, agent: str | Sequence[str] | None = None) -> bool:
-        """Tell whether a crawler may fetch a URL.
+        """Return whether a crawler may fetch a URL.
 
         Args:
             url: A URL of the site.
-            agent: The crawler, if it is not the client's own ``agent``.
+            agent: The crawler. Default: the client's ``agent``.
 
         Raises:
-            UrlError: the URL belongs to no site.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
         """
-        site = self._site_at(url)
+        site = self._cached_site(url)
         if site is None:
             return (await self.decide(url, agent)).allowed
-        return self._keeper.verdict(site, url, agent)
+        return self._state.verdict(site, url, agent)
 
     async def decide(self, url: str, agent: str | Sequence[str] | None = None) -> Decision:
-        """Decide as `allowed` does, with the reason.
+        """Return whether a crawler may fetch a URL, with the reason.
 
         Raises:
-            UrlError: the URL belongs to no site.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
         """
-        keeper = self._keeper
-        site = self._site_at(url)
+        state = self._state
+        site = self._cached_site(url)
         if site is None:
-            asked = keeper.agent if agent is None else agent
-            decision = keeper.needs_no_fetch(url, asked)
+            agent_or_default = state.agent if agent is None else agent
+            decision = state.robots_txt_decision(url, agent_or_default)
             if decision is not None:
                 return decision
-            site = await self._site(url)
-        return keeper.decision(site, url, agent)
+            site = await self._load_site(url)
+        return state.decision(site, url, agent)
 
     async def robots(self, url: str) -> Outcome:
-        """Return the outcome of fetching the robots.txt of a URL's site, now or before.
+        """Return the robots.txt of a URL's site: cached, or fetched now.
 
         Raises:
-            UrlError: the URL belongs to no site.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
         """
-        return (await self._known(url)).outcome
+        return (await self._get_site(url)).outcome
 
     async def refetch(self, url: str) -> Outcome:
-        """Fetch a site's robots.txt again, though the cached one is fresh: it may have changed.
+        """Fetch a site's robots.txt again, even if the cached one is fresh.
 
         Raises:
-            UrlError: the URL belongs to no site.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
         """
         self._check_use()
-        keeper = self._keeper
+        state = self._state
         origin = origin_of(url, to_ascii)
-        async with self._fetching.of(str(origin)):
-            keeper.check_open()
-            entry = await self._cached(keeper.shelf.get, str(origin))
-            site = await self._refreshed(origin, entry)
-            keeper.keep(str(origin), site)
-        keeper.keep(place_of(url), site)
+        async with self._fetch_locks.hold(str(origin)):
+            state.check_open()
+            entry = await self._call_cache(state.resilient_cache.get, str(origin))
+            site = await self._refetch_site(origin, entry)
+            state.cache_site(str(origin), site)
+        state.cache_site(site_key(url), site)
         return site.outcome
 
     async def wait(
@@ -108,152 +108,151 @@ class Client(ABC):
         *,
         at_most: float | None = None,
     ) -> float:
-        """Wait until the site may be asked again, and take the turn; return the seconds waited.
+        """Wait for the next turn to request from the site, and take it; return the seconds waited.
 
-        The pace is kept for each origin and agent; callers get their turns in the order in which
-        they came. Where the site asks for no pace, the pacer's default applies.
+        Each origin and agent has its own pace; callers get their turns in FIFO order. If the site
+        sets no pace, the pacer's default applies.
 
         Args:
             url: A URL of the site.
-            agent: The crawler, if it is not the client's own ``agent``.
-            at_most: Seconds. Without it, the wait may take years.
+            agent: The crawler. Default: the client's ``agent``.
+            at_most: Maximum seconds to wait. Default: no limit; a wait may take years.
 
         Raises:
-            TooSoonError: it would be longer than ``at_most``. No turn was taken.
-            UrlError: the URL belongs to no site.
-            RuntimeError: the client was closed.
+            TooSoonError: the wait would exceed ``at_most``. No turn is taken.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
+            RuntimeError: the client is closed.
         """
         began = time.monotonic()
-        site = await self._known(url)
-        keeper = self._keeper
-        keeper.tell_if_outside(site, agent)
-        key, rules = keeper.pace_key(site, agent), keeper.rules(site, agent)
+        site = await self._get_site(url)
+        state = self._state
+        state.emit_if_outside_visit_times(site, agent)
+        key, rules = state.pace_key(site, agent), state.rules(site, agent)
         until = math.inf if at_most is None else began + at_most
-        async with self._until_closed(), self._waiting.of(key, until) as is_first:
-            if not is_first or not await self._turn(key, rules, until):
-                moment = await self._paced("next_request", key, rules, keeper.clock())
-                raise keeper.too_soon(key, moment)
+        async with self._cancelled_on_close(), self._turn_locks.hold(key, until) as has_lock:
+            if not has_lock or not await self._take_turn(key, rules, until):
+                moment = await self._call_pacer("next_request", key, rules, state.clock())
+                raise state.too_soon_error(key, moment)
         return time.monotonic() - began
 
-    async def _turn(self, key: str, rules: Rules, until: float) -> bool:
-        """Take the turn when it is due; tells whether that is before a monotonic moment."""
-        while (seconds := await self._paced("turn", key, rules, self._keeper.clock())) > 0:
+    async def _take_turn(self, key: str, rules: Rules, until: float) -> bool:
+        """Take the turn when it is due; False if that is after ``until`` (monotonic)."""
+        while (seconds := await self._call_pacer("turn", key, rules, self._state.clock())) > 0:
             if time.monotonic() + seconds > until:
                 return False
-            await self._sleep(min(seconds, LONGEST_SLEEP))
+            await self._sleep(min(seconds, MAX_SLEEP))
         return True
 
     async def next_request(self, url: str, agent: str | Sequence[str] | None = None) -> datetime:
-        """Return when the site may be asked again, without waiting and without taking the turn.
+        """Return when the next turn is due, without waiting and without taking it.
 
         Raises:
-            UrlError: the URL belongs to no site.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
         """
-        site = await self._known(url)
-        key, rules = self._keeper.pace_key(site, agent), self._keeper.rules(site, agent)
-        moment: datetime = await self._paced("next_request", key, rules, self._keeper.clock())
+        site = await self._get_site(url)
+        key, rules = self._state.pace_key(site, agent), self._state.rules(site, agent)
+        moment: datetime = await self._call_pacer("next_request", key, rules, self._state.clock())
         return moment
 
     async def took(
         self, url: str, seconds: float, agent: str | Sequence[str] | None = None
     ) -> None:
-        """Note how long the request took for which the turn was taken last.
+        """Record how many seconds the request of the last turn took.
 
-        Where a site asks for no pace, the next turn depends on it (the rule of thumb).
+        If a site sets no pace, the next turn depends on it (the rule of thumb).
 
         Raises:
-            UrlError: the URL belongs to no site.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
             ValueError: ``seconds`` is not a finite number of at least 0.
         """
-        site = await self._known(url)
-        await self._paced("took", self._keeper.pace_key(site, agent), seconds)
+        site = await self._get_site(url)
+        await self._call_pacer("took", self._state.pace_key(site, agent), seconds)
 
-    async def _known(self, url: str) -> Site:
-        site = self._site_at(url)
-        return await self._site(url) if site is None else site
+    async def _get_site(self, url: str) -> Site:
+        site = self._cached_site(url)
+        return await self._load_site(url) if site is None else site
 
-    async def _site(self, url: str) -> Site:
-        """Return the site of a URL: from the cache, or fetched, by one caller at a time."""
-        keeper = self._keeper
+    async def _load_site(self, url: str) -> Site:
+        """Load a site from the cache, or fetch it; one caller per origin at a time."""
+        state = self._state
         origin = origin_of(url, to_ascii)
-        async with self._fetching.of(str(origin)):
-            keeper.check_open()
-            site = keeper.site_at(str(origin))
+        async with self._fetch_locks.hold(str(origin)):
+            state.check_open()
+            site = state.cached_site_at(str(origin))
             if site is None:
-                entry = await self._cached(keeper.shelf.get, str(origin))
-                site = keeper.if_fresh(entry)
+                entry = await self._call_cache(state.resilient_cache.get, str(origin))
+                site = state.fresh_site(entry)
                 if site is None:
-                    site = await self._refreshed(origin, entry)
-                keeper.keep(str(origin), site)
-        keeper.keep(place_of(url), site)
+                    site = await self._refetch_site(origin, entry)
+                state.cache_site(str(origin), site)
+        state.cache_site(site_key(url), site)
         return site
 
-    async def _refreshed(self, origin: Origin, copy: Entry | None) -> Site:
-        """Fetch a robots.txt, and put it into the cache."""
-        entry = await self._fetched(origin, copy)
-        # A fetch that failed because the client was closed says nothing about the site.
-        self._keeper.check_open()
-        await self._cached(self._keeper.shelf.put, entry)
-        return self._keeper.site_of(entry)
+    async def _refetch_site(self, origin: Origin, cached: Entry | None) -> Site:
+        entry = await self._fetch(origin, cached)
+        # Closing the client makes fetches fail: do not cache that.
+        self._state.check_open()
+        await self._call_cache(self._state.resilient_cache.put, entry)
+        return self._state.site_from(entry)
 
-    async def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
+    async def _fetch(self, origin: Origin, cached: Entry | None) -> Entry:
         """Fetch a robots.txt.
 
         Raises:
-            RuntimeError: the client was closed, or has a transport that it cannot use.
+            RuntimeError: the client is closed, or its transport is not usable here.
         """
-        keeper = self._keeper
+        state = self._state
         self._check_transport()
-        async with self._slot():
-            keeper.check_open()
-            until = time.monotonic() + keeper.timeout
-            step: Request | Entry = keeper.begin(origin, copy)
+        async with self._fetch_slot():
+            state.check_open()
+            until = time.monotonic() + state.timeout
+            step: Request | Entry = state.begin(origin, cached)
             while isinstance(step, Request):
                 began = time.monotonic()
-                answer = await self._answer(step, until)
-                step = keeper.follow(step, answer, time.monotonic() - began)
+                response = await self._send(step, until)
+                step = state.follow(step, response, time.monotonic() - began)
         return step
 
     @abstractmethod
     def _check_use(self) -> None:
-        """Check that the client may be used here.
+        """Check that the client belongs to this event loop.
 
         Raises:
-            RuntimeError: it may not.
+            RuntimeError: it does not.
         """
 
     @abstractmethod
     def _check_transport(self) -> None:
-        """Check that the client may fetch.
+        """Check that the transport is usable in this event loop and process.
 
         Raises:
-            RuntimeError: it may not.
+            RuntimeError: it is not.
         """
 
     @abstractmethod
-    def _slot(self) -> AbstractAsyncContextManager[object]:
-        """Hold one of the slots for fetches at a time."""
+    def _fetch_slot(self) -> AbstractAsyncContextManager[object]:
+        """Hold one of the slots for concurrent fetches."""
 
     @abstractmethod
-    def _until_closed(self) -> AbstractAsyncContextManager[object]:
-        """End the waiting inside with RuntimeError when the client is closed."""
+    def _cancelled_on_close(self) -> AbstractAsyncContextManager[object]:
+        """Raise RuntimeError from waits inside when the client is closed."""
 
     @abstractmethod
     async def _sleep(self, seconds: float) -> None:
         """Sleep.
 
         Raises:
-            RuntimeError: the client was closed.
+            RuntimeError: the client is closed.
         """
 
     @abstractmethod
-    async def _answer(self, request: Request, until: float) -> Response | Failure:
-        """Send a request; the answer must be complete before a monotonic moment."""
+    async def _send(self, request: Request, until: float) -> Response | Failure:
+        """Send a request; the response must be complete before ``until`` (monotonic)."""
 
     @abstractmethod
-    async def _paced(self, name: str, *arguments: object) -> Any:
+    async def _call_pacer(self, name: str, *arguments: object) -> Any:
         """Call a method of the pacer, which may block."""
 
     @abstractmethod
-    async def _cached(self, method: Callable[..., Any], *arguments: object) -> Any:
+    async def _call_cache(self, method: Callable[..., Any], *arguments: object) -> Any:
         """Call a method of the cache, which may block."""

@@ -1,7 +1,7 @@
 # Made from koster/fetch/_async/client.py by `make sync`. Do not edit.
-"""What the clients do, whatever they wait with: fetch once, keep, decide, keep the pace.
+"""What both clients share: fetch each file once, cache it, decide, and pace requests.
 
-`AsyncRobotsClient` and `RobotsClient` add the waiting: locks, sleep, deadlines and the network.
+`AsyncRobotsClient` and `RobotsClient` add locks, sleep, deadlines and the network.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...access import Request
 from ...origins import origin_of
-from .._keeper import Keeper, place_of
-from .._network import to_ascii
-from ..pace import LONGEST_SLEEP
+from .._lookup import to_ascii
+from .._state import ClientState, site_key
+from ..pace import MAX_SLEEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,78 +28,78 @@ if TYPE_CHECKING:
     from ...model import Decision
     from ...origins import Origin
     from ...robots import Rules
-    from .._keeper import Site
+    from .._state import Site
 
     class Locks(Protocol):
-        """Locks by name; first come, first served."""
+        """Locks by name, in FIFO order."""
 
-        def of(self, name: str, until: float = math.inf) -> AbstractContextManager[bool]:
-            """Hold the lock of a name; False if it is not free before a monotonic moment."""
+        def hold(self, name: str, until: float = math.inf) -> AbstractContextManager[bool]:
+            """Hold a name's lock; False if it is not free before ``until`` (monotonic)."""
 
 
 class Client(ABC):
     """The methods that both clients share."""
 
-    _keeper: Keeper
-    #: Returns the site of a URL if its rules are at hand and fresh.
-    _site_at: Callable[[str], Site | None]
-    _fetching: Locks
-    _waiting: Locks
+    _state: ClientState
+    #: Returns the site of a URL if its rules are in memory and fresh.
+    _cached_site: Callable[[str], Site | None]
+    _fetch_locks: Locks
+    _turn_locks: Locks
 
     def allowed(self, url: str, agent: str | Sequence[str] | None = None) -> bool:
-        """Tell whether a crawler may fetch a URL.
+        """Return whether a crawler may fetch a URL.
 
         Args:
             url: A URL of the site.
-            agent: The crawler, if it is not the client's own ``agent``.
+            agent: The crawler. Default: the client's ``agent``.
 
         Raises:
-            UrlError: the URL belongs to no site.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
         """
-        site = self._site_at(url)
+        site = self._cached_site(url)
         if site is None:
             return (self.decide(url, agent)).allowed
-        return self._keeper.verdict(site, url, agent)
+        return self._state.verdict(site, url, agent)
 
     def decide(self, url: str, agent: str | Sequence[str] | None = None) -> Decision:
-        """Decide as `allowed` does, with the reason.
+        """Return whether a crawler may fetch a URL, with the reason.
 
         Raises:
-            UrlError: the URL belongs to no site.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
         """
-        keeper = self._keeper
-        site = self._site_at(url)
+        state = self._state
+        site = self._cached_site(url)
         if site is None:
-            asked = keeper.agent if agent is None else agent
-            decision = keeper.needs_no_fetch(url, asked)
+            agent_or_default = state.agent if agent is None else agent
+            decision = state.robots_txt_decision(url, agent_or_default)
             if decision is not None:
                 return decision
-            site = self._site(url)
-        return keeper.decision(site, url, agent)
+            site = self._load_site(url)
+        return state.decision(site, url, agent)
 
     def robots(self, url: str) -> Outcome:
-        """Return the outcome of fetching the robots.txt of a URL's site, now or before.
+        """Return the robots.txt of a URL's site: cached, or fetched now.
 
         Raises:
-            UrlError: the URL belongs to no site.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
         """
-        return (self._known(url)).outcome
+        return (self._get_site(url)).outcome
 
     def refetch(self, url: str) -> Outcome:
-        """Fetch a site's robots.txt again, though the cached one is fresh: it may have changed.
+        """Fetch a site's robots.txt again, even if the cached one is fresh.
 
         Raises:
-            UrlError: the URL belongs to no site.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
         """
         self._check_use()
-        keeper = self._keeper
+        state = self._state
         origin = origin_of(url, to_ascii)
-        with self._fetching.of(str(origin)):
-            keeper.check_open()
-            entry = self._cached(keeper.shelf.get, str(origin))
-            site = self._refreshed(origin, entry)
-            keeper.keep(str(origin), site)
-        keeper.keep(place_of(url), site)
+        with self._fetch_locks.hold(str(origin)):
+            state.check_open()
+            entry = self._call_cache(state.resilient_cache.get, str(origin))
+            site = self._refetch_site(origin, entry)
+            state.cache_site(str(origin), site)
+        state.cache_site(site_key(url), site)
         return site.outcome
 
     def wait(
@@ -109,150 +109,149 @@ class Client(ABC):
         *,
         at_most: float | None = None,
     ) -> float:
-        """Wait until the site may be asked again, and take the turn; return the seconds waited.
+        """Wait for the next turn to request from the site, and take it; return the seconds waited.
 
-        The pace is kept for each origin and agent; callers get their turns in the order in which
-        they came. Where the site asks for no pace, the pacer's default applies.
+        Each origin and agent has its own pace; callers get their turns in FIFO order. If the site
+        sets no pace, the pacer's default applies.
 
         Args:
             url: A URL of the site.
-            agent: The crawler, if it is not the client's own ``agent``.
-            at_most: Seconds. Without it, the wait may take years.
+            agent: The crawler. Default: the client's ``agent``.
+            at_most: Maximum seconds to wait. Default: no limit; a wait may take years.
 
         Raises:
-            TooSoonError: it would be longer than ``at_most``. No turn was taken.
-            UrlError: the URL belongs to no site.
-            RuntimeError: the client was closed.
+            TooSoonError: the wait would exceed ``at_most``. No turn is taken.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
+            RuntimeError: the client is closed.
         """
         began = time.monotonic()
-        site = self._known(url)
-        keeper = self._keeper
-        keeper.tell_if_outside(site, agent)
-        key, rules = keeper.pace_key(site, agent), keeper.rules(site, agent)
+        site = self._get_site(url)
+        state = self._state
+        state.emit_if_outside_visit_times(site, agent)
+        key, rules = state.pace_key(site, agent), state.rules(site, agent)
         until = math.inf if at_most is None else began + at_most
-        with self._until_closed(), self._waiting.of(key, until) as is_first:
-            if not is_first or not self._turn(key, rules, until):
-                moment = self._paced("next_request", key, rules, keeper.clock())
-                raise keeper.too_soon(key, moment)
+        with self._cancelled_on_close(), self._turn_locks.hold(key, until) as has_lock:
+            if not has_lock or not self._take_turn(key, rules, until):
+                moment = self._call_pacer("next_request", key, rules, state.clock())
+                raise state.too_soon_error(key, moment)
         return time.monotonic() - began
 
-    def _turn(self, key: str, rules: Rules, until: float) -> bool:
-        """Take the turn when it is due; tells whether that is before a monotonic moment."""
-        while (seconds := self._paced("turn", key, rules, self._keeper.clock())) > 0:
+    def _take_turn(self, key: str, rules: Rules, until: float) -> bool:
+        """Take the turn when it is due; False if that is after ``until`` (monotonic)."""
+        while (seconds := self._call_pacer("turn", key, rules, self._state.clock())) > 0:
             if time.monotonic() + seconds > until:
                 return False
-            self._sleep(min(seconds, LONGEST_SLEEP))
+            self._sleep(min(seconds, MAX_SLEEP))
         return True
 
     def next_request(self, url: str, agent: str | Sequence[str] | None = None) -> datetime:
-        """Return when the site may be asked again, without waiting and without taking the turn.
+        """Return when the next turn is due, without waiting and without taking it.
 
         Raises:
-            UrlError: the URL belongs to no site.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
         """
-        site = self._known(url)
-        key, rules = self._keeper.pace_key(site, agent), self._keeper.rules(site, agent)
-        moment: datetime = self._paced("next_request", key, rules, self._keeper.clock())
+        site = self._get_site(url)
+        key, rules = self._state.pace_key(site, agent), self._state.rules(site, agent)
+        moment: datetime = self._call_pacer("next_request", key, rules, self._state.clock())
         return moment
 
     def took(self, url: str, seconds: float, agent: str | Sequence[str] | None = None) -> None:
-        """Note how long the request took for which the turn was taken last.
+        """Record how many seconds the request of the last turn took.
 
-        Where a site asks for no pace, the next turn depends on it (the rule of thumb).
+        If a site sets no pace, the next turn depends on it (the rule of thumb).
 
         Raises:
-            UrlError: the URL belongs to no site.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
             ValueError: ``seconds`` is not a finite number of at least 0.
         """
-        site = self._known(url)
-        self._paced("took", self._keeper.pace_key(site, agent), seconds)
+        site = self._get_site(url)
+        self._call_pacer("took", self._state.pace_key(site, agent), seconds)
 
-    def _known(self, url: str) -> Site:
-        site = self._site_at(url)
-        return self._site(url) if site is None else site
+    def _get_site(self, url: str) -> Site:
+        site = self._cached_site(url)
+        return self._load_site(url) if site is None else site
 
-    def _site(self, url: str) -> Site:
-        """Return the site of a URL: from the cache, or fetched, by one caller at a time."""
-        keeper = self._keeper
+    def _load_site(self, url: str) -> Site:
+        """Load a site from the cache, or fetch it; one caller per origin at a time."""
+        state = self._state
         origin = origin_of(url, to_ascii)
-        with self._fetching.of(str(origin)):
-            keeper.check_open()
-            site = keeper.site_at(str(origin))
+        with self._fetch_locks.hold(str(origin)):
+            state.check_open()
+            site = state.cached_site_at(str(origin))
             if site is None:
-                entry = self._cached(keeper.shelf.get, str(origin))
-                site = keeper.if_fresh(entry)
+                entry = self._call_cache(state.resilient_cache.get, str(origin))
+                site = state.fresh_site(entry)
                 if site is None:
-                    site = self._refreshed(origin, entry)
-                keeper.keep(str(origin), site)
-        keeper.keep(place_of(url), site)
+                    site = self._refetch_site(origin, entry)
+                state.cache_site(str(origin), site)
+        state.cache_site(site_key(url), site)
         return site
 
-    def _refreshed(self, origin: Origin, copy: Entry | None) -> Site:
-        """Fetch a robots.txt, and put it into the cache."""
-        entry = self._fetched(origin, copy)
-        # A fetch that failed because the client was closed says nothing about the site.
-        self._keeper.check_open()
-        self._cached(self._keeper.shelf.put, entry)
-        return self._keeper.site_of(entry)
+    def _refetch_site(self, origin: Origin, cached: Entry | None) -> Site:
+        entry = self._fetch(origin, cached)
+        # Closing the client makes fetches fail: do not cache that.
+        self._state.check_open()
+        self._call_cache(self._state.resilient_cache.put, entry)
+        return self._state.site_from(entry)
 
-    def _fetched(self, origin: Origin, copy: Entry | None) -> Entry:
+    def _fetch(self, origin: Origin, cached: Entry | None) -> Entry:
         """Fetch a robots.txt.
 
         Raises:
-            RuntimeError: the client was closed, or has a transport that it cannot use.
+            RuntimeError: the client is closed, or its transport is not usable here.
         """
-        keeper = self._keeper
+        state = self._state
         self._check_transport()
-        with self._slot():
-            keeper.check_open()
-            until = time.monotonic() + keeper.timeout
-            step: Request | Entry = keeper.begin(origin, copy)
+        with self._fetch_slot():
+            state.check_open()
+            until = time.monotonic() + state.timeout
+            step: Request | Entry = state.begin(origin, cached)
             while isinstance(step, Request):
                 began = time.monotonic()
-                answer = self._answer(step, until)
-                step = keeper.follow(step, answer, time.monotonic() - began)
+                response = self._send(step, until)
+                step = state.follow(step, response, time.monotonic() - began)
         return step
 
     @abstractmethod
     def _check_use(self) -> None:
-        """Check that the client may be used here.
+        """Check that the client belongs to this event loop.
 
         Raises:
-            RuntimeError: it may not.
+            RuntimeError: it does not.
         """
 
     @abstractmethod
     def _check_transport(self) -> None:
-        """Check that the client may fetch.
+        """Check that the transport is usable in this event loop and process.
 
         Raises:
-            RuntimeError: it may not.
+            RuntimeError: it is not.
         """
 
     @abstractmethod
-    def _slot(self) -> AbstractContextManager[object]:
-        """Hold one of the slots for fetches at a time."""
+    def _fetch_slot(self) -> AbstractContextManager[object]:
+        """Hold one of the slots for concurrent fetches."""
 
     @abstractmethod
-    def _until_closed(self) -> AbstractContextManager[object]:
-        """End the waiting inside with RuntimeError when the client is closed."""
+    def _cancelled_on_close(self) -> AbstractContextManager[object]:
+        """Raise RuntimeError from waits inside when the client is closed."""
 
     @abstractmethod
     def _sleep(self, seconds: float) -> None:
         """Sleep.
 
         Raises:
-            RuntimeError: the client was closed.
+            RuntimeError: the client is closed.
         """
 
     @abstractmethod
-    def _answer(self, request: Request, until: float) -> Response | Failure:
-        """Send a request; the answer must be complete before a monotonic moment."""
+    def _send(self, request: Request, until: float) -> Response | Failure:
+        """Send a request; the response must be complete before ``until`` (monotonic)."""
 
     @abstractmethod
-    def _paced(self, name: str, *arguments: object) -> Any:
+    def _call_pacer(self, name: str, *arguments: object) -> Any:
         """Call a method of the pacer, which may block."""
 
     @abstractmethod
-    def _cached(self, method: Callable[..., Any], *arguments: object) -> Any:
+    def _call_cache(self, method: Callable[..., Any], *arguments: object) -> Any:
         """Call a method of the cache, which may block."""

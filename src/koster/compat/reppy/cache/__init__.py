@@ -1,4 +1,4 @@
-"""Caches of a bounded number of sites, the least recently used one going first."""
+"""LRU caches of sites."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["AgentCache", "BaseCache", "ExpiringObject", "RobotsCache"]
 
 
 class ExpiringObject:
-    """An object that a factory makes, again when it has expired: one at a time."""
+    """An object that a factory creates, again when it has expired; one thread at a time."""
 
     def __init__(self, factory: Callable[[], tuple[float, Any]]) -> None:
         self.factory = factory
@@ -31,13 +31,13 @@ class ExpiringObject:
         self.obj: Any = None
         self.expires: float = 0
         self.exception: BaseException | None = None
-        at_fork(in_child=self._renew)
+        at_fork(in_child=self._reset_after_fork)
 
-    def _renew(self) -> None:
+    def _reset_after_fork(self) -> None:
         self.lock = threading.Lock()
 
     def get(self) -> Any:
-        """Return the object, or raise the exception that stands for it."""
+        """Return the object, or raise the cached exception."""
         with self.lock:
             if self.obj is None or time.time() >= self.expires:
                 self.expires, self.obj = self.factory()
@@ -48,17 +48,17 @@ class ExpiringObject:
 
 
 class BaseCache:
-    """Keeps something for each robots.txt.
+    """Caches an object per robots.txt.
 
     Args:
-        capacity: For how many at most.
-        cache_policy: What is kept where a fetch failed.
-        ttl_policy: How long a robots.txt is kept.
-        args: For `Robots.fetch`.
-        kwargs: For `Robots.fetch`.
+        capacity: Maximum number of objects.
+        cache_policy: What to cache after a failed fetch.
+        ttl_policy: How long to cache a robots.txt.
+        args: Passed to `Robots.fetch`.
+        kwargs: Passed to `Robots.fetch`.
 
     Raises:
-        TypeError: `Robots.fetch` does not take these.
+        TypeError: `Robots.fetch` does not accept the arguments.
     """
 
     DEFAULT_CACHE_POLICY: CachePolicyBase = ReraiseExceptionPolicy(ttl=600)
@@ -80,57 +80,57 @@ class BaseCache:
         self.args = args
         self.kwargs = kwargs
         self._lock = threading.Lock()
-        at_fork(in_child=self._renew)
+        at_fork(in_child=self._reset_after_fork)
 
-    def _renew(self) -> None:
+    def _reset_after_fork(self) -> None:
         self._lock = threading.Lock()
 
     def get(self, url: str) -> Any:
-        """Return what is kept for the site of a URL."""
+        """Return the object for the site of a URL."""
         robots_url = Robots.robots_url(url)
         with self._lock:
-            kept = self.cache.pop(robots_url, None)
-            if kept is None:
-                kept = ExpiringObject(partial(self.factory, robots_url))
-            self.cache[robots_url] = kept
+            cached = self.cache.pop(robots_url, None)
+            if cached is None:
+                cached = ExpiringObject(partial(self.factory, robots_url))
+            self.cache[robots_url] = cached
             while len(self.cache) > max(self.capacity, 1):
                 self.cache.popitem(last=False)
-        return kept.get()
+        return cached.get()
 
     def factory(self, url: str) -> tuple[float, Any]:
-        """Return the end and the object of a robots.txt, by the policy where it fails."""
+        """Return the expiry and object of a robots.txt; after an error, those of the policy."""
         try:
             return self.fetch(url)
-        except Exception as error:  # noqa: BLE001 - the policy takes all
+        except Exception as error:  # noqa: BLE001 - the policy handles all errors
             logger.exception("Reppy cache fetch error on %s", url)
             return self.cache_policy.exception(url, error)
 
     def fetch(self, url: str) -> tuple[float, Any]:
-        """Return the end and the object of a robots.txt.
+        """Return the expiry and object of a robots.txt.
 
         Raises:
-            NotImplementedError: always; for a child to write.
+            NotImplementedError: always; subclasses override it.
         """
         raise NotImplementedError("BaseCache does not implement fetch.")
 
 
 class RobotsCache(BaseCache):
-    """Keeps `Robots`; where a fetch failed everything is forbidden for ten minutes."""
+    """Caches `Robots`; after a failed fetch everything is disallowed for ten minutes."""
 
     DEFAULT_CACHE_POLICY = DefaultObjectPolicy(ttl=600, factory=AllowNone)
 
     def allowed(self, url: str, agent: str) -> bool:
-        """Tell whether a robot may fetch a URL."""
+        """Return whether a crawler may fetch a URL."""
         return bool(self.get(url).allowed(url, agent))
 
     def fetch(self, url: str) -> tuple[float, Robots]:
-        """Return the end and the `Robots` of a robots.txt."""
+        """Return the expiry and the `Robots` of a robots.txt."""
         robots = Robots.fetch(url, self.ttl_policy, *self.args, **self.kwargs)
         return robots.expires or 0, robots
 
 
 class AgentCache(BaseCache):
-    """Keeps the `Agent` of one robot; where a fetch failed everything is forbidden."""
+    """Caches the `Agent` of one crawler; after a failed fetch everything is disallowed."""
 
     DEFAULT_CACHE_POLICY = DefaultObjectPolicy(ttl=600, factory=lambda _: Agent().disallow("/"))
 
@@ -139,10 +139,10 @@ class AgentCache(BaseCache):
         self.agent = agent
 
     def allowed(self, url: str) -> bool:
-        """Tell whether the robot may fetch a URL."""
+        """Return whether the crawler may fetch a URL."""
         return bool(self.get(url).allowed(url))
 
     def fetch(self, url: str) -> tuple[float, Agent]:
-        """Return the end and the `Agent` of a robots.txt."""
+        """Return the expiry and the `Agent` of a robots.txt."""
         robots = Robots.fetch(url, self.ttl_policy, *self.args, **self.kwargs)
         return robots.expires or 0, robots.agent(self.agent)

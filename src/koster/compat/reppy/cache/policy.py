@@ -1,4 +1,4 @@
-"""What a cache keeps where a fetch failed."""
+"""Policies for caching failed fetches."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ if TYPE_CHECKING:
 
 
 class CachePolicyBase:
-    """A policy: when it ends, and what is kept until then."""
+    """A policy: what to cache after an error, and until when."""
 
     def exception(self, url: str, exception: BaseException) -> tuple[float, Any]:
-        """Return when an exception is forgotten, and what stands for it until then.
+        """Return the expiry, and the object to cache for an exception.
 
         Raises:
-            NotImplementedError: always; for a child to write.
+            NotImplementedError: always; subclasses override it.
         """
         raise NotImplementedError("CachePolicyBase does not implement exception.")
 
 
 class DefaultObjectPolicy(CachePolicyBase):
-    """Keep what a factory makes of the URL, for ``ttl`` seconds."""
+    """Cache the result of a factory for ``ttl`` seconds."""
 
     def __init__(self, ttl: float, factory: Callable[[str], Any]) -> None:
         self.ttl = ttl
         self.factory = factory
 
     def exception(self, url: str, exception: BaseException) -> tuple[float, Any]:  # noqa: ARG002
-        """Return the end, and the object."""
+        """Return the expiry and the object."""
         return time.time() + self.ttl, self.factory(url)
 
 
 class ReraiseExceptionPolicy(CachePolicyBase):
-    """Keep the exception and raise it again, for ``ttl`` seconds."""
+    """Cache the exception, and raise it again, for ``ttl`` seconds."""
 
     def __init__(self, ttl: float) -> None:
         self.ttl = ttl
 
     def exception(self, url: str, exception: BaseException) -> tuple[float, Any]:  # noqa: ARG002
-        """Return the end, and the exception."""
+        """Return the expiry and the exception."""
         return time.time() + self.ttl, exception

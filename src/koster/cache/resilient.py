@@ -1,4 +1,4 @@
-"""A `Shelf`: a cache for one kind of robot, whose failures stop no decision."""
+"""A `ResilientCache`: decisions continue while the cache fails."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from ..freshness import Entry
     from .store import Cache
 
-#: Seconds for which a cache that failed is left alone: no decision is to wait for it again soon.
-PAUSE = 10.0
+#: Seconds until a failed cache is tried again, so that decisions do not wait for each timeout.
+RETRY_SECONDS = 10.0
 
 
-class Shelf:
-    """Keeps entries by origin in a cache, for robots that read statuses alike.
+class ResilientCache:
+    """Caches entries by origin, for dialects with the same `Statuses`; handles errors of the cache.
 
     Args:
-        cache: Where they are kept.
+        cache: The cache for the entries.
         statuses: How statuses are read.
-        on_failure: Called with the origin and what the cache raised.
-        monotonic: Gives seconds by a clock that nobody sets.
+        on_failure: Called with the origin and the cache's exception.
+        monotonic: Returns seconds of a monotonic clock.
     """
 
     def __init__(
@@ -42,25 +42,25 @@ class Shelf:
         self._paused_until = -math.inf
 
     def get(self, origin: str) -> Entry | None:
-        """Return what is kept of an origin, fresh or not; None also where the cache fails."""
+        """Return the entry of an origin, fresh or not; None if it is missing or the cache fails."""
         if self._monotonic() < self._paused_until:
             return None
         try:
             entry = self._cache.get(self._prefix + origin)
-        except Exception as error:  # noqa: BLE001 - whatever it is
-            self._failed(origin, error)
+        except Exception as error:  # noqa: BLE001 - user code
+            self._report_failure(origin, error)
             return None
         return entry if entry is not None and entry.origin == origin else None
 
     def put(self, entry: Entry) -> None:
-        """Keep an entry, if the cache does not fail."""
+        """Store an entry, unless the cache fails."""
         if self._monotonic() < self._paused_until:
             return
         try:
             self._cache.put(self._prefix + entry.origin, entry)
-        except Exception as error:  # noqa: BLE001 - whatever it is
-            self._failed(entry.origin, error)
+        except Exception as error:  # noqa: BLE001 - user code
+            self._report_failure(entry.origin, error)
 
-    def _failed(self, origin: str, error: Exception) -> None:
-        self._paused_until = self._monotonic() + PAUSE
+    def _report_failure(self, origin: str, error: Exception) -> None:
+        self._paused_until = self._monotonic() + RETRY_SECONDS
         self._on_failure(origin, error)

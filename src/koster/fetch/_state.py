@@ -1,7 +1,7 @@
-"""What both clients have in common: everything but the network and the waiting.
+"""The state that both clients share: everything but the network and waiting.
 
-A `Keeper` knows who asks and how files are read, keeps what was fetched (outcomes in a table of
-its own, entries in the cache), and tells events. It does no network I/O; its cache may block.
+A `ClientState` holds the client's agent and dialect, caches sites in memory and entries in the
+cache, and emits events. It does no network I/O; its cache may block.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ..access import Access, Failure, Request, Unreachable, outcome_of
-from ..cache import MemoryCache, opened
-from ..cache.memory import Recent, bytes_of
-from ..cache.shelf import Shelf
+from ..cache import MemoryCache, open_cache
+from ..cache.memory import LRUCache, memory_bytes
+from ..cache.resilient import ResilientCache
 from ..dialects import Dialect, Names
 from ..errors import TooSoonError
-from ..freshness import Standing, holds_from, is_fresh, standing
+from ..freshness import Standing, fresh_from, is_fresh, standing
 from ..model import Directive, Reason
 from ..origins import MAX_URL, as_browsers_read, origin_of
 from ..robots import parse
-from ._network import to_ascii
-from .events import EventName, Teller
+from ._lookup import to_ascii
+from .events import EventEmitter, EventName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,42 +39,42 @@ if TYPE_CHECKING:
     from .events import OnEvent, Value
     from .guard import Guard
 
-#: Outcomes that are kept ready to decide, and the bytes of their files together.
-_SITES = 1000
-_SITES_BYTES = 32 << 20
+#: Sites cached in memory, and the total bytes of their files.
+_MAX_SITES = 1000
+_MAX_SITES_BYTES = 32 << 20
 
-#: Pairs of site and agent whose last event is remembered, so that it is not repeated.
-_REMEMBERED = 10_000
+#: Pairs of site and agent whose last event is remembered, to emit each event once.
+_MAX_LAST_EVENTS = 10_000
 
-#: Agents that are remembered for each site; a client has a few.
-_AGENTS = 1000
+#: Agents remembered per site; most clients have a few.
+_MAX_AGENTS_PER_SITE = 1000
 
-#: Fetches at a time, unless the caller says otherwise.
-AT_ONCE = 100
+#: Default number of concurrent fetches.
+DEFAULT_AT_ONCE = 100
 
 
 def utc_now() -> datetime:
-    """Return the time."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 @dataclass(slots=True)
 class Site:
-    """An outcome that is ready to decide, and the rules of the client's own agent.
+    """A cached outcome, with the rules for the client's own agent.
 
-    ``has_visit_times`` is about that agent; ``agents`` are others that have asked.
+    ``has_visit_times`` refers to that agent; ``other_agents`` are the others seen so far.
     """
 
     outcome: Outcome
     rules: Rules | None
     weight: int
-    since: datetime
-    until: datetime
+    fresh_from: datetime
+    fresh_until: datetime
     has_visit_times: bool
-    agents: set[str] = field(default_factory=set)
+    other_agents: set[str] = field(default_factory=set)
 
 
-class Keeper:
+class ClientState:
     """The state of a client; see `RobotsClient` for the arguments."""
 
     def __init__(
@@ -95,164 +95,168 @@ class Keeper:
                 "unreachable must be koster.Unreachable.DISALLOW or ALLOW, "
                 f"not {type(unreachable).__name__}"
             )
-        self.user_agent = checked_header(user_agent)
-        self.agent = _own_agent(user_agent, dialect) if agent is None else agent
+        self.user_agent = validate_user_agent(user_agent)
+        self.agent = _agent_from_header(user_agent, dialect) if agent is None else agent
         self.dialect = dialect
-        self.timeout = _checked_timeout(timeout)
+        self.timeout = _validate_timeout(timeout)
         self.clock = clock
         self.unreachable = unreachable
         self.is_closed = False
         self.access = Access(dialect.statuses, to_ascii)
-        self.teller = Teller(on_event)
-        self.cache, self.cache_is_ours = _opened_cache(cache)
-        self._nothing: RobotsTxt = parse(b"", dialect)
-        #: By origin and agent: the file whose comments were emitted, and the next visit time.
-        self._comments_of: Recent[str, int] = Recent(_REMEMBERED, _REMEMBERED, lambda _: 1)
-        self._next_open: Recent[str, datetime] = Recent(_REMEMBERED, _REMEMBERED, lambda _: 1)
-        self._sites: Recent[str, Site] = Recent(_SITES, _SITES_BYTES, lambda site: site.weight)
-        self.shelf = Shelf(self.cache, dialect.statuses, self._cache_failed, time.monotonic)
+        self.emitter = EventEmitter(on_event)
+        self.cache, self.owns_cache = _resolve_cache(cache)
+        self._empty_robots: RobotsTxt = parse(b"", dialect)
+        #: By origin and agent: the hash of the file whose comments were emitted, the next opening.
+        self._emitted_comments: LRUCache[str, int] = LRUCache(
+            _MAX_LAST_EVENTS, _MAX_LAST_EVENTS, lambda _: 1
+        )
+        self._next_open: LRUCache[str, datetime] = LRUCache(
+            _MAX_LAST_EVENTS, _MAX_LAST_EVENTS, lambda _: 1
+        )
+        self._sites: LRUCache[str, Site] = LRUCache(
+            _MAX_SITES, _MAX_SITES_BYTES, lambda site: site.weight
+        )
+        self.resilient_cache = ResilientCache(
+            self.cache, dialect.statuses, self._emit_cache_failed, time.monotonic
+        )
 
-    # What is known without asking anybody.
+    # Sites in memory.
 
-    def site_for(self, url: str) -> Site | None:
-        """Return the site of a URL if its rules are at hand and fresh.
+    def cached_site(self, url: str) -> Site | None:
+        """Return the site of a URL if its rules are in memory and fresh.
 
         Raises:
             TypeError: ``url`` is not a str.
         """
-        return self.site_at(place_of(url))
+        return self.cached_site_at(site_key(url))
 
-    def site_at(self, place: str) -> Site | None:
-        """Return the site that is kept ready under the first part of a URL, while it holds."""
-        site = self._sites.get(place)
-        if site is None or not site.since <= self.clock() < site.until:
+    def cached_site_at(self, key: str) -> Site | None:
+        """Return the fresh site with a key (see `site_key`), or None."""
+        site = self._sites.get(key)
+        if site is None or not site.fresh_from <= self.clock() < site.fresh_until:
             return None
-        if self.teller.has_listener:
-            self._tell_hit(site.outcome)
+        if self.emitter.has_callback:
+            self._emit_cache_hit(site.outcome)
         return site
 
     def check_open(self) -> None:
-        """See whether the client is still there.
+        """Check that the client is open.
 
         Raises:
-            RuntimeError: it was closed.
+            RuntimeError: it is closed.
         """
         if self.is_closed:
             raise RuntimeError("the client is closed")
 
     def close(self) -> None:
-        """Keep nothing ready any more, and close the cache if the client made it."""
+        """Clear the sites in memory; close the cache if the client created it."""
         self._sites.clear()
-        if self.cache_is_ours:
+        if self.owns_cache:
             self.cache.close()
 
-    def keep(self, place: str, site: Site) -> None:
-        """Keep a site ready under the first part of a URL, if that is no odd one."""
-        if place:
-            self._sites.put(place, site)
+    def cache_site(self, key: str, site: Site) -> None:
+        """Keep a site in memory, unless the key is empty (see `site_key`)."""
+        if key:
+            self._sites.put(key, site)
 
-    def needs_no_fetch(self, url: str, agent: str | Sequence[str]) -> Decision | None:
-        """Return the decision about /robots.txt itself, if that is what a URL asks for.
+    def robots_txt_decision(self, url: str, agent: str | Sequence[str]) -> Decision | None:
+        """Return the decision if a URL is a robots.txt: it needs no fetch. Otherwise None.
 
         Raises:
-            UrlError: it belongs to no site.
+            UrlError: the URL is invalid.
         """
         if "/robots.txt" not in url:
             return None
-        decision = self._nothing.decide(as_browsers_read(url), agent)
+        decision = self._empty_robots.decide(as_browsers_read(url), agent)
         if decision.reason is not Reason.ROBOTS_TXT:
             return None
         origin_of(url, to_ascii)
         return replace(decision, url=url)
 
-    # What the cache knows.
+    # Cache entries.
 
-    def _cache_failed(self, origin: str, error: Exception) -> None:
+    def _emit_cache_failed(self, origin: str, error: Exception) -> None:
         attributes = {"error.type": type(error).__name__, "error.message": str(error)}
-        self.teller.tell(EventName.CACHE_FAILED, origin, attributes)
+        self.emitter.emit(EventName.CACHE_FAILED, origin, attributes)
 
-    def if_fresh(self, entry: Entry | None) -> Site | None:
-        """Return the site of an entry that holds."""
+    def fresh_site(self, entry: Entry | None) -> Site | None:
+        """Return the site of a fresh entry, or None."""
         if entry is None or not is_fresh(entry, self.clock(), self.dialect.statuses):
             return None
-        site = self.site_of(entry)
-        self._tell_hit(site.outcome)
+        site = self.site_from(entry)
+        self._emit_cache_hit(site.outcome)
         return site
 
-    def site_of(self, entry: Entry) -> Site:
-        """Make a site of an entry."""
+    def site_from(self, entry: Entry) -> Site:
+        """Return the site of an entry; emit the events that its use causes."""
         outcome = outcome_of(entry, self.dialect, self.clock(), self.unreachable)
         rules = None if outcome.robots is None else outcome.robots.rules_for(self.agent)
         if outcome.is_stale:
-            self._tell_stale(outcome)
+            self._emit_stale(outcome)
         if outcome.reason is Reason.UNREACHABLE:
-            self._tell_unreachable(outcome)
+            self._emit_unreachable(outcome)
         if rules is not None:
-            self._tell_comments(outcome, rules)
-        since = holds_from(entry, self.dialect.statuses)
+            self._emit_comments(outcome, rules)
+        since = fresh_from(entry, self.dialect.statuses)
         has_visit_times = rules is not None and bool(rules.visit_times)
-        return Site(outcome, rules, bytes_of(entry), since, entry.expires, has_visit_times)
+        return Site(outcome, rules, memory_bytes(entry), since, entry.expires, has_visit_times)
 
     # Fetching, step by step.
 
     def begin(self, origin: Origin, copy: Entry | None) -> Request:
-        """Begin a fetch: return its first request."""
+        """Return the first request of a fetch."""
         request = self.access.begin(origin, copy)
-        self._tell_started(request)
+        self._emit_started(request)
         return request
 
     def follow(
         self, request: Request, answer: Response | Failure, seconds: float
     ) -> Request | Entry:
-        """Go on with what came of a request: return the next one, or what is to be kept."""
+        """Return the next request of a fetch, or the entry to cache."""
         if isinstance(answer, Failure):
             step: Request | Entry = self.access.fail(request, answer, self.clock(), seconds)
         else:
             step = self.access.respond(request, answer, self.clock(), seconds)
         if isinstance(step, Request):
-            self._tell_redirected(request, step)
+            self._emit_redirected(request, step)
         else:
-            self._tell_finished(step, answer)
+            self._emit_finished(step, answer)
         return step
 
     # Decisions.
 
     def decision(self, site: Site, url: str, agent: str | Sequence[str] | None) -> Decision:
-        """Decide about a URL of a site."""
-        self._tell_about(site, agent)
+        self._emit_site_info(site, agent)
         if agent is None and site.rules is not None:
             return site.outcome.decide_by(site.rules, url)
         return site.outcome.decide(url, self.agent if agent is None else agent)
 
     def verdict(self, site: Site, url: str, agent: str | Sequence[str] | None) -> bool:
-        """Decide about a URL of a site, without the reason."""
-        self._tell_about(site, agent)
+        self._emit_site_info(site, agent)
         if agent is None and site.rules is not None:
             return site.rules.allowed(as_browsers_read(url))
         return site.outcome.allowed(url, self.agent if agent is None else agent)
 
     def rules(self, site: Site, agent: str | Sequence[str] | None) -> Rules:
-        """Return what a site asks of a robot as to its pace: nothing, where there is no file."""
+        """Return a crawler's rules; empty ones if the site has no file."""
         if agent is None and site.rules is not None:
             return site.rules
-        robots = site.outcome.robots or self._nothing
+        robots = site.outcome.robots or self._empty_robots
         return robots.rules_for(self.agent if agent is None else agent)
 
     def pace_key(self, site: Site, agent: str | Sequence[str] | None) -> str:
-        """Return for whom a pace is kept: an origin and an agent."""
-        asked = self.agent if agent is None else agent
-        return f"{site.outcome.origin} {asked if isinstance(asked, str) else ', '.join(asked)}"
+        """Return the pacer's key: the origin and the agent."""
+        agents = self.agent if agent is None else agent
+        return f"{site.outcome.origin} {agents if isinstance(agents, str) else ', '.join(agents)}"
 
-    def too_soon(self, key: str, moment: datetime) -> TooSoonError:
-        """Return the error that says when a turn would be."""
-        return TooSoonError(f"{key} may not ask before {moment:%Y-%m-%d %H:%M:%S} UTC", moment)
+    def too_soon_error(self, key: str, moment: datetime) -> TooSoonError:
+        return TooSoonError(f"{key}: next request at {moment:%Y-%m-%d %H:%M:%S} UTC", moment)
 
     # Events.
 
-    def _tell_started(self, request: Request) -> None:
-        """Tell that a fetch begins."""
+    def _emit_started(self, request: Request) -> None:
         origin = request.origin
-        self.teller.tell(
+        self.emitter.emit(
             EventName.FETCH_STARTED,
             str(origin),
             {
@@ -264,9 +268,8 @@ class Keeper:
             },
         )
 
-    def _tell_redirected(self, request: Request, following: Request) -> None:
-        """Tell that a fetch is led elsewhere."""
-        self.teller.tell(
+    def _emit_redirected(self, request: Request, following: Request) -> None:
+        self.emitter.emit(
             EventName.REDIRECTED,
             str(request.origin),
             {
@@ -278,8 +281,7 @@ class Keeper:
             },
         )
 
-    def _tell_finished(self, entry: Entry, answer: Response | Failure) -> None:
-        """Tell that a fetch is over."""
+    def _emit_finished(self, entry: Entry, answer: Response | Failure) -> None:
         means = standing(entry, self.clock())
         attributes: dict[str, Value] = {
             "url.full": entry.hops[-1].url,
@@ -293,16 +295,16 @@ class Keeper:
             attributes["error.type"] = answer.kind.value
         if entry.why:
             attributes["koster.why"] = entry.why
-        self.teller.tell(EventName.FETCH_FINISHED, entry.origin, attributes)
+        self.emitter.emit(EventName.FETCH_FINISHED, entry.origin, attributes)
 
-    def _tell_hit(self, outcome: Outcome) -> None:
+    def _emit_cache_hit(self, outcome: Outcome) -> None:
         expires = outcome.expires.isoformat()
-        attributes = {"koster.outcome": _kind_of(outcome), "koster.cache.expires": expires}
-        self.teller.tell(EventName.CACHE_HIT, outcome.origin, attributes)
+        attributes = {"koster.outcome": _outcome_name(outcome), "koster.cache.expires": expires}
+        self.emitter.emit(EventName.CACHE_HIT, outcome.origin, attributes)
 
-    def _tell_stale(self, outcome: Outcome) -> None:
+    def _emit_stale(self, outcome: Outcome) -> None:
         since = outcome.unreachable_since or outcome.fetched
-        self.teller.tell(
+        self.emitter.emit(
             EventName.STALE_USED,
             outcome.origin,
             {
@@ -312,10 +314,9 @@ class Keeper:
             },
         )
 
-    def _tell_unreachable(self, outcome: Outcome) -> None:
-        """Tell that the policy for unreachable sites applies."""
+    def _emit_unreachable(self, outcome: Outcome) -> None:
         since = outcome.unreachable_since or outcome.fetched
-        self.teller.tell(
+        self.emitter.emit(
             EventName.SITE_UNREACHABLE,
             outcome.origin,
             {
@@ -325,57 +326,56 @@ class Keeper:
             },
         )
 
-    def _tell_about(self, site: Site, agent: str | Sequence[str] | None) -> None:
-        """Emit what a site says to the crawler that asks: its comments, and its visit times."""
+    def _emit_site_info(self, site: Site, agent: str | Sequence[str] | None) -> None:
         if agent is None:
             if site.has_visit_times:
-                self.tell_if_outside(site, None)
+                self.emit_if_outside_visit_times(site, None)
             return
         if site.outcome.robots is None:
             return
         rules = site.outcome.robots.rules_for(agent)
-        name = _name_of(rules)
-        if name not in site.agents:
-            if len(site.agents) >= _AGENTS:
-                site.agents.clear()
-            site.agents.add(name)
-            self._tell_comments(site.outcome, rules)
-        self.tell_if_outside(site, agent)
+        name = _agent_name(rules)
+        if name not in site.other_agents:
+            if len(site.other_agents) >= _MAX_AGENTS_PER_SITE:
+                site.other_agents.clear()
+            site.other_agents.add(name)
+            self._emit_comments(site.outcome, rules)
+        self.emit_if_outside_visit_times(site, agent)
 
-    def _tell_comments(self, outcome: Outcome, rules: Rules) -> None:
-        """Tell what a file says to a robot's author, unless that was told of the same file."""
+    def _emit_comments(self, outcome: Outcome, rules: Rules) -> None:
+        """Emit a file's comments for a crawler, once per version of the file."""
         if outcome.robots is None or Directive.COMMENT not in self.dialect.directives:
             return
         comments = rules.comments
-        key = f"{outcome.origin} {_name_of(rules)}"
-        file, told = hash(outcome.robots.body), self._comments_of.get(key)
-        if told == file or (told is None and not comments):
+        key = f"{outcome.origin} {_agent_name(rules)}"
+        file, emitted = hash(outcome.robots.body), self._emitted_comments.get(key)
+        if emitted == file or (emitted is None and not comments):
             return
-        self._comments_of.put(key, file)
+        self._emitted_comments.put(key, file)
         if comments:
-            self.teller.tell(
+            self.emitter.emit(
                 EventName.SITE_COMMENTS,
                 outcome.origin,
-                {"koster.agent": _name_of(rules), "koster.comments": comments},
+                {"koster.agent": _agent_name(rules), "koster.comments": comments},
             )
 
-    def tell_if_outside(self, site: Site, agent: str | Sequence[str] | None) -> None:
-        """Emit an event if a crawler comes outside the visit times; log it once until the next."""
-        if not self.teller.has_audience:
+    def emit_if_outside_visit_times(self, site: Site, agent: str | Sequence[str] | None) -> None:
+        """Emit an event for a visit outside the visit times; log it once until the next one."""
+        if not self.emitter.emits_info:
             return
         rules = self.rules(site, agent)
         now = self.clock()
         if not rules.visit_times or rules.open_at(now):
             return
         next_open = rules.next_open(now)
-        key = f"{site.outcome.origin} {_name_of(rules)}"
+        key = f"{site.outcome.origin} {_agent_name(rules)}"
         until = self._next_open.get(key)
         self._next_open.put(key, next_open)
-        self.teller.tell(
+        self.emitter.emit(
             EventName.OUTSIDE_VISIT_TIME,
             site.outcome.origin,
             {
-                "koster.agent": _name_of(rules),
+                "koster.agent": _agent_name(rules),
                 "koster.visit.times": tuple(map(str, rules.visit_times)),
                 "koster.visit.next_open": next_open.isoformat(),
                 "koster.comments": rules.comments,
@@ -384,48 +384,45 @@ class Keeper:
         )
 
 
-def _name_of(rules: Rules) -> str:
-    """Return who asks, as text."""
+def _agent_name(rules: Rules) -> str:
     return rules.agent if isinstance(rules.agent, str) else ", ".join(rules.agent)
 
 
-#: Scheme and authority of a URL that means to a browser what it says, of a usual length.
-_PLACE = re.compile(r"https?://[^\x00-\x20\\/?#]{1,300}(?=[/?#]|\Z)")
+#: Scheme and authority of a URL that needs no normalization, of a usual length.
+_SITE_KEY = re.compile(r"https?://[^\x00-\x20\\/?#]{1,300}(?=[/?#]|\Z)")
 
 
-def place_of(url: str) -> str:
-    """Return the part of a URL under which its site is kept ready; "" for odd ones.
+def site_key(url: str) -> str:
+    """Return scheme and authority of a URL; "" if they need normalization, or it is too long.
 
     Raises:
-        TypeError: it is not a str.
+        TypeError: the URL is not a str.
     """
     try:
-        match = _PLACE.match(url)
+        match = _SITE_KEY.match(url)
     except TypeError:
         raise TypeError(f"url must be a str, not {type(url).__name__}") from None
     return match.group() if match and len(url) <= MAX_URL else ""
 
 
-def _kind_of(outcome: Outcome) -> str:
-    """Return an outcome in a word, for events."""
+def _outcome_name(outcome: Outcome) -> str:
     return "file" if outcome.reason is None else outcome.reason.value
 
 
-def _opened_cache(cache: Cache | str | os.PathLike[str] | None) -> tuple[Cache, bool]:
-    """Return the cache that is meant, and whether it is to be closed with the client."""
+def _resolve_cache(cache: Cache | str | os.PathLike[str] | None) -> tuple[Cache, bool]:
     if cache is None:
         return MemoryCache(), True
     if isinstance(cache, (str, os.PathLike)):
-        return opened(cache) or MemoryCache(), True
+        return open_cache(cache) or MemoryCache(), True
     return cache, False
 
 
-def checked_header(user_agent: str) -> str:
-    """Return what can be sent as a User-Agent header.
+def validate_user_agent(user_agent: str) -> str:
+    """Return the User-Agent header to send.
 
     Raises:
         TypeError: it is not a str.
-        ValueError: it cannot.
+        ValueError: it is empty, or not printable ASCII.
     """
     if not isinstance(user_agent, str):
         raise TypeError(f"user_agent must be a str, not {type(user_agent).__name__}")
@@ -434,38 +431,38 @@ def checked_header(user_agent: str) -> str:
     return user_agent.strip()
 
 
-def _checked_timeout(timeout: float) -> float:
-    """Return seconds for a fetch.
+def _validate_timeout(timeout: float) -> float:
+    """Return a timeout as a float.
 
     Raises:
         TypeError: it is not a number.
-        ValueError: they are none.
+        ValueError: it is not finite, or not above 0.
     """
     if not isinstance(timeout, (int, float)):
-        raise TypeError(f"timeout must be seconds, not {type(timeout).__name__}")
+        raise TypeError(f"timeout must be a number of seconds, not {type(timeout).__name__}")
     if not 0 < timeout < math.inf:
         raise ValueError(f"timeout must be a finite number of seconds above 0, not {timeout!r}")
     return float(timeout)
 
 
-def _own_agent(user_agent: str, dialect: Dialect) -> str:
-    """Return who asks, of a whole header: where a dialect takes agents whole, its token."""
+def _agent_from_header(user_agent: str, dialect: Dialect) -> str:
+    """Return the agent of a User-Agent header: its product token, if the dialect needs one."""
     if dialect.names is not Names.LETTERS:
         return user_agent
-    letters = user_agent.strip()
-    end = next(
-        (at for at, each in enumerate(letters) if not (each.isalpha() or each in "-_")), None
-    )
-    return letters[:end]
+    header = user_agent.strip()
+    end = next((at for at, each in enumerate(header) if not (each.isalpha() or each in "-_")), None)
+    return header[:end]
 
 
 def check_arguments(guard: Guard | None, transport: object, at_once: int) -> None:
-    """See whether arguments go together.
+    """Check the arguments of a client.
 
     Raises:
-        ValueError: they do not.
+        ValueError: both a guard and a transport, or ``at_once`` below 1.
     """
     if guard is not None and transport is not None:
-        raise ValueError("a guard cannot see where another transport connects to: give one of them")
+        raise ValueError(
+            "guard and transport cannot be combined: a guard needs koster's own network"
+        )
     if at_once < 1:
         raise ValueError(f"at_once must be at least 1, not {at_once!r}")
