@@ -60,12 +60,12 @@ test-spark: $(VENV)/spark $(VENV)/compiled
 	KOSTER_PURE=0 $(PYTEST) -n 0 tests/spark
 
 test-service: $(VENV)/browser $(VENV)/compiled
-	KOSTER_PURE=0 $(PYTEST) tests/service --ignore tests/service/test_attack.py
-	KOSTER_PURE=0 $(PYTEST) -n 0 -s tests/service/test_attack.py
+	KOSTER_PURE=0 $(PYTEST) tests/live --ignore tests/live/test_attack.py
+	KOSTER_PURE=0 $(PYTEST) -n 0 -s tests/live/test_attack.py
 
 pictures: $(VENV)/browser $(VENV)/compiled
 	@mkdir -p docs/images
-	KOSTER_PURE=0 KOSTER_PICTURES=docs/images $(PYTEST) tests/service/test_page.py -k pictures
+	KOSTER_PURE=0 KOSTER_PICTURES=docs/images $(PYTEST) tests/live/test_pictures.py
 
 sync: $(VENV)/dev
 	@$(BIN)/python tools/sync_client.py src/koster/fetch
@@ -74,7 +74,7 @@ compat: $(VENV)/dev
 	@$(BIN)/nox --session compat
 
 differential: $(VENV)/dev $(VENV)/compiled
-	KOSTER_PURE=0 $(PYTEST) tests/test_differential.py --questions 1000000
+	KOSTER_PURE=0 $(PYTEST) tests/compat/test_differential.py --questions 1000000
 
 bench: $(VENV)/peers $(VENV)/browser $(VENV)/compiled
 	@KOSTER_PURE=0 $(BIN)/python -m benchmarks

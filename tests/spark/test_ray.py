@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from test_bulk_kernel import BODIES
+from columns import BODIES
 
 import koster.bulk
 

@@ -16,9 +16,9 @@ import archives
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from columns import AGENTS, BODIES
 from pyspark.sql import SparkSession
 from support import ROOT
-from test_bulk_kernel import AGENTS, BODIES
 
 import koster
 from koster.bulk import kernel, runs

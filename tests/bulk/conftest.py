@@ -1,0 +1,35 @@
+"""Fixtures of this folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import archives
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet as pq
+import pytest
+from columns import AGENTS, BODIES
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A Parquet file in several row groups."""
+    count = 1_000
+    given = pa.table({
+        "id": pa.array(range(count)),
+        "body": pa.array([BODIES[n % len(BODIES)] for n in range(count)], pa.string()),
+        "url": [f"/private/{n % 7}" for n in range(count)],
+        "agent": [AGENTS[n % 3] for n in range(count)],
+    })  # fmt: skip
+    path = tmp_path / "robots.parquet"
+    pq.write_table(given, path, row_group_size=300)
+    return path
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    folder = tmp_path / "in"
+    for number in range(4):
+        archives.write(folder / f"part-{number}.warc.gz", archives.sites(300, 300 * number))
+    return folder

@@ -1,0 +1,238 @@
+"""Each engine says what the kernel says. Spark's tests are ``make test-spark``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pytest
+from columns import AGENTS, BODIES, ONE, OTHER, cell, decision
+
+import koster
+import koster.bulk.polars
+from koster.bulk import CLASSIFIED, DECIDED, FACTS, kernel
+from koster.bulk.duckdb import REDIRECTS, register
+
+URLS = ["/private", "/private/x", "https://e.com/", "/robots.txt"]
+#: More than DuckDB hands on at once.
+ROWS = 5_000
+
+
+@pytest.fixture
+def con() -> Iterator[Any]:
+    connection = duckdb.connect()
+    register(connection)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def table(con: Any) -> pa.Table:
+    """A table of rows that are not alike, in DuckDB and as it is."""
+    bodies = [BODIES[number % len(BODIES)] for number in range(ROWS)]
+    found = pa.table({
+        "id": pa.array(range(ROWS)),
+        "text": pa.array(bodies, pa.string()),
+        "body": pa.array([each and each.encode() for each in bodies], pa.binary()),
+        "url": [URLS[number % len(URLS)] for number in range(ROWS)],
+        "agent": [AGENTS[number % 3] for number in range(ROWS)],
+    })  # fmt: skip
+    con.register("given", found)
+    con.execute("CREATE TABLE robots AS SELECT * FROM given")
+    return found
+
+
+def asked(con: Any, expression: str) -> list[Any]:
+    return [row[0] for row in con.sql(f"SELECT {expression} FROM robots ORDER BY id").fetchall()]
+
+
+@pytest.mark.parametrize("column", ["text", "body"])
+def test_duckdb_answers_as_the_kernel_does(con: Any, table: pa.Table, column: str) -> None:
+    agents = list(AGENTS)
+    told = kernel.classify(table[column], agents).to_pylist()
+    assert asked(con, f"robots_classify({column}, {agents})") == told
+    decided = kernel.decide(table[column], table["url"], table["agent"]).to_pylist()
+    assert asked(con, f"robots_decide({column}, url, agent)") == decided
+    verdicts = asked(con, f"robots_allowed({column}, url, agent)")
+    assert verdicts == [each and each["allowed"] for each in decided]
+    assert asked(con, f"robots_facts({column})") == kernel.facts(table[column]).to_pylist()
+
+
+def test_duckdb_takes_agents_of_each_row(con: Any, table: pa.Table) -> None:
+    agents = "CASE id % 4 WHEN 0 THEN [agent, 'x'] WHEN 1 THEN ['x'] WHEN 2 THEN [] END"
+    found = asked(con, f"robots_classify(body, {agents})")
+    for row, cells in enumerate(found):
+        body, agent = BODIES[row % len(BODIES)], AGENTS[row % 3]
+        lists: list[list[str] | None] = [[agent, "x"], ["x"], [], None]
+        wanted = lists[row % 4]
+        if body is None or wanted is None:
+            assert cells is None
+        else:
+            assert cells == [cell(body, each) for each in wanted]
+
+
+def test_duckdb_has_the_types_that_are_promised(con: Any, table: pa.Table) -> None:
+    query = (
+        "SELECT robots_decide(body, url, agent) d, robots_classify(body, ['x']) c, "
+        "robots_facts(body) f, robots_allowed(body, url, agent) a FROM robots"
+    )
+    types = con.sql(query).to_arrow_table().schema.types
+    assert types[0] == DECIDED
+    assert types[1].value_type == CLASSIFIED
+    assert types[3] == pa.bool_()
+    assert [field.name for field in types[2]] == [field.name for field in FACTS]
+
+
+def test_duckdb_reads_as_the_dialect_says() -> None:
+    with duckdb.connect() as con:
+        register(con, koster.GOOGLE)
+        text = "User-agent: *\nDisallowed: /a"
+        row = con.execute("SELECT robots_allowed(?, '/ab', 'x')", [text]).fetchone()
+    assert row == (False,)
+
+
+def test_duckdb_may_be_told_again_and_otherwise(con: Any) -> None:
+    register(con)
+    register(con, koster.GOOGLE)
+    text = "User-agent: *\nDisallowed: /a"
+    assert con.execute("SELECT robots_allowed(?, '/ab', 'x')", [text]).fetchone() == (False,)
+
+
+def test_duckdb_tells_what_is_wrong(con: Any, table: pa.Table) -> None:
+    with pytest.raises(duckdb.Error, match=r"robots_allowed\(col0 ANY, col1 ANY, col2 ANY"):
+        con.sql("SELECT robots_allowed(body) FROM robots").fetchall()
+    with pytest.raises(duckdb.Error, match="bodies must be a column of text or bytes, not of"):
+        con.sql("SELECT robots_facts(id) FROM robots").fetchall()
+    assert con.sql("SELECT robots_classify('', NULL), robots_classify(NULL, ['x'])").fetchall() == [
+        (None, None)
+    ]
+    assert con.sql("SELECT robots_classify('', ['x']::VARCHAR[1])").fetchall()
+    with pytest.raises(duckdb.Error, match="agents must be a list of text, not string"):
+        con.sql("SELECT robots_classify(body, 'GPTBot') FROM robots").fetchall()
+
+
+def test_duckdb_answers_in_sql_as_the_docs_show(con: Any, table: pa.Table) -> None:
+    """Who of the agents is shut out of how many sites."""
+    found = con.sql("""
+        SELECT c.agent, count(*) FILTER (c.effective = 'all') AS closed
+        FROM (SELECT unnest(robots_classify(body, ['GPTBot', 'x'])) AS c FROM robots)
+        GROUP BY ALL ORDER BY ALL
+    """).fetchall()
+    closed = sum(BODIES[number % len(BODIES)] == ONE for number in range(ROWS))
+    assert found == [("GPTBot", closed), ("x", 0)]
+
+
+RECORDS = [
+    # crawl, url, origin, fetched, class, location
+    ("1", "http://a.com/robots.txt", "http://a.com", 1, "redirect", "https://a.com/robots.txt"),
+    ("1", "https://a.com/robots.txt", "https://a.com", 2, "redirect", "https://www.a.com/r"),
+    ("1", "https://www.a.com/r", "https://www.a.com", 3, "ok", None),
+    ("1", "http://b.com/robots.txt", "http://b.com", 1, "ok", None),
+    ("1", "http://b.com/robots.txt", "http://b.com", 5, "unavailable", None),
+    ("1", "http://c.com/robots.txt", "http://c.com", 1, "redirect", "http://gone.com/"),
+    ("1", "http://d.com/robots.txt", "http://d.com", 1, "redirect", "http://d.com/robots.txt"),
+    ("2", "http://c.com/robots.txt", "http://c.com", 9, "ok", None),
+    ("2", "http://gone.com/", "http://gone.com", 9, "ok", None),
+    ("1", "http://e.com/robots.txt", "http://e.com", 1, "redirect", None),
+    *[
+        (None, f"http://{n}.com/robots.txt", f"http://{n}.com", 1, "redirect",
+         f"http://{n + 1}.com/robots.txt")
+        for n in range(6)
+    ],
+    (None, "http://6.com/robots.txt", "http://6.com", 1, "ok", None),
+]  # fmt: skip
+
+
+def test_redirects_are_followed(con: Any) -> None:
+    con.execute(
+        "CREATE TABLE records "
+        "(crawl TEXT, url TEXT, origin TEXT, fetched INT, class TEXT, location TEXT)"
+    )
+    con.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", RECORDS)
+    rows = con.sql(
+        "SELECT crawl, asked, hops, ended, url, class FROM robots_followed('records')"
+    ).fetchall()
+    found = {(crawl, asked.removeprefix("http://")): rest for crawl, asked, *rest in rows}
+    assert len(found) == len(rows)
+    assert found["1", "a.com"] == [2, "answered", "https://www.a.com/r", "ok"]
+    assert found["1", "https://a.com"] == [1, "answered", "https://www.a.com/r", "ok"]
+    assert found["1", "b.com"] == [0, "answered", "http://b.com/robots.txt", "unavailable"]
+    assert found["1", "c.com"][:2] == [0, "not in the archive"]
+    assert found["1", "d.com"][:2] == [5, "too many redirects"]
+    assert found["1", "e.com"][:2] == [0, "not in the archive"]
+    assert found["2", "c.com"][:2] == [0, "answered"]
+    assert found[None, "1.com"] == [5, "answered", "http://6.com/robots.txt", "ok"]
+    assert found[None, "0.com"][:2] == [5, "too many redirects"]
+    # What is asked at another address than /robots.txt is not asked for a site.
+    assert ("1", "https://www.a.com") not in found
+    assert REDIRECTS.count("CREATE OR REPLACE MACRO") == 1
+
+
+@pytest.fixture
+def frame(table: pa.Table) -> pl.DataFrame:
+    found = pl.from_arrow(table)
+    assert isinstance(found, pl.DataFrame)
+    return found
+
+
+@pytest.mark.parametrize("column", ["text", "body"])
+def test_polars_answers_as_the_kernel_does(
+    frame: pl.DataFrame, table: pa.Table, column: str
+) -> None:
+    bodies: Any = pl.col(column)
+    query = [
+        bodies.robots.classify(AGENTS).alias("c"),
+        bodies.robots.decide(pl.col("url"), pl.col("agent")).alias("d"),
+        bodies.robots.allowed("/private", "GPTBot").alias("a"),
+        bodies.robots.facts().alias("f"),
+    ]
+    expected = {
+        "c": kernel.classify(table[column], AGENTS).to_pylist(),
+        "d": kernel.decide(table[column], table["url"], table["agent"]).to_pylist(),
+        "a": kernel.allowed(table[column], "/private", "GPTBot").to_pylist(),
+        "f": kernel.facts(table[column]).to_pylist(),
+    }
+    eager = frame.select(query)
+    lazy = frame.lazy().select(query)
+    assert lazy.collect_schema() == eager.schema
+    for found in (eager, lazy.collect(), lazy.collect(engine="streaming")):
+        for name, values in expected.items():
+            assert found[name].to_arrow().to_pylist() == values
+
+
+def test_polars_series_have_the_same_names(frame: pl.DataFrame) -> None:
+    bodies: Any = pl.Series("body", [ONE, None, OTHER])
+    assert bodies.robots.classify(["GPTBot"]).to_list() == [[cell(ONE, "GPTBot")], None,
+                                                            [cell(OTHER, "GPTBot")]]  # fmt: skip
+    assert bodies.robots.allowed("/private", "x").to_list() == [False, None, True]
+    urls = pl.Series(["/private/x"] * 3)
+    assert bodies.robots.decide(urls, "x").to_list()[0] == decision(ONE, "/private/x", "x")
+    assert bodies.robots.facts().struct.field("groups").to_list() == [2, None, 1]
+
+
+def test_polars_takes_categories(frame: pl.DataFrame) -> None:
+    bodies: Any = pl.Series([ONE, None, ONE], dtype=pl.Categorical)
+    assert bodies.robots.allowed("/", "GPTBot").to_list() == [False, None, False]
+
+
+def test_polars_names_columns_as_the_command_does(frame: pl.DataFrame) -> None:
+    bodies: Any = pl.col("body")
+    found = frame.with_columns(
+        bodies.robots.classify(["x"]), bodies.robots.facts(),
+        bodies.robots.allowed("/", "x"), bodies.robots.decide(pl.col("url"), "x"),
+    )  # fmt: skip
+    assert found.columns == [*frame.columns, "robots", "facts", "allowed", "decision"]
+    assert frame.with_columns(mine=bodies.robots.facts()).columns[-1] == "mine"
+
+
+def test_polars_tells_what_is_wrong(frame: pl.DataFrame) -> None:
+    bodies: Any = pl.col("id")
+    with pytest.raises(Exception, match="bodies must be a column of text or bytes, not of int64"):
+        frame.select(bodies.robots.facts())
+    with pytest.raises(TypeError, match="not one str"):
+        bodies.robots.classify("GPTBot")
+    with pytest.raises(ValueError, match=r"url is 'url', not a URL or path; .* pl\.col"):
+        bodies.robots.decide("url", "GPTBot")

@@ -1,0 +1,200 @@
+"""Inputs that are unusual, broken or large."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import archives
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet as pq
+import pytest
+from archives import Fetch
+from bulk_runs import GPT, WRITERS, answered, bulk, contents, rows
+from columns import ONE
+
+from koster.bulk import (
+    _archives,
+    _inputs,
+    _json_lines,
+    _parquet,
+    runs,
+)
+from koster.bulk._batches import BadRecords
+from koster.bulk._parquet import BYTES
+from koster.bulk.runs import Columns, Question
+from koster.errors import UnreadableError
+
+pytestmark = pytest.mark.any_mode
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+def test_odd_tables_are_told(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"robots.{kind}"
+    if kind == "parquet":
+        column = pa.array([ONE])
+        pq.write_table(pa.Table.from_arrays([column] * 3, names=["body", "n", "n"]), path)
+    else:
+        path.write_text('{"\\ud800": 1, "body": "x", "\\ud801": 2}\n{"body": "\\ud800"}\n')
+    done = runs.run(Question("facts"), runs.find_inputs([str(path)]), tmp_path / "out", 1)
+    if kind == "parquet":
+        assert "two columns have the same name" in str(done.failed[0].why)
+    else:
+        assert done.rows == 2
+
+
+def test_an_input_with_nothing_good_in_it_has_a_shard(tmp_path: Path) -> None:
+    path = tmp_path / "robots.jsonl"
+    path.write_text('{"body": 5, "k": 1}\n')
+    done = runs.run(GPT, runs.find_inputs([str(path)]), tmp_path / "out", 1)
+    assert (done.rows, done.bad, done.failed) == (0, 1, ())
+    header = tmp_path / "header.csv"
+    header.write_text("body,k")
+    assert not runs.run(GPT, runs.find_inputs([str(header)]), tmp_path / "out2", 1).failed
+
+
+def test_agents_and_urls_that_are_no_text(tmp_path: Path, table: Path) -> None:
+    result = bulk("classify", table, "-a", "\udcff", "-o", tmp_path / "a")
+    assert result.exit_code == 0, result.output
+    result = bulk("decide", table, "--url", "/\udcff", "-a", "\udcff", "-o", tmp_path / "b")
+    assert result.exit_code == 0, result.output
+
+
+def test_a_small_file_of_large_texts_is_read_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dictionaries make a few bytes of what is gigabytes when it is spelt out."""
+    monkeypatch.setattr(_parquet, "BYTES", 1_000_000)
+    path = tmp_path / "robots.parquet"
+    rows_ = 500
+    pq.write_table(pa.table({"body": [ONE] * rows_, "k": ["#" * 100_000] * rows_}), path)
+    (given,) = _inputs.find([str(path)])
+    assert given.size < 50_000
+    found = list(_inputs.batches(given, Columns(), BadRecords()))
+    assert max(len(each.bodies) for each in found) <= 10
+    assert sum(len(each.bodies) for each in found) == rows_
+    assert {str(each.passthrough.schema.field("k").type) for each in found} == {"string"}
+
+
+def test_utf16_is_read_as_crawlers_do_and_told(tmp_path: Path) -> None:
+    """What facts say of groups is what classify goes by."""
+    body = "User-agent: GPTBot\nDisallow: /\n".encode("utf-16")
+    path = archives.write(tmp_path / "a.warc.gz", [Fetch("http://e.com/robots.txt", body)])
+    (told,) = answered(Question("facts"), path)
+    assert told["facts"]["agents"][0]["name"] == "GPTBot"
+    assert (told["facts"]["bytes"], told["facts"]["unknown"]) == (len(body), [])
+    assert "not-utf-8-but-wide" in told["facts"]["findings"]
+    (row,) = answered(GPT, path)
+    assert row["robots"][0]["written"]
+
+
+def test_a_row_of_csv_that_is_too_long_is_told(tmp_path: Path) -> None:
+    """And the command ends: Arrow's thread that reads ahead may not wait for it."""
+    path = tmp_path / "robots.csv.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b'body\n"')
+        for _ in range(400):
+            file.write(b"#" * 1_000_000)
+        file.write(b'"\n')
+    options = ["-a", "x", "-o", str(tmp_path / "out"), "-j", "1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "koster", "bulk", "classify", str(path), *options],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert done.stderr == f"koster: {path}: a row has more than 67,108,864 bytes\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_pipes_are_no_inputs(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.warc")
+    archives.write(tmp_path / "a.warc.gz", archives.sites(3))
+    assert len(runs.find_inputs([str(tmp_path)])) == 1
+    with pytest.raises(UnreadableError, match="is not a regular file"):
+        runs.find_inputs([str(tmp_path / "pipe.warc")])
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="names of files are UTF-8 there")
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    folder = os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe\n")
+    os.mkdir(folder)
+    for name, write in WRITERS.items():
+        write(Path(folder) / name, [{"body": ONE}])
+    archives.write(Path(folder) / "a.warc.gz", archives.sites(3))
+    result = bulk("classify", folder, "-a", "GPTBot", "-o", f"{folder}/out", "-j", 1)
+    assert result.exit_code == 0, result.output
+    assert "\n\\xff" not in result.output
+    assert len(contents(Path(folder) / "out")) == 7
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        b"body\n\0\0\n", b"\0\0\0", b'"' + b"x" * 200_000, b"body,body\nx,y\n", b'body\n"x',
+        b"body\r" * 3, b"\xef\xbb\xbfbody\nx\n", b"a,b,c\n", b"\n\n\n",
+    ],
+)  # fmt: skip
+def test_odd_csv_is_read_or_told(tmp_path: Path, octets: bytes) -> None:
+    path = tmp_path / "robots.csv"
+    path.write_bytes(octets)
+    done = runs.run(Question("facts"), runs.find_inputs([str(path)]), tmp_path / "out", 1)
+    for each in done.failed:
+        assert str(each.why).startswith(f"{path}: ")
+
+
+def test_an_empty_input_has_a_shard(tmp_path: Path) -> None:
+    path = tmp_path / "empty.warc.gz"
+    path.write_bytes(b"")
+    assert answered(GPT, path) == []
+
+
+def test_a_line_that_is_too_long_is_one_bad_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_json_lines, "_MAX_LINE", 3_000_000)
+    path = tmp_path / "robots.jsonl"
+    long = json.dumps({"body": "#" * 9_000_000})
+    path.write_text(f"{json.dumps({'body': ONE})}\n{long}\n{json.dumps({'body': ONE})}\n{long}")
+    bad = BadRecords()
+    (given,) = _inputs.find([str(path)])
+    found = [len(each.bodies) for each in _inputs.batches(given, Columns(), bad)]
+    assert sum(found) == 2
+    assert bad.listed == [f"line {n}: longer than 3,000,000 bytes" for n in (2, 4)]
+
+
+def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (_archives, _json_lines):
+        monkeypatch.setattr(module, "BYTES", 10_000)
+    monkeypatch.setattr(_parquet, "BYTES", 10_000)
+    body = ONE + "#" * 3_000
+    records = [{"body": f"{body}{n}"} for n in range(60)]
+    for name, write in WRITERS.items():
+        path = tmp_path / name
+        write(path, records)
+        (given,) = _inputs.find([str(path)])
+        batches = list(_inputs.batches(given, Columns(), BadRecords()))
+        assert sum(len(each.bodies) for each in batches) == 60
+        if path.suffix not in (".csv", ".tsv"):
+            assert max(len(each.bodies) for each in batches) <= 5
+    warc = archives.write(tmp_path / "a.warc", [Fetch("http://e.com/r", body.encode())] * 60)
+    (given,) = _inputs.find([str(warc)])
+    batches = list(_inputs.batches(given, Columns(), BadRecords()))
+    assert max(len(each.bodies) for each in batches) <= 5
+
+
+def test_a_csv_row_longer_than_any_batch(tmp_path: Path) -> None:
+    path = tmp_path / "robots.csv"
+    with io.StringIO(newline="") as text:
+        writer = csv.writer(text)
+        writer.writerows([["body"], [ONE + "#" * (BYTES + 10)], [ONE]])
+        path.write_text(text.getvalue())
+    result = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert len(rows(tmp_path / "out")) == 2

@@ -1,0 +1,436 @@
+"""Runs over many inputs: koster bulk classify, decide and facts."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import archives
+import duckdb
+import polars as pl
+import pyarrow.dataset
+import pyarrow.parquet as pq
+import pytest
+from archives import Fetch
+from bulk_runs import GPT, WRITERS, answered, as_jsonl, as_parquet, bulk, contents, rows
+from columns import AGENTS, ONE, OTHER, cell, decision
+from support import bodies
+
+import koster
+import koster.bulk.polars
+from koster.bulk import (
+    _answering,
+    _shards,
+    kernel,
+    runs,
+)
+from koster.bulk._batches import BadRecords
+from koster.bulk.duckdb import register
+from koster.bulk.runs import Columns, Question
+from koster.errors import UnreadableError
+
+pytestmark = pytest.mark.any_mode
+
+
+def test_every_engine_and_the_command_give_one_table(table: Path, tmp_path: Path) -> None:
+    given = pq.read_table(table)
+    agents = list(AGENTS)
+    result = bulk("classify", table, "-o", tmp_path / "out", *[f"-a{name}" for name in agents])
+    assert result.exit_code == 0, result.output
+    ours = pyarrow.dataset.dataset(tmp_path / "out").to_table().sort_by("id")
+    assert ours.column_names == ["id", "url", "agent", "robots"]
+    with duckdb.connect() as con:
+        register(con)
+        query = f"SELECT id, robots_classify(body, {agents}) AS robots FROM '{table}' ORDER BY id"
+        sql = con.sql(query).to_arrow_table()
+    bodies: Any = pl.col("body")
+    frame = pl.scan_parquet(table).select("id", robots=bodies.robots.classify(agents)).sort("id")
+    expected = kernel.classify(given["body"], agents).to_pylist()
+    assert ours["robots"].to_pylist() == expected
+    assert sql["robots"].to_pylist() == expected
+    assert frame.collect()["robots"].to_arrow().to_pylist() == expected
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_tables_of_every_kind(tmp_path: Path, name: str, packed: bool) -> None:
+    records = [
+        {"url": f"https://e.com/{n}", "text": f'{ONE}# "{n}", é\r\n', "note": "ü"}
+        for n in range(50)
+    ]
+    path = tmp_path / name
+    WRITERS[name](path, records)
+    if packed and name != "robots.parquet":
+        path = path.rename(tmp_path / f"{name}.gz")
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    found = answered(Question("decide", ("GPTBot",), columns=Columns(url="url")), path)
+    assert [each["url"] for each in found] == [each["url"] for each in records]
+    assert [each["note"] for each in found] == ["ü"] * 50
+    assert "text" not in found[0]
+    assert [each["decision"] for each in found] == [
+        decision(each["text"], each["url"], "GPTBot") for each in records
+    ]
+    assert {each["asked_agent"] for each in found} == {"GPTBot"}
+
+
+def test_bodies_may_be_bytes_or_null(tmp_path: Path) -> None:
+    records = [{"body": "User-agent: *\nDisallow: /\udcff"}, {"body": None}, {"other": "x"}]
+    path = tmp_path / "robots.jsonl"
+    as_jsonl(path, records)
+    found = answered(GPT, path)
+    assert [each["robots"] and each["robots"][0]["effective"] for each in found] == [
+        "some", None, None,
+    ]  # fmt: skip
+    latin = tmp_path / "latin.csv"
+    latin.write_bytes(b'body,\xe9\n"User-agent: *\nDisallow: /\xff",\xe9\n')
+    (row,) = answered(Question("facts"), latin)
+    assert row["facts"]["findings"] == ["not-utf-8"]
+
+
+def test_archives(tmp_path: Path) -> None:
+    path = archives.write(tmp_path / "robots.warc.gz", archives.sites(40))
+    found = answered(Question("classify", ("GPTBot", "x")), path)
+    assert len(found) == 40
+    for fetch, row in zip(archives.sites(40), found, strict=True):
+        assert row["url"] == fetch.url
+        assert row["archive"] == "robots.warc.gz"
+        assert row["crawl"] == "CC-MAIN-2026-45"
+        if row["class"] == "ok":
+            assert row["robots"] == [cell(fetch.body, "GPTBot"), cell(fetch.body, "x")]
+        else:
+            assert row["robots"] is None
+    assert {row["class"] for row in found} == {"ok", "redirect", "unavailable", "unreachable"}
+
+
+def test_archives_are_read_as_crawlers_do(tmp_path: Path) -> None:
+    """By the charset, and no more than 500 KiB."""
+    text = "User-agent: *\nDisallow: /café"
+    latin = {"Content-Type": "text/plain; charset=ISO-8859-1"}
+    long = b"User-agent: *\nDisallow: /a\n" + b"#\n" * 256_000 + b"Disallow: /\n"
+    path = archives.write(
+        tmp_path / "robots.warc.gz",
+        [
+            Fetch("http://a.com/robots.txt", text.encode("latin-1"), headers=latin),
+            Fetch("http://b.com/robots.txt", text.encode("utf-16")),
+            Fetch("http://c.com/robots.txt", long),
+        ],
+    )
+    question = Question("decide", ("x",), ("/caf%C3%A9", "/"))
+    found = answered(question, path)
+    verdicts = {(row["origin"][7], row["asked_url"]): row["decision"]["allowed"] for row in found}
+    assert verdicts == {
+        ("a", "/caf%C3%A9"): False, ("a", "/"): True,
+        ("b", "/caf%C3%A9"): False, ("b", "/"): True,
+        ("c", "/caf%C3%A9"): True, ("c", "/"): True,
+    }  # fmt: skip
+    told = {row["origin"][7]: row["facts"] for row in answered(Question("facts"), path)}
+    assert told["c"]["findings"] == ["too-large"]
+    assert told["c"]["bytes"] == len(long)
+    assert "not-utf-8-but-wide" in told["b"]["findings"]
+
+
+def test_decisions_about_archives_follow_from_the_class(tmp_path: Path) -> None:
+    path = archives.write(tmp_path / "robots.warc.gz", archives.sites(10))
+    found = answered(Question("decide", ("GPTBot", "x"), ("/",)), path)
+    by_class: dict[str, Any] = {}
+    for row in found:
+        by_class.setdefault(row["class"], set()).add(
+            row["decision"] and (row["decision"]["allowed"], row["decision"]["reason"])
+        )
+    assert by_class["unavailable"] == {(True, "unavailable")}
+    assert by_class["unreachable"] == {(False, "unreachable")}
+    assert by_class["redirect"] == {None}
+    assert len(found) == 20
+    assert [row["asked_agent"] for row in found[:1] + found[-1:]] == ["GPTBot", "x"]
+
+
+@pytest.mark.usefixtures("conformance_data")
+def test_the_corpus_is_answered_as_the_library_does(tmp_path: Path) -> None:
+    files = bodies("modern-verdicts.tsv.gz")
+    path = archives.write(
+        tmp_path / "robots.warc.gz",
+        [Fetch(f"http://{site.lower()}.test/robots.txt", body) for site, body in files.items()],
+    )
+    found = answered(Question("classify", AGENTS), path)
+    for body, row in zip(files.values(), found, strict=True):
+        assert row["robots"] == [cell(body[: 500 * 1024], agent) for agent in AGENTS]
+
+
+def test_bad_records_are_counted_and_listed(tmp_path: Path) -> None:
+    path = tmp_path / "robots.jsonl"
+    good = json.dumps({"body": ONE})
+    path.write_text(f'{good}\nno json\n[1]\n{{"body": 5}}\n\n{good}\n{{"a": {"[" * 100_000}')
+    result = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "line 2: invalid JSON" in result.output
+    assert "line 3: not a JSON object" in result.output
+    assert "1 more record that could not be read" in result.output
+    assert "4 records could not be read" in result.output
+    assert len(rows(tmp_path / "out")) == 2
+    # Also when nothing is left to be done.
+    again = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
+    assert again.exit_code == 1
+    assert "line 2: invalid JSON" in again.output
+
+
+def test_bad_rows_of_csv(tmp_path: Path) -> None:
+    path = tmp_path / "robots.csv"
+    path.write_text(f'url,body\na,"{ONE}"\nalone\na,b,c\nb,"{OTHER}"\n')
+    result = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "row 3: has 1 of 2 columns" in result.output
+    assert [row["url"] for row in rows(tmp_path / "out")] == ["a", "b"]
+
+
+def test_bad_records_of_archives(tmp_path: Path) -> None:
+    data, offsets = archives.archive(archives.sites(6))
+    path = tmp_path / "robots.warc.gz"
+    path.write_bytes(data[: offsets[3] + 30])
+    result = bulk("facts", path, "-o", tmp_path / "out")
+    assert result.exit_code == 1
+    assert f"at byte {offsets[3]}: the record is truncated" in result.output
+    assert len(rows(tmp_path / "out")) == 2
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_is_done(tmp_path: Path) -> None:
+    archives.write(tmp_path / "in" / "good.warc.gz", archives.sites(5))
+    (tmp_path / "in" / "bad.warc.gz").write_bytes(b"no archive")
+    (tmp_path / "in" / "bad.parquet").write_bytes(b"PAR1 and no more")
+    (tmp_path / "in" / "bad.csv.gz").write_bytes(b"no gzip")
+    (tmp_path / "in" / "empty.csv").write_bytes(b"")
+    as_parquet(tmp_path / "in" / "none.parquet", [{"x": 1}])
+    as_parquet(tmp_path / "in" / "wrong.parquet", [{"body": 1}])
+    (tmp_path / "in" / "readme.md").write_text("no input")
+    result = bulk("classify", tmp_path / "in", "-a", "GPTBot", "-o", tmp_path / "out", "-j", 1)
+    assert result.exit_code == 3
+    complaints = [line for line in result.output.splitlines() if line.startswith("koster: ")]
+    assert len(complaints) == 6
+    told = result.output
+    assert "bad.warc.gz: is not a WARC file" in told
+    assert "none.parquet: no column named body, text, content" in told
+    assert "(columns: x)" in told
+    assert "column 'body' has type int64; body must be text or bytes" in told
+    assert "empty.csv: is empty; the first line must name the columns" in told
+    assert "no answers from 6 inputs" in told
+    assert len(rows(tmp_path / "out")) == 5
+    assert [path.suffix for path in (tmp_path / "out").glob("[!.]*")] == [".parquet"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["classify", "{table}", "-o", "{out}"], 2, "no agents given"),
+        (["classify", "{table}", "-a", "@nobody", "-o", "{out}"], 2, "unknown purpose"),
+        (["classify", "{table}", "--agents", "gone.txt", "-o", "{out}"], 3, "gone.txt: No such"),
+        (["classify", "gone.parquet", "-a", "x", "-o", "{out}"], 3, "gone.parquet: No such file"),
+        (["classify", "{table}.md", "-a", "x", "-o", "{out}"], 3, "unsupported file name"),
+        (["classify", "{folder}", "-a", "x", "-o", "{out}"], 3, "has no WARC, Parquet, JSON lines"),
+        (["classify", "{table}", "-a", "x", "-o", "{table}"], 2, "is a file"),
+        (["classify", "{table}", "-a", "x", "-o", "{table}/out"], 3, "Not a directory"),
+        (
+            ["classify", "{table}", "-a", "x", "-o", "{other}"],
+            2,
+            "contains notes.txt, which is not a",
+        ),
+        (["classify", "{table}", "-a", "x", "--body", "no", "-o", "{out}"], 3, "no column 'no'"),
+        (["decide", "{table}", "--url-column", "u", "-a", "x", "-o", "{out}"], 3, "no column 'u'"),
+        (["decide", "{table}", "--url-column", "id", "-o", "{out}"], 3, "url must be text"),
+        (
+            ["decide", "{table}", "--url", "/", "--url-column", "u", "-o", "{out}"],
+            2,
+            "cannot be used together",
+        ),
+        (["decide", "{warc}", "-a", "x", "-o", "{out}"], 2, "no URLs given"),
+        (["decide", "{warc}", "--url", "/", "-o", "{out}"], 2, "no agents given"),
+    ],
+)
+def test_wrong_usage(
+    table: Path, tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    (tmp_path / "robots.parquet.md").write_text("")
+    for name in ("empty", "other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "other" / "notes.txt").write_text("mine")
+    warc = archives.write(tmp_path / "warc" / "a.warc.gz", archives.sites(2))
+    named = {
+        "table": table, "out": tmp_path / "out", "folder": tmp_path / "empty",
+        "other": tmp_path / "other", "warc": warc,
+    }  # fmt: skip
+    result = bulk(*[each.format(**named) for each in arguments])
+    assert (result.exit_code, result.output) == (code, result.output)
+    assert message in " ".join(result.output.replace("│", " ").split())
+    assert not list((tmp_path / "out").glob("*.parquet"))
+
+
+def test_agents_from_a_file_and_those_that_are_known(table: Path, tmp_path: Path) -> None:
+    names = tmp_path / "agents.txt"
+    names.write_text("# mine\nGPTBot\n\nFooBot\nGPTBot\n")
+    assert bulk("classify", table, "--agents", names, "-o", tmp_path / "a").exit_code == 0
+    assert [each["agent"] for each in rows(tmp_path / "a")[0]["robots"]] == ["GPTBot", "FooBot"]
+    assert bulk("classify", table, "--agents", "known", "-o", tmp_path / "b").exit_code == 0
+    known = [each.token for each in koster.crawlers.known()]
+    assert [each["agent"] for each in rows(tmp_path / "b")[0]["robots"]] == known
+
+
+def test_the_dialect_is_obeyed(tmp_path: Path) -> None:
+    path = tmp_path / "robots.jsonl"
+    as_jsonl(path, [{"body": "User-agent: *\nDisallowance: /"}])
+    (row,) = answered(Question("classify", ("x",), dialect="GOOGLE"), path)
+    assert row["robots"][0]["effective"] == "all"
+    (row,) = answered(Question("classify", ("x",)), path)
+    assert row["robots"][0]["effective"] == "none"
+
+
+def test_what_is_done_is_not_done_again(inputs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = runs.run(GPT, runs.find_inputs([str(inputs)]), out, 1)
+    before = {path: path.stat().st_mtime_ns for path in out.glob("*.parquet")}
+    assert [each.is_new for each in first.shards] == [True] * 4
+    archives.write(inputs / "part-9.warc.gz", archives.sites(10, 9_000))
+    archives.write(inputs / "part-0.warc.gz", archives.sites(5, 8_000))
+    again = runs.run(GPT, runs.find_inputs([str(inputs)]), out, 1)
+    assert [each.is_new for each in again.shards] == [True, False, False, False, True]
+    assert again.rows == 300 * 3 + 15
+    same = [path for path in before if path.stat().st_mtime_ns == before[path]]
+    assert len(same) == 3
+
+
+def test_processes_write_the_same_shards(inputs: Path, tmp_path: Path) -> None:
+    found = runs.find_inputs([str(inputs)])
+    runs.run(GPT, found, tmp_path / "one", 1)
+    seen: list[int] = []
+    done = runs.run(GPT, found, tmp_path / "two", 2, lambda places, rows: seen.append(sum(rows)))
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert done.rows == seen[-1] == 1_200
+
+
+def test_threads_write_the_same_shards(table: Path, tmp_path: Path) -> None:
+    found = runs.find_inputs([str(table)])
+    runs.run(GPT, found, tmp_path / "one", 1)
+    runs.run(GPT, found, tmp_path / "two", 4)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_what_others_hide_in_the_folder_stays(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".movie.mp4.part").write_text("mine")
+    runs.run(GPT, runs.find_inputs([str(table)]), out, 1)
+    assert (out / ".movie.mp4.part").read_text() == "mine"
+
+
+def test_a_column_with_the_name_of_the_answers_is_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "robots.parquet"
+    as_parquet(path, [{"body": ONE, "robots": "mine"}])
+    result = bulk("classify", path, "-a", "x", "-o", tmp_path / "out")
+    assert result.exit_code == 3
+    assert "the input already has a column 'robots'; rename it" in result.output
+
+
+def test_one_input_that_is_not_there_costs_no_other(table: Path, tmp_path: Path) -> None:
+    result = bulk("facts", table, tmp_path / "gone.parquet", "-o", tmp_path / "out")
+    assert result.exit_code == 3
+    assert "gone.parquet: No such file" in result.output
+    assert len(contents(tmp_path / "out")) == 1
+
+
+def test_two_runs_do_not_write_into_one_folder(table: Path, tmp_path: Path) -> None:
+    found = runs.find_inputs([str(table)])
+    with (
+        _shards.locked(tmp_path / "out"),
+        pytest.raises(UnreadableError, match="another run is writ"),
+    ):
+        runs.run(GPT, found, tmp_path / "out")
+    assert runs.run(GPT, found, tmp_path / "out").rows == 1_000
+
+
+def test_another_question_is_not_mixed_in(table: Path, tmp_path: Path) -> None:
+    found = runs.find_inputs([str(table)])
+    runs.run(GPT, found, tmp_path / "out")
+    with pytest.raises(runs.ForeignFolderError, match="has answers to another question"):
+        runs.run(Question("classify", ("CCBot",)), found, tmp_path / "out")
+    result = bulk("facts", table, "-o", tmp_path / "out")
+    assert result.exit_code == 2
+
+
+def test_no_space_left(
+    table: Path, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One sentence, nothing half-written, and what is done stays."""
+    found = runs.find_inputs([str(inputs)])
+    whole = _shards.Writer.close
+    calls = []
+
+    def close(self: Any, said: dict[bytes, str]) -> None:
+        calls.append(said)
+        if len(calls) in (2, 3):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        whole(self, said)
+
+    monkeypatch.setattr(_shards.Writer, "close", close)
+    done = runs.run(GPT, found, tmp_path / "out", 1)
+    assert [each.why is None for each in done.shards] == [True, False, False, True]
+    assert "No space left on device" in (done.failed[0].why or "")
+    assert len(contents(tmp_path / "out")) == 2
+    assert not list((tmp_path / "out").glob(".*.part"))
+    result = bulk("classify", inputs, "-a", "GPTBot", "-o", tmp_path / "out", "-j", 1)
+    assert result.exit_code == 0
+    assert len(contents(tmp_path / "out")) == 4
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_told_by_the_system(table: Path) -> None:
+    task = _answering.Task(0, runs.find_inputs([str(table)])[0], "/dev/full", GPT)
+    with pytest.raises(OSError, match="No space left"):
+        _answering._write(task, "/dev/full", BadRecords(), 1, lambda *_: None)
+
+
+def test_shards_have_names_of_their_own(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        archives.write(tmp_path / folder / "same.warc.gz", archives.sites(3))
+    odd = archives.write(tmp_path / "a" / "\u202e odd\n.warc.gz", archives.sites(3))
+    found = runs.find_inputs([str(tmp_path), str(odd)])
+    assert len(found) == 3
+    done = runs.run(GPT, found, tmp_path / "out", 1)
+    names = {Path(each.shard or "").name for each in done.shards}
+    assert len(names) == 3
+    assert all(name.isascii() and name.isprintable() for name in names)
+
+
+def test_answers_are_no_inputs(tmp_path: Path) -> None:
+    """The folder for the answers may be in the one with the inputs."""
+    archives.write(tmp_path / "a.warc.gz", archives.sites(3))
+    for _ in range(2):
+        found = runs.find_inputs([str(tmp_path)])
+        assert [Path(each.path).name for each in found] == ["a.warc.gz"]
+        runs.run(GPT, found, tmp_path / "out.parquet", 1)
+
+
+def test_nothing_is_left_in_a_folder_that_is_refused(tmp_path: Path) -> None:
+    archives.write(tmp_path / "a.warc.gz", archives.sites(3))
+    with pytest.raises(
+        runs.ForeignFolderError, match=r"contains a\.warc\.gz, which is not a shard"
+    ):
+        runs.run(GPT, runs.find_inputs([str(tmp_path)]), tmp_path, 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.warc.gz"]
+    assert len(runs.find_inputs([str(tmp_path)])) == 1
+
+
+def test_bars_are_for_who_looks(table: Path, tmp_path: Path) -> None:
+    assert bulk("facts", table, "-q", "-o", tmp_path / "out").output == ""
+
+
+def test_without_arrow_the_command_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "from koster.cli import main; sys.argv = ['koster', 'bulk', 'facts', 'x', '-o', 'y']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'koster[bulk]'" in " ".join(done.stderr.replace("│", " ").split())

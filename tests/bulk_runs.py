@@ -1,0 +1,68 @@
+"""Runs of koster bulk, in tests."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet as pq
+from click.testing import CliRunner, Result
+
+from koster.bulk import (
+    runs,
+)
+from koster.bulk.runs import Question
+from koster.cli._root import koster as command
+
+GPT = Question("classify", ("GPTBot",))
+
+
+def bulk(*arguments: object) -> Result:
+    return CliRunner().invoke(command, ["bulk", *map(str, arguments)])
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """Return the answers in a folder, as engines read them."""
+    table = pyarrow.dataset.dataset(folder, format="parquet").to_table()
+    found: list[dict[str, Any]] = table.to_pylist()
+    return found
+
+
+def answered(question: Question, *paths: Path, jobs: int = 1) -> list[dict[str, Any]]:
+    """Return the answers about files."""
+    folder = paths[0].parent / f"out-{random.random()}"
+    done = runs.run(question, runs.find_inputs(map(str, paths)), folder, jobs)
+    assert not done.failed
+    return rows(folder)
+
+
+def as_jsonl(path: Path, records: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(each) + "\n" for each in records))
+
+
+def as_csv(path: Path, records: list[dict[str, Any]]) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, records[0], delimiter="\t" if path.suffix == ".tsv" else ",")
+        writer.writeheader()
+        writer.writerows(records)
+
+
+def as_parquet(path: Path, records: list[dict[str, Any]]) -> None:
+    with path.open("wb") as file:
+        pq.write_table(pa.Table.from_pylist(records), file)
+
+
+WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], None]] = {
+    "robots.jsonl": as_jsonl, "robots.ndjson": as_jsonl, "robots.json": as_jsonl,
+    "robots.csv": as_csv, "robots.tsv": as_csv, "robots.parquet": as_parquet,
+}  # fmt: skip
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*.parquet")}

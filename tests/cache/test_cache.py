@@ -1,0 +1,428 @@
+"""The caches: in memory, in SQLite and in Redis."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from entries import ENTRY
+from hypothesis import given
+from hypothesis import strategies as st
+from support import HERE
+
+import koster
+from koster._moments import FIRST, LAST
+from koster.cache import MemoryCache, RedisCache, SqliteCache
+from koster.cache.memory import LRUCache, memory_bytes
+from koster.cache.store import _FORMAT, decode_entry, encode_entry, key_prefix
+from koster.freshness import Hop
+
+pytestmark = pytest.mark.any_mode
+
+
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
+    if request.param == "memory":
+        yield MemoryCache()
+    elif request.param == "sqlite":
+        with closing(SqliteCache(tmp_path / "cache.sqlite")) as made:
+            yield made
+    else:
+        url = request.getfixturevalue("redis_url")
+        with closing(RedisCache(url, prefix=f"test{os.getpid()}:")) as made:
+            yield made
+
+
+def test_records_of_before_there_was_a_charset_are_read() -> None:
+    _, line, body = encode_entry(ENTRY).split(b"\n", 2)
+    fields = json.loads(line)
+    del fields["charset"]
+    content = json.dumps(fields).encode() + b"\n" + body
+    assert decode_entry(b"%s %08x\n%s" % (_FORMAT, zlib.crc32(content), content)) == replace(
+        ENTRY, charset=None
+    )
+
+
+def test_what_is_put_away_comes_back(cache: Any) -> None:
+    assert cache.get("a") is None
+    cache.put("a", ENTRY)
+    cache.put("b", replace(ENTRY, body=b""))
+    assert cache.get("a") == ENTRY
+    cache.put("a", replace(ENTRY, status=200))
+    assert cache.get("a").status == 200
+    assert cache.get("b").body == b""
+    assert cache.get("c") is None
+
+
+def test_the_first_and_the_last_moment_come_back(cache: Any) -> None:
+    for moment in (FIRST, LAST):
+        entry = replace(ENTRY, fetched=moment, expires=moment, unreachable_since=moment)
+        cache.put("end", entry)
+        assert cache.get("end") == entry
+
+
+def test_many_threads_use_one_cache(cache: Any) -> None:
+    failed = []
+
+    def work(number: int) -> None:
+        try:
+            for each in range(50):
+                cache.put(f"{number} {each}", replace(ENTRY, status=each))
+                assert cache.get(f"{number} {each}").status == each
+        except (koster.KosterError, AssertionError, AttributeError) as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+
+
+def test_a_record_that_was_changed_anywhere_is_none() -> None:
+    record = encode_entry(ENTRY)
+    assert decode_entry(record) == ENTRY
+    for at in range(len(record)):
+        broken = bytearray(record)
+        broken[at] ^= 0x20
+        assert decode_entry(bytes(broken)) is None
+        assert decode_entry(record[:at]) is None
+    assert decode_entry(record + b"x") is None
+    for other in (None, "text", 5, b"", b"\n", record.replace(b"entry-1", b"entry-0")):
+        assert decode_entry(other) is None
+
+
+@given(st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+), st.sampled_from([None, *json.loads(encode_entry(ENTRY).split(b"\n")[1])]))  # fmt: skip
+def test_a_record_of_anything_is_an_entry_or_none(value: object, key: str | None) -> None:
+    fields = json.loads(encode_entry(ENTRY).split(b"\n")[1])
+    content = json.dumps(value if key is None else fields | {key: value}).encode() + b"\nbody"
+    entry = decode_entry(b"koster-entry-1 %08x\n%s" % (zlib.crc32(content), content))
+    if entry is not None:
+        assert decode_entry(encode_entry(entry)) == entry
+
+
+def test_the_least_recently_used_goes_first() -> None:
+    cache = MemoryCache(entries=3)
+    for key in "abc":
+        cache.put(key, ENTRY)
+    cache.get("a")
+    cache.put("d", ENTRY)
+    assert [key for key in "abcd" if cache.get(key)] == ["a", "c", "d"]
+    cache.close()
+    assert len(cache) == 0
+
+
+def test_memory_is_bounded_by_bytes_too() -> None:
+    cache = MemoryCache(max_bytes=100_000)
+    for number in range(100):
+        cache.put(str(number), replace(ENTRY, body=b"x" * 10_000))
+    assert 5 <= len(cache) <= 10
+    assert cache.get("99") is not None
+    cache.put("large", replace(ENTRY, body=b"x" * 200_000))
+    assert cache.get("large") is None
+    assert cache.get("99") is not None
+    with pytest.raises(ValueError, match="at least 1"):
+        MemoryCache(entries=0)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 60)), max_size=60))
+def test_the_weights_add_up(steps: list[tuple[int, int]]) -> None:
+    table: LRUCache[int, int] = LRUCache(5, 100, lambda value: value)
+    for key, value in steps:
+        if value == 60:
+            table.drop(key)
+        else:
+            table.put(key, value)
+        kept = [table.get(each) for each in range(10)]
+        assert table.weight == sum(each for each in kept if each is not None) <= 100
+        assert len(table) <= 5
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"not a database, but long enough to be one " * 100, b"SQLite format 3\0" + b"\0" * 4000],
+)
+def test_a_file_that_is_no_cache_is_an_error_and_stays_as_it_is(
+    tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "cache.sqlite"
+    path.write_bytes(content)
+    with closing(SqliteCache(path)) as cache:
+        for _ in range(2):
+            with pytest.raises(koster.CacheError, match=r"cache\.sqlite: "):
+                cache.get("a")
+            with pytest.raises(koster.CacheError):
+                cache.put("a", ENTRY)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["CREATE TABLE theirs (a)", "PRAGMA user_version = 99", "PRAGMA application_id = 5"],
+)
+def test_somebody_else_s_database_is_an_error_and_stays_as_it_is(
+    tmp_path: Path, statement: str
+) -> None:
+    path = tmp_path / "theirs.sqlite"
+    with closing(sqlite3.connect(path)) as theirs:
+        theirs.execute(statement)
+        theirs.commit()
+    before = path.read_bytes()
+    with (
+        closing(SqliteCache(path)) as cache,
+        pytest.raises(koster.CacheError, match="not a cache file of this version"),
+    ):
+        cache.get("a")
+    assert path.read_bytes() == before
+
+
+def test_records_of_another_version_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    with closing(SqliteCache(path)) as cache:
+        cache.put("a", ENTRY)
+        with closing(sqlite3.connect(path)) as raw:
+            raw.execute("UPDATE entries SET record = 'text'")
+            raw.commit()
+        assert cache.get("a") is None
+        cache.put("a", ENTRY)
+        assert cache.get("a") == ENTRY
+        assert list(cache.keys()) == ["a"]
+
+
+@pytest.mark.parametrize("place", ["missing/cache.sqlite", ".", "\0"])
+def test_a_place_where_no_file_can_be(tmp_path: Path, place: str) -> None:
+    with closing(SqliteCache(str(tmp_path / place))) as cache, pytest.raises(koster.CacheError):
+        cache.put("a", ENTRY)
+
+
+def test_a_disk_that_is_full(tmp_path: Path) -> None:
+    with closing(SqliteCache(tmp_path / "cache.sqlite")) as cache:
+        cache.put("a", ENTRY)
+        assert cache._connection is not None
+        cache._connection.execute("PRAGMA max_page_count = 8")
+        with pytest.raises(koster.CacheError, match="full"):
+            cache.put("b", replace(ENTRY, body=b"x" * 100_000))
+        assert cache.get("a") == ENTRY
+
+
+def test_a_file_of_bounded_size(tmp_path: Path) -> None:
+    """What was put longest ago goes; what was put again stays."""
+    path = tmp_path / "cache.sqlite"
+    with closing(SqliteCache(path, max_bytes=400_000)) as cache:
+        for number in range(300):
+            cache.put(f"{number:03}", replace(ENTRY, body=b"x" * 10_000))
+            cache.put("again", ENTRY)
+        kept = sorted(cache.keys())
+        assert "again" in kept
+        assert kept[-2] == "299"
+        assert 10 < len(kept) < 100
+    assert path.stat().st_size < 1_500_000
+    with closing(SqliteCache(path, max_bytes=1)) as cache:
+        cache.put("a", ENTRY)
+        assert not list(cache.keys())
+
+
+def test_a_file_that_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("koster.cache.sqlite._TIMEOUT", 0.05)
+    path = tmp_path / "cache.sqlite"
+    with (
+        closing(SqliteCache(path)) as cache,
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+    ):
+        cache.put("a", ENTRY)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(koster.CacheError, match="locked"):
+            cache.put("a", ENTRY)
+        # Who only reads does not wait.
+        assert cache.get("a") == ENTRY
+
+
+def test_after_a_fork_each_has_its_own_connection(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    with closing(SqliteCache(path)) as cache:
+        cache.put("parent", ENTRY)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                cache.put("child", ENTRY)
+                os._exit(0 if cache.get("parent") == ENTRY else 1)
+            finally:
+                os._exit(2)
+        assert os.waitpid(pid, 0)[1] == 0
+        assert cache.get("child") == ENTRY
+
+
+WRITER = """
+import sys
+from dataclasses import replace
+sys.path.insert(0, sys.argv[3])
+from entries import ENTRY
+from koster.cache import SqliteCache
+cache = SqliteCache(sys.argv[1])
+for count in range(10**9):
+    cache.put(sys.argv[2], replace(ENTRY, status=count, body=b"%d\\n" % count * 3000))
+    print(count, flush=True)
+"""
+
+
+def acknowledged(output: bytes) -> int:
+    """Return the last number of a writer's whole lines."""
+    return int(output[: output.rfind(b"\n")].rsplit(b"\n", 1)[-1])
+
+
+def test_a_writer_that_is_killed_loses_nothing_that_it_had_written(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    for _ in range(3):
+        names = ["one", "two", "three", "four"]
+        here = str(HERE)
+        writers = [
+            subprocess.Popen(
+                [sys.executable, "-c", WRITER, path, name, here], stdout=subprocess.PIPE
+            )
+            for name in names
+        ]
+        for writer in writers:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+        time.sleep(0.4)
+        written = {}
+        for name, writer in zip(names, writers, strict=True):
+            writer.send_signal(signal.SIGKILL)
+            written[name] = acknowledged(b"0\n" + writer.communicate()[0])
+        with closing(SqliteCache(path)) as cache:
+            for name, count in written.items():
+                entry = cache.get(name)
+                assert entry is not None
+                # One more may have been written, and not yet been told.
+                assert entry.status in (count, count + 1)
+                assert entry.body == b"%d\n" % entry.status * 3000
+        with closing(sqlite3.connect(path)) as raw:
+            assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def _start(path: Path, number: int, barrier: Any) -> None:
+    cache = SqliteCache(path)
+    barrier.wait()
+    cache.put(str(number), ENTRY)
+    cache.close()
+
+
+def test_many_processes_make_one_file_at_the_same_moment(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    barrier = context.Barrier(8)
+    path = tmp_path / "cache.sqlite"
+    processes = [
+        context.Process(target=_start, args=(path, number, barrier)) for number in range(8)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 8
+    with closing(SqliteCache(path)) as cache:
+        assert sorted(cache.keys()) == [str(number) for number in range(8)]
+
+
+def test_who_waited_in_vain_does_not_make_others_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("koster.cache.sqlite._TIMEOUT", 0.5)
+    path = tmp_path / "cache.sqlite"
+    with (
+        closing(SqliteCache(path)) as cache,
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+    ):
+        cache.put("a", ENTRY)
+        other.execute("BEGIN IMMEDIATE")
+        failed: list[koster.CacheError] = []
+
+        def work() -> None:
+            try:
+                cache.put("a", ENTRY)
+            except koster.CacheError as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(10)]
+        began = time.monotonic()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert time.monotonic() - began < 2
+        assert len(failed) == 10
+
+
+def test_what_is_closed_stays_closed(tmp_path: Path) -> None:
+    cache = SqliteCache(tmp_path / "cache.sqlite")
+    cache.put("a", ENTRY)
+    cache.close()
+    with pytest.raises(koster.CacheError, match="closed"):
+        cache.get("a")
+
+
+def test_keys_tell_statuses_apart() -> None:
+    kinds = [dialect.statuses for dialect in koster.DIALECTS.values()]
+    kinds += [replace(kinds[0], unavailable=frozenset({number})) for number in (404, 410)]
+    assert len({key_prefix(each) for each in kinds}) == len(set(kinds)) == 5
+    assert key_prefix(kinds[0]) == ""
+
+
+def test_urls_of_redirects_weigh_too() -> None:
+    hop = Hop("https://example.com/" + "x" * 8000, 301, (("location", "x" * 1000),))
+    assert memory_bytes(replace(ENTRY, hops=(hop,) * 5)) > 5 * 8000
+
+
+def test_a_record_that_nests_deep_is_none() -> None:
+    content = b"[" * 200_000 + b"\n"
+    assert decode_entry(b"koster-entry-1 %08x\n%s" % (zlib.crc32(content), content)) is None
+
+
+def test_a_redis_that_is_down_is_an_error(unused: int) -> None:
+    with closing(RedisCache(f"redis://127.0.0.1:{unused}")) as cache:
+        with pytest.raises(koster.CacheError, match="Redis"):
+            cache.get("a")
+        with pytest.raises(koster.CacheError, match="Redis"):
+            cache.put("a", ENTRY)
+
+
+def test_what_redis_keeps_is_not_kept_for_ever(redis_url: str) -> None:
+    import redis
+
+    with redis.Redis.from_url(redis_url) as client:
+        cache = RedisCache(client, prefix="ttl:")
+        cache.put("a", ENTRY)
+        assert 31 * 86400 < int(client.ttl("ttl:a")) <= 40 * 86400  # type: ignore[arg-type]
+        cache.close()
+        assert client.ping()
+        client.set("ttl:b", "nonsense")
+        assert cache.get("b") is None
+        client.lpush("ttl:c", "x")
+        assert cache.get("c") is None
+        cache.put("c", ENTRY)
+        assert cache.get("c") == ENTRY
+
+
+def test_a_client_that_gives_text_is_refused(redis_url: str) -> None:
+    import redis
+
+    client = redis.Redis.from_url(redis_url, decode_responses=True)
+    with client, pytest.raises(TypeError, match="decode"):
+        RedisCache(client)

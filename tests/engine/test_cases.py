@@ -1,0 +1,66 @@
+"""The cases in tests/cases, through the library."""
+
+from __future__ import annotations
+
+import pytest
+from support import Case, all_cases
+from variants import variants
+
+import koster
+
+CASES = all_cases()
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_verdicts(case: Case) -> None:
+    for variant, body in variants(case):
+        robots = koster.parse(body, case.dialect)
+        rules = robots.rules_for(case.agent)
+        for url, allowed in case.expected.items():
+            what = (variant, url)
+            assert (robots.allowed(url, case.agent), what) == (allowed, what)
+            assert (robots.decide(url, case.agent).allowed, what) == (allowed, what)
+            assert (rules.allowed(url), what) == (allowed, what)
+        assert rules.allowed_many(case.expected) == list(case.expected.values())
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.lines], ids=str)
+def test_lines(case: Case) -> None:
+    for _, body in variants(case):
+        robots = koster.parse(body, case.dialect)
+        for url, line in case.lines.items():
+            decision = robots.decide(url, case.agent)
+            assert decision.reason is koster.Reason.RULE
+            assert decision.rule is not None
+            assert (decision.rule.line, url) == (line, url)
+            assert decision.group is not None
+            assert decision.rule in decision.group.rules
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.reason], ids=str)
+def test_reasons(case: Case) -> None:
+    robots = koster.parse(case.body, case.dialect)
+    for url in case.expected:
+        if url not in case.lines:
+            assert (robots.decide(url, case.agent).reason.value, url) == (case.reason, url)
+
+
+def test_str_and_bytes_are_the_same() -> None:
+    for case in CASES:
+        try:
+            text = case.body.decode()
+        except UnicodeDecodeError:
+            continue
+        robots = koster.parse(text, case.dialect)
+        assert robots.body == case.body
+        for url, allowed in case.expected.items():
+            assert robots.allowed(url, case.agent) == allowed
+
+
+def test_names_of_cases_are_unique() -> None:
+    names = [str(case) for case in CASES]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_every_dialect_has_cases() -> None:
+    assert {case.dialect.name for case in CASES} == set(koster.DIALECTS)

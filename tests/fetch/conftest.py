@@ -1,0 +1,12 @@
+"""Fixtures of this folder."""
+
+from __future__ import annotations
+
+import pytest
+from fetching import KINDS
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name

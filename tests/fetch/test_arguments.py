@@ -1,0 +1,193 @@
+"""Arguments, the mock transport, and imports."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from fetching import FILE, NAME, Clock, ask, in_a_word, outcome
+from server import Site
+from support import ROOT
+
+import koster
+from koster.fetch import (
+    AsyncRobotsClient,
+    MockTransport,
+    Reply,
+    RobotsClient,
+)
+
+pytestmark = pytest.mark.any_mode
+
+
+@pytest.mark.parametrize("make", [RobotsClient, AsyncRobotsClient])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"user_agent": ""}, {"user_agent": "a\nb"}, {"user_agent": "é"}, {"timeout": 0}),
+        *({"timeout": float("nan")}, {"timeout": float("inf")}, {"timeout": -1}, {"at_once": 0}),
+        {"guard": koster.PUBLIC_ONLY, "transport": MockTransport({})},
+    ],
+)
+def test_wrong_arguments(make: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"user_agent|timeout|at_once|guard"):
+        make(**{"user_agent": NAME} | options)
+
+
+def test_who_asks() -> None:
+    body = "User-agent: FooBot\nDisallow: /foo\nUser-agent: BarBot\nDisallow: /bar\nUser-agent: *\nDisallow: /"
+    sites = MockTransport({"https://example.com": body})
+    for user_agent in (NAME, "Mozilla/5.0 (compatible; FooBot/1.0)"):
+        with RobotsClient(user_agent, transport=sites) as client:
+            assert client.allowed("https://example.com/bar")
+            assert not client.allowed("https://example.com/foo")
+            assert client.allowed("https://example.com/foo", "BarBot")
+            assert not client.decide("https://example.com/bar", ("BarBot", "FooBot"))
+    for options in ({"dialect": koster.GOOGLE}, {"agent": "FooBot"}, {"agent": ("X", "FooBot")}):
+        with RobotsClient(NAME, transport=sites, **options) as client:  # type: ignore[arg-type]
+            assert client.allowed("https://example.com/bar")
+            assert not client.allowed("https://example.com/foo")
+
+
+def test_a_client_that_is_closed_says_so(kind: str) -> None:
+    sites = MockTransport({})
+    if kind == "threads":
+        client = RobotsClient(NAME, transport=sites)
+        client.close()
+        with pytest.raises(RuntimeError, match="closed"):
+            client.robots("https://example.com")
+        return
+
+    async def main() -> None:
+        async with AsyncRobotsClient(NAME, transport=sites) as client:
+            pass
+        with pytest.raises(RuntimeError, match="closed"):
+            await client.robots("https://example.com")
+
+    anyio.run(main, backend=kind)
+
+
+def test_errors_of_a_test_s_own_are_not_swallowed(kind: str) -> None:
+    sites = MockTransport({"https://example.com": AssertionError("of the test")})
+    with pytest.raises(AssertionError, match="of the test"):
+        ask(kind, ("robots", "https://example.com"), transport=sites)
+
+
+def test_the_mock() -> None:
+    sites = MockTransport(
+        {
+            "https://example.com": "User-agent: *\nDisallow: /a",
+            "http://example.com/page": "not its robots.txt",
+            "https://example.com:8443/robots.txt": 503,
+            "https://m.example": Reply(301, headers={"Location": "https://münchen.example/r?ü"}),
+            "https://münchen.example/r?ü": b"User-agent: *\nDisallow: /b",
+        }
+    )
+    with RobotsClient(NAME, transport=sites) as client:
+        assert not client.allowed("https://example.com/a")
+        assert client.robots("http://example.com/").reason is koster.Reason.UNAVAILABLE
+        assert client.robots("https://example.com:8443/").reason is koster.Reason.UNREACHABLE
+        assert not client.allowed("https://m.example/b")
+    assert sites.requests[0] == "https://example.com/robots.txt"
+
+
+def test_the_mock_s_table_is_checked_and_may_be_changed() -> None:
+    with pytest.raises(koster.UrlError):
+        MockTransport({"a.example": 404})
+    with pytest.raises(TypeError, match="invalid reply of type function"):
+        MockTransport({"https://a.example": lambda: 404})  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match="the list of replies is empty"):
+        MockTransport({"https://a.example": []})
+    replies: dict[str, Any] = {"https://a.example/": [503, 429, FILE]}
+    clock = Clock()
+    with RobotsClient(NAME, transport=MockTransport(replies), clock=clock) as client:
+        found = []
+        for _ in range(4):
+            found.append(in_a_word(client.robots("https://a.example")))
+            clock.later(hours=25)
+        replies["https://a.example/"] = 404
+        found.append(in_a_word(client.robots("https://a.example")))
+    assert found == ["unreachable", "unreachable", "file", "file", "unavailable"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"user_agent": None}, {"dialect": "GOOGLE"}, {"timeout": None}, {"timeout": "5"}),
+        {"on_event": 5},
+    ],
+)
+def test_arguments_of_the_wrong_type(options: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=next(iter(options))):
+        RobotsClient(**{"user_agent": NAME} | options)
+
+
+@pytest.mark.parametrize("url", [None, b"https://example.com/", 5])
+def test_urls_of_the_wrong_type(kind: str, url: Any) -> None:
+    for method in ("decide", "allowed", "robots", "wait"):
+        with pytest.raises(TypeError, match="url must be a str, not"):
+            ask(kind, (method, url), transport=MockTransport({}))
+
+
+def test_a_file_that_is_cut_says_so(kind: str, site: Site, tmp_path: Path) -> None:
+    site.robots(body=b"Disallow: /x\n" * 50_000)
+    for _ in range(2):
+        assert outcome(kind, site.url, cache=tmp_path / "c.sqlite").is_cut
+    site.robots(body=FILE)
+    assert not outcome(kind, site.url).is_cut
+
+
+def test_the_synchronous_client_is_made_from_the_asynchronous_one(tmp_path: Path) -> None:
+    """``make sync`` has nothing to change."""
+    folder = Path(koster.__file__).parent / "fetch"
+    copy = tmp_path / "fetch"
+    shutil.copytree(folder / "_async", copy / "_async")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    subprocess.run([sys.executable, ROOT / "tools" / "sync_client.py", copy], check=True)
+    made = (copy / "_sync" / "client.py").read_text("utf-8")
+    assert made == (folder / "_sync" / "client.py").read_text("utf-8")
+
+
+def test_star_import_and_dir_work_without_the_extra() -> None:
+    code = """
+import sys
+sys.modules["httpx2"] = None
+from koster import *
+import koster
+assert hasattr(koster, "parse")
+import inspect
+inspect.getmembers(koster)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    code = """
+import sys
+sys.modules["httpx2"] = None
+import koster
+try:
+    koster.RobotsClient
+except koster.MissingExtraError as error:
+    print(error)
+sys.modules["redis"] = None
+import koster.cache
+try:
+    koster.cache.RedisCache
+except koster.MissingExtraError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "koster.fetch needs the extra 'http': pip install 'koster[http]'" in done.stdout
+    assert "RedisCache needs the extra 'redis': pip install 'koster[redis]'" in done.stdout
+
+
+def test_koster_loads_no_network() -> None:
+    code = "import sys, koster; print([m for m in ('httpx2', 'socket', 'sqlite3', 'koster.access') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,184 @@
+"""Both clients against real servers: statuses, redirects, URLs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import server
+from fetching import FILE, NAME, Clock, ask, in_a_word, outcome
+from server import Answer, Site
+
+import koster
+from koster.fetch import (
+    MockTransport,
+    RobotsClient,
+)
+
+pytestmark = pytest.mark.any_mode
+
+
+def test_a_site_is_fetched_once(kind: str, site: Site) -> None:
+    site.robots(body=FILE)
+    url = site.url
+    decided = ask(
+        kind,
+        *(("decide", f"{url}/private/x"), ("decide", f"{url}/open"), ("allowed", f"{url}/private")),
+        *(("allowed", f"{url}/robots.txt"), ("robots", url)),
+    )
+    assert [bool(each) for each in decided[:4]] == [False, True, False, True]
+    assert str(decided[0]).endswith("line 2, Disallow: /private")
+    assert decided[4].robots.body == FILE
+    assert [path for path, _ in site.asked] == ["/robots.txt"]
+    headers = {name.lower(): value for name, value in site.asked[0][1].items()}
+    assert headers["user-agent"] == NAME
+    assert "cookie" not in headers
+
+
+def test_a_question_about_robots_txt_needs_no_fetch(kind: str, unused: int) -> None:
+    url = f"http://127.0.0.1:{unused}/robots.txt?x"
+    (decision,) = ask(kind, ("decide", url))
+    assert decision.reason is koster.Reason.ROBOTS_TXT
+
+
+@pytest.mark.parametrize(
+    "url", ["", "/x", "example.com", "ftp://example.com/", "http://[x/", "/robots.txt"]
+)
+def test_urls_of_no_site(kind: str, url: str) -> None:
+    for method in ("decide", "allowed", "robots", "wait", "next_request"):
+        with pytest.raises(koster.UrlError):
+            ask(kind, (method, url))
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        *((status, "file") for status in (200, 203)),
+        *((status, "unavailable") for status in (400, 401, 403, 404, 410, 418, 451)),
+        *((status, "unreachable") for status in (304, 300, 429, 500, 502, 503, 504, 599)),
+    ],
+)
+def test_statuses(kind: str, site: Site, status: int, reason: str) -> None:
+    site.robots(status, FILE)
+    found = outcome(kind, site.url)
+    assert in_a_word(found) == reason
+    assert found.hops[-1].status == status
+    if reason != "file":
+        assert str(status) in found.why
+        decision = found.decide(f"{site.url}/private", "FooBot")
+        assert (decision.allowed, decision.why) == (reason == "unavailable", found.why)
+
+
+#: Ways to write a URL that browsers, and most HTTP clients, take for /private/x.
+SPELLINGS = [
+    *("{}/private/x", " {}/private/x", "\t{}/private/x\n", "{}\\private\\x", "{}/pri\tvate/x"),
+    *("{}/open/../private/x", "{}/./private/x", "{}/open/%2e%2E/private/x", "{}/private/./x#y"),
+    *("\x00{}/private/x", "{}/%70rivate/x", "{}/private/x?", "{}\\.\\private/y/../x"),
+]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_what_is_matched_is_what_would_be_fetched(kind: str, spelling: str) -> None:
+    sites = MockTransport({"https://a.example": "User-agent: *\nDisallow: /private"})
+    for origin in (
+        "https://a.example",
+        "https:a.example",
+        "HTTPS:\\\\A.example",
+        "https:////a.example",
+    ):
+        url = spelling.format(origin)
+        decision, allowed, again = ask(
+            kind, ("decide", url), ("allowed", url), ("decide", url), transport=sites
+        )
+        assert (bool(decision), allowed, bool(again)) == (False, False, False)
+        assert decision.url == again.url == url
+
+
+def test_robots_txt_itself_in_any_spelling(kind: str, unused: int) -> None:
+    for url in (" http://127.0.0.1:{}/robots.txt", "http:127.0.0.1:{}/x/../robots.txt"):
+        (decision,) = ask(kind, ("decide", url.format(unused)))
+        assert decision.reason is koster.Reason.ROBOTS_TXT
+
+
+def test_every_status_from_a_real_server(site: Site) -> None:
+    statuses = koster.RFC9309.statuses
+    clock = Clock()
+    with RobotsClient(NAME, clock=clock) as client:
+        for status in range(200, 600):
+            site.robots(status, b"" if status in (204, 304) else FILE)
+            found = in_a_word(client.robots(site.url))
+            clock.later(days=40)
+            if status < 300:
+                assert found == "file", status
+            elif status in statuses.unavailable:
+                assert found == "unavailable", status
+            else:
+                # What was there before is no file any more, or an old copy.
+                assert found == ("file" if 300 <= status < 400 else "unreachable"), status
+    assert len(site.asked) == 400
+
+
+def test_after_a_fork_no_connection_is_shared(site: Site) -> None:
+    site.robots(body=FILE)
+    with RobotsClient(NAME, clock=(clock := Clock())) as client:
+        client.robots(site.url)
+        clock.later(days=2)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os._exit(0 if client.robots(site.url).robots is not None else 1)
+            finally:
+                os._exit(2)
+        assert os.waitpid(pid, 0)[1] == 0
+        assert client.robots(site.url).robots is not None
+    # One that the parent keeps on using, and one of the child's.
+    assert site.connections == 2
+
+
+@pytest.mark.parametrize("count", range(8))
+def test_chains(kind: str, site: Site, count: int) -> None:
+    for number in range(count):
+        place = "/robots.txt" if number == 0 else f"/{number}"
+        site.pages[place] = Answer(301, headers={"Location": f"/{number + 1}"})
+    site.pages[f"/{count}" if count else "/robots.txt"] = Answer(body=FILE)
+    found = outcome(kind, site.url)
+    assert in_a_word(found) == ("file" if count <= 5 else "unavailable")
+    assert len(site.asked) == min(count + 1, 6)
+
+
+def test_a_loop(kind: str, site: Site) -> None:
+    site.robots(302, headers={"Location": "/b"})
+    site.pages["/b"] = Answer(302, headers={"Location": f"{site.url}/robots.txt"})
+    assert outcome(kind, site.url).why == "redirect loop"
+    assert len(site.asked) == 2
+
+
+def test_to_another_host_whose_rules_hold_here(kind: str, site: Site) -> None:
+    with server.running() as other:
+        site.robots(308, headers={"Location": f"http://u:p@127.0.0.1:{other.port}/r?é"})
+        other.pages["/r?%E9"] = Answer(body=FILE)
+        other.robots(404)
+        found, private, elsewhere = ask(
+            kind,
+            ("robots", site.url),
+            ("allowed", f"{site.url}/private"),
+            ("allowed", f"{other.url}/private"),
+        )
+        assert found.origin == site.url
+        assert found.url == f"{other.url}/r?%E9"
+        assert (private, elsewhere) == (False, True)
+        assert "Authorization" not in other.asked[0][1]
+
+
+@pytest.mark.parametrize(
+    "location", ["ftp://x/", "http://[", "javascript:x", "http:///", "http://a..b/"]
+)
+def test_to_nowhere(kind: str, site: Site, location: str) -> None:
+    site.robots(301, headers={"Location": location})
+    assert in_a_word(outcome(kind, site.url)) == "unreachable"
+
+
+def after(clock: Clock, **time: float) -> Callable[[Any], None]:
+    return lambda _: clock.later(**time)

@@ -1,0 +1,240 @@
+"""Connections: closing, waiting, TLS."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+import wire
+from fetching import FILE, KINDS, NAME, PLAIN, ask, in_a_word, outcome
+from server import Site
+
+import koster
+from koster.cache import MemoryCache
+from koster.fetch import (
+    AsyncRobotsClient,
+    MockTransport,
+    Reply,
+    RobotsClient,
+)
+
+pytestmark = pytest.mark.any_mode
+
+
+def test_closing_a_client_says_nothing_about_sites(kind: str, site: Site) -> None:
+    site.robots(body=FILE, delay=0.5)
+    cache = MemoryCache()
+    if kind == "threads":
+        client = RobotsClient(NAME, cache=cache)
+        raised = []
+
+        def work() -> None:
+            try:
+                client.robots(site.url)
+            except RuntimeError as error:
+                raised.append(error)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        while not site.asked:
+            time.sleep(0.01)
+        client.close()
+        thread.join()
+        assert len(raised) == 1
+    else:
+
+        async def main() -> None:
+            asynchronous = AsyncRobotsClient(NAME, cache=cache)
+
+            async def work() -> None:
+                with pytest.raises(RuntimeError, match="closed"):
+                    await asynchronous.robots(site.url)
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(work)
+                while not site.asked:
+                    await anyio.sleep(0.01)
+                await asynchronous.aclose()
+
+        anyio.run(main, backend=kind)
+    assert len(cache) == 0
+
+
+def test_those_who_wait_for_a_fetch_are_told_when_the_client_is_closed(kind: str) -> None:
+    with wire.running(lambda _: threading.Event().wait(3) and None) as running:
+        raised: list[BaseException] = []
+        began = time.monotonic()
+        if kind == "threads":
+            client = RobotsClient(NAME, timeout=1)
+
+            def work() -> None:
+                try:
+                    client.allowed(running.url)
+                except RuntimeError as error:
+                    raised.append(error)
+
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.2)
+            client.close()
+            for thread in threads:
+                thread.join()
+        else:
+
+            async def main() -> None:
+                asynchronous = AsyncRobotsClient(NAME, timeout=1)
+
+                async def work() -> None:
+                    try:
+                        await asynchronous.allowed(running.url)
+                    except RuntimeError as error:
+                        raised.append(error)
+
+                async with anyio.create_task_group() as tasks:
+                    for _ in range(4):
+                        tasks.start_soon(work)
+                    await anyio.sleep(0.2)
+                    await asynchronous.aclose()
+
+            anyio.run(main, backend=kind)
+        assert time.monotonic() - began < 2.5
+        assert len(raised) == 4
+        assert running.connections == 1
+
+
+def test_a_url_that_is_too_long_is_so_cold_and_warm(kind: str) -> None:
+    url = "https://e.example/" + "a" * 70_000
+    with pytest.raises(koster.UrlError):
+        ask(kind, ("allowed", "https://e.example/"), ("allowed", url), transport=MockTransport({}))
+
+
+def test_a_thread_that_cannot_be_started_makes_a_site_unreachable(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = threading.Thread.start
+
+    def fails(self: threading.Thread) -> None:
+        if self.name.startswith("resolve "):
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", fails)
+    assert "can't start new thread" in outcome(kind, "http://nowhere.invalid/").why
+
+
+def test_bounds_shorter_than_a_pause_do_not_make_a_site_be_asked_again_and_again() -> None:
+    statuses = replace(koster.RFC9309.statuses, lifetime=600, longest=600)
+    sites = MockTransport({"https://e.example": Reply(503, headers={"Retry-After": "7200"})})
+    dialect = replace(koster.RFC9309, name="SHORT", statuses=statuses)
+    with RobotsClient(NAME, transport=sites, dialect=dialect) as client:
+        for _ in range(5):
+            client.allowed("https://e.example/")
+    assert len(sites.requests) == 1
+
+
+def test_sites_are_not_mixed_up_however_their_urls_begin(kind: str) -> None:
+    sites = MockTransport(
+        {"https://a.example": "", "https://b.example": "User-agent: *\nDisallow: /"}
+    )
+    for form in (
+        " https://{}/x",
+        "https:///{}/x",
+        "\n\nhttps://{}/x",
+        "https:/\n/{}/x",
+        "https:\\\\{}\\x",
+    ):
+        first, second = (form.format(host) for host in ("a.example", "b.example"))
+        found = ask(
+            kind,
+            ("allowed", first),
+            ("allowed", second),
+            ("robots", second),
+            ("allowed", first),
+            transport=sites,
+        )
+        assert (found[0], found[1], found[3]) == (True, False, True), form
+        assert found[2].origin == "https://b.example"
+
+
+@pytest.mark.parametrize("backend", KINDS[1:])
+def test_who_stops_waiting_for_tls_leaves_no_connection(backend: str) -> None:
+    over = threading.Event()
+    with wire.running(lambda _: over.wait(5) and None) as running:
+        # Speaks no TLS, and says nothing.
+        async def main() -> int:
+            async with AsyncRobotsClient(NAME, timeout=0.3) as client:
+                await client.robots(running.url.replace("http:", "https:"))
+                return _open_to(running.port)
+
+        gc.disable()
+        try:
+            assert anyio.run(main, backend=backend) == 0
+        finally:
+            gc.enable()
+            over.set()
+
+
+def _open_to(port: int) -> int:
+    """Return how many connections of this process to a port are open."""
+    table = Path("/proc/self/net/tcp").read_text().splitlines()[1:]
+    ends = [line.split() for line in table]
+    return sum(
+        each[2].endswith(f":{port:04X}") and each[3] == "01" and each[9] in _own_sockets()
+        for each in ends
+    )
+
+
+def _own_sockets() -> set[str]:
+    links = []
+    for path in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            links.append(os.readlink(path))
+    return {link[8:-1] for link in links if link.startswith("socket:")}
+
+
+@pytest.fixture(scope="module")
+def own_certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return wire.certificate(tmp_path_factory.mktemp("tls"))
+
+
+def test_tls(
+    kind: str, own_certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pem, secret = own_certificate
+    with wire.running(
+        wire.says(PLAIN + b"\r\n" + FILE), wire.server_context(pem, secret)
+    ) as running:
+        url = f"https://127.0.0.1:{running.port}/"
+        assert "TLS connection failed" in outcome(kind, url).why
+        monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+        found = outcome(kind, url)
+        assert found.robots is not None, found.why
+
+
+@pytest.mark.parametrize(("host", "days"), [("other.example", 2), ("127.0.0.1", -1)])
+def test_certificates_that_are_wrong(
+    kind: str, host: str, days: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pem, secret = wire.certificate(tmp_path, host, days)
+    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+    with wire.running(
+        wire.says(PLAIN + b"\r\n" + FILE), wire.server_context(pem, secret)
+    ) as running:
+        assert "TLS connection failed" in outcome(kind, f"https://127.0.0.1:{running.port}/").why
+
+
+def test_no_tls_where_it_should_be(kind: str, site: Site) -> None:
+    assert "TLS connection failed" in outcome(kind, site.url.replace("http:", "https:")).why
+
+
+def test_tls_where_it_should_not_be(kind: str, own_certificate: tuple[Path, Path]) -> None:
+    with wire.running(wire.says(), wire.server_context(*own_certificate)) as running:
+        assert in_a_word(outcome(kind, running.url, timeout=2)) == "unreachable"

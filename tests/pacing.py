@@ -1,0 +1,18 @@
+"""Rules with a pace, for tests."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import koster
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def rules(*lines: str, dialect: koster.Dialect = koster.EXTENDED2) -> koster.Rules:
+    robots = koster.parse("\n".join(["User-agent: *", *lines]), dialect)
+    return robots.rules_for("FooBot")
+
+
+def delayed(seconds: float) -> koster.Rules:
+    return rules(f"Crawl-delay: {seconds}", dialect=koster.RFC9309)

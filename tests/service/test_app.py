@@ -1,0 +1,114 @@
+"""Headers, metrics, the description of the API, and its docs."""
+
+from __future__ import annotations
+
+import httpx2
+import serving
+from server import Site
+from support import ROOT
+
+import koster
+from koster.service._gate import _HEADERS, _PAGE_HEADERS
+
+
+def test_headers_for_browsers(api: httpx2.Client) -> None:
+    for path in ("/", "/static/app.js", "/v1/agents", "/nowhere", "/healthz", "/openapi.json"):
+        headers = api.get(path).headers
+        is_page = path in ("/", "/static/app.js")
+        for name, text in _PAGE_HEADERS if is_page else _HEADERS:
+            assert headers[name.decode()] == text.decode()
+        assert len(headers["x-request-id"]) == 16
+        assert "server" not in headers
+        assert "access-control-allow-origin" not in headers
+    policy = api.get("/").headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "*" not in policy
+    origin = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    answer = api.options("/v1/decide", headers=origin)
+    assert answer.status_code == 405
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_the_page_loads_nothing_from_elsewhere(api: httpx2.Client) -> None:
+    page = api.get("/")
+    assert page.headers["content-type"].startswith("text/html")
+    assert api.head("/").status_code == 200
+    for path in sorted((ROOT / "src/koster/service/page").iterdir()):
+        text = path.read_text("utf-8")
+        assert "innerHTML" not in text
+        assert "http:" not in text.replace("http://www.w3.org/2000/svg", "")
+        assert "https:" not in text.replace("https://example.com/sitemap.xml", "").replace(
+            '"https:"', ""
+        )
+        served = api.get(f"/static/{path.name}")
+        assert served.text == text
+        assert served.headers["cache-control"] == "no-cache"
+
+
+def test_metrics_have_no_label_from_outside(site: Site) -> None:
+    site.robots(body=b"User-agent: *")
+    with serving.in_thread() as url, httpx2.Client(base_url=url) as api:
+        api.get("/v1/check", params={"url": f"{site.url}/secret-path"})
+        api.get("/secret-path")
+        api.request("PROPFIND", "/v1/decide")
+        api.post("/v1/decide", json={"robots": "", "urls": ["/a", "/b"], "agents": ["Secret"]})
+        told = api.get("/metrics")
+        assert told.headers["content-type"].startswith("text/plain; version=")
+        assert "secret" not in told.text.lower()
+        assert "127.0.0.1" not in told.text
+        lines = told.text.splitlines()
+        assert 'http_requests_total{code="200",handler="check",method="GET"} 1.0' in lines
+        assert 'http_requests_total{code="404",handler="none",method="GET"} 1.0' in lines
+        assert 'http_requests_total{code="405",handler="decide",method="other"} 1.0' in lines
+        assert 'koster_fetches_total{outcome="file"} 1.0' in lines
+        assert "koster_questions_total 3.0" in lines
+        assert "http_requests_in_progress 1.0" in lines
+        assert any(line.startswith("process_resident_memory_bytes") for line in lines)
+        assert any(line.startswith("http_request_duration_seconds_bucket") for line in lines)
+
+
+def test_health(api: httpx2.Client) -> None:
+    assert api.get("/healthz").json() == {"status": "ok", "version": koster.__version__}
+    assert api.get("/readyz").json()["status"] == "ready"
+
+
+def test_openapi_says_what_there_is(api: httpx2.Client) -> None:
+    schema = api.get("/openapi.json").json()
+    routes = {
+        f"{method} {path}": each
+        for path, methods in schema["paths"].items()
+        for method, each in methods.items()
+    }
+    assert routes.keys() == {
+        "post /v1/decide", "get /v1/check", "get /v1/fetch", "post /v1/lint", "post /v1/diff",
+        "post /v1/audit", "post /v1/disagree", "get /v1/agents", "get /v1/dialects",
+        "get /healthz", "get /readyz", "get /metrics",
+    }  # fmt: skip
+    for name, route in routes.items():
+        assert route["summary"]
+        assert "application/problem+json" in route["responses"]["4XX"]["content"]
+        if name.startswith("post"):
+            reference = route["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+            example = schema["components"]["schemas"][reference.rpartition("/")[2]]["examples"][0]
+            assert api.post(f"/v1/{name.rpartition('/')[2]}", json=example).status_code == 200
+
+
+def test_docs_name_every_route_code_metric_and_option(api: httpx2.Client) -> None:
+    docs = (ROOT / "docs/service.md").read_text("utf-8")
+    for path in api.get("/openapi.json").json()["paths"]:
+        assert path in docs, path
+    sources = "".join(
+        path.read_text("utf-8") for path in (ROOT / "src/koster/service").glob("*.py")
+    )
+    import re
+
+    codes = set(re.findall(r'Problem\(\s*\w+,\s*"([a-z-]+)"', sources))
+    codes |= set(re.findall(r'\d: \("([a-z-]+)",', sources)) | {"no-site"}
+    assert len(codes) > 15
+    for code in codes:
+        assert f"`{code}`" in docs, code
+    for line in api.get("/metrics").text.splitlines():
+        if line.startswith("# TYPE ") and not line.endswith("_created gauge"):
+            name = line.split()[2]
+            if name.startswith(("http_", "koster_")):
+                assert f"`{name}`" in docs, name

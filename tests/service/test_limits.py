@@ -1,0 +1,81 @@
+"""Limits for each client and request."""
+
+from __future__ import annotations
+
+import httpx2
+import pytest
+import serving
+from api import problem
+from server import Site
+
+from koster.service import Settings
+from koster.service._limits import RateLimit
+
+
+def test_rates() -> None:
+    now = 100.0
+    limit = RateLimit(2, lambda: now)
+    assert [limit.take("192.0.2.7") == 0 for _ in range(6)] == [True] * 4 + [False] * 2
+    assert limit.take("192.0.2.7") == pytest.approx(0.5)
+    assert limit.take("192.0.2.8") == 0
+    now += 0.5
+    assert [limit.take("192.0.2.7") == 0 for _ in range(2)] == [True, False]
+    now += 100
+    assert [limit.take("192.0.2.7") == 0 for _ in range(5)] == [True] * 4 + [False]
+    # What counts as more than may come at once is let through when nothing else was.
+    slow = RateLimit(1, lambda: now)
+    assert slow.take("192.0.2.7", 10) == 0
+    assert slow.take("192.0.2.7") > 8
+    # A network of IPv6 is one client; one with an IPv4 address in it is that.
+    assert [limit.take(f"2001:db8::{number}") == 0 for number in range(5)] == [True] * 4 + [False]
+    assert limit.take("2001:db8:0:1::1") == 0
+    # What is no address is somebody's word.
+    assert [limit.take(f"x{number}") == 0 for number in range(5)] == [True] * 4 + [False]
+    assert limit.take("::ffff:192.0.2.1") == 0
+    assert limit.take("::ffff:192.0.2.2") == 0
+    assert RateLimit(0, lambda: now).take("a", 1e9) == 0
+
+
+def test_who_asks_too_often_is_told_when_to_come_back(site: Site) -> None:
+    site.robots(body=b"")
+    settings = Settings(rate=2, let_through=("127.0.0.1/32",))
+    with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
+        statuses = [api.get("/v1/dialects").status_code for _ in range(5)]
+        assert statuses == [200] * 4 + [429]
+        answer = api.get("/v1/dialects")
+        problem(answer, 429, "too-many-requests")
+        assert int(answer.headers["retry-after"]) >= 1
+        assert api.get("/healthz").status_code == 200
+        assert api.get("/v1/check", params={"url": site.url}).status_code == 429
+    with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
+        # One that fetches counts as ten.
+        assert api.get("/v1/check", params={"url": site.url}).status_code == 200
+        problem(api.get("/v1/check", params={"url": site.url}), 429, "too-many-requests")
+
+
+def test_limits_of_a_request() -> None:
+    settings = Settings(rate=0, max_body=1_000, max_questions=4)
+    with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
+        question = {"robots": "", "urls": ["/a", "/b"], "agents": ["x", "y"]}
+        assert api.post("/v1/decide", json=question).status_code == 200
+        answer = api.post("/v1/decide", json=question | {"urls": ["/a", "/b", "/c"]})
+        problem(answer, 422, "too-many-questions")
+        problem(api.post("/v1/decide", json={"robots": "x" * 1_000}), 413, "body-too-large")
+        chunks = iter([b'{"robots": "', *[b"x" * 100] * 20, b'"}'])
+        answer = api.post("/v1/lint", content=chunks, headers={"Content-Type": "application/json"})
+        problem(answer, 413, "body-too-large")
+        answer = api.post("/v1/lint", content=b"{}", headers={"Content-Length": "2"})
+        assert answer.status_code == 415
+
+
+def test_a_question_that_takes_too_long_is_given_up() -> None:
+    settings = Settings(rate=0, work_timeout=2)
+    hard = "User-agent: *\n" + "".join(f"Disallow: *{number}*x\n" for number in range(40_000))
+    with serving.in_thread(settings) as url, httpx2.Client(base_url=url, timeout=30) as api:
+        problem(api.post("/v1/audit", json={"robots": hard}), 422, "too-much-work")
+        # The process that worked on it is gone; the next question has another.
+        for _ in range(3):
+            answer = api.post("/v1/lint", json={"robots": "User-agent: *\nDisallow: /"})
+            if answer.status_code == 200:
+                break
+        assert answer.status_code == 200

@@ -1,0 +1,162 @@
+"""Requests that cannot be answered, and the problems they get."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx2
+import pytest
+from api import asked, problem
+
+WRONG: list[tuple[str, Any, int, str, str]] = [
+    ("decide", {"urls": ["/"]}, 422, "invalid", ""),
+    ("decide", {"robots": "", "site": "a.example", "urls": ["/"]}, 422, "invalid", ""),
+    ("decide", {"robots": ""}, 422, "invalid", "/urls"),
+    ("decide", {"robots": "", "urls": []}, 422, "invalid", "/urls"),
+    ("decide", {"robots": "", "urls": [""]}, 422, "invalid", "/urls/0"),
+    ("decide", {"robots": "", "urls": [1]}, 422, "invalid", "/urls/0"),
+    ("decide", {"robots": "", "urls": ["/" * 8193]}, 422, "invalid", "/urls/0"),
+    ("decide", {"robots": "", "urls": ["/"], "agents": [""]}, 422, "invalid", "/agents/0"),
+    ("decide", {"robots": "", "urls": ["/"], "dialect": "nope"}, 422, "invalid", "/dialect"),
+    ("decide", {"robots": "", "urls": ["/"], "agent": "x"}, 422, "invalid", "/agent"),
+    ("decide", {"robots": "\ud800", "urls": ["/"]}, 422, "invalid", "/robots"),
+    ("decide", {"robots": "", "urls": ["/\udfff"]}, 422, "invalid", "/urls/0"),
+    ("decide", [], 422, "invalid", ""),
+    ("decide", None, 422, "invalid", ""),
+    ("decide", {"site": "ftp://a.example/", "urls": ["/"]}, 422, "no-site", "/site"),
+    ("decide", {"site": "http://", "urls": ["/"]}, 422, "no-site", "/site"),
+    ("decide", {"robots": "", "urls": ["/"] * 1001}, 422, "too-many-questions", "-"),
+    ("lint", {"robots": "", "dialects": []}, 422, "invalid", "/dialects"),
+    ("lint", {"robots": "", "dialects": ["x~/y"]}, 422, "invalid", "/dialects/0"),
+    ("disagree", {"robots": "", "agents": ["x"] * 51}, 422, "invalid", "/agents"),
+]
+
+
+@pytest.mark.parametrize(
+    ("route", "question", "status", "code", "pointer"), WRONG, ids=range(len(WRONG))
+)
+def test_what_is_wrong_is_said(
+    api: httpx2.Client, route: str, question: Any, status: int, code: str, pointer: str
+) -> None:
+    body = json.dumps(question)
+    answer = api.post(f"/v1/{route}", content=body, headers={"Content-Type": "application/json"})
+    found = problem(answer, status, code)
+    if pointer != "-":
+        assert pointer in [each.get("pointer") for each in found["errors"]]
+
+
+def test_what_is_wrong_many_times_is_said_once(api: httpx2.Client) -> None:
+    """A request of a megabyte may be wrong half a million times."""
+    for question in (
+        {"robots": "", "urls": [1] * 300_000},
+        {"robots": "", "urls": [""] * 200_000},
+        {"robots": "", "urls": ["/"] * 200_000},
+        {"robots": "", "urls": ["/"], "agents": [None] * 200_000},
+        {f"x{number}": 1 for number in range(60_000)},
+    ):
+        found = problem(api.post("/v1/decide", json=question), 422, "invalid")
+        assert len(found.get("errors", ())) <= 3
+
+
+def test_no_answer_is_much_longer_than_the_question(api: httpx2.Client) -> None:
+    long = "User-agent: *\nDisallow: /" + "*" * 60_000
+    told = api.post("/v1/decide", json={"urls": ["/"] * 1_000, "robots": long}).text
+    assert len(told) < 1 << 20
+    assert json.loads(told)["decisions"][0]["rule"].endswith("*…")
+    for question in (
+        {"urls": ["/" + "x" * 8_000] * 30, "agents": ["a", "b", "c"]},
+        {"urls": ["/" + "\u0000" * 800] * 100, "agents": ["a", "b", "c"]},
+        {"urls": ["/x"], "agents": ["x" * 900] * 900},
+    ):
+        answer = api.post("/v1/decide", json=question | {"robots": ""})
+        problem(answer, 422, "answer-too-large")
+    told = api.post("/v1/audit", json={"robots": long}).text
+    assert len(told) < 1_000_000
+    findings = asked(api, "lint", {"robots": "User-agent: *\n" + "Dissallow: /x\n" * 5_000})
+    assert (len(findings["findings"]), findings["more"] > 3_000) == (1_000, True)
+
+
+def test_what_is_no_question(api: httpx2.Client) -> None:
+    json_type = {"Content-Type": "application/json"}
+    for body in (b'{"rob', b"\xff\xfe", b"[" * 100_000, b'{"urls": ["\xed\xa0\x80"]}', b"1" * 9999):
+        answer = api.post("/v1/decide", content=body, headers=json_type)
+        assert answer.status_code in (400, 422)
+        problem(answer, answer.status_code, "not-json" if answer.status_code == 400 else "invalid")
+    answer = api.post("/v1/decide", content=b"{}", headers={"Content-Type": "text/plain"})
+    problem(answer, 415, "not-declared-json")
+    problem(api.post("/v1/decide"), 415, "not-declared-json")
+    problem(api.get("/v1/decide"), 405, "method-not-allowed")
+    problem(api.get("/nowhere"), 404, "not-found")
+    problem(api.get("/static/../_app.py"), 404, "not-found")
+    problem(api.get("/static/%2e%2e/_app.py"), 404, "not-found")
+    found = problem(api.get("/v1/check"), 422, "invalid")
+    assert found["errors"][0]["parameter"] == "url"
+    problem(api.get("/v1/check", params={"url": "mailto://x"}), 422, "no-site")
+    problem(api.get("/v1/check", params={"url": "/x"}), 422, "no-site")
+    found = problem(api.get("/v1/check", params={"url": "a.invalid", "agnet": "x"}), 422, "invalid")
+    assert found["errors"] == [{"detail": "is unknown", "parameter": "agnet"}]
+    twice = [("url", "a.invalid"), ("agent", "x"), ("agent", "y")]
+    problem(api.get("/v1/check", params=twice), 422, "invalid")
+    problem(api.get("/v1/fetch", params={"site": "a.invalid", "max_age": 59}), 422, "invalid")
+    problem(api.get("/v1/fetch", params={"site": "http://[x/"}), 422, "no-site")
+
+
+def test_keys_that_occur_twice_are_refused(api: httpx2.Client) -> None:
+    for body in (
+        b'{"robots": "", "urls": ["/"], "urls": ["/x"]}',
+        b'{"robots": "", "robots": "", "urls": ["/"]}',
+        b'{"before": {"robots": "", "r\\u006fbots": "x"}, "after": {"robots": ""}}',
+    ):
+        route = "diff" if b"before" in body else "decide"
+        headers = {"Content-Type": "application/json"}
+        answer = api.post(f"/v1/{route}", content=body, headers=headers)
+        assert "duplicate key" in problem(answer, 400, "not-json")["detail"]
+
+
+def test_many_keys_and_parameters_cost_little(api: httpx2.Client) -> None:
+    names = [f'"{number}": 1' for number in range(80_000)]
+    headers = {"Content-Type": "application/json"}
+    body = "{" + ", ".join([*names, names[-1]]) + "}"
+    # With a comparison of each key with each it would take minutes.
+    answer = api.post("/v1/decide", content=body.encode(), headers=headers, timeout=20)
+    problem(answer, 422, "invalid")
+    for nested in (b"[" + b"[]," * 300_000 + b"0]", b"[" + b"{}," * 300_000 + b"0]"):
+        answer = api.post("/v1/decide", content=nested, headers=headers)
+        assert "arrays, objects or strings" in problem(answer, 422, "invalid")["detail"]
+    query = "&".join(map(str, range(6_000)))
+    found = problem(api.get(f"/v1/check?{query}"), 422, "invalid")
+    assert found["detail"] == "more than 20 parameters"
+
+
+def test_problems_are_short_whatever_was_asked(api: httpx2.Client) -> None:
+    long = "\u00e9" * 400_000
+    for question in (
+        {long: 1},
+        {"robots": "", "urls": ["/"], long: 1},
+        {"robots": "", "urls": ["/"], "dialect": long[:1_000]},
+        {"site": "https://" + long[:2_000] + "/%", "urls": ["/"]},
+        {"site": "ftp://" + long[:2_000], "urls": ["/"]},
+        {f"{number}{long[:1_000]}": 1 for number in range(19)},
+    ):
+        answer = api.post("/v1/decide", json=question)
+        assert 400 <= answer.status_code < 500
+        assert len(answer.content) < 50_000
+    twice = "{" + ", ".join([f'"{long[:200_000]}": 1'] * 2) + "}"
+    headers = {"Content-Type": "application/json"}
+    answer = api.post("/v1/decide", content=twice.encode(), headers=headers)
+    assert len(problem(answer, 400, "not-json")["detail"]) <= 300
+    answer = api.get("/v1/check", params={"url": "a.invalid", long[:5_000]: "x"})
+    assert len(answer.content) < 50_000
+    agents = ["x" * 1_000] * 500
+    answer = api.post("/v1/audit", json={"robots": "", "agents": agents})
+    assert len(problem(answer, 422, "unknown-agent")["detail"]) <= 300
+
+
+def test_problems_do_not_say_back_what_was_said(api: httpx2.Client) -> None:
+    script = "<script>alert(1)</script>"
+    for question in (
+        {"robots": script, "urls": [1]},
+        {"robots": "", "urls": ["/"], "agents": script},
+    ):
+        assert script not in api.post("/v1/decide", json=question).text

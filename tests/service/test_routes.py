@@ -1,0 +1,212 @@
+"""The routes of the API, without a server."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from api import BROKEN, asked, problem
+from click.testing import CliRunner
+from server import Answer, Site
+from support import ROOT
+
+import koster
+from koster.cli._root import koster as command_line
+from koster.dialects import DIALECTS
+
+ROBOTS = (ROOT / "examples/robots.txt").read_text("utf-8")
+
+
+def test_every_robot_and_every_url(api: httpx2.Client) -> None:
+    agents = ["FooBot", "GPTBot", "*", "Mozilla/5.0 (compatible; Googlebot/2.1)"]
+    urls = ["/", "/search?q=tea", "https://example.com/private/x", "//x/y", "", "caf\u00e9 ☕"]
+    answer = asked(api, "decide", {"robots": ROBOTS, "agents": agents, "urls": urls[:4] + urls[5:]})
+    robots = koster.parse(ROBOTS)
+    expected = [robots.decide(url, agent) for agent in agents for url in urls if url]
+    assert [
+        (each["agent"], each["url"], each["allowed"], each["reason"], each["line"], each["rule"])
+        for each in answer["decisions"]
+    ] == [
+        (
+            each.agent,
+            each.url,
+            each.allowed,
+            each.reason.value,
+            each.rule and each.rule.line,
+            each.rule and str(each.rule),
+        )
+        for each in expected
+    ]
+    assert [each["sentence"] for each in answer["decisions"]] == list(map(str, expected))
+    assert answer["fetch"] is None
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_in_every_dialect(api: httpx2.Client, dialect: str) -> None:
+    question = {"robots": ROBOTS, "urls": ["/a", "/search?x"], "dialect": dialect.lower()}
+    answer = asked(api, "decide", question)
+    robots = koster.parse(ROBOTS, DIALECTS[dialect])
+    assert answer["dialect"] == dialect
+    assert [each["allowed"] for each in answer["decisions"]] == [
+        robots.allowed(url, "*") for url in question["urls"]
+    ]
+
+
+def test_large_questions_are_worked_on_beside(api: httpx2.Client) -> None:
+    robots = "User-agent: *\n" + "".join(f"Disallow: /{number}$\n" for number in range(30_000))
+    urls = [f"/{number}" for number in range(0, 60_000, 70)]
+    answer = asked(api, "decide", {"robots": robots, "urls": urls})
+    assert [each["line"] for each in answer["decisions"]] == [
+        int(url[1:]) + 2 if int(url[1:]) < 30_000 else None for url in urls
+    ]
+
+
+def test_by_a_site_s_own_file(api: httpx2.Client, site: Site) -> None:
+    site.robots(body=b"User-agent: *\nDisallow: /caf\xe9\n", headers={"Content-Type": "text/plain"})
+    urls = ["/x", f"{site.url}/caf%E9"]
+    answer = asked(api, "decide", {"site": site.url, "urls": urls, "agents": ["a", "b"]})
+    assert [each["allowed"] for each in answer["decisions"]] == [True, False, True, False]
+    fetch = answer["fetch"]
+    assert (fetch["site"], fetch["outcome"], fetch["hops"][0]["status"]) == (site.url, "file", 200)
+    assert len(site.asked) == 1
+    answer = api.post(
+        "/v1/decide", json={"site": site.url, "urls": ["/x", "http://other.example/x"]}
+    )
+    found = problem(answer, 422, "another-site")
+    assert found["errors"][0]["pointer"] == "/urls/1"
+
+
+def test_what_a_site_without_a_file_means(api: httpx2.Client, site: Site) -> None:
+    site.robots(404)
+    question = {"site": site.url, "urls": ["/x"]}
+    (decided,) = asked(api, "decide", question)["decisions"]
+    assert (decided["allowed"], decided["reason"]) == (True, "unavailable")
+    found = api.post("/v1/lint", json={"site": site.url})
+    problem(found, 422, "no-file")
+
+
+def test_check_fetches_the_url_s_own_site(api: httpx2.Client, site: Site) -> None:
+    site.pages["/robots.txt"] = Answer(301, headers={"Location": "/elsewhere"})
+    site.pages["/elsewhere"] = Answer(200, b"User-agent: GPTBot\nDisallow: /x")
+    answer = api.get("/v1/check", params={"url": f"{site.url}/x?y", "agent": "GPTBot"})
+    assert answer.status_code == 200
+    assert answer.json()["decision"]["line"] == 2
+    assert [hop["status"] for hop in answer.json()["fetch"]["hops"]] == [301, 200]
+    answer = api.get("/v1/check", params={"url": f"{site.url}/x?y"})
+    assert answer.json()["decision"]["allowed"]
+    assert len(site.asked) == 2
+
+
+def test_fetch_gives_the_file_as_the_command_does(api: httpx2.Client, site: Site) -> None:
+    site.robots(body=b"User-agent: *\nDisallow: /\xff\n", headers={"ETag": '"a"'})
+    found = api.get("/v1/fetch", params={"site": f"{site.url}/page"}).json()
+    # Bytes that are no UTF-8 are read as Latin-1.
+    assert found["body"] == "User-agent: *\nDisallow: /\u00ff\n" or "\ufffd" in found["body"]
+    done = CliRunner().invoke(command_line, ["fetch", site.url, "--format", "json"])
+    told = json.loads(done.stdout)
+    # Comments are for the user agent of whoever runs the command.
+    moving = {"fetched", "expires", "hops", "comments"}
+    assert {key: found[key] for key in told.keys() - moving} == {
+        key: told[key] for key in told.keys() - moving
+    }
+
+
+def test_a_copy_may_be_too_old(
+    api: httpx2.Client, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An owner who has just mended the file sees the new one, and nobody can ask every second."""
+    site.robots(body=b"User-agent: *\nDisallow: /old")
+    first = api.get("/v1/fetch", params={"site": site.url}).json()
+    site.robots(body=b"User-agent: *\nDisallow: /new")
+    same = api.get("/v1/fetch", params={"site": site.url, "max_age": 60}).json()
+    assert same["body"] == first["body"]
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return datetime.now(tz) + timedelta(seconds=100)
+
+    monkeypatch.setattr("koster.service._sites.datetime", Later)
+    assert api.get("/v1/fetch", params={"site": site.url}).json()["body"] == first["body"]
+    for _ in range(3):
+        fresh = api.get("/v1/fetch", params={"site": site.url, "max_age": 60}).json()
+        assert fresh["body"] == "User-agent: *\nDisallow: /new"
+    assert len(site.asked) == 2
+
+
+def cli(*arguments: object) -> Any:
+    done = CliRunner().invoke(command_line, list(map(str, arguments)))
+    assert done.exit_code in (0, 1), done.output
+    return json.loads(done.stdout)
+
+
+def test_lint(api: httpx2.Client, tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text(BROKEN)
+    answer = asked(api, "lint", {"robots": BROKEN})
+    explained = {"name", "title", "why", "source"}
+    assert [
+        {key: text for key, text in each.items() if key not in explained}
+        for each in answer["findings"]
+    ] == [
+        {key: text for key, text in each.items() if key != "file"}
+        for each in cli("lint", path, "--format", "json")
+    ]
+    assert answer["more"] == 0
+    assert all(each[key] for each in answer["findings"] for key in explained)
+
+
+def test_diff(api: httpx2.Client, tmp_path: Path, site: Site) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.write_text(ROBOTS)
+    after.write_text(BROKEN)
+    question = {"before": {"robots": ROBOTS}, "after": {"robots": BROKEN}}
+    told = cli("diff", before, after, "--format", "json")
+    assert asked(api, "diff", question) == told
+    site.robots(body=ROBOTS.encode())
+    assert asked(api, "diff", question | {"before": {"site": site.url}}) == told
+    same = asked(api, "diff", {"before": {"robots": ROBOTS}, "after": {"robots": ROBOTS + "\n#"}})
+    assert (same["decides_alike"], same["changes"]) == (True, [])
+    found = problem(api.post("/v1/diff", json={"before": {}, "after": {}}), 422, "invalid")
+    assert {each["pointer"] for each in found["errors"]} == {"/before", "/after"}
+
+
+def test_audit(api: httpx2.Client, tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text(ROBOTS)
+    told = cli("audit", path, "--format", "json")
+    del told["site"]
+    assert asked(api, "audit", {"robots": ROBOTS}) == told | {"fetch": None}
+    some = asked(api, "audit", {"robots": ROBOTS, "agents": ["gptbot", "CCBot"]})
+    assert [each["token"] for each in some["crawlers"]] == ["GPTBot", "CCBot"]
+    answer = api.post("/v1/audit", json={"robots": "", "agents": ["GPTBot", "nobody"]})
+    assert problem(answer, 422, "unknown-agent")["errors"][0]["pointer"] == "/agents/1"
+
+
+def test_disagree(api: httpx2.Client) -> None:
+    question = {"robots": "User-agent: *\nDisallow: /*.pdf$\n", "agents": ["x", "*"]}
+    answer = asked(api, "disagree", question)
+    assert answer["dialects"] == [name for name in DIALECTS if name != "RFC9309"]
+    robots = {name: koster.parse(question["robots"], each) for name, each in DIALECTS.items()}
+    assert {each["dialect"] for each in answer["disagreements"]} >= {"MK1994", "MK1996"}
+    for each in answer["disagreements"]:
+        assert each["differences"]
+        for difference in each["differences"]:
+            url = difference["url"]
+            before = robots["RFC9309"].allowed(url, each["agent"])
+            after = robots[each["dialect"]].allowed(url, each["agent"])
+            assert before != after == difference["opened"]
+
+
+def test_agents_and_dialects(api: httpx2.Client) -> None:
+    agents = api.get("/v1/agents").json()["agents"]
+    assert len(agents) > 100
+    some = api.get("/v1/agents", params={"purpose": "AI search"}).json()["agents"]
+    assert some == [each for each in agents if each["purpose"] == "AI search"]
+    dialects = api.get("/v1/dialects").json()["dialects"]
+    assert [each["name"] for each in dialects] == list(DIALECTS)
+    assert [each["name"] for each in dialects if each["default"]] == ["RFC9309"]
