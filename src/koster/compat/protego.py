@@ -59,25 +59,21 @@ _SPELLINGS = {
 }
 _DIRECTIVES = frozenset(_SPELLINGS.values())
 _KEYS = "|".join(sorted(_SPELLINGS, key=len, reverse=True))
-#: A line with a directive that is not followed by a colon.
+#: A line whose first word is not followed by a colon. Few files have one, and it is found fast.
+_UNUSUAL_LINE = re.compile(r"\n[ \t\v\f]*+[A-Za-z-]++(?!:)[^\n]*")
+#: A directive without a colon after it, and the rest of its line without the comment.
 _WITHOUT_COLON = re.compile(
-    rf"(?:\A\ufeff?|(?<=[\r\n]))([ \t\v\f]*(?:{_KEYS}))"
-    r"(?:[ \t]+(?![ \t:])|(?=[ \t\v\f]*(?:[#\r\n]|\Z)))([^\r\n#]*)",
+    rf"(\n[ \t\v\f]*(?:{_KEYS}))(?:[ \t]+(?![ \t:])|(?=[ \t\v\f]*(?:#|\Z)))([^#]*)",
     re.IGNORECASE | re.ASCII,
 )
-
-#: A quick check, ten times as fast: few files have a first word without a colon after it.
-_WORD_WITHOUT_COLON = re.compile(r"\n[ \t\v\f]*[A-Za-z-]+[^A-Za-z:-]")
 
 
 def _add_colons(content: str) -> str:
     """Add missing colons after directives, which Protego does not require."""
-    lines = f"\n{content.removeprefix(chr(0xFEFF))}\n"
+    lines = f"\n{content.removeprefix(chr(0xFEFF))}"
     if "\r" in lines:
         lines = lines.replace("\r", "\n")
-    if not _WORD_WITHOUT_COLON.search(lines):
-        return content
-    return _WITHOUT_COLON.sub(_add_colon, content)
+    return _UNUSUAL_LINE.sub(lambda line: _WITHOUT_COLON.sub(_add_colon, line[0]), lines)
 
 
 def _add_colon(line: re.Match[str]) -> str:

@@ -113,16 +113,19 @@ _DIALECT = replace(
 
 #: An Allow without a value.
 _EMPTY_ALLOW = re.compile(
-    rb"((?<![^\r\n])(?:\xef\xbb\xbf)?[ \t\v\f]*)"
-    rb"allow(?=[ \t\v\f]*:[ \t\v\f]*(?:(?<=[ \t\v\f])#|[\r\n]|\Z))",
-    re.IGNORECASE,
+    rb"(\n[ \t\v\f]*)allow(?=[ \t\v\f]*:[ \t\v\f]*(?:(?<=[ \t\v\f])#|\n|\Z))", re.IGNORECASE
 )
 
 
 def _parse_file(body: str | bytes) -> RobotsTxt:
     """Parse a file in which an empty Allow allows everything, like an empty Disallow."""
     raw = body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
-    return _parse(_EMPTY_ALLOW.sub(rb"\1Disallow", raw), _DIALECT)
+    lines = b"\n" + raw.removeprefix(codecs.BOM_UTF8)
+    if b"\r" in lines:
+        lines = lines.replace(b"\r", b"\n")
+    if _EMPTY_ALLOW.search(lines):
+        raw = _EMPTY_ALLOW.sub(rb"\1Disallow", lines)
+    return _parse(raw, _DIALECT)
 
 
 _DISALLOW_ALL = b"User-agent: *\nDisallow: /\n"
