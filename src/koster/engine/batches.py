@@ -176,7 +176,7 @@ def survey(
     for row in range(file.rows.count):
         group = file.group_of(row) + 1
         code = file.rows.code(row)
-        if code == _ALLOW or code == _DISALLOW:
+        if code in (_ALLOW, _DISALLOW):
             orphans += group == 0
         elif code != _lexer.UNKNOWN and code < _lexer.BLANK:
             entries.append((code, file.value(row), file.rows.number(row), group))

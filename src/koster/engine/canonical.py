@@ -162,7 +162,7 @@ def is_plain(data: Bytes, start: int, end: int, escapes: int) -> bool:
     """Tell whether a URL's path is already in canonical form."""
     if start == end or data[start] != _SLASH:
         return False
-    if escapes == _PATTERN_ONLY or escapes == _AS_WRITTEN:
+    if escapes in (_PATTERN_ONLY, _AS_WRITTEN):
         return True
     actions = _actions_of(escapes, URL)
     while start < end and actions[data[start]] == _KEEP:
@@ -235,7 +235,7 @@ def _is_escape(data: Bytes, position: int, end: int) -> bool:
 def _is_special(byte: int, last: bool, patterns: int) -> bool:
     """Tell whether a raw byte is special in a pattern."""
     if byte == _STAR:
-        return patterns == _WILDCARDS or patterns == _SHELL
+        return patterns in (_WILDCARDS, _SHELL)
     return byte == _DOLLAR and last and patterns == _WILDCARDS
 
 
@@ -247,9 +247,9 @@ def _write_escape(
     ``query``: after the first literal ``?``; ``quoted``: after a backslash that quotes it.
     """
     if escapes == _CANONICAL:
-        separator = value == _SLASH or value == _QUERY
+        separator = value in (_SLASH, _QUERY)
         plain = _CANONICAL_ACTIONS[value] == _KEEP and (
-            query if separator else value != 38 and value != 61
+            query if separator else value not in {38, 61}
         )
     else:
         plain = _actions_of(escapes, URL)[value] == _KEEP and value != _SLASH

@@ -163,7 +163,7 @@ def _add_group(ruleset: Ruleset, data: Bytes, rows: Rows, first: int, after: int
     """Add the rules of one group."""
     for row in range(first, after):
         code = rows.code(row)
-        if code == _ALLOW or code == _DISALLOW:
+        if code in (_ALLOW, _DISALLOW):
             start = rows.start(row)
             end = rows.end(row)
             if start < end:

@@ -260,7 +260,7 @@ class File:
         rules = []
         for row in range(first, after):
             code = self.rows.code(row)
-            if code == _ALLOW or code == _DISALLOW:
+            if code in (_ALLOW, _DISALLOW):
                 rules.append(self.rule_in(row, form))
         return tuple(rules)
 
@@ -301,7 +301,7 @@ class File:
         found = []
         for row in rows:
             code = self.rows.code(row)
-            if code != _USER_AGENT and code != _ALLOW and code != _DISALLOW:
+            if code not in (_USER_AGENT, _ALLOW, _DISALLOW):
                 found.append((code, self.value(row), self.rows.number(row)))
         return found
 

@@ -304,7 +304,7 @@ class Reader:
                 return -1
             extent = self._extent(self.ruleset)
             self.results[at + 2] = extent
-            if extent == _ALL or extent == _SOME:
+            if extent in (_ALL, _SOME):
                 self.results[at + 3] = self.rows.number(self.ruleset.row(self.closing))
         self.sets += 1
         return self.sets - 1

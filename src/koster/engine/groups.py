@@ -86,7 +86,7 @@ def _meets_needs(rows: Rows, rules: bool, first: int, after: int) -> bool:
         code = rows.code(row)
         if code == _USER_AGENT:
             named = named or rows.end(row) > rows.start(row)
-        elif code == _ALLOW or code == _DISALLOW or not rules:
+        elif code in (_ALLOW, _DISALLOW) or not rules:
             has_directive = True
     return named and has_directive
 
@@ -118,7 +118,7 @@ def is_adjacent(data: bytes, after_agent: int, version: int) -> bool:
     starts.
     """
     lines = _LINE_ENDS.split(data[after_agent:version])
-    return all([not line.strip() or line.lstrip().startswith(b"#") for line in lines[1:-1]])
+    return all([not line.strip() or line.lstrip().startswith(b"#") for line in lines[1:-1]])  # noqa: C419 - a generator cannot be compiled here
 
 
 def reading_of(value: bytes, majors: list[int]) -> int:

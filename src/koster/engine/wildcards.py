@@ -131,7 +131,7 @@ def links_of(run: bytes) -> list[int]:
 
 def is_special(byte: int) -> bool:
     """Tell whether a byte is special in a shell pattern."""
-    return byte == _STAR or byte == _QUESTION or byte == _BRACKET or byte == _BACKSLASH
+    return byte in (_STAR, _QUESTION, _BRACKET, _BACKSLASH)
 
 
 def is_explicit(text: Bytes, at: int, end: int) -> bool:
