@@ -40,8 +40,8 @@ def decision(
     found = koster.parse(body, dialect).decide(url, agent)
     pattern = None
     if found.rule:
-        octets = found.rule.pattern.encode("utf-8", "surrogateescape")
-        pattern = octets.decode("utf-8", "replace")
+        raw_bytes = found.rule.pattern.encode("utf-8", "surrogateescape")
+        pattern = raw_bytes.decode("utf-8", "replace")
     return {
         "allowed": found.allowed,
         "reason": found.reason.value,

@@ -111,30 +111,30 @@ def path_of(url: bytes) -> bytes:
     return url if url.startswith(b"/") else b"/" + url
 
 
-def escaped(octet: int) -> bytes:
+def escaped(byte: int) -> bytes:
     """An escape no part of which is anything else: a star matches all of it or nothing."""
-    return b"%" + bytes(each + 0x80 for each in b"%02X" % octet)
+    return b"%" + bytes(each + 0x80 for each in b"%02X" % byte)
 
 
-def canonical(octets: bytes, is_pattern: bool) -> bytes:
+def canonical(raw_bytes: bytes, is_pattern: bool) -> bytes:
     out = b""
     query = False
     at = 0
-    while at < len(octets):
-        octet = octets[at : at + 1]
-        escape = re.match(rb"%([0-9A-Fa-f]{2})", octets[at:])
+    while at < len(raw_bytes):
+        byte = raw_bytes[at : at + 1]
+        escape = re.match(rb"%([0-9A-Fa-f]{2})", raw_bytes[at:])
         if escape:
             value = bytes([int(escape[1], 16)])
             plain = value in UNRESERVED or (query and value in (b"/", b"?"))
             out += value if plain else escaped(value[0])
             at += 3
             continue
-        special = is_pattern and (octet == b"*" or (octet == b"$" and at + 1 == len(octets)))
-        if octet in UNRESERVED or octet in b"/?&=" or special:
-            out += octet
+        special = is_pattern and (byte == b"*" or (byte == b"$" and at + 1 == len(raw_bytes)))
+        if byte in UNRESERVED or byte in b"/?&=" or special:
+            out += byte
         else:
-            out += escaped(octet[0])
-        query = query or octet == b"?"
+            out += escaped(byte[0])
+        query = query or byte == b"?"
         at += 1
     return out
 
@@ -143,11 +143,11 @@ def matches(pattern: bytes, path: bytes) -> bool:
     """Dynamic programming: which prefixes of the path the pattern so far can match."""
     anchored = pattern.endswith(b"$")
     reach = {0}
-    for octet in pattern[:-1] if anchored else pattern:
-        if octet == ord("*"):
+    for byte in pattern[:-1] if anchored else pattern:
+        if byte == ord("*"):
             reach = set(range(min(reach), len(path) + 1))
         else:
-            reach = {at + 1 for at in reach if at < len(path) and path[at] == octet}
+            reach = {at + 1 for at in reach if at < len(path) and path[at] == byte}
         if not reach:
             return False
     return len(path) in reach if anchored else True

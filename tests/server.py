@@ -74,8 +74,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(answer.body)))
             self.end_headers()
-            for octet in answer.body if answer.trickle else ():
-                self.wfile.write(bytes([octet]))
+            for byte in answer.body if answer.trickle else ():
+                self.wfile.write(bytes([byte]))
                 time.sleep(answer.trickle)
             self.wfile.write(b"" if answer.trickle else answer.body)
         except (BrokenPipeError, ConnectionResetError):

@@ -102,14 +102,14 @@ def says(*parts: bytes) -> Script:
     return script
 
 
-def drips(octets: bytes, seconds: float, before: bytes = b"") -> Script:
+def drips(raw_bytes: bytes, seconds: float, before: bytes = b"") -> Script:
     """Send bytes one by one."""
     pause = threading.Event()
 
     def script(connection: socket.socket) -> None:
         connection.sendall(before)
-        for octet in octets:
-            connection.sendall(bytes([octet]))
+        for byte in raw_bytes:
+            connection.sendall(bytes([byte]))
             pause.wait(seconds)
 
     return script

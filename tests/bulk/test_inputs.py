@@ -135,15 +135,15 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "octets",
+    "raw_bytes",
     [
         b"body\n\0\0\n", b"\0\0\0", b'"' + b"x" * 200_000, b"body,body\nx,y\n", b'body\n"x',
         b"body\r" * 3, b"\xef\xbb\xbfbody\nx\n", b"a,b,c\n", b"\n\n\n",
     ],
 )  # fmt: skip
-def test_odd_csv_is_read_or_told(tmp_path: Path, octets: bytes) -> None:
+def test_odd_csv_is_read_or_told(tmp_path: Path, raw_bytes: bytes) -> None:
     path = tmp_path / "robots.csv"
-    path.write_bytes(octets)
+    path.write_bytes(raw_bytes)
     done = runs.run(Question("facts"), runs.find_inputs([str(path)]), tmp_path / "out", 1)
     for each in done.failed:
         assert str(each.why).startswith(f"{path}: ")

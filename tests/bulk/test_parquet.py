@@ -243,11 +243,11 @@ def test_an_encoding_that_repeats_beginnings_is_refused(tmp_path: Path) -> None:
 
 
 def varint(number: int) -> bytes:
-    octets = bytearray()
+    raw_bytes = bytearray()
     while number > 0x7F:
-        octets.append(number & 0x7F | 0x80)
+        raw_bytes.append(number & 0x7F | 0x80)
         number >>= 7
-    return bytes([*octets, number])
+    return bytes([*raw_bytes, number])
 
 
 def zigzag(number: int) -> bytes:
@@ -266,8 +266,8 @@ def header(unpacked: int, packed: int = 0, values: int = 1, more: bytes = b"") -
     )  # fmt: skip
 
 
-def read(octets: bytes) -> _pages.Page:
-    return _pages._Header(io.BytesIO(octets)).page()
+def read(raw_bytes: bytes) -> _pages.Page:
+    return _pages._Header(io.BytesIO(raw_bytes)).page()
 
 
 @pytest.mark.parametrize(
@@ -302,16 +302,16 @@ def test_numbers_of_fields_begin_again_as_arrow_has_them() -> None:
 
 
 @pytest.mark.parametrize(
-    "octets",
+    "raw_bytes",
     [
         b"", b"\x15", b"\x15\0", b"\x1d\0", b"\x1c" * 100, b"\x15\0" + b"\xf1" * 20_000,
         b"\x15" + b"\xff" * 20_000, b"\x19\xfc\xff\xff\xff\xff\x0f", b"\x18\xff\xff\xff\xff\x07",
         b"\x1b\xff\xff\xff\xff\x0f\x33",
     ],
 )  # fmt: skip
-def test_what_is_no_header_is_told(octets: bytes) -> None:
+def test_what_is_no_header_is_told(raw_bytes: bytes) -> None:
     with pytest.raises(ValueError, match="page header at byte 0"):
-        read(octets)
+        read(raw_bytes)
 
 
 def test_broken_files_are_told(tmp_path: Path) -> None:
@@ -322,10 +322,10 @@ def test_broken_files_are_told(tmp_path: Path) -> None:
     whole = path.read_bytes()
     told: list[str] = []
     for _ in range(150):
-        octets = bytearray(whole)
+        raw_bytes = bytearray(whole)
         for _ in range(rng.randrange(1, 40)):
-            octets[rng.randrange(len(octets) - 8)] = rng.randrange(256)
-        path.write_bytes(octets)
+            raw_bytes[rng.randrange(len(raw_bytes) - 8)] = rng.randrange(256)
+        path.write_bytes(raw_bytes)
         try:
             batches(path)
         except (UnreadableError, WrongColumnsError) as error:

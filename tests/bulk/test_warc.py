@@ -209,7 +209,7 @@ def test_nothing_between_records_ends_an_archive(read: Reading, packed: bool) ->
 
 
 @pytest.mark.parametrize("flags", [*range(33), 64, 128, 255])
-def test_an_octet_of_a_member_s_head_costs_one_record(tmp_path: Path, flags: int) -> None:
+def test_a_byte_of_a_member_s_head_costs_one_record(tmp_path: Path, flags: int) -> None:
     data, offsets = archives.archive(FIVE)
     changed = bytearray(data)
     changed[offsets[3] + 3] = flags
@@ -320,7 +320,7 @@ def test_the_crawl_may_stand_in_the_path(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("packed", [True, False])
 def test_anything_broken_is_read_or_told(read: Reading, packed: bool) -> None:
-    """Any octets: an archive with some of them changed is read to its end, or is none."""
+    """Any bytes: an archive with some of them changed is read to its end, or is none."""
     data, _ = archives.archive(archives.sites(12), gzip=packed)
     rng = random.Random(5)
     for _ in range(150):

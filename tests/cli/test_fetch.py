@@ -141,7 +141,7 @@ def test_fetch_shows_the_comments_for_its_user_agent(site: Site) -> None:
     assert found["comments"] == ["hello\x1b[31m", "again"]
 
 
-def test_fetch_prints_the_file_alone_octet_by_octet(site: Site) -> None:
+def test_fetch_prints_the_file_alone_byte_by_byte(site: Site) -> None:
     site.robots(body=FILE + b"\r\n\xff")
     assert run("fetch", "--format", "file", site.url).stdout_bytes == FILE + b"\r\n\xff"
     site.robots(404)

@@ -78,7 +78,7 @@ def test_lint_fetches_a_site(site: server.Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("octets", "declared", "said"),
+    ("raw_bytes", "declared", "said"),
     [
         (GOOD.encode("utf-16"), "text/plain", "error B002 the file is in UTF-16-LE"),
         (GOOD.encode("utf-32-be"), "text/plain; charset=UTF-32BE", "B002 the file is in UTF-32BE"),
@@ -88,9 +88,9 @@ def test_lint_fetches_a_site(site: server.Site) -> None:
     ],
 )  # fmt: skip
 def test_lint_tells_in_what_a_site_serves_its_file(
-    site: server.Site, octets: bytes, declared: str, said: str
+    site: server.Site, raw_bytes: bytes, declared: str, said: str
 ) -> None:
-    site.robots(body=octets, headers={"Content-Type": declared})
+    site.robots(body=raw_bytes, headers={"Content-Type": declared})
     assert said in run("lint", site.url).stdout
 
 

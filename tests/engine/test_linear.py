@@ -59,9 +59,9 @@ def work(action: Callable[[], object]) -> int:
         count += event == "line"
         return trace
 
-    def find(data: bytes, octet: int, start: int, end: int) -> int:
+    def find(data: bytes, byte: int, start: int, end: int) -> int:
         nonlocal count
-        position = data.find(bytes([octet]), start, end)
+        position = data.find(bytes([byte]), start, end)
         count += (end if position < 0 else position) - min(start, end)
         return end if position < 0 else position
 

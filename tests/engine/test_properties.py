@@ -170,7 +170,7 @@ def shell_elements(pattern: str) -> list[Callable[[str], bool] | None]:
             elements.append(None)
             at += 1
         elif pattern[at] == "?":
-            elements.append(lambda octet: True)
+            elements.append(lambda byte: True)
             at += 1
         elif klass := re.match(
             r"\[(!?+)((?:\\.|[^\\])(?:\\.|[^\\\]])*)\]", pattern[at:], re.DOTALL
@@ -187,14 +187,14 @@ def shell_elements(pattern: str) -> list[Callable[[str], bool] | None]:
                     del members[:1], raw[:1]
             negated = bool(klass[1])
             elements.append(
-                lambda octet, ranges=ranges, negated=negated: (  # type: ignore[misc]
-                    any(low <= octet <= high for low, high in ranges) != negated
+                lambda byte, ranges=ranges, negated=negated: (  # type: ignore[misc]
+                    any(low <= byte <= high for low, high in ranges) != negated
                 )
             )
             at += klass.end()
         else:
             at += pattern[at] == "\\" and at + 1 < len(pattern)
-            elements.append(lambda octet, wanted=pattern[at]: octet == wanted)  # type: ignore[misc]
+            elements.append(lambda byte, wanted=pattern[at]: byte == wanted)  # type: ignore[misc]
             at += 1
     return elements
 

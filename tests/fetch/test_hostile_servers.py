@@ -210,8 +210,8 @@ def test_bombs_take_little_memory(coding: str, site: Site) -> None:
             text=True,
             check=True,
         )
-        octets, grown = map(int, done.stdout.split())
-        assert 512_000 - len(line) < octets <= 512_000
+        raw_bytes, grown = map(int, done.stdout.split())
+        assert 512_000 - len(line) < raw_bytes <= 512_000
         assert grown < 30_000, "KiB"
 
 

@@ -73,10 +73,10 @@ class Asker:
         """Ask once; False if the connection is to be closed."""
         assert self.reader is not None
         assert self.writer is not None
-        octets, url, line = self.question()
+        raw_bytes, url, line = self.question()
         began = time.monotonic()
         try:
-            self.writer.write(octets)
+            self.writer.write(raw_bytes)
             head = await self.reader.readuntil(b"\r\n\r\n")
             length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
             body = await self.reader.readexactly(length)
