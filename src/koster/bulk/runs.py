@@ -122,13 +122,20 @@ def run(
             if report is None
         ]
         tracker = ProgressTracker(inputs, reports, progress)
-        if len(tasks) < 2 or jobs == 1:
-            for task in tasks:
-                reports[task.number] = write_shard(task, jobs, tracker.update)
-        else:
-            run_in_processes(tasks, jobs, reports, tracker)
+        _run_tasks(tasks, jobs, reports, tracker)
         remove_parts(target)
         tracker.report()
         others = len({*target.glob("*.parquet")} - {*shards})
     done = tuple(each for each in reports if each is not None)
     return Run(done, time.monotonic() - start, others)
+
+
+def _run_tasks(
+    tasks: list[Task], jobs: int, reports: list[ShardReport | None], tracker: ProgressTracker
+) -> None:
+    """Write the shards, in processes if there are several, and add their reports."""
+    if len(tasks) < 2 or jobs == 1:
+        for task in tasks:
+            reports[task.number] = write_shard(task, jobs, tracker.update)
+    else:
+        run_in_processes(tasks, jobs, reports, tracker)

@@ -35,6 +35,17 @@ class Metrics:
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
+        self._add_requests()
+        self._add_fetches()
+        self._add_work()
+        self._add_connections()
+        self._page = b""
+        self._page_time = -math.inf
+        # Caches lookups of labels.
+        self._counters: dict[tuple[str, str, int], Counter] = {}
+        self._timers: dict[str, Histogram] = {}
+
+    def _add_requests(self) -> None:
         self._requests = Counter(
             "http_requests_total",
             "Completed requests by handler, method and status.",
@@ -55,11 +66,8 @@ class Metrics:
             "Requests in progress.",
             registry=self.registry,
         ).set_function(lambda: self.in_progress)
-        self.questions = Counter(
-            "koster_questions_total",
-            "Decisions (agents times URLs).",
-            registry=self.registry,
-        )
+
+    def _add_fetches(self) -> None:
         self._fetches = Counter(
             "koster_fetches_total",
             "Completed fetches of a robots.txt, by outcome.",
@@ -72,6 +80,13 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self.registry,
         )
+
+    def _add_work(self) -> None:
+        self.questions = Counter(
+            "koster_questions_total",
+            "Decisions (agents times URLs).",
+            registry=self.registry,
+        )
         self.work_in_progress = Gauge(
             "koster_work_in_progress",
             "Requests running in, or waiting for, a worker process.",
@@ -82,6 +97,8 @@ class Metrics:
             "Worker time used, in seconds.",
             registry=self.registry,
         )
+
+    def _add_connections(self) -> None:
         self.connections = Gauge("koster_connections", "Open connections.", registry=self.registry)
         self.closed_connections = Counter(
             "koster_connections_closed_total",
@@ -94,11 +111,6 @@ class Metrics:
             "Connections rejected because their client had too many.",
             registry=self.registry,
         )
-        self._page = b""
-        self._page_time = -math.inf
-        # Caches lookups of labels.
-        self._counters: dict[tuple[str, str, int], Counter] = {}
-        self._timers: dict[str, Histogram] = {}
 
     def record_request(self, handler: str, method: str, code: int, seconds: float) -> None:
         """Record a completed request."""
