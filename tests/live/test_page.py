@@ -1,0 +1,538 @@
+"""The tester page, in a real browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+from server import Answer, Site
+from support import ROOT
+from tester import TABS, Opened, editor, row, tab
+
+AXE = ROOT / ".venv/node/node_modules/axe-core/axe.min.js"
+
+
+BROKEN = "User-agent: *\nDisallow: admin\nDisalow /foo\nDisallow: /b\nSitemap: /sitemap.xml\n"
+
+
+def verdicts(page: Page) -> list[list[str]]:
+    rows = page.locator("#panel-test tbody tr").all()
+    return [row.locator("td").all_inner_texts() for row in rows]
+
+
+def test_each_keystroke_changes_the_verdicts(opened: Opened) -> None:
+    page = opened()
+    expect(row(page, "Googlebot", "/private/x")).to_contain_text("line 3: Disallow: /private/")
+    editor(page).fill("User-agent: *\nDisallow: /private/y")
+    expect(row(page, "Googlebot", "/private/x")).to_contain_text("no rule matches")
+    editor(page).press("Control+End")
+    editor(page).press("Backspace")
+    expect(row(page, "Googlebot", "/private/x")).to_contain_text("line 2: Disallow: /private/")
+    editor(page).type("xz")
+    expect(row(page, "Googlebot", "/private/x")).to_contain_text("no rule matches")
+    editor(page).press("Backspace")
+    expect(row(page, "Googlebot", "/private/x")).to_contain_text("line 2: Disallow: /private/x")
+    expect(page.locator("#panel-test [role=status]")).to_have_text("6 allowed, 2 disallowed")
+
+
+def test_a_verdict_shows_its_line(opened: Opened) -> None:
+    page = opened()
+    lines = [f"Disallow: /{number}" for number in range(300)]
+    editor(page).fill("\n".join(["User-agent: *", *lines, "Disallow: /private/"]))
+    expect(page.locator("#facts")).to_contain_text("302 lines")
+    expect(page.locator("#editor .strip")).to_have_count(0)
+    row(page, "Googlebot", "/private/x").get_by_role("button").click()
+    expect(page.locator("#editor .gutter .now")).to_have_text("302")
+    expect(page.locator("#editor .strip")).to_be_in_viewport()
+    expect(page.locator("#panel-test tr.now")).to_have_count(1)
+    assert editor(page).evaluate("text => text.scrollTop") > 1000
+
+
+def test_robots_are_picked_or_typed(opened: Opened) -> None:
+    page = opened()
+    assert "ClaudeBot" in page.locator("#known option").evaluate_all("all => all.map(o => o.value)")
+    name = page.get_by_label("Another robot")
+    name.fill("CCBot")
+    name.press("Enter")
+    expect(row(page, "CCBot", "/")).to_contain_text("allowed")
+    name.fill("Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(row(page, "claudebot@anthropic.com", "/")).to_contain_text("line 10: Disallow: /")
+    for robot in ("Googlebot", "GPTBot", "CCBot"):
+        page.get_by_role("button", name=f"Remove {robot}").click()
+    expect(page.locator("#panel-test tbody tr")).to_have_count(4)
+    page.get_by_role("button", name=re.compile("^Remove Mozilla")).click()
+    expect(page.locator("#panel-test .chip")).to_have_text("* (any robot)")
+    expect(row(page, "* (any robot)", "/private/x")).to_contain_text("disallowed")
+
+
+def test_urls_and_dialects(opened: Opened) -> None:
+    page = opened()
+    page.get_by_label("URLs or paths, one a line").fill("https://example.com/a.pdf\n\n  /a.pdf?x  ")
+    editor(page).fill("User-agent: *\nDisallow: /*.pdf$")
+    expect(page.locator("#panel-test tbody tr")).to_have_count(4)
+    expect(row(page, "GPTBot", "https://example.com/a.pdf")).to_contain_text("disallowed")
+    expect(row(page, "GPTBot", "/a.pdf?x")).to_contain_text("no rule matches")
+    page.get_by_label("Read as").select_option("MK1994")
+    expect(row(page, "GPTBot", "https://example.com/a.pdf")).to_contain_text("no rule matches")
+    page.get_by_label("URLs or paths, one a line").fill("")
+    expect(page.locator("#panel-test")).to_contain_text("Which URLs?")
+
+
+def test_too_many_questions_are_said(opened: Opened) -> None:
+    page = opened()
+    page.get_by_label("URLs or paths, one a line").fill("\n".join(f"/{n}" for n in range(501)))
+    expect(page.locator("#panel-test [role=status]")).to_have_text(
+        "1,002 questions, the maximum is 1,000: send fewer agents or URLs"
+    )
+    page.get_by_label("URLs or paths, one a line").fill("/a")
+    expect(page.locator("#panel-test tbody tr")).to_have_count(2)
+
+
+def test_marks_in_the_margin_explain_and_mend(opened: Opened) -> None:
+    page = opened()
+    editor(page).fill(BROKEN)
+    mark = page.get_by_role("button", name=re.compile("^Line 3: warning L001"))
+    mark.click()
+    popover = page.get_by_role("dialog", name="Findings in line 3")
+    expect(popover).to_contain_text("a colon is missing after Disalow")
+    popover.get_by_text("Why").first.click()
+    expect(popover).to_contain_text("Source:")
+    popover.get_by_role("button", name="Fix it").first.click()
+    expect(editor(page)).to_have_value(BROKEN.replace("Disalow /foo", "Disalow: /foo"))
+    message = page.locator("#message")
+    expect(message).to_contain_text(
+        "Fixed L001. Every robot may fetch what it might before: proved."
+    )
+    expect(popover).to_have_count(0)
+    message.get_by_role("button", name="Undo").click()
+    expect(editor(page)).to_have_value(BROKEN)
+    expect(message).to_be_empty()
+
+
+def test_the_list_of_findings(opened: Opened) -> None:
+    page = opened()
+    editor(page).fill(BROKEN)
+    expect(page.locator("#count")).to_have_text(re.compile("^[4-9]$"))
+    tab(page, "findings")
+    cards = page.locator("#panel-findings .card")
+    assert cards.count() == int(page.locator("#count").inner_text())
+    expect(page.locator("#panel-findings")).to_contain_text("P001 no-leading-slash")
+    page.locator("#panel-findings").get_by_role("button", name="line 2").click()
+    expect(page.locator("#editor .gutter .now")).to_have_text("2")
+    page.get_by_role("button", name=re.compile("^Fix all")).click()
+    expect(editor(page)).to_have_value(re.compile("Disallow: /foo"))
+    editor(page).fill("User-agent: *\nDisallow: /x\n")
+    expect(page.locator("#panel-findings")).to_contain_text("Nothing to be found")
+    expect(page.locator("#count")).to_be_empty()
+    expect(page.locator("#editor .gutter button")).to_have_count(0)
+
+
+def test_a_mend_that_changes_what_is_allowed_says_so(opened: Opened) -> None:
+    page = opened()
+    editor(page).fill(
+        "User-agent: *\nDisallow: /a*\nAllow: /a/\nAllow: /ab\nDisallow: /b\nAllow: /?"
+    )
+    tab(page, "findings")
+    expect(page.locator("#panel-findings .card")).not_to_have_count(0)
+    page.locator("#panel-findings").get_by_role("button", name="Fix it").first.click()
+    expect(page.locator("#message")).to_contain_text(
+        re.compile("proved|This changes what robots may fetch")
+    )
+
+
+def test_bytes_are_counted_as_the_service_counts_them(opened: Opened) -> None:
+    """Edits are in bytes of UTF-8; the text has characters of one to four of them, and a BOM."""
+    page = opened()
+    text = "\ufeff# caf\u00e9 ☕ 🤖\nUser-agent: *\nDisalow: /foo\n# 🤖"
+    editor(page).fill(text)
+    page.get_by_role("button", name=re.compile("^Line 3: warning L003")).click()
+    page.get_by_role("button", name="Fix it").click()
+    expect(editor(page)).to_have_value(text.replace("Disalow", "Disallow"))
+
+
+def test_who_may(opened: Opened) -> None:
+    page = opened()
+    tab(page, "audit")
+    panel = page.locator("#panel-audit")
+    expect(panel.locator(".lead")).to_contain_text("ClaudeBot, GPTBot")
+    expect(panel).to_contain_text("2 of 29 shut out")
+    panel.get_by_role("button", name="GPTBot: may fetch nothing").click()
+    expect(page.locator("#editor .gutter .now")).to_have_text("10")
+    editor(page).fill("User-agent: *\nDisallow: /\nContent-Signal: ai-train=no")
+    expect(panel.locator(".squares .none")).not_to_have_count(0)
+    expect(panel).to_contain_text("Content-Signal: ai-train=no")
+    expect(panel.get_by_role("button", name="Googlebot: may fetch nothing")).to_be_visible()
+    link = panel.get_by_role("link", name="Googlebot", exact=True)
+    assert link.get_attribute("rel") == "noreferrer noopener"
+
+
+def test_compare(opened: Opened, site: Site) -> None:
+    page = opened()
+    tab(page, "compare")
+    panel = page.locator("#panel-compare")
+    expect(panel).to_contain_text("Which file to compare with?")
+    panel.get_by_role("button", name="Take the file on the left").click()
+    expect(panel).to_contain_text("Every robot may fetch what it might before: proved.")
+    before = page.get_by_label("The robots.txt before")
+    before.fill(before.input_value().replace("Disallow: /private/", "Disallow: /private"))
+    expect(panel.locator(".lead")).to_contain_text("1 opened, 0 closed")
+    difference = panel.locator("tbody tr").first
+    expect(difference).to_contain_text("line 3: Disallow: /private")
+    difference.get_by_role("button", name="/private", exact=True).click()
+    expect(page.locator("#panel-test")).to_be_visible()
+    expect(row(page, "Googlebot", "/private")).to_contain_text("no rule matches")
+    tab(page, "compare")
+    site.robots(body=b"User-agent: *\nDisallow: /\nCrawl-delay: 9")
+    page.get_by_label("or the one at").fill(site.url)
+    page.get_by_role("button", name="Load before").click()
+    expect(before).to_have_value("User-agent: *\nDisallow: /\nCrawl-delay: 9")
+    expect(panel).to_contain_text("Crawl-delay")
+    expect(panel).to_contain_text("9 s")
+
+
+def test_dialects(opened: Opened) -> None:
+    page = opened()
+    editor(page).fill("User-agent: *\nDisallow: /*.pdf$")
+    tab(page, "dialects")
+    panel = page.locator("#panel-dialects")
+    expect(panel.locator(".card").filter(has_text="google/robotstxt")).to_contain_text(
+        "alike: proved"
+    )
+    card = panel.locator(".card").filter(has_text="MK1994")
+    expect(card).to_contain_text("Robots without a group of their own, Googlebot, GPTBot")
+    card.get_by_role("button", name="/.pdf", exact=True).click()
+    expect(row(page, "Googlebot", "/.pdf")).to_contain_text("line 2: Disallow: /*.pdf$")
+    page.get_by_label("Read as").select_option("GYM2008")
+    tab(page, "dialects")
+    expect(panel.locator(".lead")).to_contain_text("The file is read as GYM2008")
+
+
+def test_load_from_site_shows_the_hops(opened: Opened, site: Site) -> None:
+    site.pages["/robots.txt"] = Answer(301, headers={"Location": "/elsewhere.txt"})
+    site.pages["/elsewhere.txt"] = Answer(
+        200, b"User-agent: *\r\nDisallow: /from-site\r\n", headers={"Content-Type": "text/plain"}
+    )
+    page = opened()
+    page.get_by_label("Load from site").fill(site.url)
+    page.get_by_role("button", name="Load", exact=True).click()
+    expect(editor(page)).to_have_value("User-agent: *\nDisallow: /from-site\n")
+    fetched = page.get_by_role("region", name="What was fetched")
+    hops = fetched.locator("li")
+    expect(hops).to_have_count(2)
+    expect(hops.nth(0)).to_contain_text("301")
+    expect(hops.nth(0)).to_contain_text("→ /elsewhere.txt")
+    expect(hops.nth(1)).to_contain_text(f"{site.url}/elsewhere.txt")
+    expect(hops.nth(1)).to_contain_text("text/plain")
+    page.get_by_role("button", name="Undo").click()
+    expect(editor(page)).to_have_value(re.compile("^# An example"))
+    fetched.get_by_role("button", name="Close what was fetched").click()
+    expect(fetched).to_be_hidden()
+
+
+def test_what_cannot_be_loaded(opened: Opened, site: Site) -> None:
+    page = opened()
+    before = editor(page).input_value()
+    for place, told in (
+        ("http://127.0.0.2:8000", "address blocked by the guard: 127.0.0.2 is loopback"),
+        ("http://[::1]/", "address blocked by the guard"),
+    ):
+        page.get_by_label("Load from site").fill(place)
+        page.get_by_label("Load from site").press("Enter")
+        expect(page.get_by_role("region", name="What was fetched")).to_contain_text(told)
+        expect(page.locator("#message")).to_contain_text("still the one from before")
+    for place, told in (("", "Which site?"), ("http://", "http://"), ("ftp://x", "ftp")):
+        page.get_by_label("Load from site").fill(place)
+        page.get_by_label("Load from site").press("Enter")
+        expect(page.locator("#message")).to_contain_text(told)
+    assert editor(page).input_value() == before
+    # A site without a file is as one with an empty one.
+    page.get_by_label("Load from site").fill(site.url)
+    page.get_by_label("Load from site").press("Enter")
+    expect(page.get_by_role("region", name="What was fetched")).to_contain_text(
+        "no file: robots may fetch everything"
+    )
+    expect(editor(page)).to_have_value("")
+    expect(row(page, "GPTBot", "/private/x")).to_contain_text("no group for this robot")
+
+
+def test_the_last_load_counts_and_nothing_that_was_typed_goes(opened: Opened, site: Site) -> None:
+    page = opened()
+    load = page.get_by_label("Load from site")
+    site.robots(body=b"User-agent: *\nDisallow: /slow", delay=1)
+    load.fill(site.url)
+    load.press("Enter")
+    editor(page).fill("# mine")
+    message = page.locator("#message")
+    expect(message).to_contain_text("You wrote something meanwhile")
+    assert editor(page).input_value() == "# mine"
+    message.get_by_role("button", name="Take it all the same").click()
+    expect(editor(page)).to_have_value("User-agent: *\nDisallow: /slow")
+    load.fill("http://127.0.0.2:8000")
+    load.press("Enter")
+    load.fill(site.url)
+    load.press("Enter")
+    expect(page.get_by_role("region", name="What was fetched")).to_contain_text(site.url)
+    page.wait_for_timeout(300)
+    expect(page.get_by_role("region", name="What was fetched")).to_contain_text(site.url)
+
+
+def test_undo_goes_back_through_all(opened: Opened) -> None:
+    page = opened()
+    example = editor(page).input_value()
+    editor(page).fill(BROKEN)
+    tab(page, "findings")
+    page.get_by_role("button", name=re.compile("^Fix all")).click()
+    expect(editor(page)).to_have_value(re.compile("Disallow: /foo"))
+    mended = editor(page).input_value()
+    editor(page).press("Control+End")
+    editor(page).type("# one")
+    page.wait_for_timeout(1100)
+    editor(page).type("# two")
+    for there_was in (mended + "# one", mended, BROKEN, example, example):
+        editor(page).press("Control+z")
+        assert editor(page).input_value() == there_was
+    for there_was in (BROKEN, mended, mended + "# one"):
+        editor(page).press("Control+Shift+z")
+        assert editor(page).input_value() == there_was
+    editor(page).press("Control+y")
+    expect(editor(page)).to_have_value(mended + "# one# two")
+    tab(page, "test")
+    expect(row(page, "Googlebot", "/private/x")).to_contain_text("no rule matches")
+
+
+def test_what_may_be_meant_in_another_way_is_said(opened: Opened, site: Site) -> None:
+    site.robots(body=b"User-agent: *\nDisallow: /caf\xe9\n")
+    page = opened()
+    page.get_by_label("Load from site").fill(site.url)
+    page.get_by_label("Load from site").press("Enter")
+    expect(page.get_by_role("region", name="What was fetched")).to_contain_text("not UTF-8")
+    urls = page.get_by_label("URLs or paths, one a line")
+    urls.fill(f"example.com/x\nhttps://other.example/x\n{site.url}/x\n/x")
+    rows = page.locator("#panel-test tbody tr")
+    expect(rows).to_have_count(8)
+    expect(rows.nth(0)).to_contain_text("no scheme: read as the path /example.com/x")
+    expect(rows.nth(1)).to_contain_text(f"not on {site.url}, whose file this is")
+    for number in (2, 3):
+        expect(rows.nth(number)).not_to_contain_text(re.compile("no scheme|not on"))
+
+
+def test_a_link_holds_all(opened: Opened, service: str) -> None:
+    page = opened(permissions=["clipboard-read", "clipboard-write"])
+    text = "User-agent: *\nDisallow: /<b>\u00e9☕🤖&amp;%23\n"
+    editor(page).fill(text)
+    page.get_by_label("URLs or paths, one a line").fill("/<b>☕\n/x")
+    page.get_by_role("button", name="Remove GPTBot").click()
+    page.get_by_label("Read as").select_option("GOOGLE")
+    tab(page, "compare")
+    page.get_by_role("button", name="Take the file on the left").click()
+    page.get_by_label("The robots.txt before").fill("User-agent: *\n")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#message")).to_contain_text("The link is copied")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(f"{service}/#1.")
+    other = opened(link.removeprefix(f"{service}/"))
+    assert editor(other).input_value() == text
+    expect(other.locator("#panel-compare")).to_be_visible()
+    expect(other.get_by_label("The robots.txt before")).to_have_value("User-agent: *\n")
+    assert other.get_by_label("Read as").input_value() == "GOOGLE"
+    tab(other, "test")
+    expect(other.locator("#panel-test .chip")).to_have_text("Googlebot ✕".replace(" ", ""))
+    expect(row(other, "Googlebot", "/<b>☕")).to_contain_text("allowed")
+    # What is typed is kept in the address, too.
+    editor(other).fill("User-agent: *\nDisallow: /kept")
+    other.wait_for_timeout(700)
+    other.reload()
+    other.wait_for_selector("body[data-ready]")
+    expect(editor(other)).to_have_value("User-agent: *\nDisallow: /kept")
+
+
+@pytest.mark.parametrize("fragment", ["#1.nonsense", "#1.", "#x", "#1.q1YqSS0uUbJSKi1OLVKqBQA"])
+def test_a_broken_link_is_said(opened: Opened, fragment: str) -> None:
+    page = opened(fragment)
+    expect(editor(page)).to_have_value(re.compile("User-agent"))
+    expect(page.locator("#panel-test tbody tr")).to_have_count(8)
+
+
+def test_with_the_keyboard_alone(opened: Opened) -> None:
+    page = opened()
+    focused = "document.activeElement.id || document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
+    page.keyboard.press("Tab")
+    assert page.evaluate(focused) == "Skip to the tester"
+    seen = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate(focused))
+    assert seen[:5] == ["site", "Load", "share", "API", "dialect"]
+    assert "The text of the robots.txt" in seen
+    assert "tab-test" in seen
+    assert "tab-findings" not in seen
+    page.locator("#tab-test").focus()
+    for key, name in (
+        ("ArrowRight", "findings"), ("End", "dialects"), ("ArrowRight", "test"),
+        ("ArrowLeft", "dialects"), ("Home", "test"),
+    ):  # fmt: skip
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.id") == f"tab-{name}"
+        expect(page.locator(f"#panel-{name}")).to_be_visible()
+    row(page, "Googlebot", "/private/x").get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#editor .gutter .now")).to_have_text("3")
+    # The focus stays where it was, though the table is drawn anew.
+    assert "line 3" in page.evaluate("document.activeElement.textContent")
+    mark = page.get_by_role("button", name=re.compile("^Line 6: note"))
+    mark.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert page.evaluate("document.activeElement.dataset.line") == "6"
+
+
+@pytest.mark.parametrize("width", [360, 560, 768, 900, 1024, 1400, 2560])
+def test_nothing_sticks_out(opened: Opened, width: int) -> None:
+    page = opened(width=width)
+    editor(page).fill("User-agent: *\nDisallow: /" + "x" * 500 + "\nAllow: /" + "y" * 300)
+    page.get_by_label("URLs or paths, one a line").fill("/" + "x" * 900 + "\n/" + "y" * 400)
+    page.get_by_label("Another robot").fill("Z" * 300)
+    page.get_by_label("Another robot").press("Enter")
+    for name in TABS:
+        tab(page, name)
+        if name == "compare":
+            page.get_by_role("button", name="Take the file on the left").click()
+            page.get_by_label("The robots.txt before").fill("User-agent: *")
+        page.wait_for_timeout(250)
+        outside = page.evaluate(
+            "width => [...document.querySelectorAll('body *')].filter(each => each.offsetParent"
+            " && each.getBoundingClientRect().right > width + 1"
+            " && !each.parentElement.closest('.wide')).map(each => each.outerHTML.slice(0, 99))",
+            width,
+        )
+        assert (name, outside) == (name, [])
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1400])
+def test_axe_finds_nothing(opened: Opened, site: Site, scheme: str, width: int) -> None:
+    if not AXE.is_file():
+        pytest.skip("no axe-core: make test-service installs it, with npm")
+    # What axe does to look at a page, the page's own policy forbids.
+    page = opened(width=width, color_scheme=scheme, bypass_csp=True)
+    page.evaluate(AXE.read_text("utf-8"))
+    site.robots(body=BROKEN.encode() + b"Disallow: /private/\n")
+    page.get_by_label("Load from site").fill(site.url)
+    page.get_by_role("button", name="Load", exact=True).click()
+    expect(page.locator("#message")).to_contain_text("Loaded")
+    for name in TABS:
+        tab(page, name)
+        if name == "compare":
+            page.get_by_role("button", name="Take the file on the left").click()
+            page.get_by_label("The robots.txt before").fill("User-agent: *")
+            expect(page.locator("#panel-compare .lead")).to_be_visible()
+        if name == "test":
+            page.locator("#panel-test tbody button").first.click()
+        page.wait_for_timeout(250)
+        check(page, name)
+    page.get_by_role("button", name=re.compile("^Line 3: ")).click()
+    check(page, "a mark")
+
+
+def check(page: Page, what: str) -> None:
+    options = {"resultTypes": ["violations"]}
+    found = page.evaluate("options => axe.run(document, options)", options)
+    told = [
+        (each["id"], each["help"], [node["html"][:200] for node in each["nodes"]])
+        for each in found["violations"]
+    ]
+    assert told == [], what
+
+
+SCRIPTS = [
+    "<script>window.pwned=1</script>",
+    "<img src=x onerror=window.pwned=1>",
+    '"><svg onload=window.pwned=1>',
+    "javascript:window.pwned=1",
+    "{{constructor.constructor('window.pwned=1')()}}",
+    "</textarea><script>window.pwned=1</script>",
+]
+
+
+def is_harmless(page: Page) -> None:
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("main img, main svg, main script, main iframe").count() == 0
+    assert page.locator("a[href^='javascript:']").count() == 0
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=range(len(SCRIPTS)))
+def test_text_stays_text_in_every_field(opened: Opened, site: Site, script: str) -> None:
+    hostile = (
+        f"User-agent: {script}\nDisallow: /{script}\n{script}\nDisalow: /{script}\n"
+        f"User-agent: *\nDisallow: {script}\nSitemap: {script}\nLicense: {script}\n"
+        f"Content-Signal: ai-train={script}\nContent-Usage: /{script} train-ai=n\nHost: {script}\n"
+    )
+    page = opened()
+    editor(page).fill(hostile)
+    page.get_by_label("URLs or paths, one a line").fill(f"/{script}\n{script}\nhttps://{script}/x")
+    page.get_by_label("Another robot").fill(script)
+    page.get_by_label("Another robot").press("Enter")
+    expect(page.locator("#panel-test")).to_contain_text("pwned")
+    is_harmless(page)
+    for name in TABS:
+        tab(page, name)
+        if name == "compare":
+            page.get_by_role("button", name="Take the file on the left").click()
+            page.get_by_label("The robots.txt before").fill(hostile.replace("Disallow", "Allow"))
+        is_harmless(page)
+    page.locator("#editor .gutter button").first.click()
+    is_harmless(page)
+    page.get_by_role("button", name="Copy link").click()
+    fragment = page.evaluate("location.hash")
+    site.pages["/robots.txt"] = Answer(
+        302, headers={"Location": f"/{script.replace(' ', '%20')}", "Content-Type": script}
+    )
+    for place in (site.url, script):
+        page.get_by_label("Load from site").fill(place)
+        page.get_by_role("button", name="Load", exact=True).click()
+        is_harmless(page)
+    site.robots(body=hostile.encode(), headers={"Content-Type": script, "Server": script})
+    fresh = opened(fragment)
+    expect(editor(fresh)).to_have_value(hostile)
+    is_harmless(fresh)
+    fresh.get_by_label("Load from site").fill(f"{site.url}/")
+    fresh.get_by_role("button", name="Load", exact=True).click()
+    is_harmless(fresh)
+
+
+def test_letters_that_mislead_are_spelt_out(opened: Opened) -> None:
+    page = opened()
+    page.get_by_label("URLs or paths, one a line").fill("/a\u202eb\u200bc")
+    expect(page.locator("#panel-test")).to_contain_text(r"/a\u{202e}b\u{200b}c")
+
+
+def test_a_large_file(opened: Opened) -> None:
+    page = opened()
+    lines = "".join(f"Disallow: /{number}/x\n" for number in range(25_000))
+    # As a file that is loaded; typing so much takes Chromium itself a minute.
+    editor(page).evaluate(
+        "(text, value) => { text.value = value; text.dispatchEvent(new Event('input')); }",
+        "User-agent: *\n" + lines,
+    )
+    expect(page.locator("#facts")).to_contain_text("25,002 lines")
+    page.get_by_label("URLs or paths, one a line").fill("/24999/x")
+    expect(row(page, "Googlebot", "/24999/x")).to_contain_text("line 25001")
+    row(page, "Googlebot", "/24999/x").get_by_role("button").click()
+    expect(page.locator("#editor .gutter .now")).to_have_text("25001")
+    # Only what can be seen is drawn.
+    assert page.locator("#editor .gutter div").count() < 100
+
+
+def test_a_service_that_is_gone_is_said(opened: Opened) -> None:
+    page = opened()
+    page.context.set_offline(True)
+    page.get_by_label("URLs or paths, one a line").fill("/x")
+    expect(page.locator("#panel-test [role=status]")).to_contain_text("does not answer")
+    page.context.set_offline(False)
+    expect(row(page, "Googlebot", "/x")).to_contain_text("no rule matches")
