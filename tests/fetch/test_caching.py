@@ -201,7 +201,7 @@ def test_retry_after_is_kept_to(kind: str) -> None:
 
 
 def test_a_site_may_be_asked_again_before_its_time(kind: str, site: Site) -> None:
-    """Its owner has mended the file, and would see what robots see."""
+    """Its owner has fixed the file, and wants to see what crawlers see."""
     site.robots(body=FILE, headers={"ETag": '"1"', "Cache-Control": "max-age=86400"})
     page = f"{site.url}/x"
     first, again, kept = ask(kind, ("robots", page), ("refetch", page), ("robots", page))

@@ -118,7 +118,7 @@ def test_fetch_gives_the_file_as_the_command_does(api: httpx2.Client, site: Site
 def test_a_copy_may_be_too_old(
     api: httpx2.Client, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An owner who has just mended the file sees the new one, and nobody can ask every second."""
+    """An owner who has just fixed the file sees the new one, and nobody can ask every second."""
     site.robots(body=b"User-agent: *\nDisallow: /old")
     first = api.get("/v1/fetch", params={"site": site.url}).json()
     site.robots(body=b"User-agent: *\nDisallow: /new")

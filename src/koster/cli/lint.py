@@ -142,8 +142,7 @@ def lint(
     find = functools.partial(_findings, dialects=chosen, checks=checks)
     found = [(each, find(each)) for each in inputs]
     if not fix:
-        prepare = _unchanged if form == "text" else _for_machines
-        reports = [_file_findings(each, prepare(each, findings)) for each, findings in found]
+        reports = [_file_findings(each, _for_machines(each, findings)) for each, findings in found]
         render(Findings(reports, errors), form)
     for number, (each, findings) in enumerate(found if fix else ()):
         try:
@@ -206,10 +205,6 @@ def _findings(
 
 def _file_findings(each: Input, findings: list[Finding]) -> FileFindings:
     return FileFindings(each.name, _files.file_name(each.path), each.body, findings)
-
-
-def _unchanged(_each: Input, findings: list[Finding]) -> list[Finding]:
-    return findings
 
 
 def _for_machines(each: Input, findings: list[Finding]) -> list[Finding]:

@@ -1,10 +1,9 @@
 cimport cython
 from koster.engine cimport wildcards as _wildcards, memory as _memory, canonical as _canonical, trie as _trie
-from koster.engine.rows cimport Rows
 from koster.engine.trie cimport Trie
 
-cdef int _ALLOW, _DISALLOW, _CANONICAL, _WILDCARDS, _SHELL, _FIRST, _LONGEST
-cdef int _STAR, _DOLLAR, _SLASH, _QUERY
+cdef int _CANONICAL, _WILDCARDS, _SHELL
+cdef int _SLASH, _QUERY
 cdef int RULE, START, END, LITERAL, FLAGS, RANK, ROW
 cdef int ALLOWS, ANCHORED, WILD, GLOB, SPECIAL
 cdef int UNMATCHED, EXEMPT, NO_MEMORY, MAX_UNINDEXED_RULES, MAX_UNFILTERED_RULES, LOOKUPS_BEFORE_INDEX

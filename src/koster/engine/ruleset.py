@@ -10,8 +10,7 @@ many URLs can be decided without the interpreter lock.
 
 from __future__ import annotations
 
-from ..dialects import Choice, Escapes, IndexPages, Patterns, RobotsTxtPath, Unmatched
-from ..model import Directive
+from ..dialects import Escapes, IndexPages, Patterns, RobotsTxtPath, Unmatched
 from . import canonical as _canonical
 from . import memory as _memory
 from . import trie as _trie
@@ -23,16 +22,10 @@ if TYPE_CHECKING:
     from ..dialects import Reading, Rewrite
     from .memory import Bytes, Integers
 
-_ALLOW = Directive.ALLOW.code
-_DISALLOW = Directive.DISALLOW.code
 _CANONICAL = int(Escapes.CANONICAL)
 _WILDCARDS = int(Patterns.WILDCARDS)
 _SHELL = int(Patterns.SHELL)
-_FIRST = int(Choice.FIRST)
-_LONGEST = int(Choice.LONGEST)
 
-_STAR = 42
-_DOLLAR = 36
 _SLASH = 47
 _QUERY = 63
 
