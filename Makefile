@@ -31,6 +31,8 @@ CONSTRAINTS := -c constraints.txt
 PIP := $(BIN)/python -m pip install -qq $(CONSTRAINTS)
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# Where it is set, each process of pytest compiles all tests anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: sync run test test-all test-packaging test-spark test-service pictures lint compat differential bench \
   wheel constraints clean

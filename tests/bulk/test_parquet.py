@@ -75,10 +75,10 @@ on_linux = pytest.mark.skipif(
 def test_the_memory_for_one_long_cell_is_bounded(tmp_path: Path, kind: str) -> None:
     """What Arrow needs to read it, and what is parsed of it: not eight times its size."""
     small, large = tmp_path / "small.parquet", tmp_path / "large.parquet"
-    cell = RULES + b"#" + os.urandom(50_000_000).hex().encode() + b"\n"
+    cell = RULES + b"#" + os.urandom(20_000_000).hex().encode() + b"\n"
     pq.write_table(pa.table({"body": [RULES]}), small)
     pq.write_table(pa.table({"body": pa.array([cell], pa.large_binary())}), large)
-    assert most_memory(kind, large) - most_memory(kind, small) < 6.5 * len(cell)
+    assert most_memory(kind, large) - most_memory(kind, small) < 7.5 * len(cell)
 
 
 @on_linux
@@ -86,14 +86,14 @@ def test_the_memory_for_a_row_group_does_not_grow_with_it(tmp_path: Path) -> Non
     """Each body is another, so that no dictionary has them all."""
     rng = random.Random(1)
     most = []
-    for count in (10_000, 40_000):
+    for count in (5_000, 20_000):
         path = tmp_path / f"{count}.parquet"
         bodies = [RULES + b"# %d " % n + rng.randbytes(3_000).hex().encode() for n in range(count)]
         pq.write_table(pa.table({"body": pa.array(bodies, pa.binary())}), path)
         assert pq.read_metadata(path).num_row_groups == 1
         most.append(most_memory("classify", path))
-    # 60 MB of bodies, and 240 MB.
-    assert most[1] - most[0] < 60e6
+    # 30 MB of bodies, and 120 MB.
+    assert most[1] - most[0] < 45e6
 
 
 def test_pages_that_unpack_to_too_much_are_refused(
@@ -137,7 +137,7 @@ def test_a_dictionary_does_not_fill_the_memory_where_others_are_spelt_out(
     """After a long text that repeats come others, which no dictionary has."""
     monkeypatch.setattr(_parquet, "_MAX_BYTES", 2_000_000)
     path = tmp_path / "a.parquet"
-    bodies = [RULES + b"#" * 100_000] * 3_000 + [RULES + b"# %d" % n for n in range(3_000)]
+    bodies = [RULES + b"#" * 100_000] * 1_000 + [RULES + b"# %d" % n for n in range(3_000)]
     table = pa.table({"body": pa.array(bodies, pa.binary())})
     pq.write_table(table, path, dictionary_pagesize_limit=110_000)
     with path.open("rb") as file:

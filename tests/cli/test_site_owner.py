@@ -397,7 +397,7 @@ def test_all_of_a_file_s_mode_stays(tmp_path: Path) -> None:
 
 
 #: Uncompiled the engine takes up to a hundred times as long for a rule and a name.
-_MANY = (1 if EVERYTHING else 10) if koster.COMPILED else 50
+_MANY = (1 if EVERYTHING else 25) if koster.COMPILED else 50
 
 
 def _each(line: bytes, count: int) -> bytes:

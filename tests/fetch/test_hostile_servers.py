@@ -199,7 +199,7 @@ print(len(found.robots.body), after - before)
 @pytest.mark.parametrize("coding", CODINGS)
 def test_bombs_take_little_memory(coding: str, site: Site) -> None:
     line = b"Disallow: /0123456789\n"
-    body = packed(coding, line * 10_000_000)
+    body = packed(coding, line * 3_000_000)
     assert len(body) < 2_000_000
     site.robots(body=body, headers={"Content-Encoding": coding.rsplit(maxsplit=1)[-1]})
     here = str(HERE)
@@ -212,7 +212,7 @@ def test_bombs_take_little_memory(coding: str, site: Site) -> None:
         )
         raw_bytes, grown = map(int, done.stdout.split())
         assert 512_000 - len(line) < raw_bytes <= 512_000
-        assert grown < 30_000, "KiB"
+        assert grown < 30_000, "KiB, of 66 MB"
 
 
 @pytest.mark.parametrize("coding", ["gzip, gzip", "zstd, gzip", "br, deflate, gzip"])

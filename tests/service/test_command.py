@@ -18,6 +18,8 @@ from server import Site, closed_port
 from koster.cli._root import koster as command_line
 from koster.service import Settings, create_app
 
+pytestmark = pytest.mark.any_mode
+
 
 def test_the_command_serves_until_it_is_told_to_stop() -> None:
     with serving.as_command("--rate", 0) as command:

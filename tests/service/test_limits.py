@@ -11,6 +11,8 @@ from server import Site
 from koster.service import Settings
 from koster.service._limits import RateLimit
 
+pytestmark = pytest.mark.any_mode
+
 
 def test_rates() -> None:
     now = 100.0
