@@ -1,4 +1,4 @@
-"""Asking the API, in tests."""
+"""Requests to the API, for tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 
 
-def asked(api: httpx2.Client, route: str, question: Any) -> Any:
+def post(api: httpx2.Client, route: str, question: Any) -> Any:
     answer = api.post(f"/v1/{route}", json=question)
     assert answer.status_code == 200, answer.text
     return answer.json()

@@ -34,7 +34,7 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def answered(question: Question, *paths: Path, jobs: int = 1) -> list[dict[str, Any]]:
+def run_answers(question: Question, *paths: Path, jobs: int = 1) -> list[dict[str, Any]]:
     """Return the answers about files."""
     folder = paths[0].parent / f"out-{random.random()}"
     done = runs.run(question, runs.find_inputs(map(str, paths)), folder, jobs)

@@ -34,11 +34,11 @@ def ask(kind: str, *questions: tuple[str, Any], **options: Any) -> list[Any]:
         with RobotsClient(NAME, **options) as client:
             return [getattr(client, method)(argument) for method, argument in questions]
 
-    async def asked() -> list[Any]:
+    async def answers() -> list[Any]:
         async with AsyncRobotsClient(NAME, **options) as client:
             return [await getattr(client, method)(argument) for method, argument in questions]
 
-    return anyio.run(asked, backend=kind)
+    return anyio.run(answers, backend=kind)
 
 
 def outcome(kind: str, url: str, **options: Any) -> Outcome:
@@ -46,7 +46,7 @@ def outcome(kind: str, url: str, **options: Any) -> Outcome:
     return found
 
 
-def in_a_word(found: Outcome) -> str:
+def reason_of(found: Outcome) -> str:
     return "file" if found.reason is None else found.reason.value
 
 

@@ -33,11 +33,11 @@ class Answer:
 
 @dataclass
 class Site:
-    """A running server: ``pages`` by path, ``asked`` is what was asked for, and how often."""
+    """A running server: ``pages`` by path, ``requests`` are the paths and headers that were requested."""
 
     port: int
     pages: dict[str, Answer] = field(default_factory=dict)
-    asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     connections: int = 0
     scheme: str = "http"
 
@@ -60,7 +60,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.site.connections += 1
 
     def do_GET(self) -> None:
-        self.site.asked.append((self.path, dict(self.headers)))
+        self.site.requests.append((self.path, dict(self.headers)))
         answer = self.site.pages.get(self.path, Answer(404))
         time.sleep(answer.delay)
         if answer.garbage:

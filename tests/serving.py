@@ -119,7 +119,7 @@ def connected(url: str) -> socket.socket:
     return socket.create_connection((place.host, place.port or 80), timeout=20)
 
 
-def said(connection: socket.socket) -> bytes:
+def read_all(connection: socket.socket) -> bytes:
     """Return all that comes on a connection until it ends."""
     parts = []
     with contextlib.suppress(ConnectionResetError):

@@ -95,7 +95,7 @@ def outcome_after(history: str, event: str, dialect: koster.Dialect = koster.RFC
     return outcome_of(entry, dialect, NOW)
 
 
-def in_a_word(outcome: Outcome) -> str:
+def reason_of(outcome: Outcome) -> str:
     if outcome.reason is not None:
         return outcome.reason.value
     return "stale" if outcome.is_stale else "file"
@@ -106,7 +106,7 @@ def in_a_word(outcome: Outcome) -> str:
 def test_every_answer_after_every_history(history: str, event: str) -> None:
     outcome = outcome_after(history, event)
     expected = meant(history, event)
-    assert in_a_word(outcome) == expected
+    assert reason_of(outcome) == expected
     decision = outcome.decide("https://example.com/private/x", "FooBot")
     assert decision.allowed == (expected == "unavailable")
     assert outcome.decide("https://example.com/open", "FooBot").allowed == (
@@ -143,7 +143,7 @@ OLD = {
 def test_the_policies_of_dialects(name: str) -> None:
     dialect = koster.DIALECTS[name]
     found = [
-        in_a_word(outcome_after("nothing", event, dialect))
+        reason_of(outcome_after("nothing", event, dialect))
         for event in ("401", "403", "404", "410", "429")
     ]
     forbidden, missing, other, busy = OLD[name]
@@ -196,7 +196,7 @@ def test_304_without_an_etag_keeps_the_one_that_is_known() -> None:
 
 def test_304_nobody_asked_for_is_no_answer() -> None:
     plain = replace(COPY, etag=None, last_modified=None)
-    assert in_a_word(outcome_of(answer(304, plain), koster.RFC9309, NOW)) == "stale"
+    assert reason_of(outcome_of(answer(304, plain), koster.RFC9309, NOW)) == "stale"
 
 
 @pytest.mark.parametrize("etag", ['"\x00"', "\x80", "é", "x" * 2000, "a\nb", ""])
@@ -226,7 +226,7 @@ def test_chains_of_redirects(count: int) -> None:
     outcome = outcome_of(entry, koster.RFC9309, NOW)
     assert outcome.origin == "https://example.com"
     if count <= MAX_REDIRECTS:
-        assert in_a_word(outcome) == "file"
+        assert reason_of(outcome) == "file"
         assert len(outcome.hops) == count + 1
         assert (
             outcome.url
@@ -235,7 +235,7 @@ def test_chains_of_redirects(count: int) -> None:
             )[0]
         )
     else:
-        assert in_a_word(outcome) == "unavailable"
+        assert reason_of(outcome) == "unavailable"
         assert outcome.why == "more than 5 redirects"
         assert len(outcome.hops) == MAX_REDIRECTS + 1
 

@@ -17,7 +17,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 from archives import Fetch
-from bulk_runs import GPT, WRITERS, answered, bulk, contents, rows
+from bulk_runs import GPT, WRITERS, bulk, contents, rows, run_answers
 from columns import ONE
 
 from koster.bulk import (
@@ -87,11 +87,11 @@ def test_utf16_is_read_as_crawlers_do_and_told(tmp_path: Path) -> None:
     """What facts say of groups is what classify goes by."""
     body = "User-agent: GPTBot\nDisallow: /\n".encode("utf-16")
     path = archives.write(tmp_path / "a.warc.gz", [Fetch("http://e.com/robots.txt", body)])
-    (told,) = answered(Question("facts"), path)
+    (told,) = run_answers(Question("facts"), path)
     assert told["facts"]["agents"][0]["name"] == "GPTBot"
     assert (told["facts"]["bytes"], told["facts"]["unknown"]) == (len(body), [])
     assert "not-utf-8-but-wide" in told["facts"]["findings"]
-    (row,) = answered(GPT, path)
+    (row,) = run_answers(GPT, path)
     assert row["robots"][0]["written"]
 
 
@@ -152,7 +152,7 @@ def test_odd_csv_is_read_or_told(tmp_path: Path, raw_bytes: bytes) -> None:
 def test_an_empty_input_has_a_shard(tmp_path: Path) -> None:
     path = tmp_path / "empty.warc.gz"
     path.write_bytes(b"")
-    assert answered(GPT, path) == []
+    assert run_answers(GPT, path) == []
 
 
 def test_a_line_that_is_too_long_is_one_bad_record(

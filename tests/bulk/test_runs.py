@@ -18,7 +18,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 from archives import Fetch
-from bulk_runs import GPT, WRITERS, answered, as_jsonl, as_parquet, bulk, contents, rows
+from bulk_runs import GPT, WRITERS, as_jsonl, as_parquet, bulk, contents, rows, run_answers
 from columns import AGENTS, ONE, OTHER, cell, decision
 from support import bodies
 
@@ -69,7 +69,7 @@ def test_tables_of_every_kind(tmp_path: Path, name: str, packed: bool) -> None:
     if packed and name != "robots.parquet":
         path = path.rename(tmp_path / f"{name}.gz")
         path.write_bytes(gzip.compress(path.read_bytes()))
-    found = answered(Question("decide", ("GPTBot",), columns=Columns(url="url")), path)
+    found = run_answers(Question("decide", ("GPTBot",), columns=Columns(url="url")), path)
     assert [each["url"] for each in found] == [each["url"] for each in records]
     assert [each["note"] for each in found] == ["ü"] * 50
     assert "text" not in found[0]
@@ -83,19 +83,19 @@ def test_bodies_may_be_bytes_or_null(tmp_path: Path) -> None:
     records = [{"body": "User-agent: *\nDisallow: /\udcff"}, {"body": None}, {"other": "x"}]
     path = tmp_path / "robots.jsonl"
     as_jsonl(path, records)
-    found = answered(GPT, path)
+    found = run_answers(GPT, path)
     assert [each["robots"] and each["robots"][0]["effective"] for each in found] == [
         "some", None, None,
     ]  # fmt: skip
     latin = tmp_path / "latin.csv"
     latin.write_bytes(b'body,\xe9\n"User-agent: *\nDisallow: /\xff",\xe9\n')
-    (row,) = answered(Question("facts"), latin)
+    (row,) = run_answers(Question("facts"), latin)
     assert row["facts"]["findings"] == ["not-utf-8"]
 
 
 def test_archives(tmp_path: Path) -> None:
     path = archives.write(tmp_path / "robots.warc.gz", archives.sites(40))
-    found = answered(Question("classify", ("GPTBot", "x")), path)
+    found = run_answers(Question("classify", ("GPTBot", "x")), path)
     assert len(found) == 40
     for fetch, row in zip(archives.sites(40), found, strict=True):
         assert row["url"] == fetch.url
@@ -122,14 +122,14 @@ def test_archives_are_read_as_crawlers_do(tmp_path: Path) -> None:
         ],
     )
     question = Question("decide", ("x",), ("/caf%C3%A9", "/"))
-    found = answered(question, path)
+    found = run_answers(question, path)
     verdicts = {(row["origin"][7], row["asked_url"]): row["decision"]["allowed"] for row in found}
     assert verdicts == {
         ("a", "/caf%C3%A9"): False, ("a", "/"): True,
         ("b", "/caf%C3%A9"): False, ("b", "/"): True,
         ("c", "/caf%C3%A9"): True, ("c", "/"): True,
     }  # fmt: skip
-    told = {row["origin"][7]: row["facts"] for row in answered(Question("facts"), path)}
+    told = {row["origin"][7]: row["facts"] for row in run_answers(Question("facts"), path)}
     assert told["c"]["findings"] == ["too-large"]
     assert told["c"]["bytes"] == len(long)
     assert "not-utf-8-but-wide" in told["b"]["findings"]
@@ -137,7 +137,7 @@ def test_archives_are_read_as_crawlers_do(tmp_path: Path) -> None:
 
 def test_decisions_about_archives_follow_from_the_class(tmp_path: Path) -> None:
     path = archives.write(tmp_path / "robots.warc.gz", archives.sites(10))
-    found = answered(Question("decide", ("GPTBot", "x"), ("/",)), path)
+    found = run_answers(Question("decide", ("GPTBot", "x"), ("/",)), path)
     by_class: dict[str, Any] = {}
     for row in found:
         by_class.setdefault(row["class"], set()).add(
@@ -157,7 +157,7 @@ def test_the_corpus_is_answered_as_the_library_does(tmp_path: Path) -> None:
         tmp_path / "robots.warc.gz",
         [Fetch(f"http://{site.lower()}.test/robots.txt", body) for site, body in files.items()],
     )
-    found = answered(Question("classify", AGENTS), path)
+    found = run_answers(Question("classify", AGENTS), path)
     for body, row in zip(files.values(), found, strict=True):
         assert row["robots"] == [cell(body[: 500 * 1024], agent) for agent in AGENTS]
 
@@ -281,9 +281,9 @@ def test_agents_from_a_file_and_those_that_are_known(table: Path, tmp_path: Path
 def test_the_dialect_is_obeyed(tmp_path: Path) -> None:
     path = tmp_path / "robots.jsonl"
     as_jsonl(path, [{"body": "User-agent: *\nDisallowance: /"}])
-    (row,) = answered(Question("classify", ("x",), dialect="GOOGLE"), path)
+    (row,) = run_answers(Question("classify", ("x",), dialect="GOOGLE"), path)
     assert row["robots"][0]["effective"] == "all"
-    (row,) = answered(Question("classify", ("x",)), path)
+    (row,) = run_answers(Question("classify", ("x",)), path)
     assert row["robots"][0]["effective"] == "none"
 
 

@@ -48,8 +48,8 @@ def test_each_page_s_own_site_is_asked_once(site: Site) -> None:
         assert lines[2].endswith("  no rule matches")
         assert lines[3].endswith("/robots.txt itself is always allowed")
         assert lines[4].endswith("  no robots.txt (404 Not Found)")
-        assert (len(site.asked), len(other.asked)) == (1, 1)
-    assert site.asked[0][1]["User-Agent"] == f"koster/{__version__}"
+        assert (len(site.requests), len(other.requests)) == (1, 1)
+    assert site.requests[0][1]["User-Agent"] == f"koster/{__version__}"
 
 
 def test_a_file_that_is_elsewhere_is_named(site: Site) -> None:
@@ -93,7 +93,7 @@ def test_lists_of_urls_and_dialects(site: Site, tmp_path: Path) -> None:
         *["no", "forbidden"] * 5,
     ]
     # 401 and 403 are read in three ways.
-    assert len(site.asked) == 3
+    assert len(site.requests) == 3
 
 
 def test_a_site_s_file_for_paths_or_another_site_s_pages(site: Site, unused: int) -> None:
@@ -234,7 +234,7 @@ def test_hosts_are_read_as_the_clients_read_them(
 
 def test_as_whom_a_site_is_asked(site: Site) -> None:
     run("fetch", "--user-agent", "FooBot/1.0", site.url)
-    assert site.asked[0][1]["User-Agent"] == "FooBot/1.0"
+    assert site.requests[0][1]["User-Agent"] == "FooBot/1.0"
 
 
 def test_a_file_that_is_too_long(site: Site) -> None:
@@ -255,7 +255,7 @@ def test_the_cache(site: Site, tmp_path: Path) -> None:
     assert "from the cache" not in run("fetch", "--cache", path, site.url).stdout
     assert "from the cache" in run("fetch", "--cache", path, site.url).stdout
     assert run("check", "--cache", path, f"{site.url}/private").exit_code == 1
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
     (tmp_path / "text").write_text("not a cache\n" * 100)
     broken = run("fetch", "--cache", str(tmp_path / "text"), site.url)
     assert broken.exit_code == 0

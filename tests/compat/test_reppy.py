@@ -76,7 +76,7 @@ def test_a_ttl_policy_may_be_given(site: Site) -> None:
 def test_fetch_sends_headers_and_parameters(site: Site) -> None:
     site.pages["/robots.txt?a=b"] = Answer(200)
     Robots.fetch(site.url + "/robots.txt", params={"a": "b"}, headers={"User-Agent": "me"})
-    assert site.asked[0][1]["User-Agent"] == "me"
+    assert site.requests[0][1]["User-Agent"] == "me"
 
 
 # Matching
@@ -405,7 +405,7 @@ def test_a_robots_cache(site: Site) -> None:
     cache = RobotsCache(capacity=100)
     for _ in range(3):
         assert not cache.allowed(f"{site.url}/some/bar", "my-user-agent")
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
     assert isinstance(cache.get(site.url), Robots)
 
 
@@ -421,7 +421,7 @@ def test_what_has_expired_is_fetched_again(site: Site) -> None:
     cache = RobotsCache(1, ttl_policy=HeaderWithDefaultPolicy(default=0, minimum=0))
     for _ in range(2):
         cache.allowed(site.url, "x")
-    assert len(site.asked) == 2
+    assert len(site.requests) == 2
 
 
 def test_the_least_recently_used_goes_first() -> None:
@@ -444,7 +444,7 @@ def test_failures_are_kept_as_a_policy_says(site: Site) -> None:
     for _ in range(2):
         assert not cache.allowed(site.url, "x")
     assert not AgentCache("x", 100).allowed(site.url)
-    assert len(site.asked) == 2
+    assert len(site.requests) == 2
     policy = DefaultObjectPolicy(ttl=600, factory=lambda _: Agent())
     assert AgentCache("x", 100, cache_policy=policy).allowed(site.url)
 
@@ -456,4 +456,4 @@ def test_failures_may_be_raised_again(site: Site, ttl: float, asked: int) -> Non
     for _ in range(2):
         with pytest.raises(exceptions.BadStatusCode):
             cache.allowed(site.url)
-    assert len(site.asked) == asked
+    assert len(site.requests) == asked

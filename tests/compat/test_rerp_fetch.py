@@ -56,7 +56,7 @@ def test_fetch_parses_and_sets_attributes(site: Site) -> None:
     made.fetch(url)
     assert not made.is_allowed("Foobot", "/private")
     assert (made.response_code, made.source_url) == (200, url)
-    assert site.asked[0][1]["User-Agent"] == "Foobot/2.1"
+    assert site.requests[0][1]["User-Agent"] == "Foobot/2.1"
     assert abs(made.expiration_date - time.time() - rerp.SEVEN_DAYS) < 60
     made.fetch(made.source_url, timeout=10)
 
@@ -65,7 +65,7 @@ def test_without_a_user_agent_python_s_own_is_sent(site: Site) -> None:
     made = RobotExclusionRulesParser()
     made.user_agent = ""
     made.fetch(site.robots(200))
-    assert site.asked[0][1]["User-Agent"].startswith("Python-urllib/")
+    assert site.requests[0][1]["User-Agent"].startswith("Python-urllib/")
 
 
 @pytest.mark.parametrize("status", [401, 403])

@@ -55,7 +55,7 @@ def test_get_allowed_asks_the_site(site: Site) -> None:
     site.robots(200, b"User-agent: *\nDisallow: /index.html")
     assert not robotstxt.get_allowed(f"{site.url}/index.html", "Crawler")
     assert robotstxt.get_allowed(f"{site.url}/index.php", "Crawler")
-    assert site.asked[0][1]["User-Agent"] == "Crawler"
+    assert site.requests[0][1]["User-Agent"] == "Crawler"
 
 
 @pytest.mark.parametrize("path", ["", "/", "/index.html", "/a/b?c#d"])
@@ -63,7 +63,7 @@ def test_of_a_url_only_host_and_port_are_used(site: Site, path: str) -> None:
     site.robots(200, FORBID)
     for source in (site.url + path, urlsplit(site.url + path)):
         assert not robotstxt.get(source, "Crawler").allowed("/index.html")
-    assert [asked for asked, _ in site.asked] == ["/robots.txt"] * 2
+    assert [asked for asked, _ in site.requests] == ["/robots.txt"] * 2
 
 
 def test_a_connection_is_used_again(site: Site) -> None:
@@ -125,7 +125,7 @@ def test_a_redirection_is_followed(site: Site) -> None:
 def test_it_gives_up_after_five_redirects(site: Site) -> None:
     site.robots(301, headers={"Location": "/robots.txt"})
     assert robotstxt.get(site.url, "Crawler").allowed("/")
-    assert len(site.asked) == 6
+    assert len(site.requests) == 6
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_a_real_crawl_of_scrapy_honours_it(
         capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
     assert {line.split()[1] for line in done.stdout.splitlines() if line[:3] == "GOT"} == got
-    asked = {path for path, _ in site.asked}
+    asked = {path for path, _ in site.requests}
     assert asked == got | {"/robots.txt"}, done.stderr
 
 

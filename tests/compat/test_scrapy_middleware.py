@@ -100,7 +100,7 @@ def test_many_requests_at_once_obey_and_one_fetch_is_made(site: Site, tmp_path: 
     assert crawl.got == {site.url + path for path in ("/a", "/b", "/private/press")}, crawl.errors
     assert len(crawl.refused) == 20
     assert "line 2, Disallow: /private" in crawl.refused[f"{site.url}/private/7"]
-    assert [path for path, _ in site.asked].count("/robots.txt") == 1
+    assert [path for path, _ in site.requests].count("/robots.txt") == 1
     assert crawl.stats["robotstxt/forbidden"] == 20
     assert crawl.stats["robotstxt/response_status_count/200"] == 1
     assert crawl.parsed == [len(FILE)]
@@ -147,7 +147,7 @@ def test_nobody_there(unused: int, tmp_path: Path) -> None:
 def test_the_delay_that_a_site_asks_for_is_kept(site: Site, tmp_path: Path) -> None:
     site.robots(body=FILE.replace(b"Disallow: /private", b"Crawl-delay: 0.4", 1))
     urls = pages(site, "/a", "/b", "/c", "/d")
-    site.asked = times = Times()
+    site.requests = times = Times()
     crawl = Crawl(tmp_path, *urls)
     assert crawl.got == set(urls), crawl.errors
     # Scrapy's jitter of a half would have made some of them 0.2 s.
@@ -185,7 +185,7 @@ def test_nothing_makes_the_crawl_faster(
     urls = pages(site, *(f"/{number}" for number in range(6)))
     path = str(tmp_path / "cache.sqlite")
     Crawl(tmp_path, urls[0], KOSTER_CACHE=path)
-    site.asked = times = Times()
+    site.requests = times = Times()
     crawl = Crawl(tmp_path, *urls, KOSTER_CACHE=path, **settings)
     assert crawl.got == set(urls), crawl.errors
     assert times.least() > least
@@ -227,7 +227,7 @@ def test_a_cache_that_outlives_the_crawl(site: Site, tmp_path: Path) -> None:
     for _ in range(2):
         crawl = Crawl(tmp_path, url, KOSTER_CACHE=str(tmp_path / "cache.sqlite"))
         assert list(crawl.refused) == [url], crawl.errors
-    assert [path for path, _ in site.asked] == ["/robots.txt"]
+    assert [path for path, _ in site.requests] == ["/robots.txt"]
     (tmp_path / "text").write_text("no cache")
     crawl = Crawl(tmp_path, url, KOSTER_CACHE=str(tmp_path / "text"))
     assert list(crawl.refused) == [url]

@@ -263,7 +263,7 @@ def test_webcanon_respect_raises_and_report_only_reports(site: Site) -> None:
     said = gate.check(f"{site.url}/public")
     assert (said.verdict, said.recommendation) == ("allowed_implicit", "recommended")
     assert (said.user_agent, said.matched_rule) == ("Foo", None)
-    assert site.asked[0][1]["User-Agent"] == "Foo"
+    assert site.requests[0][1]["User-Agent"] == "Foo"
     reporting = webcanon.RobotsGate("Foo", RobotsConfig(mode="report_only"))
     said = reporting.check(f"{site.url}/private/x")
     assert (said.verdict, said.recommendation) == ("disallowed_explicit", "not_recommended")
@@ -275,7 +275,7 @@ def test_webcanon_ignore_does_not_even_fetch(site: Site) -> None:
     site.robots(200, b"User-agent: *\nDisallow: /")
     said = webcanon.RobotsGate(config=RobotsConfig(mode="ignore")).check(f"{site.url}/x")
     assert (said.verdict, said.recommendation) == ("skipped_by_user_policy", "recommended")
-    assert site.asked == []
+    assert site.requests == []
 
 
 @pytest.mark.parametrize(
@@ -359,4 +359,4 @@ def test_webcanon_max_cache_seconds(
     gate = webcanon.RobotsGate("Foo", config)
     for _ in range(3):
         gate.check(f"{site.url}/y")
-    assert len(site.asked) == fetches
+    assert len(site.requests) == fetches

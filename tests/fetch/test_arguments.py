@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from fetching import FILE, NAME, Clock, ask, in_a_word, outcome
+from fetching import FILE, NAME, Clock, ask, outcome, reason_of
 from server import Site
 from support import ROOT
 
@@ -108,10 +108,10 @@ def test_the_mock_s_table_is_checked_and_may_be_changed() -> None:
     with RobotsClient(NAME, transport=MockTransport(replies), clock=clock) as client:
         found = []
         for _ in range(4):
-            found.append(in_a_word(client.robots("https://a.example")))
+            found.append(reason_of(client.robots("https://a.example")))
             clock.later(hours=25)
         replies["https://a.example/"] = 404
-        found.append(in_a_word(client.robots("https://a.example")))
+        found.append(reason_of(client.robots("https://a.example")))
     assert found == ["unreachable", "unreachable", "file", "file", "unavailable"]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 import wire
-from fetching import FILE, KINDS, NAME, PLAIN, Clock, ask, in_a_word, outcome
+from fetching import FILE, KINDS, NAME, PLAIN, Clock, ask, outcome, reason_of
 from server import Site
 
 import koster
@@ -74,7 +74,7 @@ def test_a_day_an_outage_and_thirty_days(kind: str) -> None:
         change(days=1), origin,  # Given up.
         change(Reply(200, b"User-agent: *\nDisallow: /new"), hours=2), origin,  # Back.
     )  # fmt: skip
-    assert [in_a_word(each) for each in found] == ["file"] * 10 + ["unavailable", "file"]
+    assert [reason_of(each) for each in found] == ["file"] * 10 + ["unavailable", "file"]
     assert [each.is_stale for each in found] == [False] * 3 + [True] * 7 + [False] * 2
     assert len(sites.requests) == 11
     assert found[10].allowed("/private", "FooBot")
@@ -91,7 +91,7 @@ def test_two_tries_a_month_apart_or_a_wrong_clock_are_no_thirty_days(kind: str) 
         found = Steps(kind, transport=sites, clock=clock).run(
             origin, lambda jump=jump: clock.later(**jump), origin
         )
-        assert [in_a_word(each) for each in found] == ["unreachable"] * 2
+        assert [reason_of(each) for each in found] == ["unreachable"] * 2
 
 
 def test_a_clock_that_jumps(kind: str) -> None:
@@ -104,7 +104,7 @@ def test_a_clock_that_jumps(kind: str) -> None:
         lambda: clock.later(days=4000), origin,
         lambda: clock.later(days=-4000), origin,
     )  # fmt: skip
-    assert [in_a_word(each) for each in found] == ["file"] * 4
+    assert [reason_of(each) for each in found] == ["file"] * 4
     assert len(sites.requests) == 4
 
 
@@ -143,7 +143,7 @@ def test_a_clock_at_the_end_of_time(kind: str, moment: datetime) -> None:
                 transport=sites, clock=lambda: moment, dialect=dialect, pacer=Quick(),
                 on_event=lambda _: None,
             )  # fmt: skip
-            assert [in_a_word(each) for each in found[:3]] == [word] * 3
+            assert [reason_of(each) for each in found[:3]] == [word] * 3
             assert found[3] == found[4].allowed == (word == "file")
             assert all(each.tzinfo is not None for each in (found[5], found[7]))
 
@@ -178,10 +178,10 @@ def test_validators_are_sent_and_304_is_understood(kind: str, site: Site) -> Non
         site.robots(304)
 
     for headers in ({"ETag": '"v1"'}, {"Last-Modified": "Fri, 20 Nov 2026 12:00:00 GMT"}, {}):
-        site.asked.clear()
+        site.requests.clear()
         site.robots(body=FILE, headers=headers)
         found = Steps(kind, clock=clock).run(site.url, changed, site.url)
-        sent = site.asked[1][1]
+        sent = site.requests[1][1]
         assert sent.get("If-None-Match") == headers.get("ETag")
         assert sent.get("If-Modified-Since") == headers.get("Last-Modified")
         # 304 without having been asked is no answer: the old copy holds on.
@@ -205,8 +205,8 @@ def test_a_site_may_be_asked_again_before_its_time(kind: str, site: Site) -> Non
     site.robots(body=FILE, headers={"ETag": '"1"', "Cache-Control": "max-age=86400"})
     page = f"{site.url}/x"
     first, again, kept = ask(kind, ("robots", page), ("refetch", page), ("robots", page))
-    assert [path for path, _ in site.asked] == ["/robots.txt"] * 2
-    assert site.asked[1][1]["If-None-Match"] == '"1"'
+    assert [path for path, _ in site.requests] == ["/robots.txt"] * 2
+    assert site.requests[1][1]["If-None-Match"] == '"1"'
     assert again.fetched > first.fetched
     assert kept.fetched == again.fetched
     with pytest.raises(koster.UrlError):
@@ -225,7 +225,7 @@ def test_one_fetch_however_many_ask(site: Site) -> None:
         for thread in threads:
             thread.join()
         assert client._fetch_locks._queues == {}
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
 
 
 @pytest.mark.parametrize("backend", KINDS[1:])
@@ -250,7 +250,7 @@ def test_one_fetch_however_many_tasks_ask_even_if_the_first_gives_up(
     anyio.run(main, backend=backend)
     assert len(decided) == 30
     assert all(each.allowed for each in decided)
-    assert len(site.asked) == 2
+    assert len(site.requests) == 2
 
 
 def test_no_more_fetches_at_once_than_are_allowed(
@@ -322,7 +322,7 @@ def test_a_cache_that_is_down_stops_no_decision(kind: str, site: Site) -> None:
         cache=cache, on_event=events.append,
     )  # fmt: skip
     assert decided == [False] * 4
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
     assert cache.calls == 1, "a cache that failed is left alone for a while"
     failed = [event for event in events if event.name is EventName.CACHE_FAILED]
     assert failed[0].attributes == {"error.type": "CacheError", "error.message": "down"}
@@ -332,30 +332,30 @@ def test_a_file_keeps_what_was_fetched(kind: str, site: Site, tmp_path: Path) ->
     site.robots(body=FILE, headers={"ETag": '"1"'})
     path = tmp_path / "cache.sqlite"
     first, second = (outcome(kind, site.url, cache=path) for _ in range(2))
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
     assert (first.robots is None) == (second.robots is None) is False
     assert first.hops == second.hops
     path.write_bytes(b"nonsense" * 1000)
     assert outcome(kind, site.url, cache=str(path)).robots is not None
-    assert len(site.asked) == 2
+    assert len(site.requests) == 2
 
 
 def test_a_redis_that_several_share(kind: str, site: Site, redis_url: str) -> None:
     site.robots(body=FILE)
     for _ in range(2):
         assert outcome(kind, site.url, cache=redis_url).robots is not None
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
 
 
 def test_dialects_that_read_statuses_otherwise_have_entries_of_their_own(site: Site) -> None:
     site.robots(403)
     cache = MemoryCache()
     words = [
-        in_a_word(outcome("threads", site.url, cache=cache, dialect=dialect))
+        reason_of(outcome("threads", site.url, cache=cache, dialect=dialect))
         for dialect in (koster.RFC9309, koster.MK1996, koster.GOOGLE, koster.MK1994, koster.MK1996)
     ]
     assert words == ["unavailable", "forbidden", "unavailable", "forbidden", "forbidden"]
-    assert len(site.asked) == 3
+    assert len(site.requests) == 3
 
 
 def test_entries_of_another_origin_are_not_used() -> None:

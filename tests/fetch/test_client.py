@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import server
-from fetching import FILE, NAME, Clock, ask, in_a_word, outcome
+from fetching import FILE, NAME, Clock, ask, outcome, reason_of
 from server import Answer, Site
 
 import koster
@@ -31,8 +31,8 @@ def test_a_site_is_fetched_once(kind: str, site: Site) -> None:
     assert [bool(each) for each in decided[:4]] == [False, True, False, True]
     assert str(decided[0]).endswith("line 2, Disallow: /private")
     assert decided[4].robots.body == FILE
-    assert [path for path, _ in site.asked] == ["/robots.txt"]
-    headers = {name.lower(): value for name, value in site.asked[0][1].items()}
+    assert [path for path, _ in site.requests] == ["/robots.txt"]
+    headers = {name.lower(): value for name, value in site.requests[0][1].items()}
     assert headers["user-agent"] == NAME
     assert "cookie" not in headers
 
@@ -63,7 +63,7 @@ def test_urls_of_no_site(kind: str, url: str) -> None:
 def test_statuses(kind: str, site: Site, status: int, reason: str) -> None:
     site.robots(status, FILE)
     found = outcome(kind, site.url)
-    assert in_a_word(found) == reason
+    assert reason_of(found) == reason
     assert found.hops[-1].status == status
     if reason != "file":
         assert str(status) in found.why
@@ -108,7 +108,7 @@ def test_every_status_from_a_real_server(site: Site) -> None:
     with RobotsClient(NAME, clock=clock) as client:
         for status in range(200, 600):
             site.robots(status, b"" if status in (204, 304) else FILE)
-            found = in_a_word(client.robots(site.url))
+            found = reason_of(client.robots(site.url))
             clock.later(days=40)
             if status < 300:
                 assert found == "file", status
@@ -117,7 +117,7 @@ def test_every_status_from_a_real_server(site: Site) -> None:
             else:
                 # What was there before is no file any more, or an old copy.
                 assert found == ("file" if 300 <= status < 400 else "unreachable"), status
-    assert len(site.asked) == 400
+    assert len(site.requests) == 400
 
 
 def test_after_a_fork_no_connection_is_shared(site: Site) -> None:
@@ -144,15 +144,15 @@ def test_chains(kind: str, site: Site, count: int) -> None:
         site.pages[place] = Answer(301, headers={"Location": f"/{number + 1}"})
     site.pages[f"/{count}" if count else "/robots.txt"] = Answer(body=FILE)
     found = outcome(kind, site.url)
-    assert in_a_word(found) == ("file" if count <= 5 else "unavailable")
-    assert len(site.asked) == min(count + 1, 6)
+    assert reason_of(found) == ("file" if count <= 5 else "unavailable")
+    assert len(site.requests) == min(count + 1, 6)
 
 
 def test_a_loop(kind: str, site: Site) -> None:
     site.robots(302, headers={"Location": "/b"})
     site.pages["/b"] = Answer(302, headers={"Location": f"{site.url}/robots.txt"})
     assert outcome(kind, site.url).why == "redirect loop"
-    assert len(site.asked) == 2
+    assert len(site.requests) == 2
 
 
 def test_to_another_host_whose_rules_hold_here(kind: str, site: Site) -> None:
@@ -169,7 +169,7 @@ def test_to_another_host_whose_rules_hold_here(kind: str, site: Site) -> None:
         assert found.origin == site.url
         assert found.url == f"{other.url}/r?%E9"
         assert (private, elsewhere) == (False, True)
-        assert "Authorization" not in other.asked[0][1]
+        assert "Authorization" not in other.requests[0][1]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_to_another_host_whose_rules_hold_here(kind: str, site: Site) -> None:
 )
 def test_to_nowhere(kind: str, site: Site, location: str) -> None:
     site.robots(301, headers={"Location": location})
-    assert in_a_word(outcome(kind, site.url)) == "unreachable"
+    assert reason_of(outcome(kind, site.url)) == "unreachable"
 
 
 def after(clock: Clock, **time: float) -> Callable[[Any], None]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 import pytest
 import wire
-from fetching import FILE, KINDS, NAME, PLAIN, ask, in_a_word, outcome
+from fetching import FILE, KINDS, NAME, PLAIN, ask, outcome, reason_of
 from server import Site
 
 import koster
@@ -43,7 +43,7 @@ def test_closing_a_client_says_nothing_about_sites(kind: str, site: Site) -> Non
 
         thread = threading.Thread(target=work)
         thread.start()
-        while not site.asked:
+        while not site.requests:
             time.sleep(0.01)
         client.close()
         thread.join()
@@ -59,7 +59,7 @@ def test_closing_a_client_says_nothing_about_sites(kind: str, site: Site) -> Non
 
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(work)
-                while not site.asked:
+                while not site.requests:
                     await anyio.sleep(0.01)
                 await asynchronous.aclose()
 
@@ -237,4 +237,4 @@ def test_no_tls_where_it_should_be(kind: str, site: Site) -> None:
 
 def test_tls_where_it_should_not_be(kind: str, own_certificate: tuple[Path, Path]) -> None:
     with wire.running(wire.says(), wire.server_context(*own_certificate)) as running:
-        assert in_a_word(outcome(kind, running.url, timeout=2)) == "unreachable"
+        assert reason_of(outcome(kind, running.url, timeout=2)) == "unreachable"

@@ -92,7 +92,7 @@ def test_comments_are_told_when_a_file_is_first_used_or_changes(
     ask(kind, *questions, on_event=listen, clock=clock, dialect=dialect)
     said = ("you are welcome", "by night")
     assert told(events, EventName.SITE_COMMENTS) == [said]
-    assert len(site.asked) > 1
+    assert len(site.requests) > 1
     (record,) = caplog.records
     assert record.levelname == "INFO"
     assert record.message == f"{site.url} has comments for {NAME}: you are welcome, by night"

@@ -125,7 +125,7 @@ def test_a_child_fetches_while_a_thread_of_its_parent_does(site: Site) -> None:
         other.robots(body=FILE)
         found = []
         with in_thread(lambda: found.append(client.refetch(site.url))):
-            while not site.asked:
+            while not site.requests:
                 time.sleep(0.01)
 
             def work() -> list[bool]:
@@ -134,7 +134,7 @@ def test_a_child_fetches_while_a_thread_of_its_parent_does(site: Site) -> None:
 
             assert in_child(work) == [True, True]
         assert found[0].robots is not None
-        assert len(site.asked) == 2
+        assert len(site.requests) == 2
         assert client.robots(other.url).robots is not None
 
 
@@ -148,7 +148,7 @@ def test_the_method_fork_of_multiprocessing(site: Site) -> None:
             queue.put(client.refetch(site.url).robots is not None)
 
         with in_thread(lambda: client.refetch(site.url)):
-            while not site.asked:
+            while not site.requests:
                 time.sleep(0.01)
             process = context.Process(target=work)
             process.start()
@@ -256,7 +256,7 @@ def test_a_fork_in_a_callback_in_the_middle_of_a_fetch(site: Site) -> None:
             os._exit(0 if has_both and client._fetch_locks._queues == {} else 1)
         assert ended(pids[0]) == 0
         assert found.robots is not None
-    assert len(site.asked) == 3
+    assert len(site.requests) == 3
 
 
 # Connections
@@ -341,7 +341,7 @@ def test_a_fork_from_within_an_event_loop(site: Site) -> None:
                 return (await client.refetch(site.url)).robots is not None
 
             fetching = asyncio.create_task(again())
-            while not site.asked:
+            while not site.requests:
                 await asyncio.sleep(0.01)
             assert in_child(lambda: asyncio.run(again())) is True
             assert await fetching
@@ -510,7 +510,7 @@ def test_caches_of_reppy(site: Site) -> None:
         assert in_child(lambda: cache.allowed(url, "FooBot")) is False
     # While a thread fetches it holds the lock of the site.
     with in_thread(lambda: cache.allowed(url, "FooBot")):
-        while len(site.asked) < 2:
+        while len(site.requests) < 2:
             time.sleep(0.01)
         assert in_child(lambda: cache.allowed(url, "FooBot")) is False
     assert cache.allowed(url, "FooBot") is False

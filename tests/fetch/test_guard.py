@@ -8,7 +8,7 @@ from typing import Any
 import httpcore2
 import pytest
 import wire
-from fetching import KINDS, SPELLINGS, ask, in_a_word, outcome
+from fetching import KINDS, SPELLINGS, ask, outcome, reason_of
 from hypothesis import given
 from hypothesis import strategies as st
 from server import Site
@@ -87,7 +87,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize("host", SPELLINGS)
 def test_no_spelling_of_an_address_gets_past(kind: str, site: Site, host: str) -> None:
     found = outcome(kind, f"http://{host}:{site.port}/", guard=PUBLIC_ONLY, timeout=20)
-    assert in_a_word(found) == "unreachable"
+    assert reason_of(found) == "unreachable"
     assert site.connections == 0
     assert "address blocked by the guard" in found.why or "DNS lookup failed" in found.why
 
@@ -166,7 +166,7 @@ def test_the_second_address_is_tried_when_the_first_does_not_answer(
     names["two.test"] = [["127.0.0.9", "127.0.0.1"]]
     url = f"http://two.test:{site.port}/"
     for guard in (None, Guard(also=("127.0.0.0/8",))):
-        assert in_a_word(outcome(kind, url, guard=guard)) == "file"
+        assert reason_of(outcome(kind, url, guard=guard)) == "file"
 
 
 def test_a_guarded_client_still_fetches(kind: str, site: Site) -> None:

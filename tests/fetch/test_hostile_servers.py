@@ -15,7 +15,7 @@ import anyio
 import brotli
 import pytest
 import wire
-from fetching import FILE, HEAD, KINDS, NAME, PLAIN, in_a_word, outcome
+from fetching import FILE, HEAD, KINDS, NAME, PLAIN, outcome, reason_of
 from server import Site
 from support import HERE
 
@@ -93,7 +93,7 @@ def test_what_is_broken_is_unreachable_and_says_why(kind: str, name: str) -> Non
         began = time.monotonic()
         found = outcome(kind, running.url, timeout=FAST)
         took = time.monotonic() - began
-    assert in_a_word(found) == "unreachable"
+    assert reason_of(found) == "unreachable"
     assert why in found.why
     assert took < FAST + 2.5
     assert not found.decide("/x", "FooBot")
@@ -312,7 +312,7 @@ def test_a_slow_resolver_holds_up_nobody_else(
         async with AsyncRobotsClient(NAME, timeout=1) as client:
 
             async def one(host: str) -> None:
-                words.append(in_a_word(await client.robots(f"http://{host}:{site.port}/")))
+                words.append(reason_of(await client.robots(f"http://{host}:{site.port}/")))
 
             async with anyio.create_task_group() as tasks:
                 for number in range(20):

@@ -89,7 +89,7 @@ def test_another_loop_is_told_so_at_once(site: Site, first: str, second: str) ->
     with ThreadPoolExecutor(1) as threads:
         running = threads.submit(run, first, fetch)
         try:
-            while not site.asked:
+            while not site.requests:
                 time.sleep(0.01)
             told()
             assert has_fetched.wait(10)
@@ -97,7 +97,7 @@ def test_another_loop_is_told_so_at_once(site: Site, first: str, second: str) ->
         finally:
             over.set()
         running.result(20)
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
 
 
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
@@ -113,13 +113,13 @@ def test_a_client_goes_on_after_its_loop_was_closed(site: Site, first: str, seco
 
     assert run(first, ask) is False
     assert run(second, ask) is False
-    assert len(site.asked) == 1, "what was fetched is kept"
+    assert len(site.requests) == 1, "what was fetched is kept"
     for method in METHODS.values():
         clock.later(days=2)
         run(second, lambda method=method: method(client, site.url))
     gc.collect()
     # All but took and aclose, each of a new loop, have fetched.
-    assert len(site.asked) == 8
+    assert len(site.requests) == 8
     assert site.connections == 8
 
     async def closed() -> None:
@@ -245,4 +245,4 @@ def test_clients_of_one_loop_share_a_semaphore(site: Site, kind: str) -> None:
             tasks.start_soon(second.robots, site.url)
 
     run(kind, main)
-    assert len(site.asked) == 2
+    assert len(site.requests) == 2

@@ -35,7 +35,7 @@ def exchange(url: str, *parts: bytes, pause: float = 0) -> bytes:
             except (BrokenPipeError, ConnectionResetError):
                 break
             time.sleep(pause)
-        return serving.said(connection)
+        return serving.read_all(connection)
 
 
 def test_bodies_of_ten_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -384,7 +384,7 @@ def test_slow_senders_give_way_when_nobody_is_idle() -> None:
 
 def exchange_on(connection: socket.socket) -> bytes:
     connection.settimeout(5)
-    return serving.said(connection)
+    return serving.read_all(connection)
 
 
 def test_monitoring_is_answered_when_all_connections_are_busy() -> None:
@@ -488,7 +488,7 @@ def test_nothing_gets_into_a_header(hostile: str, site: Site, text: str) -> None
         assert answer.status_code in (200, 404, 422)
         assert "x-evil" not in answer.headers
         assert answer.headers["content-type"] in ("application/json", "application/problem+json")
-    for _, headers in site.asked:
+    for _, headers in site.requests:
         assert "X-Evil" not in headers
 
 

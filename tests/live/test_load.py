@@ -195,7 +195,7 @@ def test_long_work_ends_before_the_service_does() -> None:
             time.sleep(0.2)
             sending.sendall(question[100:])
             for connection in (working, sending):
-                answer = serving.said(connection)
+                answer = serving.read_all(connection)
                 assert answer.startswith(b"HTTP/1.1 200 OK"), answer[:200]
                 assert answer.endswith(b"}")
         assert command.process.wait(40) in (0, -signal.SIGTERM)
@@ -222,11 +222,11 @@ def test_who_is_not_answered_within_the_grace_period_is_told() -> None:
         time.sleep(0.5)
         command.process.send_signal(signal.SIGTERM)
         for connection in (working, waiting, arriving, beginning):
-            answer = serving.said(connection)
+            answer = serving.read_all(connection)
             assert answer.startswith(b"HTTP/1.1 503 "), answer[:200]
             assert b'"code": "stopping"' in answer
             assert answer.count(b"HTTP/1.1") == 1
-        assert serving.said(idle) == b""
+        assert serving.read_all(idle) == b""
         assert command.process.wait(20) in (0, -signal.SIGTERM)
         command.entry("stopped")
     over = next(each for each in command.entries if each["message"].startswith("grace period"))

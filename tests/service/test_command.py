@@ -105,7 +105,7 @@ def test_the_cache_is_kept(tmp_path: Path, site: Site) -> None:
         with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
             answer = api.get("/v1/check", params={"url": f"{site.url}/x"}).json()
             assert answer["decision"]["allowed"] is False
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
 
 
 def test_the_cache_in_redis(redis_url: str, site: Site) -> None:
@@ -114,7 +114,7 @@ def test_the_cache_in_redis(redis_url: str, site: Site) -> None:
     for _ in range(2):
         with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
             assert api.get("/v1/check", params={"url": f"{site.url}/x"}).status_code == 200
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
 
 
 def test_a_missing_extra_says_what_to_install() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from api import asked, problem
+from api import post, problem
 
 WRONG: list[tuple[str, Any, int, str, str]] = [
     ("decide", {"urls": ["/"]}, 422, "invalid", ""),
@@ -73,7 +73,7 @@ def test_no_answer_is_much_longer_than_the_question(api: httpx2.Client) -> None:
         problem(answer, 422, "answer-too-large")
     told = api.post("/v1/audit", json={"robots": long}).text
     assert len(told) < 1_000_000
-    findings = asked(api, "lint", {"robots": "User-agent: *\n" + "Dissallow: /x\n" * 5_000})
+    findings = post(api, "lint", {"robots": "User-agent: *\n" + "Dissallow: /x\n" * 5_000})
     assert (len(findings["findings"]), findings["more"] > 3_000) == (1_000, True)
 
 

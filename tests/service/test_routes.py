@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from api import BROKEN, asked, problem
+from api import BROKEN, post, problem
 from click.testing import CliRunner
 from server import Answer, Site
 from support import ROOT
@@ -24,7 +24,7 @@ ROBOTS = (ROOT / "examples/robots.txt").read_text("utf-8")
 def test_every_robot_and_every_url(api: httpx2.Client) -> None:
     agents = ["FooBot", "GPTBot", "*", "Mozilla/5.0 (compatible; Googlebot/2.1)"]
     urls = ["/", "/search?q=tea", "https://example.com/private/x", "//x/y", "", "caf\u00e9 ☕"]
-    answer = asked(api, "decide", {"robots": ROBOTS, "agents": agents, "urls": urls[:4] + urls[5:]})
+    answer = post(api, "decide", {"robots": ROBOTS, "agents": agents, "urls": urls[:4] + urls[5:]})
     robots = koster.parse(ROBOTS)
     expected = [robots.decide(url, agent) for agent in agents for url in urls if url]
     assert [
@@ -48,7 +48,7 @@ def test_every_robot_and_every_url(api: httpx2.Client) -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_in_every_dialect(api: httpx2.Client, dialect: str) -> None:
     question = {"robots": ROBOTS, "urls": ["/a", "/search?x"], "dialect": dialect.lower()}
-    answer = asked(api, "decide", question)
+    answer = post(api, "decide", question)
     robots = koster.parse(ROBOTS, DIALECTS[dialect])
     assert answer["dialect"] == dialect
     assert [each["allowed"] for each in answer["decisions"]] == [
@@ -59,7 +59,7 @@ def test_in_every_dialect(api: httpx2.Client, dialect: str) -> None:
 def test_large_questions_are_worked_on_beside(api: httpx2.Client) -> None:
     robots = "User-agent: *\n" + "".join(f"Disallow: /{number}$\n" for number in range(30_000))
     urls = [f"/{number}" for number in range(0, 60_000, 70)]
-    answer = asked(api, "decide", {"robots": robots, "urls": urls})
+    answer = post(api, "decide", {"robots": robots, "urls": urls})
     assert [each["line"] for each in answer["decisions"]] == [
         int(url[1:]) + 2 if int(url[1:]) < 30_000 else None for url in urls
     ]
@@ -68,11 +68,11 @@ def test_large_questions_are_worked_on_beside(api: httpx2.Client) -> None:
 def test_by_a_site_s_own_file(api: httpx2.Client, site: Site) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /caf\xe9\n", headers={"Content-Type": "text/plain"})
     urls = ["/x", f"{site.url}/caf%E9"]
-    answer = asked(api, "decide", {"site": site.url, "urls": urls, "agents": ["a", "b"]})
+    answer = post(api, "decide", {"site": site.url, "urls": urls, "agents": ["a", "b"]})
     assert [each["allowed"] for each in answer["decisions"]] == [True, False, True, False]
     fetch = answer["fetch"]
     assert (fetch["site"], fetch["outcome"], fetch["hops"][0]["status"]) == (site.url, "file", 200)
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
     answer = api.post(
         "/v1/decide", json={"site": site.url, "urls": ["/x", "http://other.example/x"]}
     )
@@ -83,7 +83,7 @@ def test_by_a_site_s_own_file(api: httpx2.Client, site: Site) -> None:
 def test_what_a_site_without_a_file_means(api: httpx2.Client, site: Site) -> None:
     site.robots(404)
     question = {"site": site.url, "urls": ["/x"]}
-    (decided,) = asked(api, "decide", question)["decisions"]
+    (decided,) = post(api, "decide", question)["decisions"]
     assert (decided["allowed"], decided["reason"]) == (True, "unavailable")
     found = api.post("/v1/lint", json={"site": site.url})
     problem(found, 422, "no-file")
@@ -98,7 +98,7 @@ def test_check_fetches_the_url_s_own_site(api: httpx2.Client, site: Site) -> Non
     assert [hop["status"] for hop in answer.json()["fetch"]["hops"]] == [301, 200]
     answer = api.get("/v1/check", params={"url": f"{site.url}/x?y"})
     assert answer.json()["decision"]["allowed"]
-    assert len(site.asked) == 2
+    assert len(site.requests) == 2
 
 
 def test_fetch_gives_the_file_as_the_command_does(api: httpx2.Client, site: Site) -> None:
@@ -135,7 +135,7 @@ def test_a_copy_may_be_too_old(
     for _ in range(3):
         fresh = api.get("/v1/fetch", params={"site": site.url, "max_age": 60}).json()
         assert fresh["body"] == "User-agent: *\nDisallow: /new"
-    assert len(site.asked) == 2
+    assert len(site.requests) == 2
 
 
 def cli(*arguments: object) -> Any:
@@ -147,7 +147,7 @@ def cli(*arguments: object) -> Any:
 def test_lint(api: httpx2.Client, tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text(BROKEN)
-    answer = asked(api, "lint", {"robots": BROKEN})
+    answer = post(api, "lint", {"robots": BROKEN})
     explained = {"name", "title", "why", "source"}
     assert [
         {key: text for key, text in each.items() if key not in explained}
@@ -166,10 +166,10 @@ def test_diff(api: httpx2.Client, tmp_path: Path, site: Site) -> None:
     after.write_text(BROKEN)
     question = {"before": {"robots": ROBOTS}, "after": {"robots": BROKEN}}
     told = cli("diff", before, after, "--format", "json")
-    assert asked(api, "diff", question) == told
+    assert post(api, "diff", question) == told
     site.robots(body=ROBOTS.encode())
-    assert asked(api, "diff", question | {"before": {"site": site.url}}) == told
-    same = asked(api, "diff", {"before": {"robots": ROBOTS}, "after": {"robots": ROBOTS + "\n#"}})
+    assert post(api, "diff", question | {"before": {"site": site.url}}) == told
+    same = post(api, "diff", {"before": {"robots": ROBOTS}, "after": {"robots": ROBOTS + "\n#"}})
     assert (same["decides_alike"], same["changes"]) == (True, [])
     found = problem(api.post("/v1/diff", json={"before": {}, "after": {}}), 422, "invalid")
     assert {each["pointer"] for each in found["errors"]} == {"/before", "/after"}
@@ -180,8 +180,8 @@ def test_audit(api: httpx2.Client, tmp_path: Path) -> None:
     path.write_text(ROBOTS)
     told = cli("audit", path, "--format", "json")
     del told["site"]
-    assert asked(api, "audit", {"robots": ROBOTS}) == told | {"fetch": None}
-    some = asked(api, "audit", {"robots": ROBOTS, "agents": ["gptbot", "CCBot"]})
+    assert post(api, "audit", {"robots": ROBOTS}) == told | {"fetch": None}
+    some = post(api, "audit", {"robots": ROBOTS, "agents": ["gptbot", "CCBot"]})
     assert [each["token"] for each in some["crawlers"]] == ["GPTBot", "CCBot"]
     answer = api.post("/v1/audit", json={"robots": "", "agents": ["GPTBot", "nobody"]})
     assert problem(answer, 422, "unknown-agent")["errors"][0]["pointer"] == "/agents/1"
@@ -189,7 +189,7 @@ def test_audit(api: httpx2.Client, tmp_path: Path) -> None:
 
 def test_disagree(api: httpx2.Client) -> None:
     question = {"robots": "User-agent: *\nDisallow: /*.pdf$\n", "agents": ["x", "*"]}
-    answer = asked(api, "disagree", question)
+    answer = post(api, "disagree", question)
     assert answer["dialects"] == [name for name in DIALECTS if name != "RFC9309"]
     robots = {name: koster.parse(question["robots"], each) for name, each in DIALECTS.items()}
     assert {each["dialect"] for each in answer["disagreements"]} >= {"MK1994", "MK1996"}

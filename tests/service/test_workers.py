@@ -12,7 +12,7 @@ import httpx2
 import pytest
 import serving
 from anyio.abc import TaskGroup
-from api import BROKEN, asked, problem
+from api import BROKEN, post, problem
 from support import ROOT
 
 from koster.service import Settings
@@ -167,10 +167,10 @@ def test_a_client_may_use_so_much_worker_time() -> None:
         assert 1 <= int(answer.headers["retry-after"]) <= 120
         problem(api.post("/v1/lint", json={"robots": ""}), 429, "too-much-work-time")
         # What takes no worker is answered.
-        assert asked(api, "decide", {"robots": "", "urls": ["/"]})
+        assert post(api, "decide", {"robots": "", "urls": ["/"]})
         transport = httpx2.HTTPTransport(local_address="127.0.0.2")
         with httpx2.Client(base_url=url, transport=transport, timeout=30) as other:
-            assert asked(other, "lint", {"robots": ""})
+            assert post(other, "lint", {"robots": ""})
 
 
 INTERRUPTED = """
