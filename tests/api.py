@@ -1,4 +1,4 @@
-"""Requests to the API, for tests."""
+"""Helpers for requests to the API."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def post(api: httpx2.Client, route: str, question: Any) -> Any:
 def problem(answer: httpx2.Response, status: int, code: str) -> dict[str, Any]:
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
-    found: dict[str, Any] = answer.json()
-    assert (found["status"], found["code"], found["type"]) == (status, code, "about:blank")
-    assert found["title"]
-    assert found["detail"]
-    return found
+    details: dict[str, Any] = answer.json()
+    assert (details["status"], details["code"], details["type"]) == (status, code, "about:blank")
+    assert details["title"]
+    assert details["detail"]
+    return details
 
 
 BROKEN = "User-agent: *\nDisallow: admin\nDisalow /foo\nDisallow: /a*\nAllow: /b\nDisallow: /b\n"

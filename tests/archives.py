@@ -1,4 +1,4 @@
-"""WARC archives that tests write, with warcio and by hand."""
+"""Writes WARC archives for tests, with warcio and by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROBOTS = b"User-agent: GPTBot\nDisallow: /\n"
 
 @dataclass
 class Fetch:
-    """A response that an archive is to have."""
+    """A response to write to an archive."""
 
     url: str
     body: bytes = ROBOTS
@@ -28,7 +28,7 @@ class Fetch:
 def archive(
     fetches: Iterable[Fetch], crawl: str | None = "CC-MAIN-2026-45", *, gzip: bool = True
 ) -> tuple[bytes, list[int]]:
-    """Return an archive, and where its records begin: the first is about the archive itself."""
+    """Return an archive and the offsets of its records; the first is the warcinfo record."""
     out = io.BytesIO()
     writer = WARCWriter(out, gzip=gzip)
     offsets = [0]
@@ -51,7 +51,7 @@ def archive(
 
 
 def by_hand(block: bytes, *headers: str, length: int | None = None) -> bytes:
-    """Return a record with a block as it stands, not compressed."""
+    """Return an uncompressed record with any block, valid or not."""
     size = len(block) if length is None else length
     lines = ["WARC/1.0", "WARC-Type: response", "WARC-Record-ID: <urn:uuid:1>"]
     lines += [f"Content-Length: {size}", "Content-Type: application/http; msgtype=response"]
@@ -59,8 +59,8 @@ def by_hand(block: bytes, *headers: str, length: int | None = None) -> bytes:
 
 
 def sites(count: int, start: int = 0) -> list[Fetch]:
-    """Return fetches of so many sites, of all kinds."""
-    found = []
+    """Return fetches of ``count`` sites, with files, redirects and errors."""
+    fetches = []
     for number in range(start, start + count):
         url = f"https://site-{number}.example/robots.txt"
         body = b"# %d\nUser-agent: *\nDisallow: /private-%d\n" % (number, number)
@@ -74,8 +74,8 @@ def sites(count: int, start: int = 0) -> list[Fetch]:
         elif number % 10 == 9:
             target = f"https://site-{number - 9}.example/robots.txt"
             fetch = Fetch(url, b"", "301 Moved Permanently", {"Location": target})
-        found.append(fetch)
-    return found
+        fetches.append(fetch)
+    return fetches
 
 
 def write(path: Path, fetches: Iterable[Fetch], crawl: str | None = "CC-MAIN-2026-45") -> Path:

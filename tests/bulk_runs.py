@@ -1,4 +1,4 @@
-"""Runs of koster bulk, in tests."""
+"""Helpers that run koster bulk and read its results."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def bulk(*arguments: object) -> Result:
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
-    """Return the answers in a folder, as engines read them."""
+    """Return the rows of all shards in a folder."""
     table = pyarrow.dataset.dataset(folder, format="parquet").to_table()
-    found: list[dict[str, Any]] = table.to_pylist()
-    return found
+    records: list[dict[str, Any]] = table.to_pylist()
+    return records
 
 
 def run_answers(question: Question, *paths: Path, jobs: int = 1) -> list[dict[str, Any]]:
-    """Return the answers about files."""
+    """Run a question on files and return the rows."""
     folder = paths[0].parent / f"out-{random.random()}"
-    done = runs.run(question, runs.find_inputs(map(str, paths)), folder, jobs)
-    assert not done.failed
+    result = runs.run(question, runs.find_inputs(map(str, paths)), folder, jobs)
+    assert not result.failed
     return rows(folder)
 
 

@@ -1,4 +1,4 @@
-"""Columns that tests of bulk share, and what the library says of them."""
+"""Columns for the bulk tests, and the results that the library gives for them."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ AGENTS = (
 
 
 def cell(body: bytes | str, agent: str, dialect: koster.Dialect = koster.RFC9309) -> dict[str, Any]:
-    """Return what the library says of a robot."""
+    """Return the library's classification of an agent."""
     rules = koster.parse(body, dialect).rules_for(agent)
-    found = classification(rules)
-    assert found.is_proved
+    result = classification(rules)
+    assert result.is_proved
     return {
         "agent": agent,
         "written": rules.is_named,
-        "effective": found.extent.value,
-        "line": found.rule.line if found.rule else None,
+        "effective": result.extent.value,
+        "line": result.rule.line if result.rule else None,
     }
 
 
 def decision(
     body: bytes | str, url: str, agent: str, dialect: koster.Dialect = koster.RFC9309
 ) -> dict[str, Any]:
-    """Return what the library decides."""
-    found = koster.parse(body, dialect).decide(url, agent)
+    """Return the library's decision."""
+    decided = koster.parse(body, dialect).decide(url, agent)
     pattern = None
-    if found.rule:
-        raw_bytes = found.rule.pattern.encode("utf-8", "surrogateescape")
+    if decided.rule:
+        raw_bytes = decided.rule.pattern.encode("utf-8", "surrogateescape")
         pattern = raw_bytes.decode("utf-8", "replace")
     return {
-        "allowed": found.allowed,
-        "reason": found.reason.value,
-        "line": found.rule.line if found.rule else None,
+        "allowed": decided.allowed,
+        "reason": decided.reason.value,
+        "line": decided.rule.line if decided.rule else None,
         "pattern": pattern,
     }
 

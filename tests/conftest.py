@@ -1,4 +1,4 @@
-"""Says aloud what is not tested here, and why."""
+"""Fixtures for all tests, Hypothesis profiles, and a report header that names missing services."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from support import EVERYTHING, conformance
 
 import koster
 
-# A shell starts what runs in the background with SIGINT ignored, and children inherit that.
+# A shell starts background jobs with SIGINT ignored, and child processes inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The same examples in each run of `make test`, new ones in each of `make test-all`.
+# `make test` uses the same examples in each run, `make test-all` new ones.
 settings.register_profile(
     "usual",
     deadline=None,
@@ -39,11 +39,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_report_header() -> list[str]:
-    found = conformance()
+    folder = conformance()
     return [
         f"koster {koster.__version__}, {'compiled' if koster.COMPILED else 'pure Python'}",
         f"Redis: {redis_server.program() or redis_server.MISSING}",
-        f"conformance data: {found or 'NOT FOUND, its tests are skipped'}",
+        f"conformance data: {folder or 'NOT FOUND, its tests are skipped'}",
     ]
 
 
@@ -55,7 +55,7 @@ def conformance_data() -> None:
 
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Redis on loopback."""
+    """The URL of a Redis server on loopback."""
     if redis_server.program() is None:
         pytest.skip(redis_server.MISSING)
     with redis_server.running(tmp_path_factory.mktemp("redis")) as url:
@@ -64,13 +64,13 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def unused() -> int:
-    """A port on which nobody listens."""
+    """A closed port."""
     return server.closed_port()
 
 
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[list[str]]]:
-    """Names that resolve as a test says: each time to the next list of addresses, then the last."""
+    """Host names with their DNS results: each lookup uses the next list, the last one repeats."""
     real = socket.getaddrinfo
     known: dict[str, list[list[str]]] = {}
 
@@ -90,6 +90,6 @@ def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[list[str]]]:
 
 @pytest.fixture
 def site() -> Iterator[server.Site]:
-    """A server on loopback; see `server.Site`."""
+    """An HTTP server on loopback; see `server.Site`."""
     with server.running() as running:
         yield running

@@ -1,7 +1,7 @@
-"""The originals that `koster.compat` stands in for, and how both are asked the same.
+"""Runs the same queries on the libraries that `koster.compat` replaces and on their facades.
 
-An `Original` brings a file or URL into the form in which its library means by it what koster does,
-where `docs/migrating.md` lists a difference on purpose; all else must be the same.
+For the intended differences in `docs/migrating.md`, an `Original` rewrites a file or URL so that its
+library reads it as koster does. All other answers must be equal.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from urllib.parse import urlsplit
 
 from grammar import Grammar, Writer
 
-#: What a library answers: to each question, then about the whole file.
+#: A library's answers: one for each question, then those about the whole file.
 Answers = list[Any]
 Questions = list[tuple[str, str]]
 
 _BASE = Grammar()
 
 
-#: What `str.splitlines` takes for the end of a line, and what `str.strip` takes for white space.
+#: Line ends of `str.splitlines` and white space of `str.strip` that robots.txt does not have.
 _SPACES = ("\x0b", "\x1f", "\x85", "\xa0", "\u2003")
 
 
 def _plain(grammar: Grammar) -> Grammar:
-    """Return a grammar without white space that only Python's strings know."""
+    """Return a grammar without the white space that only Python's str methods recognize."""
     return replace(grammar, odd=tuple(each for each in grammar.odd if each not in _SPACES))
 
 
-def _same(text: str) -> str:
+def _unchanged(text: str) -> str:
     return text
 
 
@@ -43,9 +43,9 @@ def _same(text: str) -> str:
 class Original:
     """A library on PyPI.
 
-    ``module`` is its import name and ``facade`` that of the module that stands in for it.
-    ``answers`` asks either. ``text_there`` and ``url_there`` bring what it is handed into the form
-    in which it reads it as koster does.
+    ``module`` is its import name, ``facade`` that of the module that replaces it. ``answers`` runs
+    queries on either. ``text_there`` and ``url_there`` rewrite a file or URL so that the original
+    reads it as koster does.
     """
 
     name: str
@@ -53,16 +53,16 @@ class Original:
     facade: str
     grammar: Grammar
     answers: Callable[[Any, str, Questions], Answers]
-    text_there: Callable[[str], str] = _same
-    url_there: Callable[[str], str] = _same
+    text_there: Callable[[str], str] = _unchanged
+    url_there: Callable[[str], str] = _unchanged
 
     def load(self) -> ModuleType | None:
-        """Return the original, or None where it is not installed."""
-        return _loaded(self.module)
+        """Return the original, or None if it is not installed."""
+        return _load_module(self.module)
 
 
-def _loaded(name: str) -> ModuleType | None:
-    """Import a module without the package around it, which may need more."""
+def _load_module(name: str) -> ModuleType | None:
+    """Import a module without its package, which may have more dependencies."""
     package, _, _ = name.partition(".")
     spec = importlib.util.find_spec(package)
     if spec is None:
@@ -70,42 +70,42 @@ def _loaded(name: str) -> ModuleType | None:
     if spec.submodule_search_locations is None or "." not in name:
         return importlib.import_module(name)
     path = f"{spec.submodule_search_locations[0]}/{name.rpartition('.')[2]}.py"
-    found = importlib.util.spec_from_file_location(f"original_{package}", path)
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    sys.modules[found.name] = module
-    found.loader.exec_module(module)
+    module_spec = importlib.util.spec_from_file_location(f"original_{package}", path)
+    assert module_spec is not None
+    assert module_spec.loader is not None
+    module = importlib.util.module_from_spec(module_spec)
+    sys.modules[module_spec.name] = module
+    module_spec.loader.exec_module(module)
     return module
 
 
-def _tried(call: Callable[[], Any]) -> Any:
-    """Return what a call gives, or the name of what it raises."""
+def _result_or_error(call: Callable[[], Any]) -> Any:
+    """Return the result of a call, or the name of the exception it raises."""
     try:
         return call()
-    except Exception as error:  # noqa: BLE001 - that is what is compared
+    except Exception as error:  # noqa: BLE001 - exceptions are compared too
         return type(error).__name__
 
 
-def _without_mark(text: str) -> str:
+def _without_bom(text: str) -> str:
     return text.removeprefix("\ufeff")
 
 
 # robotexclusionrulesparser
 
-_KEY = r"(?:allow|disallow|user-?agent|sitemap|crawl-delay)"
-_SPACE_BEFORE_COLON = re.compile(rf"(?im)^(\ufeff?[ \t]*{_KEY})[ \t]+:")
+_DIRECTIVE = r"(?:allow|disallow|user-?agent|sitemap|crawl-delay)"
+_SPACE_BEFORE_COLON = re.compile(rf"(?im)^(\ufeff?[ \t]*{_DIRECTIVE})[ \t]+:")
 
 
 def _ask_rerp(module: Any, text: str, questions: Questions) -> Answers:
     parser = module.RobotExclusionRulesParser()
     parser.parse(text)
-    found: Answers = []
+    answers: Answers = []
     for agent, url in questions:
         for syntax in (module.GYM2008, module.MK1996):
-            found.append(_tried(lambda: parser.is_allowed(agent, url, syntax)))  # noqa: B023
-    found += [parser.get_crawl_delay(agent) for agent in dict(questions)]
-    return [*found, parser.sitemaps, str(parser)]
+            answers.append(_result_or_error(lambda: parser.is_allowed(agent, url, syntax)))  # noqa: B023
+    answers += [parser.get_crawl_delay(agent) for agent in dict(questions)]
+    return [*answers, parser.sitemaps, str(parser)]
 
 
 def _text_for_rerp(text: str) -> str:
@@ -120,32 +120,32 @@ def _url_with_path(url: str) -> str:
 
 # webcanon
 
-#: Lines between a file and what is added to it.
+#: Blank lines between a file and the rule added to it.
 _GAP = 1000
 _EMPTY_NAME = re.compile(r"(?im)^([ \t]*user-agent[ \t]*:[ \t]*)(?=#|$)")
 _NOBODY = "nobody-at-all"
 
 
 def _text_for_webcanon(text: str) -> str:
-    """Give a rule to a last group that has none, and a name to agents without one."""
-    text = _EMPTY_NAME.sub(rf"\1{_NOBODY}", re.sub("\r\n|\r", "\n", _without_mark(text)))
+    """Add a rule to a last group without rules, and a name to agents without one."""
+    text = _EMPTY_NAME.sub(rf"\1{_NOBODY}", re.sub("\r\n|\r", "\n", _without_bom(text)))
     return text + "\n" * _GAP + "Disallow:" if _ends_without_rules(text) else text
 
 
 def _ends_without_rules(text: str) -> bool:
-    keys = re.findall(r"(?im)^[ \t]*(user-agent|allow|disallow)[ \t]*:", text)
-    return bool(keys) and keys[-1].lower() == "user-agent"
+    directives = re.findall(r"(?im)^[ \t]*(user-agent|allow|disallow)[ \t]*:", text)
+    return bool(directives) and directives[-1].lower() == "user-agent"
 
 
 def _ask_webcanon(module: Any, text: str, questions: Questions) -> Answers:
     policy = module.parse_robots(text)
-    found: Answers = []
+    answers: Answers = []
     for agent, url in questions:
         verdict, match = module.evaluate_robots(policy, url, agent)
-        found.append((verdict.value, match and (match.allow, match.pattern, match.source_line)))
-    found += [_webcanon_rules(policy.rules_for(agent)) for agent in dict(questions)]
+        answers.append((verdict.value, match and (match.allow, match.pattern, match.source_line)))
+    answers += [_webcanon_rules(policy.rules_for(agent)) for agent in dict(questions)]
     groups = {name or _NOBODY: _webcanon_rules(rules) for name, rules in policy.groups.items()}
-    return [*found, list(groups.items()), policy.sitemaps]
+    return [*answers, list(groups.items()), policy.sitemaps]
 
 
 def _webcanon_rules(rules: list[Any]) -> list[Any]:
@@ -156,14 +156,14 @@ def _webcanon_rules(rules: list[Any]) -> list[Any]:
 
 # apetest
 
-#: It loses its place after an escape, so that one which follows closely stays as it is.
+#: apetest skips text after an escape and leaves a second escape there undecoded.
 _AFTER_ESCAPE = "-" * 12
 _SPACED = replace(
     _BASE,
     segments=tuple(each + _AFTER_ESCAPE if "%" in each else each for each in _BASE.segments),
     wild=("*", "$"),
     fills=("", "a", "/b/"),
-    # Something odd in an escape makes another one.
+    # An odd character inside an escape would form another one.
     odd=(),
 )
 _APE_LOG = logging.getLogger("apetest differential")
@@ -171,14 +171,14 @@ _APE_LOG.propagate = False
 
 
 class _Messages(logging.Handler):
-    """Notes what is logged."""
+    """Collects log messages."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.said: list[tuple[str, str]] = []
+        self.records: list[tuple[str, str]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.said.append((record.levelname, record.getMessage()))
+        self.records.append((record.levelname, record.getMessage()))
 
 
 def _ask_apetest(module: Any, text: str, questions: Questions) -> Answers:
@@ -190,16 +190,16 @@ def _ask_apetest(module: Any, text: str, questions: Questions) -> Answers:
         rules = module.parse_robots_txt(records, _APE_LOG)
     finally:
         _APE_LOG.removeHandler(messages)
-    found: Answers = []
+    answers: Answers = []
     for agent, url in questions:
-        path = _tried(lambda: module.unescape_path(urlsplit(url).path))  # noqa: B023
-        found += [path, module.path_allowed(path, module.lookup_robots_rules(rules, agent))]
-    return [*found, rules, records, messages.said]
+        path = _result_or_error(lambda: module.unescape_path(urlsplit(url).path))  # noqa: B023
+        answers += [path, module.path_allowed(path, module.lookup_robots_rules(rules, agent))]
+    return [*answers, rules, records, messages.records]
 
 
 # Protego
 
-#: A name of one letter counts for as much as "*" there, and a line without a key ends agents.
+#: Protego gives one-letter names the rank of "*", and a line without a directive ends the agents.
 _PROTEGO = replace(
     _plain(_BASE),
     segments=tuple(each for each in _BASE.segments if each != "%3F"),
@@ -212,16 +212,19 @@ _QUERY = re.compile(r"\?[^\s#]*")
 
 
 def _slashes_in_query(text: str) -> str:
-    """Write ``%2F`` as a slash behind a question mark: to koster it is one there."""
+    """Replace ``%2F`` after a question mark by a slash, as koster reads it."""
     return _QUERY.sub(lambda query: re.sub("%2[fF]", "/", query[0]), text)
 
 
 def _ask_protego(module: Any, text: str, questions: Questions) -> Answers:
     parser = module.Protego.parse(text)
-    found: Answers = [_tried(lambda: parser.can_fetch(url, agent)) for agent, url in questions]  # noqa: B023
+    answers: Answers = [
+        _result_or_error(lambda: parser.can_fetch(url, agent))  # noqa: B023
+        for agent, url in questions
+    ]
     for agent in dict(questions):
-        found += [parser.crawl_delay(agent), parser.request_rate(agent), parser.visit_time(agent)]
-    return [*found, list(parser.sitemaps), parser.preferred_host]
+        answers += [parser.crawl_delay(agent), parser.request_rate(agent), parser.visit_time(agent)]
+    return [*answers, list(parser.sitemaps), parser.preferred_host]
 
 
 ORIGINALS = (
@@ -235,17 +238,17 @@ ORIGINALS = (
     ),
     Original(
         "apetest 0.1.1", "apetest.robots", "koster.compat.apetest", _SPACED, _ask_apetest,
-        _without_mark,
+        _without_bom,
     ),
     Original(
         "Protego 0.7.0", "protego", "koster.compat.protego", _PROTEGO, _ask_protego,
-        lambda text: _slashes_in_query(_without_mark(text)), _slashes_in_query,
+        lambda text: _slashes_in_query(_without_bom(text)), _slashes_in_query,
     ),
 )  # fmt: skip
 
 
 def differences(original: Original, seed: int, count: int) -> Iterator[str]:
-    """Ask an original and its facade the same questions; go through what they answer otherwise."""
+    """Ask an original and its facade the same questions; yield each difference in their answers."""
     there = original.load()
     here = importlib.import_module(original.facade)
     assert there is not None
@@ -253,10 +256,10 @@ def differences(original: Original, seed: int, count: int) -> Iterator[str]:
     each = 8
     for _ in range(count // each):
         case = writer.case(each)
-        asked = [(agent, original.url_there(url)) for agent, url in case.questions]
-        expected = original.answers(there, original.text_there(case.text), asked)
-        found = original.answers(here, case.text, case.questions)
-        for number, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
+        questions = [(agent, original.url_there(url)) for agent, url in case.questions]
+        expected = original.answers(there, original.text_there(case.text), questions)
+        answers = original.answers(here, case.text, case.questions)
+        for number, (ours, theirs) in enumerate(zip(answers, expected, strict=True)):
             if ours != theirs:
                 yield (
                     f"{case.text!r}\n  {case.questions}\n"

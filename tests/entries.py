@@ -1,4 +1,4 @@
-"""A cached file, for tests."""
+"""A cache entry for tests."""
 
 from __future__ import annotations
 

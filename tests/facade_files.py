@@ -1,4 +1,4 @@
-"""Files that tests of facades share."""
+"""Files for the tests of the facades."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How each facade is asked for a column of the conformance data, and what it must reach."""
+"""How each facade computes a column of the conformance data, and the required agreement."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class Column:
     share: float
     parse: Callable[[Any, str], Any]
     answer: Callable[[Any, Row], str]
-    #: Whether another answer is one of the differences on purpose that docs/migrating.md lists.
+    #: Whether a different answer is one of the intended differences in docs/migrating.md.
     is_listed: Callable[[bytes, Any, Row, str], bool] = lambda *_: False
 
     def expected(self, row: Row) -> str | None:
-        """Return what the column says, or None where its parser raised and nothing is expected."""
-        said = row[self.name]
-        return None if said.startswith("E") else said
+        """Return the value of the column, or None if its parser raised an error."""
+        value = row[self.name]
+        return None if value.startswith("E") else value
 
     def handed(self, body: bytes) -> str | bytes:
         return body.decode("utf-8", "replace") if self.text else body
@@ -72,9 +72,9 @@ def _rerp(body: bytes, agent: str) -> robotexclusionrulesparser.RobotExclusionRu
 
 def _delay(parser: robotexclusionrulesparser.RobotExclusionRulesParser, row: Row) -> str:
     delay = parser.get_crawl_delay(row["agent"])
-    said = row["rerp_delay"]
-    same = delay == (float(said) if said else None)
-    return said if same else repr(delay)
+    expected = row["rerp_delay"]
+    is_equal = delay == (float(expected) if expected else None)
+    return expected if is_equal else repr(delay)
 
 
 _quiet = getLogger("apetest")
@@ -101,7 +101,7 @@ def _begins_with_mark(body: bytes, *_: object) -> bool:
 def _has_group_without_rules(
     _: bytes, policy: webcanon.RobotsPolicy, row: Row, answer: str
 ) -> bool:
-    """A group that names the product applies without rules, too."""
+    """Return whether the product's own group has no rules; koster applies such groups."""
     named = [rules for token, rules in policy.groups.items() if token in row["agent"].lower()]
     return answer == "allowed_implicit|" and bool(named) and not any(named)
 
@@ -145,13 +145,13 @@ COLUMNS = (
 
 
 def agreement(column: Column, rows: list[Row], bodies: dict[str, bytes]) -> tuple[int, list[Row]]:
-    """Return how many rows have an answer, and those that the facade answers otherwise.
+    """Return the number of rows with an expected answer, and the rows where the facade differs.
 
-    Differences on purpose are left out of the second.
+    Intended differences are not included.
     """
     parsed: dict[tuple[str, str], Any] = {}
-    asked = 0
-    others = []
+    compared = 0
+    differing = []
     for row in rows:
         expected = column.expected(row)
         if expected is not None:
@@ -159,17 +159,17 @@ def agreement(column: Column, rows: list[Row], bodies: dict[str, bytes]) -> tupl
             if key not in parsed:
                 body = column.handed(bodies[row["site"]])
                 parsed[key] = column.parse(body, row["agent"])
-            asked += 1
+            compared += 1
             answer = column.answer(parsed[key], row)
             if answer != expected and not column.is_listed(
                 bodies[row["site"]], parsed[key], row, answer
             ):
-                others.append(row)
-    return asked, others
+                differing.append(row)
+    return compared, differing
 
 
 def robotparser_of(text: str) -> robotparser.RobotFileParser:
-    """Return a parser that has read a text."""
+    """Return a parser with a parsed text."""
     parser = robotparser.RobotFileParser()
     parser.parse(text.splitlines())
     return parser

@@ -1,4 +1,4 @@
-"""What tests of clients share: asking both kinds, clocks, entries."""
+"""Helpers for tests of the clients: queries with each kind of client, and a clock."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from koster.fetch import (
     RobotsClient,
 )
 
-#: Ways to write 127.0.0.1 that a system's resolver understands.
+#: Spellings of 127.0.0.1 that a system resolver accepts.
 SPELLINGS = ["127.0.0.1", "[::ffff:127.0.0.1]", "[::1]", "2130706433", "0x7f000001", "127.1", "0177.0.0.1",
              "localhost", "0", "[::]", "0x7f.1", "127.0.0.1."]  # fmt: skip
 
@@ -28,7 +28,7 @@ KINDS = ["threads", "asyncio", "trio"]
 
 
 def ask(kind: str, *questions: tuple[str, Any], **options: Any) -> list[Any]:
-    """Ask a client of a kind; a question is a method's name and its first argument."""
+    """Call methods of a kind of client; each question is a method name and its argument."""
     options = {"timeout": 10} | options
     if kind == "threads":
         with RobotsClient(NAME, **options) as client:
@@ -42,8 +42,8 @@ def ask(kind: str, *questions: tuple[str, Any], **options: Any) -> list[Any]:
 
 
 def outcome(kind: str, url: str, **options: Any) -> Outcome:
-    found: Outcome = ask(kind, ("robots", url), **options)[0]
-    return found
+    result: Outcome = ask(kind, ("robots", url), **options)[0]
+    return result
 
 
 def reason_of(found: Outcome) -> str:
@@ -57,7 +57,7 @@ PLAIN = HEAD + b"Content-Type: text/plain\r\n"
 
 
 class Clock:
-    """A clock that a test sets."""
+    """A clock that tests can set."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

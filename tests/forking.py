@@ -1,4 +1,4 @@
-"""Children of the test process: each has a time limit of its own."""
+"""Forks child processes with a time limit."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-#: Seconds after which a child that hangs is killed.
+#: Seconds after which a hanging child is killed.
 LIMIT = 20
 
 
 def fork() -> int:
-    """Fork, with other threads there; a child that hangs is killed by its own alarm."""
+    """Fork while other threads run; a hanging child is killed by its own alarm."""
     pid = os.fork()
     if pid == 0:
         faulthandler.dump_traceback_later(LIMIT - 2)
-        # An event loop of the parent hears of signals by it.
+        # The parent's event loop receives signals through this descriptor.
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(LIMIT)
@@ -32,7 +32,7 @@ def in_child(work: Callable[[], Any]) -> Any:
     """Return what a function returns in a forked child.
 
     Raises:
-        AssertionError: it raised something, or did not end.
+        AssertionError: The function raised, or the child did not exit in time.
     """
     reading, writing = os.pipe()
     pid = fork()
@@ -50,28 +50,28 @@ def in_child(work: Callable[[], Any]) -> Any:
         answer = _answer(reading)
     finally:
         os.close(reading)
-        ended(pid)
+        wait_for(pid)
     assert answer[0] == "returned", answer[1]
     return answer[1]
 
 
 def _answer(reading: int) -> tuple[str, Any]:
-    found = b""
+    data = b""
     until = time.monotonic() + LIMIT + 5
     while select.select([reading], [], [], max(until - time.monotonic(), 0))[0]:
         part = os.read(reading, 65536)
         if not part:
             break
-        found += part
-    return pickle.loads(found) if found else ("raised", "the child did not end")
+        data += part
+    return pickle.loads(data) if data else ("raised", "the child did not end")
 
 
-def ended(pid: int) -> int:
-    """Wait for a child, not forever; return its status."""
+def wait_for(pid: int) -> int:
+    """Wait for a child with a time limit, and return its status."""
     until = time.monotonic() + LIMIT + 5
     while time.monotonic() < until:
-        found, status = os.waitpid(pid, os.WNOHANG)
-        if found:
+        ended_pid, status = os.waitpid(pid, os.WNOHANG)
+        if ended_pid:
             return status
         time.sleep(0.01)
     os.kill(pid, signal.SIGKILL)

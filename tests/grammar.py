@@ -1,9 +1,9 @@
-"""Robots.txt files at random, from a grammar: what the differential tests ask originals about.
+"""Random robots.txt files from a grammar, for the differential tests.
 
-A file has records: agents, stacked and mixed with rules, rules with escapes, stars and anchors,
-comments, unknown and malformed lines; with every line ending, with and without a byte order mark.
-A `Grammar` says what may occur; each library has its own, without what `docs/migrating.md` lists
-as different on purpose.
+A file has records: consecutive agents, rules with escapes, stars and anchors, comments, unknown and
+malformed lines; with every line ending, with and without a byte order mark.
+A `Grammar` lists what can occur. Each library has its own, which leaves out the intended
+differences in `docs/migrating.md`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ AGENTS = (
 
 @dataclass(frozen=True)
 class Grammar:
-    """What may occur in the files for one library.
+    """What can occur in the files for one library.
 
-    ``keys``: spellings by what they mean; ``separators``: what stands between key and value;
-    ``segments``: of what paths consist; ``wild``: the special ones of patterns, besides;
-    ``names``: of agents; ``ends``: of lines; ``others``: lines that are no agents and no rules.
+    ``*_keys``: spellings of a directive; ``separators``: between directive and value;
+    ``segments``: parts of paths; ``wild``: more parts of patterns; ``names``: of agents;
+    ``ends``: line endings; ``others``: lines that are neither agents nor rules.
     """
 
     names: tuple[str, ...] = (
@@ -44,7 +44,7 @@ class Grammar:
     )  # fmt: skip
     wild: tuple[str, ...] = ("*", "*", "**", "*a", "$")
     odd: tuple[str, ...] = ("\x00", "\x01", "\t", "\x1f", "\x7f", "\xa0", "\u2003", "\x85", "\x0b")
-    """What few values have, somewhere in them or at an end."""
+    """Rare characters, inserted anywhere in a few values."""
     others: tuple[str, ...] = (
         "Sitemap: https://example.com/s.xml", "sitemap:https://example.com/t.xml", "Crawl-delay: 5",
         "crawl-delay: 0.5", "Crawl-delay: x", "Crawl-delay:", "Host: example.com", "Foo: bar",
@@ -57,28 +57,28 @@ class Grammar:
     queries: tuple[str, ...] = ("", "", "", "?", "?q=1", "#frag", ";", "?a=/b")
     prefixes: tuple[str, ...] = ("", "", "https://example.com", "http://user@example.com:8080")
     fills: tuple[str, ...] = ("", "a", "/b/", "%20")
-    """What a URL has where a pattern has a star."""
+    """Replacements in a URL for a star in a pattern."""
     slash: float = 0.95
-    """How many patterns begin with a slash."""
+    """The share of patterns that start with a slash."""
 
 
 @dataclass
 class Case:
-    """A file, and what is asked about it."""
+    """A file, and pairs of agent and URL to query."""
 
     text: str
     questions: list[tuple[str, str]] = field(default_factory=list)
 
 
 class Writer:
-    """Writes cases from a grammar, the same for the same seed."""
+    """Generates cases from a grammar; the same seed gives the same cases."""
 
     def __init__(self, grammar: Grammar, seed: int) -> None:
         self._grammar = grammar
         self._random = random.Random(seed)
 
     def case(self, questions: int) -> Case:
-        """Return a file, and questions about it."""
+        """Return a file with ``questions`` queries."""
         lines = self._lines()
         end = self._one(self._grammar.ends)
         mixed = self._random.random() < 0.1
@@ -88,8 +88,8 @@ class Writer:
         joined = "".join(line + end for line, end in zip(lines, ends, strict=True))
         text = self._one(self._grammar.starts) + joined
         agents = [self._one(AGENTS) for _ in range(2)]
-        asked = [(self._one(agents), self.url(lines)) for _ in range(questions)]
-        return Case(text, asked)
+        queries = [(self._one(agents), self.url(lines)) for _ in range(questions)]
+        return Case(text, queries)
 
     def _lines(self) -> list[str]:
         lines: list[str] = []
@@ -128,7 +128,7 @@ class Writer:
         return "".join(map(self._one, parts))
 
     def pattern(self) -> str:
-        """Return a pattern, perhaps empty."""
+        """Return a pattern, which can be empty."""
         chance, grammar = self._random.random, self._grammar
         if chance() < 0.08:
             return ""
@@ -141,7 +141,7 @@ class Writer:
         return "/" + text if chance() < grammar.slash else text
 
     def url(self, lines: list[str]) -> str:
-        """Return a URL: half of them begin as a rule of the file does."""
+        """Return a URL; about half of them start like a rule of the file."""
         path = "/" + "".join(
             self._one(self._grammar.segments) for _ in range(self._random.randrange(5))
         )
@@ -154,7 +154,7 @@ class Writer:
             path = path.replace("*", self._one(self._grammar.fills)).replace("$", "")
             if self._random.random() < 0.5:
                 path += self._one(self._grammar.segments)
-        # What begins with two slashes is an authority.
+        # Two leading slashes would start an authority.
         path = "/" + path.lstrip("/")
         return self._one(self._grammar.prefixes) + path + self._one(self._grammar.queries)
 

@@ -1,4 +1,4 @@
-"""Parsing and expecting, in tests of a site owner's tools."""
+"""Helpers for tests of the site owner's tools."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ def parsed(body: str | bytes) -> koster.RobotsTxt:
 
 
 def results(text: str, robots: str, other: str = "") -> list[tuple[bool, str, int | None]]:
-    found = expectations.check(expectations.read(text), parsed(robots), parsed(other))
-    return [(each.passed, each.why, each.line) for each in found]
+    outcomes = expectations.check(expectations.read(text), parsed(robots), parsed(other))
+    return [(each.passed, each.why, each.line) for each in outcomes]

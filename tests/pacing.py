@@ -1,4 +1,4 @@
-"""Rules with a pace, for tests."""
+"""Rules with rates and delays, for tests."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def rules(*lines: str, dialect: koster.Dialect = koster.EXTENDED2) -> koster.Rul
     return robots.rules_for("FooBot")
 
 
-def delayed(seconds: float) -> koster.Rules:
+def rules_with_delay(seconds: float) -> koster.Rules:
     return rules(f"Crawl-delay: {seconds}", dialect=koster.RFC9309)

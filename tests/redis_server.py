@@ -1,4 +1,4 @@
-"""A real Redis on loopback, which the tests start themselves where it is installed."""
+"""Starts a real Redis server on loopback if it is installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import server
 
-#: Says how to have one.
+#: The reason for skipping tests, with the package to install.
 MISSING = "no redis-server on this machine: install Debian's package redis-server"
 
 
@@ -22,7 +22,7 @@ def program() -> str | None:
 
 @contextmanager
 def running(folder: Path) -> Iterator[str]:
-    """Run a server; give its URL."""
+    """Run a server and yield its URL."""
     port = server.closed_port()
     process = start(folder, port)
     try:
@@ -33,12 +33,12 @@ def running(folder: Path) -> Iterator[str]:
 
 
 def start(folder: Path, port: int) -> subprocess.Popen[bytes]:
-    """Start a server, and wait until it answers."""
-    found = program()
-    assert found is not None
+    """Start a server and wait until it responds."""
+    path = program()
+    assert path is not None
     options = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
     process = subprocess.Popen(
-        [found, "--port", str(port), *options],
+        [path, "--port", str(port), *options],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -1,7 +1,7 @@
-"""The default dialect once more, as plainly as it can be said: slow, and with nothing in common
-with the engine. The property tests hold the engine to it.
+"""A reference implementation of the default dialect: simple, slow, and independent of the engine.
 
-It follows the documentation (docs/dialects.md, "RFC9309") sentence by sentence.
+It follows the documentation (docs/dialects.md, "RFC9309") sentence by sentence. The property tests
+compare the engine with it.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def path_of(url: bytes) -> bytes:
 
 
 def escaped(byte: int) -> bytes:
-    """An escape no part of which is anything else: a star matches all of it or nothing."""
+    """Return an escape with bytes that occur nowhere else, so no pattern matches only part of it."""
     return b"%" + bytes(each + 0x80 for each in b"%02X" % byte)
 
 
@@ -140,7 +140,7 @@ def canonical(raw_bytes: bytes, is_pattern: bool) -> bytes:
 
 
 def matches(pattern: bytes, path: bytes) -> bool:
-    """Dynamic programming: which prefixes of the path the pattern so far can match."""
+    """Match by dynamic programming over the prefixes of the path that the pattern can reach."""
     anchored = pattern.endswith(b"$")
     reach = {0}
     for byte in pattern[:-1] if anchored else pattern:
@@ -154,7 +154,7 @@ def matches(pattern: bytes, path: bytes) -> bool:
 
 
 def decide(body: bytes, url: str, agent: str) -> tuple[bool, int | None]:
-    """Return the verdict, and the line that decided."""
+    """Return the verdict and the line of the deciding rule."""
     path = path_of(url.encode("utf-8", "surrogatepass"))
     if path.split(b"?")[0] == b"/robots.txt":
         return True, None

@@ -1,4 +1,4 @@
-"""A file, and a parser of it, for tests of robotexclusionrulesparser's facade."""
+"""A file and a parser, for tests of the robotexclusionrulesparser facade."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from koster.compat.robotexclusionrulesparser import (
 
 
 def parser(body: str | bytes) -> RobotExclusionRulesParser:
-    made = RobotExclusionRulesParser()
-    made.parse(body)
-    return made
+    result = RobotExclusionRulesParser()
+    result.parse(body)
+    return result
 
 
 FILE = """\

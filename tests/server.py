@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback, which answers as a test says."""
+"""A real HTTP server on loopback with configurable responses."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from typing import Any
 
 @dataclass
 class Answer:
-    """What the server does.
+    """A response of the server.
 
-    ``close``: it says nothing; ``delay``: it waits, in seconds; ``trickle``: it waits so long
-    after each byte of the body; ``phrase``: what follows the status.
+    ``close`` closes the connection without a response; ``garbage`` sends invalid HTTP; ``delay``
+    waits this many seconds before the response, ``trickle`` after each byte of the body;
+    ``phrase`` is the reason phrase.
     """
 
     status: int = 200
@@ -33,7 +34,7 @@ class Answer:
 
 @dataclass
 class Site:
-    """A running server: ``pages`` by path, ``requests`` are the paths and headers that were requested."""
+    """A running server: ``pages`` by path; ``requests`` are the requested paths and their headers."""
 
     port: int
     pages: dict[str, Answer] = field(default_factory=dict)
@@ -89,7 +90,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is no error."""
+        """Ignore clients that hang up."""
 
 
 @contextmanager
@@ -112,7 +113,7 @@ def running(tls: ssl.SSLContext | None = None) -> Iterator[Site]:
 
 
 def closed_port() -> int:
-    """Return a port on which nobody listens."""
+    """Return a closed port."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port: int = unused.getsockname()[1]

@@ -1,4 +1,4 @@
-"""The service, running: in a thread of this process, or as the command that people run."""
+"""Runs the service for tests, in a thread or as ``koster serve``."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ import httpx2
 from koster.service import Settings, _server, create_app, open_listener
 from koster.service._server import create_server
 
-#: Loopback is let through, so that there are sites to fetch; clients are not held back.
+#: Fetching from loopback is allowed, and clients are not rate-limited.
 OPEN = Settings(rate=0, work_per_minute=0, let_through=("127.0.0.1/32",))
 
 
 @contextlib.contextmanager
 def in_thread(settings: Settings = OPEN, **options: Any) -> Iterator[str]:
-    """Run the service in a thread; gives its URL. What the test patches holds for it."""
+    """Run the service in a thread and yield its URL. Monkeypatches of the test apply to it."""
     _server._DRAINING = 0.05
     server = create_server(create_app(settings), **options)
     listener = open_listener("127.0.0.1", 0)
@@ -51,7 +51,7 @@ def in_thread(settings: Settings = OPEN, **options: Any) -> Iterator[str]:
 
 @dataclass
 class Command:
-    """``koster serve``, running: what it writes to its log is read as it comes."""
+    """A running ``koster serve``, whose log is read as it is written."""
 
     process: subprocess.Popen[str]
     url: str = ""
@@ -65,23 +65,23 @@ class Command:
         self.lines.put("")
 
     def entry(self, message: str, timeout: float = 30) -> dict[str, Any]:
-        """Return the next entry of the log that says something."""
+        """Return the next log entry with a message."""
         until = time.monotonic() + timeout
         while True:
             line = self.lines.get(timeout=max(0.01, until - time.monotonic()))
             assert line, f"no entry {message!r}; there were {self.entries[-5:]}"
-            found: dict[str, Any] = json.loads(line)
-            self.entries.append(found)
-            if found["message"] == message:
-                return found
+            entry: dict[str, Any] = json.loads(line)
+            self.entries.append(entry)
+            if entry["message"] == message:
+                return entry
 
     def stop(self, number: int = signal.SIGTERM, timeout: float = 40) -> int:
-        """Tell it to stop, and wait until it has."""
+        """Send a signal, wait until the process exits, and return its exit code."""
         self.process.send_signal(number)
         return self.process.wait(timeout)
 
     def memory(self) -> int:
-        """Return the bytes of memory that it has."""
+        """Return the resident memory of the process in bytes."""
         pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
@@ -90,7 +90,7 @@ class Command:
 def as_command(
     *options: object, port: int = 0, descriptors: int | None = None
 ) -> Iterator[Command]:
-    """Run ``koster serve``; ``descriptors`` is what it may have of them."""
+    """Run ``koster serve``; ``descriptors`` limits its open file descriptors."""
     arguments = [sys.executable, "-m", "koster", "serve", "--port", port, "--cache", "memory"]
     limited = ["sh", "-c", f'ulimit -n {descriptors} && exec "$@"', "sh"] if descriptors else []
     process = subprocess.Popen(
@@ -115,12 +115,12 @@ def as_command(
 
 def connected(url: str) -> socket.socket:
     """Return a connection to a service."""
-    place = httpx2.URL(url)
-    return socket.create_connection((place.host, place.port or 80), timeout=20)
+    address = httpx2.URL(url)
+    return socket.create_connection((address.host, address.port or 80), timeout=20)
 
 
 def read_all(connection: socket.socket) -> bytes:
-    """Return all that comes on a connection until it ends."""
+    """Return all bytes received until the connection closes."""
     parts = []
     with contextlib.suppress(ConnectionResetError):
         while part := connection.recv(65536):

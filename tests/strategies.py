@@ -1,10 +1,10 @@
-"""What hypothesis makes up: bytes of all kinds, and files that look like robots.txt."""
+"""Hypothesis strategies for arbitrary bytes and for files that look like robots.txt."""
 
 from __future__ import annotations
 
 from hypothesis import strategies as st
 
-#: A small alphabet, in which patterns and paths meet often.
+#: A small alphabet, so that patterns and paths often match.
 _SEGMENTS = st.sampled_from([
     *("/", "/a", "/b", "a", "b", "aa", "ab", "aba", "?", "&x=", "=", ".", "-", "~", ":"),
     *("%41", "%61", "%2F", "%2f", "%3F", "%2A", "%24", "%zz", "%", "é", " ", ";", "$", "*"),
@@ -60,7 +60,7 @@ files = st.builds(
 )
 bodies = st.one_of(files, st.binary(max_size=200), st.text(max_size=60).map(str.encode))
 
-#: Lines that are no rules and name nobody, for every place in a file.
+#: Lines that are neither rules nor agents, for any position in a file.
 junk = st.sampled_from([
     *(b"", b"# comment", b"  ", b"Unknown: /", b"Sitemap: https://e.com/s.xml", b"<html>"),
     *(b"Crawl-delay: x", b"Host: e.com", b"Disallo: /", b"no colon here at all", b"\xff\xfe: /"),

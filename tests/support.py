@@ -1,4 +1,4 @@
-"""What tests share: the cases in files, and where the conformance data is."""
+"""The cases in tests/cases, and the conformance data."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ import koster
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 
-#: Whether everything is tested (`make test-all`): all real files, not a sample, and new random
-#: examples in each run.
+#: Set by `make test-all`: test all real files instead of a sample, with new random examples in
+#: each run.
 EVERYTHING = os.environ.get("KOSTER_TEST_EVERYTHING") == "1"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A robots.txt, who asks, and what comes out."""
+    """A robots.txt, an agent, and the expected verdicts."""
 
     name: str
     source: str
@@ -80,14 +80,14 @@ def all_cases() -> list[Case]:
 
 
 def conformance() -> Path | None:
-    """Return the folder with real files and the verdicts of other parsers, if it is there."""
-    named = os.environ.get("KOSTER_CONFORMANCE")
-    path = Path(named) if named else ROOT.parent / "shared" / "conformance"
+    """Return the folder with real files and the verdicts of other parsers, or None if missing."""
+    configured = os.environ.get("KOSTER_CONFORMANCE")
+    path = Path(configured) if configured else ROOT.parent / "shared" / "conformance"
     return path if path.is_dir() else None
 
 
 def verdicts(name: str) -> list[dict[str, str]]:
-    """Return the rows of a table of verdicts that are about files of `bodies`."""
+    """Return the rows of a table of verdicts for the files of `bodies`."""
     folder = conformance()
     assert folder is not None
     with gzip.open(folder / name, "rt", encoding="utf-8", newline="\n") as file:
@@ -96,7 +96,7 @@ def verdicts(name: str) -> list[dict[str, str]]:
 
 
 def bodies(name: str) -> dict[str, bytes]:
-    """Return the files that a table of verdicts is about, by site; see `is_sampled`."""
+    """Return the files of a table of verdicts by site; see `is_sampled`."""
     folder = conformance()
     assert folder is not None
     if name == "verdicts.tsv.gz":
@@ -108,5 +108,5 @@ def bodies(name: str) -> dict[str, bytes]:
 
 
 def is_sampled(site: str) -> bool:
-    """Tell whether a real file is tested: one in 20, unless everything is."""
+    """Return whether a real file is tested: one in 20, or all with EVERYTHING."""
     return EVERYTHING or zlib.crc32(site.encode("utf-8")) % 20 == 0

@@ -1,4 +1,4 @@
-"""The tables of docs/dialects.md that come from the code: ``python tests/tables.py`` prints them."""
+"""The generated tables of docs/dialects.md and docs/linting.md: ``python tests/tables.py`` prints them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import koster
 from koster.dialects import Dialect, Reading, Statuses
 from koster.lint import CHECKS, Family
 
-#: What is no choice: names, and the keys, of which the page has a table of their own.
+#: Fields that are not choices, or that have their own table, such as the directives.
 NOT_CHOICES = {
     *("name", "source", "spellings", "reading", "versions", "statuses"),
     *("choose", "rewrite", "rewritten"),
 }
 
-#: On which URL two dialects decide otherwise: a file, who asks, and the URL.
+#: For each two dialects a query with different verdicts: a file, an agent and a URL.
 WITNESSES = {
     ("RFC9309", "GOOGLE"): ("User-agent: *\nDisallow: /", "FooBot", "/robots.txt"),
     ("RFC9309", "MK1994"): ("User-agent: *\nDisallow: /a*c", "FooBot", "/abc"),
@@ -45,7 +45,7 @@ WITNESSES = {
 
 
 def shown(value: object) -> str:
-    """Return a choice as the table has it."""
+    """Return a choice as text for the table."""
     if isinstance(value, enum.Enum):
         return value.name.lower().replace("_", " ")
     if isinstance(value, frozenset):
@@ -60,19 +60,19 @@ def _rows() -> list[list[str]]:
     rows = [["", *(dialect.name for dialect in dialects)]]
     for each in fields(Dialect):
         if each.name not in NOT_CHOICES:
-            said = [shown(getattr(dialect, each.name)) for dialect in dialects]
-            rows.append([f"`{each.name}`", *said])
+            cells = [shown(getattr(dialect, each.name)) for dialect in dialects]
+            rows.append([f"`{each.name}`", *cells])
     for each in fields(Reading):
-        said = [_of_versions(dialect, each.name) for dialect in dialects]
-        rows.append([f"`reading.{each.name}`", *said])
+        cells = [_reading_cell(dialect, each.name) for dialect in dialects]
+        rows.append([f"`reading.{each.name}`", *cells])
     for each in fields(Statuses):
-        said = [_of_statuses(getattr(dialect.statuses, each.name)) for dialect in dialects]
-        rows.append([f"`statuses.{each.name}`", *said])
+        cells = [_status_cell(getattr(dialect.statuses, each.name)) for dialect in dialects]
+        rows.append([f"`statuses.{each.name}`", *cells])
     return rows
 
 
-def _of_statuses(value: frozenset[int] | int) -> str:
-    """Return some statuses, or seconds."""
+def _status_cell(value: frozenset[int] | int) -> str:
+    """Return statuses or a number of seconds as text."""
     if isinstance(value, int):
         return f"{value // 86400} d" if value >= 2 * 86400 else f"{value // 3600} h"
     if len(value) > 50:
@@ -81,8 +81,8 @@ def _of_statuses(value: frozenset[int] | int) -> str:
     return ", ".join(map(str, sorted(value))) or "none"
 
 
-def _of_versions(dialect: Dialect, name: str) -> str:
-    """Return a choice of a dialect's reading, for each version if they differ."""
+def _reading_cell(dialect: Dialect, name: str) -> str:
+    """Return a choice of a dialect's reading as text, with versions if they differ."""
     first = shown(getattr(dialect.reading, name))
     versions = {major: shown(getattr(reading, name)) for major, reading in dialect.versions.items()}
     if all(each == first for each in versions.values()):
@@ -97,12 +97,12 @@ def _table(rows: list[list[str]]) -> str:
 
 
 def choices() -> str:
-    """Return the table of every dialect's every choice."""
+    """Return the table of the choices of all dialects."""
     return _table(_rows())
 
 
 def verdict(file: str, dialect: str, agent: str, url: str) -> str:
-    """Return what a dialect decides."""
+    """Return a dialect's verdict as text for the table."""
     return "allowed" if koster.parse(file, koster.DIALECTS[dialect]).allowed(url, agent) else "not"
 
 
@@ -112,9 +112,9 @@ def pairs() -> str:
     for first, second in combinations(koster.DIALECTS, 2):
         file, agent, url = WITNESSES[first, second]
         lines = " / ".join(f"`{line}`" for line in file.splitlines())
-        said = [verdict(file, name, agent, url) for name in (first, second)]
-        assert said[0] != said[1], (first, second)
-        rows.append([f"{first}, {second}", lines, agent, f"`{url}`", *said])
+        verdicts = [verdict(file, name, agent, url) for name in (first, second)]
+        assert verdicts[0] != verdicts[1], (first, second)
+        rows.append([f"{first}, {second}", lines, agent, f"`{url}`", *verdicts])
     return _table(rows)
 
 
@@ -125,7 +125,7 @@ def sources() -> str:
 
 
 def codes() -> str:
-    """Return the codes of ``koster lint``, family by family, as docs/linting.md has them."""
+    """Return the tables of lint codes by family, for docs/linting.md."""
     parts = []
     for family in Family:
         rows = [
@@ -133,8 +133,8 @@ def codes() -> str:
             "|---|---|---|---|---|",
         ]
         rows += [
-            f"| {check.code} `{check.name}` | {check.severity} | {_cell(check.title)} | "
-            f"{_cell(check.why)} | {_cell(check.source)} |"
+            f"| {check.code} `{check.name}` | {check.severity} | {_escape(check.title)} | "
+            f"{_escape(check.why)} | {_escape(check.source)} |"
             for check in CHECKS
             if check.family is family
         ]
@@ -142,7 +142,7 @@ def codes() -> str:
     return "\n\n".join(parts)
 
 
-def _cell(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*")
 
 

@@ -1,4 +1,4 @@
-"""The fetch as a state machine: each status after each history, without any network."""
+"""The fetch as a state machine: every response after every cache state, without a network."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 ORIGIN = origin_of("https://example.com")
 FILE = b"User-agent: *\nDisallow: /private\nSitemap: https://example.com/s.xml\nCrawl-delay: 3"
 ACCESS = Access()
-LOST = Failure(FailureKind.TIMEOUT, "no complete response within 10 s")
+TIMEOUT = Failure(FailureKind.TIMEOUT, "no complete response within 10 s")
 
 
-def ended(step: Request | Entry) -> Entry:
+def as_entry(step: Request | Entry) -> Entry:
     assert isinstance(step, Entry)
     return step
 
 
-def asked(step: Request | Entry) -> Request:
+def as_request(step: Request | Entry) -> Request:
     assert isinstance(step, Request)
     return step
 
@@ -49,10 +49,10 @@ def asked(step: Request | Entry) -> Request:
 def answer(
     status: int, copy: Entry | None = None, access: Access = ACCESS, **headers: str
 ) -> Entry:
-    """Return what is kept after a single answer."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    response = Response(status, named, FILE if 200 <= status < 300 else b"")
-    return ended(access.respond(access.begin(ORIGIN, copy), response, NOW))
+    """Return the cache entry after a single response."""
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    response = Response(status, fields, FILE if 200 <= status < 300 else b"")
+    return as_entry(access.respond(access.begin(ORIGIN, copy), response, NOW))
 
 
 COPY = answer(200, etag='"1"', last_modified="Fri, 20 Nov 2026 12:00:00 GMT")
@@ -66,17 +66,31 @@ HISTORIES = {
     "unreachable for long": replace(answer(503), unreachable_since=NOW - timedelta(days=31)),
     "stale for long": replace(COPY, unreachable_since=NOW - timedelta(days=31)),
 }
-FOUND = ("200", "204", "206", "299")
-GONE = ("400", "401", "402", "403", "404", "405", "406", "408", "410", "418", "421", "451", "499")
-LOSSES = ("429", "500", "501", "502", "503", "504", "520", "599", "100", "101", "600", "999", "0",
-          "300", "301", "302", "305", "306", "307", "308", "399", "lost")  # fmt: skip
+FILE_STATUSES = ("200", "204", "206", "299")
+UNAVAILABLE_STATUSES = (
+    "400",
+    "401",
+    "402",
+    "403",
+    "404",
+    "405",
+    "406",
+    "408",
+    "410",
+    "418",
+    "421",
+    "451",
+    "499",
+)
+FAILURES = ("429", "500", "501", "502", "503", "504", "520", "599", "100", "101", "600", "999", "0",
+          "300", "301", "302", "305", "306", "307", "308", "399", "failed")  # fmt: skip
 
 
-def meant(history: str, event: str) -> str:
-    """Return what comes out of an answer after a history, as design and RFC 9309 §2.3 say it."""
-    if event in FOUND:
+def expected_result(history: str, event: str) -> str:
+    """Return the result that RFC 9309 §2.3 requires for a response after a cache state."""
+    if event in FILE_STATUSES:
         return "file"
-    if event in GONE:
+    if event in UNAVAILABLE_STATUSES:
         return "unavailable"
     if event == "304" and history in ("file", "stale", "stale for long"):
         return "file"
@@ -88,8 +102,8 @@ def meant(history: str, event: str) -> str:
 def outcome_after(history: str, event: str, dialect: koster.Dialect = koster.RFC9309) -> Outcome:
     access = Access(dialect.statuses)
     copy = HISTORIES[history]
-    if event == "lost":
-        entry = access.fail(access.begin(ORIGIN, copy), LOST, NOW)
+    if event == "failed":
+        entry = access.fail(access.begin(ORIGIN, copy), TIMEOUT, NOW)
     else:
         entry = answer(int(event), copy, access)
     return outcome_of(entry, dialect, NOW)
@@ -102,10 +116,10 @@ def reason_of(outcome: Outcome) -> str:
 
 
 @pytest.mark.parametrize("history", HISTORIES)
-@pytest.mark.parametrize("event", [*FOUND, *GONE, *LOSSES, "304"])
-def test_every_answer_after_every_history(history: str, event: str) -> None:
+@pytest.mark.parametrize("event", [*FILE_STATUSES, *UNAVAILABLE_STATUSES, *FAILURES, "304"])
+def test_every_response_after_every_history(history: str, event: str) -> None:
     outcome = outcome_after(history, event)
-    expected = meant(history, event)
+    expected = expected_result(history, event)
     assert reason_of(outcome) == expected
     decision = outcome.decide("https://example.com/private/x", "FooBot")
     assert decision.allowed == (expected == "unavailable")
@@ -118,7 +132,9 @@ def test_every_answer_after_every_history(history: str, event: str) -> None:
     assert robots_txt.allowed
     assert robots_txt.reason is koster.Reason.ROBOTS_TXT
     assert NOW < outcome.expires <= NOW + timedelta(days=1)
-    if expected in ("unreachable", "stale") or (expected == "unavailable" and event not in GONE):
+    if expected in ("unreachable", "stale") or (
+        expected == "unavailable" and event not in UNAVAILABLE_STATUSES
+    ):
         assert outcome.unreachable_since is not None
         assert outcome.why
     else:
@@ -127,8 +143,8 @@ def test_every_answer_after_every_history(history: str, event: str) -> None:
         assert outcome.why in str(decision)
 
 
-#: What old dialects say of statuses: of 401 and 403, of 404, of another 4xx, of 429.
-OLD = {
+#: How dialects treat statuses: 401 and 403, 404, another 4xx, 429.
+STATUS_RESULTS = {
     "RFC9309": ("unavailable", "unavailable", "unavailable", "unreachable"),
     "GOOGLE": ("unavailable", "unavailable", "unavailable", "unreachable"),
     "MK1994": ("forbidden", "unavailable", "unavailable", "unreachable"),
@@ -140,24 +156,24 @@ OLD = {
 
 
 @pytest.mark.parametrize("name", koster.DIALECTS)
-def test_the_policies_of_dialects(name: str) -> None:
+def test_dialects_treat_statuses_differently(name: str) -> None:
     dialect = koster.DIALECTS[name]
-    found = [
+    results = [
         reason_of(outcome_after("nothing", event, dialect))
         for event in ("401", "403", "404", "410", "429")
     ]
-    forbidden, missing, other, busy = OLD[name]
-    assert found == [forbidden, forbidden, missing, other, busy]
+    forbidden, missing, other, busy = STATUS_RESULTS[name]
+    assert results == [forbidden, forbidden, missing, other, busy]
     denied = outcome_after("nothing", "403", dialect).decide("/x", "FooBot")
     assert denied.allowed == (forbidden == "unavailable")
     assert str(denied).endswith("(403 Forbidden)")
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_retry_after_is_honoured(status: int) -> None:
+def test_retry_after_sets_the_expiry(status: int) -> None:
     assert answer(status, retry_after="7200").expires == NOW + timedelta(hours=2)
     assert answer(status, COPY, retry_after="7200").expires == NOW + timedelta(hours=2)
-    # Not sooner than without it.
+    # Retry-After never shortens the default delay.
     assert answer(status, retry_after="0").expires == NOW + timedelta(minutes=1)
     assert answer(status, retry_after="nonsense").expires == NOW + timedelta(minutes=1)
     assert answer(status, retry_after="99999999").expires == NOW + timedelta(days=1)
@@ -167,40 +183,40 @@ def test_retry_after_is_honoured(status: int) -> None:
 # Validators
 
 
-def test_only_where_the_copy_came_from_is_asked_for_a_change() -> None:
+def test_validators_are_sent_only_to_the_url_of_the_cached_file() -> None:
     both = (("If-None-Match", '"1"'), ("If-Modified-Since", "Fri, 20 Nov 2026 12:00:00 GMT"))
     assert ACCESS.begin(ORIGIN, COPY).headers == both
     elsewhere = replace(COPY, url="https://www.example.com/robots.txt")
     first = ACCESS.begin(ORIGIN, elsewhere)
     assert first.headers == ()
-    led = ACCESS.respond(first, Response(301, {"location": elsewhere.url}), NOW)
-    assert asked(led).headers == both
+    redirected = ACCESS.respond(first, Response(301, {"location": elsewhere.url}), NOW)
+    assert as_request(redirected).headers == both
     assert ACCESS.begin(ORIGIN, answer(404, etag='"1"')).headers == ()
 
 
-def test_304_confirms_the_copy() -> None:
+def test_304_refreshes_the_cached_file() -> None:
     later = NOW + timedelta(days=2)
     old = replace(COPY, unreachable_since=NOW)
     response = Response(304, {"cache-control": "max-age=3600", "etag": '"2"'})
-    entry = ended(ACCESS.respond(ACCESS.begin(ORIGIN, old), response, later))
+    entry = as_entry(ACCESS.respond(ACCESS.begin(ORIGIN, old), response, later))
     assert (entry.body, entry.status, entry.etag) == (COPY.body, 304, '"2"')
     assert entry.last_modified == COPY.last_modified
     assert (entry.fetched, entry.expires) == (later, later + timedelta(hours=1))
     assert entry.unreachable_since is None
 
 
-def test_304_without_an_etag_keeps_the_one_that_is_known() -> None:
+def test_304_without_an_etag_keeps_the_cached_etag() -> None:
     entry = answer(304, COPY)
     assert (entry.etag, entry.last_modified) == (COPY.etag, COPY.last_modified)
 
 
-def test_304_nobody_asked_for_is_no_answer() -> None:
+def test_304_without_validators_is_a_failure() -> None:
     plain = replace(COPY, etag=None, last_modified=None)
     assert reason_of(outcome_of(answer(304, plain), koster.RFC9309, NOW)) == "stale"
 
 
 @pytest.mark.parametrize("etag", ['"\x00"', "\x80", "é", "x" * 2000, "a\nb", ""])
-def test_validators_that_cannot_be_sent_back_are_not_kept(etag: str) -> None:
+def test_invalid_validators_are_not_cached(etag: str) -> None:
     assert answer(200, etag=etag, last_modified=etag).etag is None
     assert answer(200, etag=etag, last_modified=etag).last_modified is None
 
@@ -208,19 +224,19 @@ def test_validators_that_cannot_be_sent_back_are_not_kept(etag: str) -> None:
 # Redirects
 
 
-def through(*locations: str, last: Response) -> Entry:
-    """Return what is kept after redirects and a last answer."""
+def follow_redirects(*locations: str, last: Response) -> Entry:
+    """Return the cache entry after redirects and a last response."""
     step: Request | Entry = ACCESS.begin(ORIGIN)
     for location in locations:
-        step = ACCESS.respond(asked(step), Response(301, {"location": location}), NOW)
+        step = ACCESS.respond(as_request(step), Response(301, {"location": location}), NOW)
         if isinstance(step, Entry):
             return step
-    return ended(ACCESS.respond(asked(step), last, NOW))
+    return as_entry(ACCESS.respond(as_request(step), last, NOW))
 
 
 @pytest.mark.parametrize("count", range(8))
-def test_chains_of_redirects(count: int) -> None:
-    entry = through(
+def test_redirect_chains(count: int) -> None:
+    entry = follow_redirects(
         *(f"https://r{number}.example/" for number in range(count)), last=Response(200, {}, FILE)
     )
     outcome = outcome_of(entry, koster.RFC9309, NOW)
@@ -241,8 +257,8 @@ def test_chains_of_redirects(count: int) -> None:
 
 
 @pytest.mark.parametrize("chain", [("/robots.txt",), ("/b", "/robots.txt"), ("/b", "/c", "/b#x")])
-def test_redirects_in_a_circle(chain: tuple[str, ...]) -> None:
-    entry = through(*chain, last=Response(200, {}))
+def test_redirect_loops(chain: tuple[str, ...]) -> None:
+    entry = follow_redirects(*chain, last=Response(200, {}))
     assert entry.answer is Answer.UNAVAILABLE
     assert entry.why == "redirect loop"
     assert len(entry.hops) == len(chain)
@@ -251,28 +267,28 @@ def test_redirects_in_a_circle(chain: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     "location", ["", "ftp://x/", "http://[bad", "\0", "http://", "x" * 100_000]
 )
-def test_redirects_to_nowhere(location: str) -> None:
+def test_invalid_redirect_targets(location: str) -> None:
     first = ACCESS.begin(ORIGIN)
     step = ACCESS.respond(first, Response(302, {"location": location}), NOW)
     if location.strip("\0") == "":
-        assert ended(step).answer is Answer.UNAVAILABLE  # To itself: a circle.
+        assert as_entry(step).answer is Answer.UNAVAILABLE  # A redirect to itself is a loop.
     else:
-        assert ended(step).unreachable_since == NOW
-    assert ended(ACCESS.respond(first, Response(302, {}), NOW)).unreachable_since == NOW
+        assert as_entry(step).unreachable_since == NOW
+    assert as_entry(ACCESS.respond(first, Response(302, {}), NOW)).unreachable_since == NOW
 
 
-def test_from_https_to_http_is_followed_and_said() -> None:
-    entry = through("http://example.com/robots.txt", last=Response(200, {}, FILE))
+def test_redirect_from_https_to_http_is_marked_as_downgraded() -> None:
+    entry = follow_redirects("http://example.com/robots.txt", last=Response(200, {}, FILE))
     assert outcome_of(entry, koster.RFC9309, NOW).is_downgraded
-    entry = through("https://www.example.com/robots.txt", last=Response(200, {}, FILE))
+    entry = follow_redirects("https://www.example.com/robots.txt", last=Response(200, {}, FILE))
     assert not outcome_of(entry, koster.RFC9309, NOW).is_downgraded
 
 
-def test_a_loss_on_the_way_keeps_the_hops() -> None:
+def test_failure_after_a_redirect_keeps_the_hops() -> None:
     step = ACCESS.respond(ACCESS.begin(ORIGIN, COPY), Response(301, {"location": "/r"}), NOW)
-    entry = ACCESS.fail(asked(step), LOST, NOW, 10.0)
+    entry = ACCESS.fail(as_request(step), TIMEOUT, NOW, 10.0)
     assert [hop.status for hop in entry.hops] == [301, None]
-    assert entry.hops[-1].why == LOST.why
+    assert entry.hops[-1].why == TIMEOUT.why
     assert entry.hops[-1].seconds == 10.0
     assert entry.body == FILE
 
@@ -280,7 +296,7 @@ def test_a_loss_on_the_way_keeps_the_hops() -> None:
 # Outcomes
 
 
-def test_what_an_outcome_has() -> None:
+def test_outcome_attributes() -> None:
     outcome = outcome_of(COPY, koster.RFC9309, NOW)
     assert outcome.sitemaps == ("https://example.com/s.xml",)
     assert outcome.crawl_delay("FooBot") == 3
@@ -289,20 +305,24 @@ def test_what_an_outcome_has() -> None:
     assert outcome.why == ""
     assert outcome.url == "https://example.com/robots.txt"
     assert dict(outcome.hops[0].headers)["etag"] == '"1"'
-    gone = outcome_of(answer(404), koster.RFC9309, NOW)
-    assert (gone.sitemaps, gone.crawl_delay("FooBot"), gone.robots) == ((), None, None)
-    assert gone.allowed("/x", "FooBot")
+    unavailable = outcome_of(answer(404), koster.RFC9309, NOW)
+    assert (unavailable.sitemaps, unavailable.crawl_delay("FooBot"), unavailable.robots) == (
+        (),
+        None,
+        None,
+    )
+    assert unavailable.allowed("/x", "FooBot")
     assert not outcome_of(answer(500), koster.RFC9309, NOW).allowed("/x", "FooBot")
-    again = pickle.loads(pickle.dumps(outcome))
-    assert again.decide("/private", "FooBot") == outcome.decide("/private", "FooBot")
+    unpickled = pickle.loads(pickle.dumps(outcome))
+    assert unpickled.decide("/private", "FooBot") == outcome.decide("/private", "FooBot")
 
 
-def test_after_thirty_days_it_says_why() -> None:
+def test_why_after_thirty_days_of_failures() -> None:
     outcome = outcome_after("unreachable for long", "500")
     assert outcome.why == "unreachable since 2026-10-21: 500 Internal Server Error"
 
 
-def test_under_google_robots_txt_is_a_path_like_any_other() -> None:
+def test_google_does_not_always_allow_robots_txt() -> None:
     outcome = outcome_of(answer(500), koster.GOOGLE, NOW)
     assert not outcome.allowed("https://example.com/robots.txt", "FooBot")
 
@@ -310,7 +330,7 @@ def test_under_google_robots_txt_is_a_path_like_any_other() -> None:
 # Headers and codings
 
 
-def test_headers_that_come_twice() -> None:
+def test_repeated_headers() -> None:
     pairs = [
         (b"ETag", b"1"),
         (b"etag", b"2"),
@@ -333,7 +353,7 @@ def test_headers_that_come_twice() -> None:
         *(("gzip, aes128gcm", b"\x80", True),),
     ],
 )
-def test_codings_that_nobody_knows(coding: str, body: bytes, fails: bool) -> None:
+def test_unknown_content_codings(coding: str, body: bytes, fails: bool) -> None:
     failure = coding_failure({"content-encoding": coding}, {"gzip", "identity"}, body)
     assert (failure is not None) == fails
 
@@ -348,9 +368,9 @@ def test_codings_that_nobody_knows(coding: str, body: bytes, fails: bool) -> Non
         max_size=12,
     )
 )  # fmt: skip
-def test_any_answers_come_to_an_end(answers: list[Any]) -> None:
+def test_any_responses_end_in_an_entry(responses: list[Any]) -> None:
     copy: Entry | None = None
-    for status, headers, body in answers:
+    for status, headers, body in responses:
         step: Request | Entry = ACCESS.begin(ORIGIN, copy)
         requests = 0
         while isinstance(step, Request):

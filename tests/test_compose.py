@@ -1,4 +1,4 @@
-"""Files from what their authors want."""
+"""compose: writing a robots.txt from intentions, also on top of an existing file."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from koster.analysis import EVERYBODY, Extent, classify
 from koster.crawlers import Purpose
 
 
-def test_intentions_become_a_file() -> None:
-    wanted = compose.Intentions(
+def test_compose_writes_all_intentions() -> None:
+    intentions = compose.Intentions(
         purposes={Purpose.TRAINING: "disallow", Purpose.SEARCH: "allow"},
         closed=("/cart/",),
         sitemaps=("https://e.com/s.xml",),
         signals=("ai-train=no",),
         delay=5,
     )
-    made = compose.compose(wanted)
-    robots = parsed(made.body)
+    composed = compose.compose(intentions)
+    robots = parsed(composed.body)
     assert not robots.allowed("/", "GPTBot")
     assert robots.allowed("/", "Googlebot")
     for name in ("Googlebot", "AdsBot-Google", "FooBot"):
@@ -34,26 +34,26 @@ def test_intentions_become_a_file() -> None:
     assert robots.rules_for("FooBot").preferences
 
 
-def test_who_may_is_named_where_everybody_may_not() -> None:
-    wanted = compose.Intentions(
+def test_allowed_crawlers_get_a_group_when_others_are_disallowed() -> None:
+    intentions = compose.Intentions(
         purposes={Purpose.SEARCH: "allow"}, others="disallow", closed=("/x",)
     )
-    robots = parsed(compose.compose(wanted).body)
+    robots = parsed(compose.compose(intentions).body)
     assert robots.allowed("/", "Googlebot")
     assert not robots.allowed("/x", "Googlebot")
     assert not robots.allowed("/", "GPTBot")
     assert not robots.allowed("/", "FooBot")
 
 
-def test_a_robot_that_has_what_is_wanted_keeps_its_group() -> None:
+def test_group_that_already_matches_is_unchanged() -> None:
     keep = (
         b"# BEGIN managed\nUser-agent: *\nContent-Signal: search=yes,ai-train=no\nAllow: /\n\n"
         b"User-agent: GPTBot\nDisallow: /\n# END managed\n\nUser-agent: *\nDisallow: /lists\nCrawl-delay: 3\n"
     )
-    wanted = compose.Intentions(
+    intentions = compose.Intentions(
         purposes={Purpose.TRAINING: "disallow"}, delay=5, signals=("ai-train=yes", "ai-input=no")
     )
-    text = compose.compose(wanted, keep).body.decode()
+    text = compose.compose(intentions, keep).body.decode()
     managed, _, after = text.partition("# END managed")
     assert managed == (
         "# BEGIN managed\nUser-agent: *\nContent-Signal: search=yes, ai-train=yes\nAllow: /\n"
@@ -63,22 +63,22 @@ def test_a_robot_that_has_what_is_wanted_keeps_its_group() -> None:
     assert "GPTBot" not in after
 
 
-def test_a_group_that_may_has_a_rule_before_its_delay() -> None:
-    wanted = compose.Intentions(purposes={Purpose.SEARCH: "allow"}, others="disallow", delay=7)
-    robots = parsed(compose.compose(wanted).body)
+def test_allowed_group_has_a_rule_before_its_delay() -> None:
+    intentions = compose.Intentions(purposes={Purpose.SEARCH: "allow"}, others="disallow", delay=7)
+    robots = parsed(compose.compose(intentions).body)
     assert robots.allowed("/", "bingbot")
     assert robots.rules_for("bingbot").crawl_delay == 7
     assert not robots.allowed("/", "FooBot")
 
 
-def test_single_crawlers_and_paths_are_opened_and_closed() -> None:
-    wanted = compose.Intentions(
+def test_single_crawlers_and_paths_can_be_allowed_and_disallowed() -> None:
+    intentions = compose.Intentions(
         purposes={Purpose.TRAINING: "disallow"},
         names={"GPTBot": "allow", "FooBot": "disallow"},
         closed=("/cart/",),
         opened=("/cart/help",),
     )
-    robots = parsed(compose.compose(wanted, b"User-agent: Bar\nDisallow: /cart/help\n").body)
+    robots = parsed(compose.compose(intentions, b"User-agent: Bar\nDisallow: /cart/help\n").body)
     assert robots.allowed("/", "GPTBot")
     assert not robots.allowed("/", "FooBot")
     assert not robots.allowed("/", "ClaudeBot")
@@ -87,52 +87,52 @@ def test_single_crawlers_and_paths_are_opened_and_closed() -> None:
         assert not robots.allowed("/cart/x", name), name
 
 
-def test_a_mark_of_the_beginning_is_text_elsewhere() -> None:
+def test_byte_order_mark_inside_the_file_is_text() -> None:
     keep = "\ufeffUser-agent: *\nDisallow: /x\n\ufeffDisallow: /\n".encode()
-    made = compose.compose(compose.Intentions(sitemaps=("https://e.com/s",)), keep).body
-    assert parsed(made).allowed("/y", "x")
-    assert "\n\ufeffDisallow: /\n" in made.decode()
+    composed = compose.compose(compose.Intentions(sitemaps=("https://e.com/s",)), keep).body
+    assert parsed(composed).allowed("/y", "x")
+    assert "\n\ufeffDisallow: /\n" in composed.decode()
     assert parsed(formatting.formatted(keep)).allowed("/y", "x")
     assert formatting.formatted(formatting.formatted(keep)) == formatting.formatted(keep)
 
 
-def test_comments_that_are_not_about_a_group_stay_when_it_goes() -> None:
+def test_comments_not_about_a_removed_group_stay() -> None:
     keep = (
         b"# Copyright ACME\n# contact x\n\n# robots that train\nUser-agent: GPTBot\nDisallow: /x\n"
     )
-    made = compose.compose(compose.Intentions(purposes={Purpose.TRAINING: "disallow"}), keep)
-    assert made.body.startswith(b"# Copyright ACME\n# contact x\n\n# Training")
+    composed = compose.compose(compose.Intentions(purposes={Purpose.TRAINING: "disallow"}), keep)
+    assert composed.body.startswith(b"# Copyright ACME\n# contact x\n\n# Training")
 
 
 @pytest.mark.parametrize(
     ("closed", "allow"),
     [("/cart/", "/cart/public"), ("/", "/*"), ("/a*b", "/aab"), ("/*.pdf$", "/x*.pdf$")],
 )
-def test_no_exception_from_a_closed_path_is_kept(closed: str, allow: str) -> None:
+def test_exceptions_inside_a_closed_path_are_removed(closed: str, allow: str) -> None:
     keep = f"User-agent: *\nAllow: {allow}\n".encode()
-    made = compose.compose(compose.Intentions(closed=(closed,)), keep)
-    assert not [rule for rule in parsed(made.body).groups[0].rules if rule.allow]
-    assert not made.left_open
+    composed = compose.compose(compose.Intentions(closed=(closed,)), keep)
+    assert not [rule for rule in parsed(composed.body).groups[0].rules if rule.allow]
+    assert not composed.left_open
 
 
-def test_what_was_said_to_those_that_go_goes_with_them() -> None:
+def test_directives_of_a_removed_agent_are_removed() -> None:
     keep = (
         b"User-agent: GPTBot\nContent-Signal: ai-train=no\n# note\nUser-agent: Foo\nDisallow: /a\n"
     )
-    wanted = compose.Intentions(purposes={Purpose.TRAINING: "disallow"})
-    robots = parsed(compose.compose(wanted, keep).body)
+    intentions = compose.Intentions(purposes={Purpose.TRAINING: "disallow"})
+    robots = parsed(compose.compose(intentions, keep).body)
     assert not robots.preferences
     assert not robots.rules_for("Foo").preferences
     assert not robots.allowed("/a", "Foo")
 
 
-def test_what_allows_more_than_a_closed_path_stays_and_is_told() -> None:
+def test_broader_allow_rule_stays_and_is_reported() -> None:
     keep = b"User-agent: *\nAllow: /*.css$\nDisallow: /x\n\nUser-agent: Foo\nUser-agent: *\nDisallow: /y\n"
-    made = compose.compose(compose.Intentions(closed=("/cart/",)), keep)
-    (decision,) = made.left_open
+    composed = compose.compose(compose.Intentions(closed=("/cart/",)), keep)
+    (decision,) = composed.left_open
     assert str(decision.rule) == "Allow: /*.css$"
     assert decision.url.startswith("/cart/")
-    robots = parsed(made.body)
+    robots = parsed(composed.body)
     assert robots.allowed("/a.css", "x")
     for name in ("x", "Foo", "AdsBot-Google"):
         assert not robots.allowed("/cart/a", name)
@@ -140,14 +140,14 @@ def test_what_allows_more_than_a_closed_path_stays_and_is_told() -> None:
     assert not parsed(compose.compose(both).body).allowed("/cart/", "YandexAdditional")
 
 
-def test_what_is_kept_stays() -> None:
+def test_unrelated_parts_of_the_file_are_kept() -> None:
     keep = (
         b"# ours\nUser-agent: GPTBot\nUser-agent: FooBot\nAllow: /foo # yes\nDisallow: /\n\n"
         b"# everybody\nUser-agent: *\nDisallow: /private\nSitemap: https://e.com/s.xml\n"
     )
-    made = compose.compose(compose.Intentions(purposes={Purpose.TRAINING: "disallow"}), keep)
-    text = made.body.decode()
-    robots = parsed(made.body)
+    composed = compose.compose(compose.Intentions(purposes={Purpose.TRAINING: "disallow"}), keep)
+    text = composed.body.decode()
+    robots = parsed(composed.body)
     for line in ("# ours", "User-agent: FooBot", "Allow: /foo # yes", "# everybody"):
         assert line in text
     assert text.count("GPTBot") == 1
@@ -155,89 +155,91 @@ def test_what_is_kept_stays() -> None:
     assert robots.allowed("/foo", "FooBot")
     assert not robots.allowed("/private", "x")
     assert robots.sitemaps == ("https://e.com/s.xml",)
-    changed = {agent for change in made.changes.changes for agent in change.agents}
+    changed = {agent for change in composed.changes.changes for agent in change.agents}
     assert "GPTBot" in changed
     assert "FooBot" not in changed
     assert EVERYBODY not in changed
 
 
-def test_closed_paths_are_closed_to_everybody_who_is_kept() -> None:
+def test_closed_paths_apply_to_all_kept_groups() -> None:
     keep = (
         b"User-agent: FooBot\nAllow: /cart/\nDisallow: /x\n\n"
         b"User-agent: *\nAllow: /cart/help\nCrawl-delay: 9\n"
     )
-    wanted = compose.Intentions(closed=("/cart/",), delay=2, signals=("ai-train=no",))
-    robots = parsed(compose.compose(wanted, keep).body)
+    intentions = compose.Intentions(closed=("/cart/",), delay=2, signals=("ai-train=no",))
+    robots = parsed(compose.compose(intentions, keep).body)
     for name in ("FooBot", "Googlebot", "AdsBot-Google", "x"):
         assert not robots.allowed("/cart/", name), name
         assert not robots.allowed("/cart/help", name), name
-    opened = dataclasses.replace(wanted, opened=("/cart/help",))
+    opened = dataclasses.replace(intentions, opened=("/cart/help",))
     assert parsed(compose.compose(opened, keep).body).allowed("/cart/help", "x")
     assert not robots.allowed("/x", "FooBot")
     assert robots.rules_for("x").crawl_delay == 2
     assert len([group for group in robots.groups if "*" in group.agents]) == 1
 
 
-def test_a_last_group_without_rules_is_not_glued_to_what_follows() -> None:
+def test_last_group_without_rules_is_not_merged_with_new_groups() -> None:
     for keep in (
         b"User-agent: *\nSitemap: https://e.com/s\n",
         b"User-agent: Foo\nCrawl-delay: 3\n",
     ):
-        made = compose.compose(compose.Intentions(purposes={Purpose.ARCHIVE: "disallow"}), keep)
-        robots = parsed(made.body)
+        composed = compose.compose(compose.Intentions(purposes={Purpose.ARCHIVE: "disallow"}), keep)
+        robots = parsed(composed.body)
         assert robots.allowed("/", "Googlebot")
         assert robots.allowed("/", "Foo")
         assert not robots.allowed("/", "archive.org_bot")
 
 
-def test_what_belongs_to_the_file_stays_when_its_group_goes() -> None:
+def test_file_directives_stay_when_their_group_is_removed() -> None:
     keep = b"User-agent: GPTBot\nDisallow: /secret\n\nSitemap: https://e.com/s\nHost: e.com\n"
-    wanted = compose.Intentions(
+    intentions = compose.Intentions(
         purposes={Purpose.TRAINING: "disallow"}, sitemaps=("https://e.com/s",)
     )
-    robots = parsed(compose.compose(wanted, keep).body)
+    robots = parsed(compose.compose(intentions, keep).body)
     assert robots.sitemaps == ("https://e.com/s",)
     assert robots.hosts == ("e.com",)
 
 
-def test_names_with_versions_and_stars_are_those_of_the_robot() -> None:
+def test_names_with_versions_and_stars_match_their_crawler() -> None:
     for name in ("GPTBot/1.1", "gptbot*"):
         keep = f"User-agent: {name}\nAllow: /\n".encode()
-        made = compose.compose(compose.Intentions(purposes={Purpose.TRAINING: "disallow"}), keep)
-        assert not parsed(made.body).allowed("/", "GPTBot")
+        composed = compose.compose(
+            compose.Intentions(purposes={Purpose.TRAINING: "disallow"}), keep
+        )
+        assert not parsed(composed.body).allowed("/", "GPTBot")
 
 
-def test_what_may_does_so_without_losing_what_is_closed_to_it() -> None:
-    wanted = compose.Intentions(purposes={Purpose.SEARCH: "allow"})
-    made = compose.compose(wanted, b"User-agent: Googlebot\nDisallow: /private\n")
-    assert not parsed(made.body).allowed("/private", "Googlebot")
-    made = compose.compose(wanted, b"User-agent: Googlebot\nDisallow: /\n")
-    assert parsed(made.body).allowed("/x", "Googlebot")
-    made = compose.compose(wanted, b"User-agent: *\nAllow: /$\nDisallow: /\n")
-    assert parsed(made.body).allowed("/x", "Googlebot")
-    assert not parsed(made.body).allowed("/x", "FooBot")
+def test_allowing_a_crawler_keeps_its_disallowed_paths() -> None:
+    intentions = compose.Intentions(purposes={Purpose.SEARCH: "allow"})
+    composed = compose.compose(intentions, b"User-agent: Googlebot\nDisallow: /private\n")
+    assert not parsed(composed.body).allowed("/private", "Googlebot")
+    composed = compose.compose(intentions, b"User-agent: Googlebot\nDisallow: /\n")
+    assert parsed(composed.body).allowed("/x", "Googlebot")
+    composed = compose.compose(intentions, b"User-agent: *\nAllow: /$\nDisallow: /\n")
+    assert parsed(composed.body).allowed("/x", "Googlebot")
+    assert not parsed(composed.body).allowed("/x", "FooBot")
 
 
-def test_others_who_may_not_are_all_others() -> None:
+def test_disallowing_others_covers_all_other_crawlers() -> None:
     robots = parsed(compose.compose(compose.Intentions(others="disallow")).body)
     for name in ("FooBot", "AdsBot-Google", "Googlebot"):
         assert not robots.allowed("/", name)
 
 
-_wanted = st.sampled_from(["allow", "disallow"])
+_verdicts = st.sampled_from(["allow", "disallow"])
 
 
 @given(
     keep=strategies.files,
     purposes=st.dictionaries(
-        st.sampled_from([Purpose.SEARCH, Purpose.TRAINING, Purpose.ADS]), _wanted, max_size=2
+        st.sampled_from([Purpose.SEARCH, Purpose.TRAINING, Purpose.ADS]), _verdicts, max_size=2
     ),
-    names=st.dictionaries(st.sampled_from(["FooBot", "GPTBot"]), _wanted, max_size=2),
-    others=st.none() | _wanted,
+    names=st.dictionaries(st.sampled_from(["FooBot", "GPTBot"]), _verdicts, max_size=2),
+    others=st.none() | _verdicts,
     closed=st.sampled_from([(), ("/cart/",)]),
     delay=st.sampled_from([None, 7]),
 )
-def test_what_is_wanted_holds(
+def test_composed_file_fulfills_the_intentions(
     keep: bytes,
     purposes: dict[Purpose, str],
     names: dict[str, str],
@@ -245,27 +247,27 @@ def test_what_is_wanted_holds(
     closed: tuple[str, ...],
     delay: float | None,
 ) -> None:
-    """Whatever the file was, and for every robot of which something is wanted."""
-    wanted = compose.Intentions(purposes, names, others, closed, delay=delay)
-    made = compose.compose(wanted, keep)
-    robots = parsed(made.body)
-    said = {
-        each.token: want
+    """This holds for any existing file and every crawler in the intentions."""
+    intentions = compose.Intentions(purposes, names, others, closed, delay=delay)
+    composed = compose.compose(intentions, keep)
+    robots = parsed(composed.body)
+    by_purpose = {
+        each.token: verdict
         for each in crawlers.known()
-        for p, want in purposes.items()
+        for p, verdict in purposes.items()
         if each.purpose is p
     }
-    for name, want in {**said, **names}.items():
+    for name, verdict in {**by_purpose, **names}.items():
         extent = classify(robots.rules_for(name)).extent
-        assert extent is Extent.ALL if want == "disallow" else extent is not Extent.ALL, name
+        assert extent is Extent.ALL if verdict == "disallow" else extent is not Extent.ALL, name
     if others == "disallow":
         assert classify(robots.rules_for("NoBot")).extent is Extent.ALL
     elif others == "allow":
         assert classify(robots.rules_for("NoBot")).extent is not Extent.ALL
     if closed:
-        for name in ("NoBot", *names, *said, "AdsBot-Google"):
-            assert not robots.allowed("/cart/", name) or made.left_open, name
-        for each in made.left_open:
+        for name in ("NoBot", *names, *by_purpose, "AdsBot-Google"):
+            assert not robots.allowed("/cart/", name) or composed.left_open, name
+        for each in composed.left_open:
             assert each.allowed
             assert each.url.startswith("/cart/")
             assert robots.allowed(each.url, each.agent)

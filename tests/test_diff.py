@@ -1,4 +1,4 @@
-"""Comparisons of two files."""
+"""diff: the changes between two files."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ from koster.analysis import EVERYBODY
 from koster.diff import compare
 
 
-def test_a_comparison_names_whom_it_is_about() -> None:
+def test_change_lists_the_affected_crawlers() -> None:
     old = parsed("User-agent: Foo\nDisallow: /a\nUser-agent: *\nDisallow: /b\n")
     new = parsed("User-agent: Foo\nDisallow: /a\nUser-agent: *\nDisallow: /b\nDisallow: /c\n")
     comparison = compare(old, new, ["Googlebot", "Foo"])
     (change,) = comparison.changes
     assert change.agents == (EVERYBODY, "Googlebot")
-    (found,) = change.differences.found
-    assert (found.url, found.is_opened, found.after.rule and found.after.rule.line) == (
+    (difference,) = change.differences.found
+    assert (
+        difference.url,
+        difference.is_opened,
+        difference.after.rule and difference.after.rule.line,
+    ) == (
         "/c",
         False,
         5,
@@ -31,7 +35,7 @@ def test_a_comparison_names_whom_it_is_about() -> None:
     assert comparison.is_proved
 
 
-def test_what_is_said_besides_rules_is_compared() -> None:
+def test_other_directives_are_compared() -> None:
     old = parsed("User-agent: *\nCrawl-delay: 5\nDisallow:\nSitemap: https://e.com/a\n")
     new = parsed(
         "User-agent: *\nContent-Signal: ai-train=no\nRequest-rate: 1/10 0600-0800\nDisallow:\n"
@@ -47,7 +51,7 @@ def test_what_is_said_besides_rules_is_compared() -> None:
     assert [each.name for each in comparison.settings] == ["Sitemap", "License"]
 
 
-def test_a_robot_that_gets_a_group_of_its_own_is_told_apart() -> None:
+def test_crawler_with_a_new_group_has_its_own_change() -> None:
     old = parsed("User-agent: *\nDisallow: /a\n")
     new = parsed("User-agent: *\nDisallow: /a\nUser-agent: Foo\nDisallow: /b\n")
     (change,) = compare(old, new).changes
@@ -59,31 +63,31 @@ def test_a_robot_that_gets_a_group_of_its_own_is_told_apart() -> None:
 
 
 @given(strategies.bodies)
-def test_a_file_is_like_itself(body: bytes) -> None:
+def test_file_is_equal_to_itself(body: bytes) -> None:
     assert compare(parsed(body), parsed(body)).is_empty
 
 
 @given(
     strategies.files, strategies.files, st.lists(strategies.paths, max_size=20), strategies.names
 )
-def test_what_is_not_named_does_not_change(
+def test_crawlers_without_a_change_keep_their_verdicts(
     one: bytes, other: bytes, paths: list[str], name: str
 ) -> None:
-    """Where no change is named for a robot, every path is decided alike."""
+    """If no change lists a crawler, all its verdicts are the same in both files."""
     old, new = parsed(one), parsed(other)
     comparison = compare(old, new, [name])
-    # A file may spell the name in other letters.
+    # A file may spell the name in another case.
     changed = {agent.lower() for change in comparison.changes for agent in change.agents}
     for path in paths:
         if name.lower() not in changed:
             assert old.allowed(path, name) == new.allowed(path, name)
     for change in comparison.changes:
-        for found in change.differences.found:
+        for difference in change.differences.found:
             for agent in change.agents:
-                assert old.allowed(found.url, agent) != new.allowed(found.url, agent)
+                assert old.allowed(difference.url, agent) != new.allowed(difference.url, agent)
 
 
-def test_real_files_are_like_themselves(conformance_data: None) -> None:
+def test_real_files_are_equal_to_themselves(conformance_data: None) -> None:
     for name, body in bodies("verdicts.tsv.gz").items():
         assert compare(parsed(body), parsed(body)).is_empty, name
 
@@ -92,7 +96,7 @@ def test_real_files_are_like_themselves(conformance_data: None) -> None:
     "name", ["FooBot*", "FooBot/1.0", "Foo Bot", "Mozilla/5.0 (x; Foo/1)", "A2Bot"]
 )
 @pytest.mark.parametrize("dialect", ["RFC9309", "GOOGLE"])
-def test_a_group_is_reached_however_its_robot_is_written(name: str, dialect: str) -> None:
+def test_groups_are_compared_however_the_name_is_written(name: str, dialect: str) -> None:
     old, new = (
         koster.parse(f"User-agent: {name}\nDisallow: {path}\n", koster.DIALECTS[dialect])
         for path in ("/", "/x")
@@ -100,30 +104,30 @@ def test_a_group_is_reached_however_its_robot_is_written(name: str, dialect: str
     assert not compare(old, new).decides_alike
 
 
-def test_a_word_that_several_groups_share_is_asked_about() -> None:
+def test_word_shared_by_several_group_names_is_compared() -> None:
     old = parsed("User-agent: So web\nDisallow: /a\nUser-agent: So inst\nAllow: /a\nDisallow: /b\n")
     new = parsed("User-agent: So web\nDisallow: /a\nUser-agent: So inst\nDisallow: /b\n")
     assert not compare(old, new).decides_alike
     assert b"Allow: /a" in formatting.minified(old.body)
 
 
-def test_what_is_said_between_two_names_is_for_the_first() -> None:
+def test_directives_between_user_agent_lines_apply_to_the_agents_above() -> None:
     one = parsed("User-agent: A\nCrawl-delay: 30\nUser-agent: B\nDisallow: /x\n")
     both = parsed("User-agent: A\nUser-agent: B\nCrawl-delay: 30\nDisallow: /x\n")
     (change,) = compare(one, both).changes
     assert change.agents == ("B",)
     assert change.settings[0].after == ("30 s",)
-    kept = compose.compose(
+    composed = compose.compose(
         compose.Intentions(sitemaps=("https://e.com/s",)),
         b"User-agent: A\nCrawl-delay: 30\nUser-agent: B\nDisallow: /x\n",
     )
-    assert not kept.changes.changes
-    assert parsed(kept.body).rules_for("B").crawl_delay is None
+    assert not composed.changes.changes
+    assert parsed(composed.body).rules_for("B").crawl_delay is None
 
 
 @pytest.mark.parametrize("dialect", ["MK1994", "MK1996", "GYM2008", "EXTENDED2", "EXTENDED2_1996"])
 @pytest.mark.parametrize("name", ["FooBot/1.0", "Mozilla/5.0 (compatible; FooBot/1.0)", "foo/"])
-def test_the_older_standards_compare_names_as_they_are_written(dialect: str, name: str) -> None:
+def test_older_dialects_compare_names_as_written(dialect: str, name: str) -> None:
     old, new = (
         koster.parse(text, koster.DIALECTS[dialect])
         for text in (f"User-agent: {name}\nDisallow: /\n", "")
@@ -139,8 +143,8 @@ def test_too_many_names_are_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not comparison.decides_alike
 
 
-def test_a_robot_with_two_names_is_asked_about() -> None:
-    """To the old standards the first group of which the name is a part of the robot's counts."""
+def test_crawler_matching_two_groups_is_compared() -> None:
+    """Old dialects use the first group whose name is a substring of the crawler's name."""
     foo, bar = "User-agent: foo\nDisallow: /a\n\n", "User-agent: bar\nDisallow: /b\n\n"
     for name in ("MK1994", "MK1996", "GYM2008"):
         old, new = (koster.parse(each, koster.DIALECTS[name]) for each in (foo + bar, bar + foo))
@@ -150,18 +154,18 @@ def test_a_robot_with_two_names_is_asked_about() -> None:
     assert compare(parsed(foo + bar), parsed(bar + foo)).is_empty
 
 
-def test_readings_are_not_compared_on_robots_txt_itself() -> None:
-    """To some dialects ``%3F`` is ``?``, so that the escaped path looks like the file's own."""
+def test_dialects_are_not_compared_on_robots_txt_itself() -> None:
+    """Some dialects read ``%3F`` as ``?``, so an escaped path can look like /robots.txt."""
     from koster.analysis import difference
 
     body = "User-agent: *\nDisallow: /\nAllow: /a%3F\n"
     for one in koster.DIALECTS.values():
         for other in koster.DIALECTS.values():
-            found = difference(*(koster.parse(body, each).rules_for("x") for each in (one, other)))
-            assert found.is_proved
+            result = difference(*(koster.parse(body, each).rules_for("x") for each in (one, other)))
+            assert result.is_proved
 
 
-def test_bytes_that_are_no_text_are_compared() -> None:
+def test_invalid_utf8_is_compared() -> None:
     for other in (b"/b", b"/\xff", b"/\xc3*x"):
         old = koster.parse(b"User-agent: *\nDisallow: /\xff\n", koster.MK1994)
         compare(old, koster.parse(b"User-agent: *\nDisallow: " + other, koster.MK1994))

@@ -1,4 +1,4 @@
-"""Delays, rates, windows and preferences."""
+"""Crawl-delay, Request-rate, Visit-time, Content-Signal and Content-Usage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import koster
 from koster._moments import FIRST, LAST
 
 
-def rules(
+def rules_with(
     *lines: str, agent: str = "FooBot", dialect: koster.Dialect = koster.RFC9309
 ) -> koster.Rules:
     return koster.parse("\n".join(["User-agent: *", *lines]), dialect).rules_for(agent)
@@ -31,10 +31,10 @@ def at(clock: str) -> datetime:
     ],
 )  # fmt: skip
 def test_crawl_delay(value: str, seconds: float | None) -> None:
-    assert rules(f"Crawl-delay: {value}", "Disallow:").crawl_delay == seconds
+    assert rules_with(f"Crawl-delay: {value}", "Disallow:").crawl_delay == seconds
 
 
-def test_the_largest_delay_of_merged_groups_holds() -> None:
+def test_largest_delay_of_merged_groups_applies() -> None:
     robots = koster.parse(
         "User-agent: A\nCrawl-delay: 2\nDisallow: /\nUser-agent: A\nCrawl-delay: 9\nCrawl-delay: x\n"
         "Allow: /\nUser-agent: *\nCrawl-delay: 50"
@@ -71,7 +71,7 @@ def test_values_belong_to_the_agents_above_them() -> None:
     ],
 )  # fmt: skip
 def test_request_rate(value: str, expected: tuple[Any, ...] | None) -> None:
-    rates = rules(f"Request-rate: {value}", "Disallow:").request_rates
+    rates = rules_with(f"Request-rate: {value}", "Disallow:").request_rates
     assert [(each.requests, each.seconds, each.start, each.end) for each in rates] == (
         [expected] if expected else []
     )
@@ -89,7 +89,7 @@ def test_request_rate(value: str, expected: tuple[Any, ...] | None) -> None:
     ],
 )  # fmt: skip
 def test_visit_time(value: str, expected: tuple[time, time] | None) -> None:
-    windows = rules(f"Visit-time: {value}", "Disallow:").visit_times
+    windows = rules_with(f"Visit-time: {value}", "Disallow:").visit_times
     assert [(each.start, each.end) for each in windows] == ([expected] if expected else [])
 
 
@@ -102,73 +102,73 @@ def test_visit_time(value: str, expected: tuple[time, time] | None) -> None:
     ],
 )  # fmt: skip
 def test_open_at_and_next_open(clock: str, is_open: bool, opens: str | None) -> None:
-    asked = rules("Visit-time: 0600-0845", "Visit-time: 2200-0100", "Disallow:")
+    rules = rules_with("Visit-time: 0600-0845", "Visit-time: 2200-0100", "Disallow:")
     now = at(clock)
-    assert asked.open_at(now) is is_open
-    assert asked.next_open(now) == (now if is_open else at(opens or ""))
+    assert rules.open_at(now) is is_open
+    assert rules.next_open(now) == (now if is_open else at(opens or ""))
 
 
-def test_next_open_may_be_tomorrow() -> None:
-    asked = rules("Visit-time: 0600-0845", "Disallow:")
-    assert asked.next_open(at("09:00")) == at("06:00") + timedelta(days=1)
+def test_next_open_can_be_tomorrow() -> None:
+    rules = rules_with("Visit-time: 0600-0845", "Disallow:")
+    assert rules.next_open(at("09:00")) == at("06:00") + timedelta(days=1)
 
 
 def test_windows_are_in_utc() -> None:
-    asked = rules("Visit-time: 0600-0845", "Disallow:")
+    rules = rules_with("Visit-time: 0600-0845", "Disallow:")
     east = timezone(timedelta(hours=5))
-    assert asked.open_at(datetime(2026, 11, 21, 11, 30, tzinfo=east))
-    assert not asked.open_at(datetime(2026, 11, 21, 7, 0, tzinfo=east))
-    assert asked.next_open(datetime(2026, 11, 21, 7, 0, tzinfo=east)) == at("06:00")
+    assert rules.open_at(datetime(2026, 11, 21, 11, 30, tzinfo=east))
+    assert not rules.open_at(datetime(2026, 11, 21, 7, 0, tzinfo=east))
+    assert rules.next_open(datetime(2026, 11, 21, 7, 0, tzinfo=east)) == at("06:00")
 
 
 def test_without_windows_it_is_always_open() -> None:
-    assert rules("Disallow: /").open_at(at("03:00"))
-    assert rules("Visit-time: nonsense", "Disallow: /").open_at(at("03:00"))
-    assert rules("Visit-time: 0500-0500", "Disallow: /").open_at(at("03:00"))
+    assert rules_with("Disallow: /").open_at(at("03:00"))
+    assert rules_with("Visit-time: nonsense", "Disallow: /").open_at(at("03:00"))
+    assert rules_with("Visit-time: 0500-0500", "Disallow: /").open_at(at("03:00"))
 
 
-def test_a_window_may_run_through_its_end_minute() -> None:
+def test_window_can_include_its_end_minute() -> None:
     from dataclasses import replace
 
     from koster.dialects import WindowEnd
 
     dialect = replace(koster.RFC9309, name="THROUGH", window_end=WindowEnd.THROUGH_MINUTE)
-    asked = rules("Visit-time: 0600-0845", "Disallow:", dialect=dialect)
-    assert asked.open_at(at("08:45:59"))
-    assert not asked.open_at(at("08:46"))
-    assert rules("Visit-time: 0000-2400", "Disallow:", dialect=dialect).open_at(at("12:00"))
-    whole = rules("Visit-time: 0000-2359", "Disallow:", dialect=dialect)
-    assert whole.open_at(at("23:59:59"))
-    assert whole.open_at(at("00:00"))
+    rules = rules_with("Visit-time: 0600-0845", "Disallow:", dialect=dialect)
+    assert rules.open_at(at("08:45:59"))
+    assert not rules.open_at(at("08:46"))
+    assert rules_with("Visit-time: 0000-2400", "Disallow:", dialect=dialect).open_at(at("12:00"))
+    whole_day = rules_with("Visit-time: 0000-2359", "Disallow:", dialect=dialect)
+    assert whole_day.open_at(at("23:59:59"))
+    assert whole_day.open_at(at("00:00"))
 
 
-def test_a_visit_time_disallows_nothing() -> None:
-    asked = rules("Visit-time: 0600-0845", "Disallow: /x")
-    assert asked.allowed("/y")
+def test_visit_time_disallows_nothing() -> None:
+    rules = rules_with("Visit-time: 0600-0845", "Disallow: /x")
+    assert rules.allowed("/y")
 
 
 def test_interval_is_the_slowest_that_applies() -> None:
-    asked = rules(
+    rules = rules_with(
         "Crawl-delay: 2", "Request-rate: 1/10m 1300-1659", "Request-rate: 1/20m 1700-0459",
         "Request-rate: 5/1m 0500-1259", "Disallow:",
     )  # fmt: skip
-    assert asked.interval(at("13:30")) == 600.0
-    assert asked.interval(at("02:00")) == 1200.0
-    assert asked.interval(at("06:00")) == 12.0
-    assert asked.interval(at("16:59:30")) == 2.0
-    without_window = rules("Request-rate: 10/60", "Request-rate: 1/1h", "Disallow:")
+    assert rules.interval(at("13:30")) == 600.0
+    assert rules.interval(at("02:00")) == 1200.0
+    assert rules.interval(at("06:00")) == 12.0
+    assert rules.interval(at("16:59:30")) == 2.0
+    without_window = rules_with("Request-rate: 10/60", "Request-rate: 1/1h", "Disallow:")
     assert without_window.interval(at("00:00")) == 3600.0
-    assert rules("Crawl-delay: 7", "Request-rate: 1/5").interval(at("00:00")) == 7.0
-    assert rules("Disallow: /").interval(at("00:00")) is None
+    assert rules_with("Crawl-delay: 7", "Request-rate: 1/5").interval(at("00:00")) == 7.0
+    assert rules_with("Disallow: /").interval(at("00:00")) is None
 
 
 @pytest.mark.parametrize("name", ["open_at", "next_open", "interval"])
-def test_a_moment_needs_a_time_zone(name: str) -> None:
+def test_naive_datetime_is_rejected(name: str) -> None:
     with pytest.raises(ValueError, match="time zone"):
-        getattr(rules("Disallow:"), name)(datetime(2026, 11, 21))
+        getattr(rules_with("Disallow:"), name)(datetime(2026, 11, 21))
 
 
-def test_dialects_that_do_not_know_delays() -> None:
+def test_dialects_without_crawl_delay_ignore_it() -> None:
     body = "User-agent: *\nCrawl-delay: 5\nSitemap: /s\nDisallow: /"
     for dialect, delay, sitemaps in (
         (koster.RFC9309, 5.0, ("/s",)), (koster.GYM2008, 5.0, ("/s",)),
@@ -179,40 +179,40 @@ def test_dialects_that_do_not_know_delays() -> None:
         assert robots.sitemaps == sitemaps
 
 
-def said(preferences: tuple[koster.Preference, ...]) -> list[tuple[str, str, str | None]]:
+def as_tuples(preferences: tuple[koster.Preference, ...]) -> list[tuple[str, str, str | None]]:
     return [(each.key, each.value, each.pattern) for each in preferences]
 
 
 def test_content_signal() -> None:
-    asked = rules(
+    rules = rules_with(
         "Content-Signal: search=yes, AI-Input = No ,ai-train=no,use=full,x,=y,z=", "Allow: /"
     )
-    assert said(asked.preferences) == [
+    assert as_tuples(rules.preferences) == [
         ("search", "yes", None), ("ai-input", "no", None), ("ai-train", "no", None),
         ("use", "full", None),
     ]  # fmt: skip
-    assert all(each.directive is koster.Directive.CONTENT_SIGNAL for each in asked.preferences)
-    assert asked.preferences_for("/") == asked.preferences
+    assert all(each.directive is koster.Directive.CONTENT_SIGNAL for each in rules.preferences)
+    assert rules.preferences_for("/") == rules.preferences
 
 
-def test_signals_before_any_group_are_for_the_whole_file() -> None:
+def test_signals_before_any_group_apply_to_the_whole_file() -> None:
     robots = koster.parse(
         "Content-Signal: search=yes, ai-train=yes\nUser-agent: A\nContent-Signal: ai-train=no\nAllow: /\n"
     )
-    assert said(robots.preferences) == [("search", "yes", None), ("ai-train", "yes", None)]
-    assert said(robots.rules_for("A").preferences_for("/")) == [
+    assert as_tuples(robots.preferences) == [("search", "yes", None), ("ai-train", "yes", None)]
+    assert as_tuples(robots.rules_for("A").preferences_for("/")) == [
         ("search", "yes", None),
         ("ai-train", "no", None),
     ]
-    assert said(robots.rules_for("B").preferences_for("/")) == said(robots.preferences)
+    assert as_tuples(robots.rules_for("B").preferences_for("/")) == as_tuples(robots.preferences)
 
 
-def test_of_two_signals_no_restricts_more() -> None:
+def test_no_wins_over_yes_in_conflicting_signals() -> None:
     for first, second in (("no", "yes"), ("yes", "no")):
-        asked = rules(
+        rules = rules_with(
             f"Content-Signal: search={first}", f"Content-Signal: search={second}", "Allow: /"
         )
-        assert said(asked.preferences_for("/")) == [("search", "no", None)]
+        assert as_tuples(rules.preferences_for("/")) == [("search", "no", None)]
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_of_two_signals_no_restricts_more() -> None:
     ],
 )  # fmt: skip
 def test_content_usage(value: str, expected: list[tuple[str, str, str | None]]) -> None:
-    assert said(rules(f"Content-Usage: {value}", "Allow: /").preferences) == expected
+    assert as_tuples(rules_with(f"Content-Usage: {value}", "Allow: /").preferences) == expected
 
 
 def test_content_usage_has_paths() -> None:
@@ -243,61 +243,64 @@ def test_content_usage_has_paths() -> None:
         "Content-Usage: /ai-ok/ train-ai=y\n\nUser-Agent: ExampleBot\nAllow: /\n"
         "Content-Usage: train-ai=y\n"
     )
-    others = robots.rules_for("FooBot")
-    assert said(others.preferences_for("/test")) == [("train-ai", "n", None)]
-    assert others.preferences_for("/never/test") == ()
-    assert said(others.preferences_for("/ai-ok/test")) == [("train-ai", "y", "/ai-ok/")]
-    example = robots.rules_for("ExampleBot")
+    other_rules = robots.rules_for("FooBot")
+    assert as_tuples(other_rules.preferences_for("/test")) == [("train-ai", "n", None)]
+    assert other_rules.preferences_for("/never/test") == ()
+    assert as_tuples(other_rules.preferences_for("/ai-ok/test")) == [("train-ai", "y", "/ai-ok/")]
+    example_rules = robots.rules_for("ExampleBot")
     for url in ("/test", "/never/test", "/ai-ok/test"):
-        assert said(example.preferences_for(url)) == [("train-ai", "y", None)]
+        assert as_tuples(example_rules.preferences_for(url)) == [("train-ai", "y", None)]
 
 
 def test_content_usage_of_robots_txt_itself() -> None:
-    asked = rules("Content-Usage: / train-ai=n", "Content-Usage: search=y", "Allow: /")
-    assert said(asked.preferences_for("/robots.txt")) == [("train-ai", "n", "/")]
+    rules = rules_with("Content-Usage: / train-ai=n", "Content-Usage: search=y", "Allow: /")
+    assert as_tuples(rules.preferences_for("/robots.txt")) == [("train-ai", "n", "/")]
 
 
 def test_long_values_take_linear_time() -> None:
     for value in ("a" + " " * 500_000 + "b", "a" + ";a" * 200_000 + " b", "a," * 200_000):
-        assert rules(f"Content-Usage: {value}", "Allow: /").preferences == ()
-    assert rules("Crawl-delay: " + "1" * 500_000).crawl_delay is None
-    assert rules("Request-rate: 1/1" + " " * 500_000 + "x").request_rates == ()
-    assert rules("Visit-time: 0600" + " " * 500_000 + "x").visit_times == ()
+        assert rules_with(f"Content-Usage: {value}", "Allow: /").preferences == ()
+    assert rules_with("Crawl-delay: " + "1" * 500_000).crawl_delay is None
+    assert rules_with("Request-rate: 1/1" + " " * 500_000 + "x").request_rates == ()
+    assert rules_with("Visit-time: 0600" + " " * 500_000 + "x").visit_times == ()
 
 
 @pytest.mark.parametrize(
     ("moment", "hours", "expected"),
     [(datetime.min, 5, FIRST), (datetime.max, -5, LAST), (datetime.max, 0, LAST)],
 )
-def test_moments_that_utc_does_not_have(moment: datetime, hours: int, expected: datetime) -> None:
+def test_moments_out_of_range_in_utc(moment: datetime, hours: int, expected: datetime) -> None:
     now = moment.replace(tzinfo=timezone(timedelta(hours=hours)))
-    asked = rules("Crawl-delay: 5", "Request-rate: 1/9 2300-0100", "Disallow:")
-    assert asked.interval(now) == 9
-    assert asked.open_at(now)
-    assert asked.next_open(now) == expected
-    assert rules("Visit-time: 0600-0700").open_at(now) is False
-    assert FIRST < rules("Visit-time: 0600-0700").next_open(now) <= LAST
+    rules = rules_with("Crawl-delay: 5", "Request-rate: 1/9 2300-0100", "Disallow:")
+    assert rules.interval(now) == 9
+    assert rules.open_at(now)
+    assert rules.next_open(now) == expected
+    assert rules_with("Visit-time: 0600-0700").open_at(now) is False
+    assert FIRST < rules_with("Visit-time: 0600-0700").next_open(now) <= LAST
 
 
-def test_the_next_visit_time_is_after_the_last_year() -> None:
-    asked = rules("Visit-time: 0600-0700", "Disallow:")
-    assert asked.next_open(datetime(9999, 12, 31, 23, tzinfo=UTC)) == LAST
+def test_next_open_after_the_last_year() -> None:
+    rules = rules_with("Visit-time: 0600-0700", "Disallow:")
+    assert rules.next_open(datetime(9999, 12, 31, 23, tzinfo=UTC)) == LAST
 
 
 def test_content_usage_ties_and_unknown_values() -> None:
-    asked = rules(
+    rules = rules_with(
         "Content-Usage: /a train-ai=y", "Content-Usage: /a train-ai=n, search=y",
         "Content-Usage: /*b train-ai=maybe", "Content-Usage: /caf%C3%A9 search=n", "Allow: /",
     )  # fmt: skip
-    assert said(asked.preferences_for("/ab")) == []
-    assert said(asked.preferences_for("/ax")) == [("train-ai", "n", "/a"), ("search", "y", "/a")]
-    assert said(asked.preferences_for("/café")) == [("search", "n", "/caf%C3%A9")]
+    assert as_tuples(rules.preferences_for("/ab")) == []
+    assert as_tuples(rules.preferences_for("/ax")) == [
+        ("train-ai", "n", "/a"),
+        ("search", "y", "/a"),
+    ]
+    assert as_tuples(rules.preferences_for("/café")) == [("search", "n", "/caf%C3%A9")]
 
 
 @pytest.mark.parametrize("line", ["Crawl-delay: 5", "Request-rate: 1/5", "Comment: five"])
-def test_what_is_said_above_an_agent_is_not_for_it(line: str) -> None:
+def test_directives_do_not_apply_to_agents_below_them(line: str) -> None:
     robots = koster.parse(f"User-agent: FooBot\n{line}\nUser-agent: *\nDisallow: /x")
-    for agent, is_told in (("FooBot", True), ("BarBot", False), ("*", False)):
-        asked = robots.rules_for(agent)
-        assert bool(asked.crawl_delay or asked.request_rates or asked.comments) == is_told
-        assert not asked.allowed("/x")
+    for agent, applies in (("FooBot", True), ("BarBot", False), ("*", False)):
+        rules = robots.rules_for(agent)
+        assert bool(rules.crawl_delay or rules.request_rates or rules.comments) == applies
+        assert not rules.allowed("/x")

@@ -1,4 +1,4 @@
-"""What is there is in the docs, and what the docs show is so."""
+"""The docs list everything public, and their examples run."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_every_dialect_is_documented() -> None:
         assert name in DOCS["library.md"]
 
 
-def test_every_choice_and_a_url_for_every_two_dialects_is_documented() -> None:
+def test_tables_of_dialects_are_up_to_date() -> None:
     for table in (tables.sources(), tables.choices(), tables.pairs()):
         assert table in DOCS["dialects.md"], "python tests/tables.py prints the tables"
 
@@ -87,22 +87,22 @@ def test_every_facade_is_documented() -> None:
             )
 
 
-def test_the_shares_of_the_facades_are_documented() -> None:
+def test_agreement_of_each_facade_is_documented() -> None:
     for column in COLUMNS:
         row = rf"^\| `{column.name}` \| {column.facade} \| .* \| {100 * column.share:g} % \|$"
         assert re.search(row, DOCS["conformance.md"], re.MULTILINE), column.name
 
 
 def _commands() -> list[tuple[str, click.Command]]:
-    found: list[tuple[str, click.Command]] = []
+    commands: list[tuple[str, click.Command]] = []
     context = click.Context(command)
     for name in command.list_commands(context):
         each = command.get_command(context, name)
         if isinstance(each, click.Group):
-            found += [(f"{name} {inner}", one) for inner, one in each.commands.items()]
+            commands += [(f"{name} {inner}", one) for inner, one in each.commands.items()]
         else:
-            found.append((name, each))
-    return found
+            commands.append((name, each))
+    return commands
 
 
 @pytest.mark.parametrize(("name", "each"), _commands())
@@ -123,29 +123,31 @@ def test_help_works(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("name", "each"), _commands())
-def test_examples_in_the_help_can_be_typed(name: str, each: click.Command) -> None:
-    said = " ".join(inspect.cleandoc(each.help or "").split())
-    examples = said.partition("Example")[2].partition(":")[2].partition("Exit codes")[0].split(";")
+def test_examples_in_the_help_are_valid(name: str, each: click.Command) -> None:
+    help_text = " ".join(inspect.cleandoc(each.help or "").split())
+    examples = (
+        help_text.partition("Example")[2].partition(":")[2].partition("Exit codes")[0].split(";")
+    )
     assert examples
     for example in examples:
         program, *arguments = example.partition(">")[0].split()
-        called = [arguments.pop(0) for _ in name.split()]
-        assert (program, " ".join(called)) == ("koster", name)
-        # Some options print something and end.
+        command_words = [arguments.pop(0) for _ in name.split()]
+        assert (program, " ".join(command_words)) == ("koster", name)
+        # Some options print something and exit.
         with suppress(click.exceptions.Exit):
             each.make_context(name, arguments)
 
 
 @pytest.mark.parametrize("name", [name for name, _ in _commands()])
 def test_help_names_the_exit_codes(name: str) -> None:
-    asked = [*name.split(), "--help"]
-    said = CliRunner().invoke(command, asked, env={"COLUMNS": "200"}).output
+    arguments = [*name.split(), "--help"]
+    output = CliRunner().invoke(command, arguments, env={"COLUMNS": "200"}).output
     section = DOCS["cli.md"].partition(f"## koster {name}")[2].partition("\n## ")[0]
     codes = re.findall(r"^\| (\d) \|", section, re.MULTILINE)
-    # Not every command has a finding.
+    # Not every command has exit code 1.
     assert codes in (list("0123"), list("023"))
     for code in codes:
-        assert re.search(rf"\b{code} ", said)
+        assert re.search(rf"\b{code} ", output)
 
 
 @pytest.mark.parametrize("client", [koster.RobotsClient, koster.AsyncRobotsClient])
@@ -156,16 +158,16 @@ def test_every_argument_and_method_of_the_clients_is_documented(client: type) ->
     assert [name for name in methods if f"`{name}(" not in DOCS["fetching.md"]] == []
 
 
-def test_every_event_failure_cache_and_field_of_an_outcome_is_documented() -> None:
+def test_events_failures_caches_and_outcome_fields_are_documented() -> None:
     page = DOCS["fetching.md"]
     for event in EventName:
         assert f"| `{event}` |" in page
         row = next(line for line in page.splitlines() if line.startswith(f"| `{event}` |"))
-        said = re.findall(
+        event_fields = re.findall(
             r"``([a-z._]+)``", inspect.getsource(EventName).split(f'"{event}"')[1].split('"""')[1]
         )
-        assert said
-        assert all(f"`{name}`" in row for name in said), row
+        assert event_fields
+        assert all(f"`{name}`" in row for name in event_fields), row
     for kind in FailureKind:
         assert f"(`{kind.value}`)" in page
     names = [*koster.fetch.__all__, *koster.cache.__all__]
@@ -181,7 +183,7 @@ def _blocks(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", ["fetching.md", "pacing.md"])
-def test_what_the_pages_on_fetching_show_runs(
+def test_examples_about_fetching_run(
     page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     sites = koster.fetch.MockTransport({"https://example.com": "User-agent: *\nCrawl-delay: 0.01"})
@@ -196,15 +198,13 @@ def test_what_the_pages_on_fetching_show_runs(
     assert len(blocks) >= 4
     for block in blocks:
         code = compile(block, page, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-        running = eval(code, names)
-        if running is not None:
-            asyncio.run(running)
+        coroutine = eval(code, names)
+        if coroutine is not None:
+            asyncio.run(coroutine)
 
 
-def test_what_the_page_on_archives_shows_runs(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Spark's stands in the tests of ``make test-spark``; Ray is smoke-tested where it is."""
+def test_examples_about_archives_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """``make test-spark`` covers the Spark example; Ray is smoke-tested if installed."""
     archives.write(tmp_path / "robotstxt.warc.gz", archives.sites(10))
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
@@ -214,7 +214,7 @@ def test_what_the_page_on_archives_shows_runs(
         exec(compile(block, "archives.md", "exec"), names)
 
 
-def test_every_name_of_the_kernel_is_documented() -> None:
+def test_every_name_of_koster_bulk_is_documented() -> None:
     page = DOCS["archives.md"]
     for name in koster.bulk.__all__:
         assert f"`{name}" in page, name
@@ -225,23 +225,23 @@ def test_every_name_of_the_kernel_is_documented() -> None:
         assert f"`{name}`" in page, name
     for function in ("robots_classify", "robots_followed", "robots_decide", "robots_facts"):
         assert function in page
-    for ending in (*_inputs._KINDS, *_inputs._COMPRESSED):
-        assert f"`{ending}`" in DOCS["cli.md"]
+    for suffix in (*_inputs._KINDS, *_inputs._COMPRESSED):
+        assert f"`{suffix}`" in DOCS["cli.md"]
 
 
-def test_consoles_in_the_docs_show_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_consoles_in_the_docs_show_the_real_output(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT / "examples")
-    shown = 0
+    count = 0
     for text in (README, *DOCS.values()):
-        for typed, printed in re.findall(r"^\$ koster (.*)\n([^`]*)^```", text, re.MULTILINE):
-            result = CliRunner().invoke(command, typed.split())
+        for arguments, expected in re.findall(r"^\$ koster (.*)\n([^`]*)^```", text, re.MULTILINE):
+            result = CliRunner().invoke(command, arguments.split())
             today = re.compile(r"\d{4}-\d\d-\d\d")
-            assert today.sub("DATE", result.stdout) == today.sub("DATE", printed)
-            shown += 1
-    assert shown >= 3
+            assert today.sub("DATE", result.stdout) == today.sub("DATE", expected)
+            count += 1
+    assert count >= 3
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_in_the_docs_exist() -> None:
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
         for link in re.findall(r"\]\(([^)#]+)\)", path.read_text("utf-8")):
             assert (path.parent / link).exists(), (path.name, link)
@@ -253,7 +253,7 @@ def test_version_is_in_the_changelog() -> None:
     assert newest[1] in ("Unreleased", koster.__version__)
 
 
-#: What no file that is committed may name.
+#: Paths that no committed file may contain.
 _FORBIDDEN = re.compile(rb"/work/|\.library|/root/|pypi-more|/opt/pypi")
 
 
@@ -263,18 +263,18 @@ def test_no_machine_paths() -> None:
     files += [path for pattern in ("*.md", "*.toml", "*.py", "*.in") for path in ROOT.glob(pattern)]
     files += [ROOT / "Makefile", ROOT / "LICENSE"]
     for path in files:
-        usual = path.suffix not in (".so", ".pyc", ".c") and path != Path(__file__)
-        if usual and "egg-info" not in str(path):
+        is_source = path.suffix not in (".so", ".pyc", ".c") and path != Path(__file__)
+        if is_source and "egg-info" not in str(path):
             assert not _FORBIDDEN.search(path.read_bytes()), path
 
 
-def test_every_code_of_lint_is_documented() -> None:
+def test_every_lint_code_is_documented() -> None:
     assert tables.codes() in DOCS["linting.md"], "python tests/tables.py prints the tables"
     for check in koster.lint.CHECKS:
         assert f"| {check.code} |" in DOCS["corpus-findings.md"]
 
 
-def test_every_name_of_the_site_owner_s_modules_is_documented() -> None:
+def test_every_name_of_the_site_owner_modules_is_documented() -> None:
     for module in (koster.analysis, koster.crawlers, koster.audit):
         for name in module.__all__:
             assert (

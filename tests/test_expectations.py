@@ -1,4 +1,4 @@
-"""Expectations of a file."""
+"""Expectations files: checks against a robots.txt, and errors in them."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from koster import crawlers, expectations
 from koster.crawlers import Purpose
 
 
-def test_expectations_are_held_against_a_file() -> None:
+def test_allow_and_disallow_expectations() -> None:
     text = '[[expect]]\nagent = ["Foo", "Bar"]\nallow = "/a"\ndisallow = ["/b", "/c"]\n'
-    found = results(text, "User-agent: *\nDisallow: /b\nUser-agent: Foo\nDisallow: /\n")
-    assert [passed for passed, _, _ in found] == [False, True, True, True, True, False]
-    assert found[0] == (False, "it is blocked (line 4: Disallow: /)", 4)
-    assert found[5] == (False, "it is allowed (no rule)", None)
+    outcomes = results(text, "User-agent: *\nDisallow: /b\nUser-agent: Foo\nDisallow: /\n")
+    assert [passed for passed, _, _ in outcomes] == [False, True, True, True, True, False]
+    assert outcomes[0] == (False, "it is blocked (line 4: Disallow: /)", 4)
+    assert outcomes[5] == (False, "it is allowed (no rule)", None)
 
 
-def test_crawlers_are_expected_by_their_purpose() -> None:
-    found = results(
+def test_agents_can_be_a_purpose() -> None:
+    outcomes = results(
         '[[expect]]\nagent = "@ai-search"\ndisallow = "/"\n', "User-agent: *\nDisallow: /\n"
     )
-    assert len(found) == len(crawlers.of_purposes([Purpose.AI_SEARCH])) > 5
-    assert all(passed for passed, _, _ in found)
+    assert len(outcomes) == len(crawlers.of_purposes([Purpose.AI_SEARCH])) > 5
+    assert all(passed for passed, _, _ in outcomes)
 
 
-def test_a_file_must_decide_as_another() -> None:
+def test_same_as_compares_with_another_file() -> None:
     text = 'same-as = "old.txt"\n'
     assert results(text, "User-agent: *\nDisallow: /a*\n", "User-agent: *\nDisallow: /a\n")[0][0]
-    (found,) = results(text, "User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /b\n")
-    assert not found[0]
-    assert "/a" in found[1] or "/b" in found[1]
+    (outcome,) = results(text, "User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /b\n")
+    assert not outcome[0]
+    assert "/a" in outcome[1] or "/b" in outcome[1]
 
 
-def test_rules_must_decide_something() -> None:
+def test_no_dead_rules() -> None:
     text = "no-dead-rules = true\n"
     assert results(text, "User-agent: *\nDisallow: /a\nDisallow:\n")[0][0]
-    (found,) = results(text, "User-agent: *\nDisallow: /a\nDisallow: /a\n")
-    assert found == (
+    (outcome,) = results(text, "User-agent: *\nDisallow: /a\nDisallow: /a\n")
+    assert outcome == (
         False,
         "line 3 has no effect for * (Disallow: /a): overridden by line 2",
         3,
@@ -45,7 +45,7 @@ def test_rules_must_decide_something() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "message"),
     [
         ("[[expect]\n", "invalid TOML"),
         ("", "no expectations"),
@@ -66,6 +66,6 @@ def test_rules_must_decide_something() -> None:
         ("[[expect]]\nagent = ''\nallow = '/'\n", "must not be empty"),
     ],
 )
-def test_wrong_expectations_are_told(text: str, why: str) -> None:
-    with pytest.raises(expectations.ExpectationsError, match=why):
+def test_invalid_expectations_are_errors(text: str, message: str) -> None:
+    with pytest.raises(expectations.ExpectationsError, match=message):
         expectations.read(text)

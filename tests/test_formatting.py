@@ -1,4 +1,4 @@
-"""Files in their usual layout, and short ones."""
+"""Formatting and minifying files without changing what they mean."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from koster import formatting
 from koster.diff import compare
 
 
-def test_the_usual_layout() -> None:
+def test_formatted_layout() -> None:
     body = (
         "\ufeffuser-agent:foo\rDISALLOW :/a# why\r\nsitemap:https://e.com/s\n\n\n\n# Bar\n"
         "User-Agent:  bar\nallow:\nowner: me\n  odd\n\n"
@@ -28,27 +28,27 @@ def test_the_usual_layout() -> None:
     )
 
 
-def test_groups_get_a_blank_line() -> None:
+def test_groups_are_separated_by_a_blank_line() -> None:
     body = b"User-agent: a\nDisallow: /\n# b and c\nUser-agent: b\nUser-agent: c\nDisallow: /x\n"
     assert formatting.formatted(body) == body.replace(b"# b", b"\n# b")
 
 
-def test_a_short_file_says_the_same() -> None:
+def test_minified_file_is_equivalent() -> None:
     body = (
         b"# c\nUser-agent: *\nDisallow: /a\nDisallow: /a/b\nAllow: /c\nFoo: bar\nCrawl-delay: 1\n"
     )
     assert formatting.minified(body) == b"User-agent: *\nDisallow: /a\nCrawl-delay: 1\n"
 
 
-def test_a_group_without_rules_stays_one() -> None:
+def test_minifying_keeps_a_group_without_rules() -> None:
     body = b"User-agent: foo\nAllow: /\nUser-agent: bar\nDisallow: /\n"
     assert (
         formatting.minified(body) == b"User-agent: foo\nDisallow:\nUser-agent: bar\nDisallow: /\n"
     )
 
 
-def test_what_would_change_a_dialect_is_not_written() -> None:
-    """To the Extended Standard a comment begins after white space alone."""
+def test_change_of_meaning_in_a_dialect_is_an_error() -> None:
+    """In the Extended Standard, a comment starts only after white space."""
     body = b"User-agent: *\nRobot-version: 2.0\nDisallow: /a#b\n"
     formatting.formatted(body)
     with pytest.raises(formatting.NotTheSame, match="EXTENDED2"):
@@ -56,7 +56,7 @@ def test_what_would_change_a_dialect_is_not_written() -> None:
 
 
 @given(strategies.bodies, st.sampled_from([formatting.formatted, formatting.minified]))
-def test_what_is_written_again_says_the_same(body: bytes, write: object) -> None:
+def test_rewritten_files_are_equivalent(body: bytes, write: object) -> None:
     assert callable(write)
     try:
         after = write(body)
@@ -68,44 +68,44 @@ def test_what_is_written_again_says_the_same(body: bytes, write: object) -> None
 
 @pytest.mark.parametrize("write", [formatting.formatted, formatting.minified])
 @pytest.mark.parametrize(
-    ("body", "why"),
+    ("body", "message"),
     [
         ("User-agent: *\nDisallow: /private\n".encode("utf-16"), "not in UTF-8"),
-        # What is text in UTF-16 may be rules as bytes.
+        # UTF-16 text whose bytes look like rules.
         (b"\xff\xfe" + b"\nUser-agent: *\nDisallow: /\n", "not in UTF-8"),
         ("User-agent: *\nDisallow: /private\n".encode("utf-16-be"), "no line of the file"),
         (b"<!doctype html>\n<title>404</title>\n", "no line of the file"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "no line of the file"),
         (b"# ours\nplease be nice to us\n", "no line of the file"),
-        # Without the blank line the file would begin with a byte order mark.
+        # Without the blank line, the file would start with a byte order mark.
         (b"\n\xff\xfex\nUser-agent: *\nDisallow: /a\n", "in another charset"),
     ],
     ids=range(7),
 )
-def test_what_cannot_be_read_is_not_written_again(
-    write: Callable[[bytes], bytes], body: bytes, why: str
+def test_unreadable_files_are_not_rewritten(
+    write: Callable[[bytes], bytes], body: bytes, message: str
 ) -> None:
     if write is formatting.minified and b"x\nUser" in body:
-        # The line that begins so says nothing, and goes.
+        # Minifying removes the line that starts with the byte order mark.
         assert write(body) == b"User-agent: *\nDisallow: /a\n"
         return
-    with pytest.raises(formatting.NotTheSame, match=why):
+    with pytest.raises(formatting.NotTheSame, match=message):
         write(body)
 
 
 @pytest.mark.parametrize("body", [b"", b"\n \n", b"# we allow everything\n", b"Sitemap: /s\n"])
-def test_a_file_without_rules_can_be_read(body: bytes) -> None:
+def test_file_without_rules_is_readable(body: bytes) -> None:
     assert formatting.is_readable(body)
     assert formatting.formatted(body) == body.strip() + b"\n" * (body.strip() != b"")
 
 
-def test_real_files_written_again_decide_the_same(conformance_data: None) -> None:
-    """Proved for every robot, and tried with 200 random URLs each."""
+def test_rewritten_real_files_are_equivalent(conformance_data: None) -> None:
+    """Proved for every crawler, and checked with 200 random URLs each."""
     rng = random.Random(1)
     for name, body in bodies("verdicts.tsv.gz").items():
         robots = parsed(body)
-        pieces = [rule.pattern for group in robots.groups for rule in group.rules] or ["/"]
-        urls = [made_up(rng, pieces) for _ in range(200)]
+        patterns = [rule.pattern for group in robots.groups for rule in group.rules] or ["/"]
+        urls = [random_url(rng, patterns) for _ in range(200)]
         names = ["*", *rng.sample([a for g in robots.groups for a in g.agents] or ["x"], 1)]
         for write in (formatting.formatted, formatting.minified):
             if not formatting.is_readable(body):
@@ -118,8 +118,8 @@ def test_real_files_written_again_decide_the_same(conformance_data: None) -> Non
                 assert after.rules_for(agent).allowed_many(urls) == before, name
 
 
-def made_up(rng: random.Random, patterns: list[str]) -> str:
-    """A URL that patterns have to do with."""
+def random_url(rng: random.Random, patterns: list[str]) -> str:
+    """Return a URL similar to one of the patterns."""
     fill = "".join(rng.choice("abx/?&=.1") for _ in range(rng.randrange(4)))
     url = rng.choice(patterns).replace("*", fill).rstrip("$")
     return (url[: rng.randrange(len(url) + 1)] if rng.random() < 0.3 else url) + rng.choice(
@@ -127,15 +127,15 @@ def made_up(rng: random.Random, patterns: list[str]) -> str:
     )
 
 
-def test_what_google_needs_is_no_dead_rule() -> None:
+def test_rule_that_google_needs_is_not_dead() -> None:
     text = "User-agent: *\nDisallow: /a+\nDisallow: /a%2B\n"
     assert results("no-dead-rules = true\n", text)[0][0]
     assert not results("no-dead-rules = true\ndialect = 'GOOGLE'\n", text + "Disallow: /a+\n")[0][0]
-    short = formatting.minified(text.encode())
-    assert compare(*(koster.parse(each, koster.GOOGLE) for each in (text, short))).is_empty
-    assert formatting.minified(text.encode(), [koster.RFC9309]) != short
+    minified = formatting.minified(text.encode())
+    assert compare(*(koster.parse(each, koster.GOOGLE) for each in (text, minified))).is_empty
+    assert formatting.minified(text.encode(), [koster.RFC9309]) != minified
 
 
-def test_a_short_file_has_no_idle_groups() -> None:
+def test_minified_file_has_no_redundant_groups() -> None:
     body = b"User-agent: *\nDisallow: /a\n\nUser-agent: foo\nDisallow:\n\nUser-agent: *\nAllow: /\n"
     assert formatting.minified(body) == b"User-agent: *\nDisallow: /a\nUser-agent: foo\n"

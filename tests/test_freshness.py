@@ -1,4 +1,4 @@
-"""How long an answer holds, what it means later, and how its bytes are read."""
+"""Freshness of cache entries, outages, and decoding of bodies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.any_mode
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
-#: Headers of an answer, and for how many seconds it holds: under RFC 9309, under MK1996.
+#: Response headers, and the lifetime in seconds under RFC 9309 and under MK1996.
 LIFETIMES = [
     ({}, DAY, 7 * DAY),
     ({"cache-control": "max-age=3600"}, HOUR, HOUR),
@@ -51,7 +51,7 @@ LIFETIMES = [
     ({"cache-control": "no-cache, max-age=3600"}, MINUTE, MINUTE),
     ({"cache-control": "s-maxage=60"}, DAY, 7 * DAY),
     ({"cache-control": ",,;=,"}, DAY, 7 * DAY),
-    # RFC 9110 §5.6.7: the three formats of a date; draft-koster-robots-00 §3.4.
+    # RFC 9110 §5.6.7: the three date formats; draft-koster-robots-00 §3.4.
     ({"expires": "Sat, 21 Nov 2026 14:00:00 GMT"}, 2 * HOUR, 2 * HOUR),
     ({"expires": "Saturday, 21-Nov-26 14:00:00 GMT"}, 2 * HOUR, 2 * HOUR),
     ({"expires": "Sat Nov 21 14:00:00 2026"}, 2 * HOUR, 2 * HOUR),
@@ -69,31 +69,31 @@ LIFETIMES = [
 ]
 
 
-@pytest.mark.parametrize(("headers", "seconds", "old"), LIFETIMES)
-def test_how_long_an_answer_holds(headers: dict[str, str], seconds: int, old: int) -> None:
+@pytest.mark.parametrize(("headers", "seconds", "mk1996_seconds"), LIFETIMES)
+def test_lifetime_of_a_response(headers: dict[str, str], seconds: int, mk1996_seconds: int) -> None:
     statuses = koster.RFC9309.statuses
     assert expiry(headers, NOW, statuses) - NOW == timedelta(seconds=seconds)
     for dialect in (koster.MK1996, koster.GYM2008):
-        assert expiry(headers, NOW, dialect.statuses) - NOW == timedelta(seconds=old)
+        assert expiry(headers, NOW, dialect.statuses) - NOW == timedelta(seconds=mk1996_seconds)
 
 
 @pytest.mark.parametrize("longest", [86400, 1e12, 1e300, float("inf")])
 @pytest.mark.parametrize("moment", [FIRST, NOW, LAST])
-def test_times_end_where_a_datetime_ends(moment: datetime, longest: float) -> None:
+def test_expiry_stays_within_the_range_of_datetime(moment: datetime, longest: float) -> None:
     statuses = replace(koster.RFC9309.statuses, longest=longest, lifetime=longest)
     expires = expiry({}, moment, statuses)
     assert moment <= expires <= LAST
     entry = unreachable_entry("https://example.com", None, (), "down", moment, timedelta(days=1))
     assert moment <= entry.expires <= LAST
-    again = unreachable_entry("https://example.com", entry, (), "down", moment)
-    assert again.unreachable_since == moment
+    second_failure = unreachable_entry("https://example.com", entry, (), "down", moment)
+    assert second_failure.unreachable_since == moment
     for each in (entry, replace(entry, expires=expires, unreachable_since=None)):
         assert FIRST <= fresh_from(each, statuses) <= moment
         assert is_fresh(each, moment, statuses) == (moment < LAST)
 
 
 @given(st.text(), st.text(), st.text(), st.text())
-def test_any_headers_give_a_time_within_bounds(
+def test_any_headers_give_a_lifetime_within_bounds(
     control: str, age: str, expires: str, date: str
 ) -> None:
     headers = {"cache-control": control, "age": age, "expires": expires, "date": date}
@@ -112,12 +112,12 @@ def test_any_headers_give_a_time_within_bounds(
     ],
 )
 def test_retry_after(value: str, seconds: int | None) -> None:
-    wanted = None if seconds is None else timedelta(seconds=seconds)
-    assert retry_after({"retry-after": value}, NOW) == wanted
+    expected = None if seconds is None else timedelta(seconds=seconds)
+    assert retry_after({"retry-after": value}, NOW) == expected
     assert retry_after({}, NOW) is None
 
 
-def test_a_retry_after_that_is_a_date_counts_by_the_server_s_clock() -> None:
+def test_retry_after_date_is_relative_to_the_date_header() -> None:
     headers = {
         "retry-after": "Sat, 21 Nov 2020 12:10:00 GMT",
         "date": "Sat, 21 Nov 2020 12:00:00 GMT",
@@ -137,78 +137,80 @@ def entry(answer: Answer = Answer.FILE, **changes: object) -> Entry:
 @pytest.mark.parametrize(
     ("hours", "fresh"),
     [(0, True), (23.99, True), (24, False), (24.01, False), (24 * 30, False), (-0.05, True),
-     # The clock was set back, further than clocks are apart.
+     # The clock was set back by more than the usual clock skew.
      (-0.1, False), (-24, False), (-24 * 365, False)],
 )  # fmt: skip
-def test_until_when_an_entry_is_fresh(hours: float, fresh: bool) -> None:
+def test_entry_is_fresh_until_it_expires(hours: float, fresh: bool) -> None:
     now = NOW + timedelta(hours=hours)
     assert is_fresh(entry(), now, koster.RFC9309.statuses) == fresh
 
 
-def test_an_entry_that_somebody_else_wrote_for_longer_is_not_fresh() -> None:
-    old = entry(expires=NOW + timedelta(days=7))
-    assert not is_fresh(old, NOW, koster.RFC9309.statuses)
-    assert is_fresh(old, NOW, koster.MK1996.statuses)
+def test_entry_with_a_longer_lifetime_than_the_dialect_allows_is_not_fresh() -> None:
+    long_lived = entry(expires=NOW + timedelta(days=7))
+    assert not is_fresh(long_lived, NOW, koster.RFC9309.statuses)
+    assert is_fresh(long_lived, NOW, koster.MK1996.statuses)
 
 
-DOWN = NOW - timedelta(days=1)
+OUTAGE_START = NOW - timedelta(days=1)
 
 
 @pytest.mark.parametrize(
-    ("answer", "since", "means"),
+    ("answer", "since", "expected"),
     [
         (Answer.FILE, None, Standing.FILE),
         (Answer.UNAVAILABLE, None, Standing.UNAVAILABLE),
         (Answer.FORBIDDEN, None, Standing.FORBIDDEN),
-        (Answer.FILE, DOWN, Standing.STALE_FILE),
-        (Answer.NONE, DOWN, Standing.UNREACHABLE),
+        (Answer.FILE, OUTAGE_START, Standing.STALE_FILE),
+        (Answer.NONE, OUTAGE_START, Standing.UNREACHABLE),
         (Answer.FILE, NOW - timedelta(days=29, hours=23), Standing.STALE_FILE),
         (Answer.NONE, NOW - timedelta(days=29, hours=23), Standing.UNREACHABLE),
-        # RFC 9309 §2.3.1.4: after 30 days as if there were none.
+        # RFC 9309 §2.3.1.4: after 30 days, as if there were no file.
         (Answer.FILE, NOW - timedelta(days=30), Standing.UNAVAILABLE),
         (Answer.NONE, NOW - timedelta(days=30), Standing.UNAVAILABLE),
         # The clock was set back.
         (Answer.NONE, NOW + timedelta(days=400), Standing.UNREACHABLE),
     ],
 )
-def test_what_an_entry_means(answer: Answer, since: datetime | None, means: Standing) -> None:
-    assert standing(entry(answer, unreachable_since=since), NOW) is means
+def test_standing_of_an_entry(answer: Answer, since: datetime | None, expected: Standing) -> None:
+    assert standing(entry(answer, unreachable_since=since), NOW) is expected
 
 
-def test_an_unreachable_site_is_asked_less_and_less_often() -> None:
-    pauses = []
-    kept: Entry | None = None
+def test_unreachable_site_is_retried_with_backoff() -> None:
+    delays = []
+    cached: Entry | None = None
     now = NOW
     for _ in range(12):
-        kept = unreachable_entry("https://example.com", kept, (), "timeout", now)
-        pauses.append((kept.expires - now).total_seconds())
-        assert kept.unreachable_since == NOW
-        now = kept.expires
-    assert pauses == [60, 60, 120, 240, 480, 960, 1920, *([3600] * 5)]
+        cached = unreachable_entry("https://example.com", cached, (), "timeout", now)
+        delays.append((cached.expires - now).total_seconds())
+        assert cached.unreachable_since == NOW
+        now = cached.expires
+    assert delays == [60, 60, 120, 240, 480, 960, 1920, *([3600] * 5)]
 
 
-def test_a_clock_that_is_set_back_does_not_make_an_outage_longer() -> None:
-    kept = unreachable_entry("https://example.com", None, (), "timeout", NOW)
+def test_clock_set_back_does_not_extend_an_outage() -> None:
+    cached = unreachable_entry("https://example.com", None, (), "timeout", NOW)
     earlier = NOW - timedelta(days=100)
-    assert not is_fresh(kept, earlier, koster.RFC9309.statuses)
-    again = unreachable_entry("https://example.com", kept, (), "timeout", earlier)
-    assert again.unreachable_since == earlier
-    assert again.expires == earlier + timedelta(minutes=1)
+    assert not is_fresh(cached, earlier, koster.RFC9309.statuses)
+    second_failure = unreachable_entry("https://example.com", cached, (), "timeout", earlier)
+    assert second_failure.unreachable_since == earlier
+    assert second_failure.expires == earlier + timedelta(minutes=1)
 
 
-def test_an_outage_keeps_a_file_and_forgets_that_there_was_none() -> None:
-    kept = unreachable_entry("https://example.com", entry(etag='"1"'), (), "timeout", NOW)
-    assert (kept.body, kept.etag, kept.fetched) == (b"Disallow:", '"1"', NOW)
-    gone = unreachable_entry("https://example.com", entry(Answer.UNAVAILABLE), (), "timeout", NOW)
-    assert (gone.answer, gone.body) == (Answer.NONE, b"")
+def test_outage_keeps_a_cached_file_but_not_a_missing_one() -> None:
+    cached = unreachable_entry("https://example.com", entry(etag='"1"'), (), "timeout", NOW)
+    assert (cached.body, cached.etag, cached.fetched) == (b"Disallow:", '"1"', NOW)
+    unavailable = unreachable_entry(
+        "https://example.com", entry(Answer.UNAVAILABLE), (), "timeout", NOW
+    )
+    assert (unavailable.answer, unavailable.body) == (Answer.NONE, b"")
 
 
 @pytest.mark.parametrize(
     "date", ["", "0", "Sun, 06 Nov 1994", "99999999999999999999", "\0", "Mon, 31 Feb 2026 00:00:00 GMT"]
 )  # fmt: skip
-def test_dates_that_are_none(date: str) -> None:
-    found = parse_http_date(date)
-    assert found is None or found.year <= 2026
+def test_invalid_http_dates(date: str) -> None:
+    parsed = parse_http_date(date)
+    assert parsed is None or parsed.year <= 2026
 
 
 # Charsets
@@ -218,7 +220,7 @@ TEXT = "User-agent: *\nDisallow: /é\n"
 
 
 @pytest.mark.parametrize(
-    ("body", "charset", "read"),
+    ("body", "charset", "decoded"),
     [
         (TEXT.encode(), None, TEXT),
         (codecs.BOM_UTF8 + TEXT.encode(), "latin-1", "\ufeff" + TEXT),
@@ -230,19 +232,19 @@ TEXT = "User-agent: *\nDisallow: /é\n"
         (codecs.BOM_UTF16_BE + TEXT.encode("utf-16-be"), None, TEXT),
         (TEXT.encode("utf-32"), None, TEXT),
         (codecs.BOM_UTF32_BE + TEXT.encode("utf-32-be"), None, TEXT),
-        # No mark, but declared, and full of NULs: no text in UTF-8.
+        # Declared, without a byte order mark. The NULs rule out UTF-8.
         (TEXT.encode("utf-16-le"), "utf-16-le", TEXT),
         ("User-agent: *\nDisallow: /я".encode("koi8-r"), "KOI8-R", "User-agent: *\nDisallow: /я"),
         ("Disallow: /字".encode("gb18030"), "gb2312", "Disallow: /字"),
     ],
 )
-def test_bodies_become_utf_8(body: bytes, charset: str | None, read: str) -> None:
-    assert to_utf8(body, charset, is_whole=True)[0] == read.encode()
+def test_bodies_are_converted_to_utf_8(body: bytes, charset: str | None, decoded: str) -> None:
+    assert to_utf8(body, charset, is_whole=True)[0] == decoded.encode()
 
 
 @pytest.mark.parametrize("charset", [None, "utf-8", "ascii", "nonsense", "\0", "hex", "idna", "punycode",
                                      "undefined", "x" * 10_000, "utf-16", "utf-32", "unicode_escape", "é"])  # fmt: skip
-def test_a_charset_that_lies_leaves_the_bytes(charset: str | None) -> None:
+def test_wrong_charset_leaves_the_bytes_unchanged(charset: str | None) -> None:
     body = b"User-agent: *\nDisallow: /\xe9 \xff\n"
     assert to_utf8(body, charset, is_whole=True) == (body, None)
 
@@ -250,29 +252,29 @@ def test_a_charset_that_lies_leaves_the_bytes(charset: str | None) -> None:
 @given(
     st.binary(), st.sampled_from([None, "latin-1", "utf-16", "utf-8", "shift_jis"]), st.booleans()
 )
-def test_any_bytes_are_read(body: bytes, charset: str | None, is_whole: bool) -> None:
+def test_any_bytes_can_be_decoded(body: bytes, charset: str | None, is_whole: bool) -> None:
     koster.parse(to_utf8(body, charset, is_whole)[0])
     koster.parse(to_utf8(codecs.BOM_UTF16_LE + body, charset, is_whole)[0])
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
-def test_of_a_file_that_is_too_long_the_whole_lines_are_read(end: bytes) -> None:
+def test_file_over_the_limit_is_cut_after_a_whole_line(end: bytes) -> None:
     line = b"Disallow: /0123456789" + end
     body = line * (MAX_BYTES // len(line) + 10)
-    read, _ = to_utf8(body, None, is_whole=True)
-    assert read == body[: len(read)]
-    assert MAX_BYTES - len(line) < len(read) <= MAX_BYTES
-    assert read.endswith(end)
+    decoded, _ = to_utf8(body, None, is_whole=True)
+    assert decoded == body[: len(decoded)]
+    assert MAX_BYTES - len(line) < len(decoded) <= MAX_BYTES
+    assert decoded.endswith(end)
     assert to_utf8(b"Disallow: /a\nDisallow: /b", None, is_whole=False)[0] == b"Disallow: /a\n"
     assert to_utf8(b"x" * (MAX_BYTES + 1), None, is_whole=True) == (b"", None)
     assert to_utf8(b"x" * MAX_BYTES, None, is_whole=True)[0] == b"x" * MAX_BYTES
 
 
-def test_a_long_file_in_utf_16_is_cut_between_lines() -> None:
+def test_long_utf_16_file_is_cut_between_lines() -> None:
     body = codecs.BOM_UTF16_LE + ("Disallow: /é\n" * 40_000).encode("utf-16-le")
-    read = to_utf8(body, None, is_whole=True)[0].decode()
-    assert set(read.splitlines()) == {"Disallow: /é"}
-    assert read.endswith("\n")
+    decoded = to_utf8(body, None, is_whole=True)[0].decode()
+    assert set(decoded.splitlines()) == {"Disallow: /é"}
+    assert decoded.endswith("\n")
 
 
 @pytest.mark.parametrize(
@@ -283,5 +285,5 @@ def test_a_long_file_in_utf_16_is_cut_between_lines() -> None:
         *(('a/b; boundary=charset; charset="KOI8-R"; x=y', "KOI8-R"),),
     ],
 )
-def test_the_declared_charset(content_type: str, charset: str | None) -> None:
+def test_declared_charset(content_type: str, charset: str | None) -> None:
     assert declared_charset(content_type) == charset

@@ -1,4 +1,4 @@
-"""Origins and redirects: one site, however it is written; and no way to a wrong one."""
+"""Origins and redirect targets: URLs are normalized as in browsers, and invalid ones are rejected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from koster.origins import origin_of, redirect_target
 
 pytestmark = pytest.mark.any_mode
 
-SAME = {
+URLS_BY_ORIGIN = {
     "https://example.com": [
         *("https://example.com/", "https://example.com/a/b?c#d", "HTTPS://EXAMPLE.COM/"),
         *("https://example.com:443/", "https://example.com:/", "https://user:pass@example.com/"),
@@ -35,14 +35,14 @@ SAME = {
 
 
 @pytest.mark.parametrize(
-    ("origin", "url"), [(key, url) for key, urls in SAME.items() for url in urls]
+    ("origin", "url"), [(origin, url) for origin, urls in URLS_BY_ORIGIN.items() for url in urls]
 )
 def test_urls_of_one_site_have_one_origin(origin: str, url: str) -> None:
     assert str(origin_of(url)) == origin
     assert str(origin_of(url, to_ascii)) == origin
 
 
-def test_browsers_names_that_idna_2003_reads_differently() -> None:
+def test_hosts_are_encoded_with_idna_2008_as_in_browsers() -> None:
     assert str(origin_of("https://straße.de", to_ascii)) == "https://xn--strae-oqa.de"
     assert str(origin_of("https://☃.net", to_ascii)) == "https://xn--n3h.net"
 
@@ -57,14 +57,14 @@ def test_browsers_names_that_idna_2003_reads_differently() -> None:
         *("http://" + "a" * 300 + "é", "http://" + "x" * 100_000, "http://:80/", "http://@/"),
     ],
 )  # fmt: skip
-def test_what_is_no_site_is_said_to_be_none(url: str) -> None:
+def test_invalid_urls_have_no_origin(url: str) -> None:
     with pytest.raises(koster.UrlError) as caught:
         origin_of(url, to_ascii)
     assert len(str(caught.value)) < 600
 
 
 @given(st.text() | st.text().map("http://".__add__) | st.text().map("https://a/".__add__))
-def test_any_text_has_an_origin_or_none(url: str) -> None:
+def test_any_text_has_an_origin_or_is_an_error(url: str) -> None:
     try:
         origin = origin_of(url, to_ascii)
     except koster.UrlError:
@@ -97,7 +97,7 @@ TARGETS = {
 
 
 @pytest.mark.parametrize("location", TARGETS)
-def test_where_a_location_leads(location: str) -> None:
+def test_redirect_targets(location: str) -> None:
     assert redirect_target(BASE, location) == TARGETS[location]
 
 
@@ -108,13 +108,13 @@ def test_where_a_location_leads(location: str) -> None:
         *("//[", "/" * 70_000, "http://%zz/", "file:///etc/passwd", "data:text/plain,x"),
     ],
 )
-def test_locations_that_are_nonsense(location: str) -> None:
+def test_invalid_locations(location: str) -> None:
     with pytest.raises(koster.UrlError):
         redirect_target(BASE, location)
 
 
 @given(st.text(st.characters() | st.sampled_from("/\\:@?#[]%.")))
-def test_any_location_leads_to_a_url_or_nowhere(location: str) -> None:
+def test_any_location_gives_a_url_or_an_error(location: str) -> None:
     try:
         target = redirect_target(BASE, location, to_ascii)
     except koster.UrlError:

@@ -1,4 +1,4 @@
-"""What people rely on: types, errors, pickles, threads, the table of prepared agents."""
+"""The public API of a parsed file: types, errors, pickling, threads and the cache of agents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import koster
 BODY = "User-agent: *\nDisallow: /private\nAllow: /private/press\n\nUser-agent: FooBot\nDisallow:"
 
 
-def test_three_lines() -> None:
+def test_quick_start() -> None:
     robots = koster.parse(BODY)
     assert not robots.allowed("https://example.com/private/x", "BarBot")
     assert robots.decide("https://example.com/private/x", "BarBot").rule == koster.Rule(
@@ -25,7 +25,7 @@ def test_three_lines() -> None:
     )
 
 
-def test_a_decision_is_a_bool_and_a_sentence() -> None:
+def test_decision_is_truthy_and_has_a_message() -> None:
     robots = koster.parse(BODY)
     decision = robots.decide("/private", "BarBot")
     assert not decision
@@ -45,7 +45,7 @@ def test_values_are_frozen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ask", "message"),
+    ("call", "message"),
     [
         (lambda: koster.parse(5), "body must be bytes or str, not int"),  # type: ignore[arg-type]
         (lambda: koster.parse(None), "body must be bytes or str, not NoneType"),  # type: ignore[arg-type]
@@ -61,21 +61,21 @@ def test_values_are_frozen() -> None:
         (lambda: koster.parse("").rules_for("x").open_at("now"), "now must be a datetime, not str"),  # type: ignore[arg-type]
     ],
 )  # fmt: skip
-def test_wrong_types(ask: Any, message: str) -> None:
+def test_wrong_types(call: Any, message: str) -> None:
     with pytest.raises(TypeError) as caught:
-        ask()
+        call()
     assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("type_", [bytearray, memoryview])
-def test_other_bytes(type_: Any) -> None:
+def test_bytes_like_bodies(type_: Any) -> None:
     assert not koster.parse(type_(b"User-agent: *\nDisallow: /")).allowed("/", "x")
 
 
-def test_objects_made_without_a_file_do_not_crash() -> None:
+def test_uninitialized_objects_do_not_crash() -> None:
     robots = koster.RobotsTxt.__new__(koster.RobotsTxt)
     rules = koster.Rules.__new__(koster.Rules)
-    for ask in (
+    for call in (
         lambda: robots.allowed("/", "x"), lambda: robots.groups, lambda: robots.lines,
         lambda: robots.sitemaps, lambda: repr(robots), lambda: rules.allowed("/"),
         lambda: rules.decide("/"), lambda: rules.crawl_delay, lambda: repr(rules),
@@ -83,10 +83,10 @@ def test_objects_made_without_a_file_do_not_crash() -> None:
         lambda: koster.Rules(robots, "x"), lambda: rules.groups, lambda: rules.agent.x,  # type: ignore[union-attr]
     ):  # fmt: skip
         with pytest.raises((AttributeError, TypeError)):
-            ask()
+            call()
 
 
-def test_strings_of_other_classes() -> None:
+def test_subclasses_of_str() -> None:
     class Name(str):
         __slots__ = ()
 
@@ -100,7 +100,7 @@ def test_strings_of_other_classes() -> None:
     assert pickle.loads(pickle.dumps(robots.rules_for(Name("FooBot")))).allowed("/private")
 
 
-def test_a_large_file_gives_its_objects_in_linear_time() -> None:
+def test_groups_and_rules_of_a_large_file_take_linear_time() -> None:
     count = 200_000 if koster.COMPILED else 5_000
     for end, dialect in (
         ("\n", koster.RFC9309),
@@ -115,7 +115,7 @@ def test_a_large_file_gives_its_objects_in_linear_time() -> None:
         assert rules[0].allow == (dialect is not koster.RFC9309)
 
 
-def test_names_as_long_as_a_header_are_found_in_linear_time() -> None:
+def test_long_names_are_found_in_linear_time() -> None:
     count = 400 if koster.COMPILED else 40
     body = b"".join(b"User-agent: " + b"a" * (3800 + each) + b"\n" for each in range(count))
     assert koster.parse(body + b"Disallow: /\n").allowed("/", "a" * 8190 + " x")
@@ -124,7 +124,7 @@ def test_names_as_long_as_a_header_are_found_in_linear_time() -> None:
     assert not koster.parse("User-agent: b c\nDisallow: /").allowed("/", "ab c b c; x")
 
 
-def test_a_group_s_rules_are_a_sequence() -> None:
+def test_rules_of_a_group_are_a_sequence() -> None:
     body = b"User-agent: *\n" + b"".join(b"Disallow: /%d\n" % each for each in range(20_000))
     rules = koster.parse(body).groups[0].rules
     assert next(reversed(rules)) == rules[-1]
@@ -132,14 +132,14 @@ def test_a_group_s_rules_are_a_sequence() -> None:
     assert [rules[each].line for each in range(20_000)] == list(range(2, 20_002))
 
 
-def test_as_many_lines_as_are_read() -> None:
+def test_file_with_the_maximum_number_of_lines() -> None:
     size = (1 << 24) + 10 if koster.COMPILED else 1 << 12
     robots = koster.parse(b"User-agent: *\nDisallow: /" + b"\n" * size, koster.MK1994)
     assert not robots.allowed("/", "x")
     assert len(robots.body) <= (1 << 24) - 1
 
 
-def test_keys_and_columns_of_odd_lines() -> None:
+def test_names_and_columns_of_odd_lines() -> None:
     line = koster.parse("a: b\n\ufeffDisallow: /\n").lines[1]
     assert (line.key, line.kind) == ("\ufeffDisallow", koster.LineKind.UNKNOWN)
     assert koster.parse(b"\xef\xbbUser-agent: x", koster.GOOGLE).lines[0].key == "User-agent"
@@ -147,7 +147,7 @@ def test_keys_and_columns_of_odd_lines() -> None:
     assert [line.column for line in lines] == [5, 1, 3]
 
 
-def test_comments_only_after_space() -> None:
+def test_comments_only_after_white_space() -> None:
     from dataclasses import replace
 
     from koster.dialects import Comments
@@ -175,7 +175,7 @@ _LONG = 1_000_000 if koster.COMPILED else 100_000
 @pytest.mark.parametrize(
     "text", ["\ud800", "\0", "http://[x/", "a" * _LONG, "/" + "%" * _LONG, "\U0010ffff" * 9]
 )
-def test_strange_strings_get_answers(text: str) -> None:
+def test_odd_strings_get_a_verdict(text: str) -> None:
     body = "User-agent: *\nDisallow: /%25*b\n" * 50
     for dialect in koster.DIALECTS.values():
         robots = koster.parse(body, dialect)
@@ -192,7 +192,7 @@ def test_lone_surrogates_are_three_bytes() -> None:
     assert not robots.allowed("/%ED%A0%80", "x")
 
 
-def test_a_long_agent_is_fast_enough_to_answer() -> None:
+def test_long_agent_among_many_names() -> None:
     count = 20_000 if koster.COMPILED else 200
     body = "".join(f"User-agent: bot{number}\nDisallow: /\n" for number in range(count))
     for dialect in koster.DIALECTS.values():
@@ -234,7 +234,7 @@ def test_groups() -> None:
     assert robots.rules_for("FooBot").groups == (robots.groups[1],)
 
 
-def test_what_is_for_the_whole_file() -> None:
+def test_file_level_directives() -> None:
     robots = koster.parse(
         "Content-Signal: ai-train=no\nUser-agent: *\nDisallow: /\n"
         "Sitemap: https://e.com/s.xml\nSitemaps: /t.xml\nSite-map:\nHost: e.com\n"
@@ -251,7 +251,7 @@ def test_what_is_for_the_whole_file() -> None:
     assert [(each.key, each.value) for each in robots.preferences] == [("ai-train", "no")]
 
 
-def test_bytes_that_are_not_utf8_come_back() -> None:
+def test_invalid_utf8_round_trips() -> None:
     robots = koster.parse(b"User-agent: *\nDisallow: /caf\xe9\nSitemap: \xff")
     rule = robots.decide("/caf%E9", "x").rule
     assert rule is not None
@@ -260,41 +260,39 @@ def test_bytes_that_are_not_utf8_come_back() -> None:
     assert str(robots.decide("/caf%E9", "x")).encode()
 
 
-def test_pickles() -> None:
+def test_pickling() -> None:
     for case in all_cases():
         robots = koster.parse(case.body, case.dialect)
-        again = pickle.loads(pickle.dumps(robots))
+        unpickled = pickle.loads(pickle.dumps(robots))
         rules = pickle.loads(pickle.dumps(robots.rules_for(case.agent)))
-        assert again.dialect == case.dialect
-        assert again.body == robots.body
+        assert unpickled.dialect == case.dialect
+        assert unpickled.body == robots.body
         for url in case.expected:
-            assert again.decide(url, case.agent) == robots.decide(url, case.agent)
+            assert unpickled.decide(url, case.agent) == robots.decide(url, case.agent)
             assert rules.decide(url) == robots.decide(url, case.agent)
             decision = robots.decide(url, case.agent)
             assert pickle.loads(pickle.dumps(decision)) == decision
 
 
-def test_pickles_from_compiled_to_uncompiled() -> None:
+def test_pickles_work_across_compiled_and_pure() -> None:
     robots = koster.parse(BODY, koster.GYM2008)
     for value in (robots, robots.rules_for("BarBot")):
-        ask = (
+        expression = (
             "value.allowed('/private/x', 'BarBot')"
             if value is robots
             else "value.allowed('/private/x')"
         )
         for pure in ("0", "1"):
-            code = (
-                f"import pickle, sys, koster; value = pickle.load(sys.stdin.buffer); print({ask})"
-            )
-            done = subprocess.run(
+            code = f"import pickle, sys, koster; value = pickle.load(sys.stdin.buffer); print({expression})"
+            process = subprocess.run(
                 [sys.executable, "-c", code], input=pickle.dumps(value), capture_output=True,
                 env={"KOSTER_PURE": pure, "PYTHONPATH": str(ROOT / "src")}, check=True,
             )  # fmt: skip
-            assert done.stdout.strip() == b"False"
+            assert process.stdout.strip() == b"False"
 
 
 def test_one_file_shared_by_eight_threads(conformance_data: None) -> None:
-    """More agents than are kept prepared, and enough questions that indexes are made meanwhile."""
+    """More agents than the cache holds, and enough lookups to build indexes meanwhile."""
     largest = sorted(bodies("verdicts.tsv.gz").values(), key=len)[-3:]
     agents = [f"Bot{number}" for number in range(100)] + ["Googlebot", "*", "GPTBot (x)"]
     urls = ["/", "/a/b?c=d", "/%7Euser/x.pdf", "/search?q=1"] * 3
@@ -304,17 +302,17 @@ def test_one_file_shared_by_eight_threads(conformance_data: None) -> None:
             agent: koster.parse(body).rules_for(agent).allowed_many(urls) for agent in agents
         }
 
-        def ask(start: int, shared: koster.RobotsTxt = shared, expected: Any = expected) -> bool:
+        def check(start: int, shared: koster.RobotsTxt = shared, expected: Any = expected) -> bool:
             order = agents[start:] + agents[:start]
             return all(
                 [shared.allowed(url, agent) for url in urls] == expected[agent] for agent in order
             )
 
         with ThreadPoolExecutor(8) as pool:
-            assert all(pool.map(ask, range(0, 96, 4)))
+            assert all(pool.map(check, range(0, 96, 4)))
 
 
-def test_prepared_agents_are_bounded() -> None:
+def test_cache_of_prepared_agents_is_bounded() -> None:
     robots = koster.parse(BODY)
     first = robots.rules_for("Bot0")
     for number in range(1, 64):
@@ -334,18 +332,18 @@ def test_memory_of_a_parsed_file(conformance_data: None) -> None:
         assert sys.getsizeof(robots) + sys.getsizeof(body) <= 2 * len(body) + 2048, site
 
 
-def test_import_is_light() -> None:
+def test_import_loads_only_the_standard_library() -> None:
     code = (
         "import sys; before = set(sys.modules); import koster;"
         "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True,
         env={"PYTHONPATH": str(ROOT / "src")},
     )  # fmt: skip
-    loaded = set(done.stdout.split())
+    loaded = set(process.stdout.split())
     assert "koster" in loaded
-    # Extensions keep what they share with one another in modules that are nowhere on disk.
+    # Cython extensions share code through modules that exist only in memory.
     shared = {name for name in loaded if re.fullmatch(r"_cython_\w+|cython_runtime", name)}
     assert loaded - {"koster"} - shared <= sys.stdlib_module_names, loaded
 
@@ -358,7 +356,7 @@ def test_dialects_by_name() -> None:
     assert isinstance(caught.value, koster.KosterError)
 
 
-CONNER_FILE = """\
+EXTENDED2_FILE = """\
 User-agent: one
 Disallow: /a*
 
@@ -402,10 +400,10 @@ Disallow: /all
         ("four", "/xay", False, 22), ("four", "/z", True, None),
     ],
 )  # fmt: skip
-def test_versions_choose_a_reading_for_each_group(
+def test_robot_version_applies_to_its_group(
     agent: str, url: str, allowed: bool, line: int | None
 ) -> None:
-    robots = koster.parse(CONNER_FILE, koster.EXTENDED2_1996)
+    robots = koster.parse(EXTENDED2_FILE, koster.EXTENDED2_1996)
     decision = robots.decide(url, agent)
     assert (decision.allowed, decision.rule and decision.rule.line) == (allowed, line)
     assert robots.groups[1].version == "2.0"

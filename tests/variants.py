@@ -1,4 +1,4 @@
-"""A case with each line ending, a byte order mark, and junk behind it."""
+"""Equivalent variants of a case: line endings, a byte order mark, and trailing junk."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ JUNK = b"\nSome-key: value\n<p>junk</p>\n\xff\xfe\x00\n:\n# end"
 
 
 def variants(case: Case) -> Iterator[tuple[str, bytes]]:
-    """Give the case's file as it stands, and others that say the same."""
-    yield "as it stands", case.body
+    """Yield the case's file unchanged, and equivalent variants."""
+    yield "unchanged", case.body
     if not case.varies:
         return
     if b"\r" not in case.body:
@@ -23,4 +23,4 @@ def variants(case: Case) -> Iterator[tuple[str, bytes]]:
     if not case.body.startswith((BOM, b"\xef")):
         yield "BOM", BOM + case.body
     yield "trailing junk", case.body + JUNK
-    yield "no end of line", case.body.rstrip(b"\n")
+    yield "no final line ending", case.body.rstrip(b"\n")

@@ -1,4 +1,4 @@
-"""A raw server on loopback, for answers that are no proper HTTP, and for TLS."""
+"""A raw server on loopback, for invalid HTTP responses and for TLS."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-#: What is done with each connection after its request was read.
+#: Handles a connection after its request was read.
 Script: TypeAlias = Callable[[socket.socket], None]
 
 
 @dataclass
 class Wire:
-    """A running server: ``connections`` is how many there were, ``over`` tells it to stop."""
+    """A running server: ``connections`` counts connections, ``is_closed`` stops the server."""
 
     port: int
     connections: int = 0
-    over: threading.Event = field(default_factory=threading.Event)
+    is_closed: threading.Event = field(default_factory=threading.Event)
 
     @property
     def url(self) -> str:
@@ -35,16 +35,16 @@ class Wire:
 def serving(
     listener: socket.socket,
     serve: Callable[[socket.socket], None],
-    over: threading.Event,
+    is_closed: threading.Event,
     accepted: Callable[[], None] = lambda: None,
 ) -> Iterator[None]:
-    """Serve each connection in a thread of its own; at the end, set ``over`` and close.
+    """Serve each connection in its own thread; at the end, set ``is_closed`` and close the listener.
 
-    ``accepted`` is called for each connection, one after the other.
+    ``accepted`` is called once for each connection, never concurrently.
     """
 
     def accept() -> None:
-        while not over.is_set():
+        while not is_closed.is_set():
             try:
                 connection, _ = listener.accept()
             except OSError:
@@ -57,7 +57,7 @@ def serving(
     try:
         yield
     finally:
-        over.set()
+        is_closed.set()
         with contextlib.suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
         listener.close()
@@ -71,7 +71,7 @@ def running(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[Wire]
     wire = Wire(listener.getsockname()[1])
 
     def serve(connection: socket.socket) -> None:
-        # A client that hangs up, or does not like our certificate, is what is tested.
+        # Clients that hang up or reject the certificate are expected.
         with contextlib.suppress(OSError):
             connection.settimeout(10)
             if tls is not None:
@@ -88,12 +88,12 @@ def running(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[Wire]
     def count() -> None:
         wire.connections += 1
 
-    with serving(listener, serve, wire.over, count):
+    with serving(listener, serve, wire.is_closed, count):
         yield wire
 
 
-def says(*parts: bytes) -> Script:
-    """Send bytes, and close."""
+def sends(*parts: bytes) -> Script:
+    """Send bytes and close the connection."""
 
     def script(connection: socket.socket) -> None:
         for part in parts:
@@ -102,8 +102,8 @@ def says(*parts: bytes) -> Script:
     return script
 
 
-def drips(raw_bytes: bytes, seconds: float, before: bytes = b"") -> Script:
-    """Send bytes one by one."""
+def sends_slowly(raw_bytes: bytes, seconds: float, before: bytes = b"") -> Script:
+    """Send bytes one by one, with a pause after each."""
     pause = threading.Event()
 
     def script(connection: socket.socket) -> None:
@@ -116,7 +116,7 @@ def drips(raw_bytes: bytes, seconds: float, before: bytes = b"") -> Script:
 
 
 def resets(before: bytes = b"") -> Script:
-    """Send bytes, and reset the connection."""
+    """Send bytes and reset the connection."""
 
     def script(connection: socket.socket) -> None:
         connection.sendall(before)
@@ -127,7 +127,7 @@ def resets(before: bytes = b"") -> Script:
 
 
 def endless(head: bytes, part: bytes) -> Script:
-    """Send a part until the client hangs up."""
+    """Send a part repeatedly until the client hangs up."""
 
     def script(connection: socket.socket) -> None:
         connection.sendall(head)
@@ -138,7 +138,7 @@ def endless(head: bytes, part: bytes) -> Script:
 
 
 def certificate(folder: Path, host: str = "127.0.0.1", days: int = 2) -> tuple[Path, Path]:
-    """Make a certificate that signs itself, and its key; ``days`` from now it expires."""
+    """Write a self-signed certificate that expires in ``days`` days, and its key."""
     import ipaddress
 
     from cryptography import x509
@@ -153,7 +153,7 @@ def certificate(folder: Path, host: str = "127.0.0.1", days: int = 2) -> tuple[P
     except ValueError:
         alternative = x509.DNSName(host)
     now = dt.datetime.now(dt.UTC)
-    made = (
+    signed = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -166,7 +166,7 @@ def certificate(folder: Path, host: str = "127.0.0.1", days: int = 2) -> tuple[P
         .sign(key, hashes.SHA256())
     )
     pem, secret = folder / f"{host}{days}.pem", folder / f"{host}{days}.key"
-    pem.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    pem.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
     secret.write_bytes(
         key.private_bytes(
             serialization.Encoding.PEM,

@@ -1,4 +1,4 @@
-"""Questions about rule sets: every answer against all short paths, one by one."""
+"""The analysis of rule sets: every result is checked against all short paths."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from koster.analysis import (
 from koster.dialects import DIALECTS
 from koster.robots import selection_of
 
-#: Small, so that patterns meet, with a byte of which no pattern speaks.
+#: Few letters, so that patterns overlap, and ``x``, which no pattern contains.
 LETTERS = ("a", "b", "/", "?", "$", "x")
 SIZE = 5
 
-_parts = st.sampled_from(["a", "b", "a", "b", "ab", "/", "*", "*", "**", "?", "$"])
-_wildcards = st.builds(
+_wildcard_parts = st.sampled_from(["a", "b", "a", "b", "ab", "/", "*", "*", "**", "?", "$"])
+_wildcard_patterns = st.builds(
     lambda start, parts, end: start + "".join(parts) + end,
     st.sampled_from(["/", "/", "/", "/", "*", "", "/*"]),
-    st.lists(_parts, max_size=4),
+    st.lists(_wildcard_parts, max_size=4),
     st.sampled_from(["", "", "$", "*", "*$"]),
 )
-_shells = st.builds(
+_shell_patterns = st.builds(
     lambda start, parts: start + "".join(parts),
     st.sampled_from(["/", "/", "/", "*"]),
     st.lists(
@@ -44,28 +44,36 @@ _shells = st.builds(
 )
 
 
-def files_of(patterns: st.SearchStrategy[str], head: str) -> st.SearchStrategy[str]:
+def files_with(patterns: st.SearchStrategy[str], head: str) -> st.SearchStrategy[str]:
     rules = st.tuples(st.sampled_from(["Allow", "Disallow", "Disallow"]), patterns)
     return st.builds(
-        lambda some: head + "".join(f"{key}: {pattern}\n" for key, pattern in some),
+        lambda lines: head + "".join(f"{name}: {pattern}\n" for name, pattern in lines),
         st.lists(rules, max_size=6),
     )
 
 
 _HEAD = "User-agent: *\n"
-STARRED = ["RFC9309", "GOOGLE", "MK1994", "MK1996", "GYM2008"]
-SHELLS = ["EXTENDED2", "EXTENDED2_1996"]
-#: Those in which a rule may go without the group that it stands in being another one.
-FREE = ["RFC9309", "GOOGLE"]
-_starred = st.tuples(files_of(_wildcards, _HEAD), st.sampled_from(STARRED))
-_shell = st.tuples(files_of(_shells, _HEAD + "Robot-version: 2.0\n"), st.sampled_from(SHELLS))
-sets = _starred | _shell
-pairs = st.one_of(
-    st.tuples(files_of(_wildcards, _HEAD), files_of(_wildcards, _HEAD), st.sampled_from(STARRED)),
+WILDCARD_DIALECTS = ["RFC9309", "GOOGLE", "MK1994", "MK1996", "GYM2008"]
+SHELL_DIALECTS = ["EXTENDED2", "EXTENDED2_1996"]
+#: Dialects in which removing a rule never changes which group the other rules belong to.
+STABLE_GROUP_DIALECTS = ["RFC9309", "GOOGLE"]
+_wildcard_sets = st.tuples(
+    files_with(_wildcard_patterns, _HEAD), st.sampled_from(WILDCARD_DIALECTS)
+)
+_shell_sets = st.tuples(
+    files_with(_shell_patterns, _HEAD + "Robot-version: 2.0\n"), st.sampled_from(SHELL_DIALECTS)
+)
+rule_sets = _wildcard_sets | _shell_sets
+rule_set_pairs = st.one_of(
     st.tuples(
-        files_of(_shells, _HEAD + "Robot-version: 2.0\n"),
-        files_of(_shells, _HEAD + "Robot-version: 2.0\n"),
-        st.sampled_from(SHELLS),
+        files_with(_wildcard_patterns, _HEAD),
+        files_with(_wildcard_patterns, _HEAD),
+        st.sampled_from(WILDCARD_DIALECTS),
+    ),
+    st.tuples(
+        files_with(_shell_patterns, _HEAD + "Robot-version: 2.0\n"),
+        files_with(_shell_patterns, _HEAD + "Robot-version: 2.0\n"),
+        st.sampled_from(SHELL_DIALECTS),
     ),
 )
 
@@ -92,21 +100,20 @@ def path_size(url: str) -> int:
     return len(url.removeprefix("https://example.com"))
 
 
-@given(sets)
-def test_a_rule_is_dead_where_no_short_path_is_decided_by_it(
-    given: tuple[str, str],
+@given(rule_sets)
+def test_dead_rules_decide_no_short_path(
+    case: tuple[str, str],
 ) -> None:
-    """Of rules as short as these every one that lives decides a path that is hardly longer."""
-    rules = rules_of(*given)
+    rules = rules_of(*case)
     deciding = {line_of(rules.decide(path)) for path in short_paths()}
     dead = dead_rules(rules)
     assert dead.is_proved
     assert not {each.rule.line for each in dead.rules} & deciding
 
 
-@given(sets)
-def test_a_living_rule_has_a_witness(given: tuple[str, str]) -> None:
-    rules = rules_of(*given)
+@given(rule_sets)
+def test_live_rules_have_a_witness(case: tuple[str, str]) -> None:
+    rules = rules_of(*case)
     reasoner = analysis._questions.Reasoner(analysis._ranked.Ranked(rules), analysis.Budget())
     for entry in reasoner.ranked.in_file_order:
         url = reasoner.witness(entry)
@@ -117,10 +124,10 @@ def test_a_living_rule_has_a_witness(given: tuple[str, str]) -> None:
             assert path_size(exact) <= path_size(each)
 
 
-@given(sets)
-def test_what_covers_a_dead_rule_does(given: tuple[str, str]) -> None:
-    """Without all other rules the dead one is still dead, if it is not so by itself."""
-    file, dialect = given
+@given(rule_sets)
+def test_covering_rules_alone_make_a_rule_dead(case: tuple[str, str]) -> None:
+    """A dead rule stays dead when only the rules that cover it are left."""
+    file, dialect = case
     lines = file.splitlines()
     for dead in dead_rules(rules_of(file, dialect)).rules:
         assert (dead.cause is Cause.COVERED) == bool(dead.covered_by)
@@ -129,56 +136,56 @@ def test_what_covers_a_dead_rule_does(given: tuple[str, str]) -> None:
             line if number in kept or not line.startswith(("Allow", "Disallow")) else ""
             for number, line in enumerate(lines, 1)
         )
-        if dialect in FREE:
+        if dialect in STABLE_GROUP_DIALECTS:
             again = dead_rules(rules_of(fewer, dialect))
             assert dead.rule.line in {each.rule.line for each in again.rules}
 
 
-@given(sets)
-def test_how_much_is_closed_is_what_short_paths_say(given: tuple[str, str]) -> None:
-    rules = rules_of(*given)
-    found = classify(rules)
-    assert found.is_proved
+@given(rule_sets)
+def test_classify_agrees_with_short_paths(case: tuple[str, str]) -> None:
+    rules = rules_of(*case)
+    result = classify(rules)
+    assert result.is_proved
     verdicts = {rules.allowed(path) for path in short_paths()}
-    if found.extent is Extent.SOME:
-        assert rules.allowed(found.allowed or "") is True
-        assert rules.allowed(found.disallowed or "") is False
+    if result.extent is Extent.SOME:
+        assert rules.allowed(result.allowed or "") is True
+        assert rules.allowed(result.disallowed or "") is False
     else:
-        assert verdicts == {found.extent is Extent.NONE}
-    if found.rule:
-        assert found.rule == rules.decide(found.disallowed or "").rule
-    elif found.extent is not Extent.NONE:
+        assert verdicts == {result.extent is Extent.NONE}
+    if result.rule:
+        assert result.rule == rules.decide(result.disallowed or "").rule
+    elif result.extent is not Extent.NONE:
         assert not selection_of(rules).unmatched_allowed()
 
 
 @pytest.mark.parametrize("dialect", koster.DIALECTS)
-def test_what_is_said_of_robots_txt_does_not_count(dialect: str) -> None:
-    """An Allow for it is no part of a site that is open, and what begins like it is no page."""
+def test_rules_for_robots_txt_do_not_affect_the_extent(dialect: str) -> None:
+    """Allowing /robots.txt does not make a site partly open, nor does disallowing it close one."""
     text = "User-agent: *\nAllow: /robots.txt\nDisallow: /"
-    found = classify(rules_of(text, dialect))
-    assert found.extent is Extent.ALL
-    assert found.rule is not None
-    assert found.rule.line == 3
+    result = classify(rules_of(text, dialect))
+    assert result.extent is Extent.ALL
+    assert result.rule is not None
+    assert result.rule.line == 3
     text = "User-agent: *\nDisallow: /robots.txt"
     assert classify(rules_of(text, dialect)).extent is Extent.NONE
 
 
-def test_the_first_rule_that_disallows_tells_how_much_is_closed() -> None:
+def test_classify_names_the_first_disallowing_rule() -> None:
     text = "User-agent: *\nAllow: /a/b\nDisallow: /a/b\nDisallow: /c\nDisallow: /longer/one"
-    found = classify(rules_of(text, "RFC9309"))
-    assert found.rule is not None
-    assert (found.rule.line, found.disallowed) == (4, "/c")
+    result = classify(rules_of(text, "RFC9309"))
+    assert result.rule is not None
+    assert (result.rule.line, result.disallowed) == (4, "/c")
 
 
-@given(pairs)
-def test_differences_are_what_short_paths_say(
-    given: tuple[str, str, str],
+@given(rule_set_pairs)
+def test_differences_agree_with_short_paths(
+    case: tuple[str, str, str],
 ) -> None:
-    """Each pair of rules that decides a short path differently is named, with a shortest one."""
-    old, new = rules_of(given[0], given[2]), rules_of(given[1], given[2])
-    found = difference(old, new)
-    assert found.is_proved
-    named = {(line_of(each.before), line_of(each.after)): each for each in found.found}
+    """Each pair of rules that decides a short path differently is listed with a shortest URL."""
+    old, new = rules_of(case[0], case[2]), rules_of(case[1], case[2])
+    result = difference(old, new)
+    assert result.is_proved
+    named = {(line_of(each.before), line_of(each.after)): each for each in result.found}
     shortest: dict[tuple[int, int], int] = {}
     for path in short_paths():
         before, after = old.decide(path), new.decide(path)
@@ -196,13 +203,13 @@ def test_differences_are_what_short_paths_say(
         assert size <= shortest.get(lines, size)
 
 
-@given(sets)
-def test_nothing_changes_without_redundant_rules(given: tuple[str, str]) -> None:
-    file, dialect = given
+@given(rule_sets)
+def test_removing_redundant_rules_changes_nothing(case: tuple[str, str]) -> None:
+    file, dialect = case
     rules = rules_of(file, dialect)
-    gone = {rule.line for rule in redundant_rules(rules)}
-    kept = [line for number, line in enumerate(file.splitlines(), 1) if number not in gone]
-    if dialect in FREE:
+    removed = {rule.line for rule in redundant_rules(rules)}
+    kept = [line for number, line in enumerate(file.splitlines(), 1) if number not in removed]
+    if dialect in STABLE_GROUP_DIALECTS:
         fewer = rules_of("\n".join(kept), dialect)
         assert difference(rules, fewer).are_equal
         assert not redundant_rules(fewer)
@@ -210,17 +217,17 @@ def test_nothing_changes_without_redundant_rules(given: tuple[str, str]) -> None
             assert rules.allowed(path) == fewer.allowed(path)
 
 
-def without(file: str, gone: set[int]) -> str:
-    """A file in which some lines are remarks."""
+def without(file: str, removed: set[int]) -> str:
+    """Return the file with some lines replaced by comments."""
     return "\n".join(
-        "#" if number in gone else line for number, line in enumerate(file.splitlines(), 1)
+        "#" if number in removed else line for number, line in enumerate(file.splitlines(), 1)
     )
 
 
-@given(sets)
-def test_a_rule_is_idle_where_nothing_changes_without_it(given: tuple[str, str]) -> None:
-    """Whether rules that decide nothing stay or go."""
-    file, dialect = given
+@given(rule_sets)
+def test_idle_rules_can_be_removed_without_effect(case: tuple[str, str]) -> None:
+    """This holds whether or not dead rules are removed too."""
+    file, dialect = case
     rules = rules_of(file, dialect)
     dead = {each.rule.line for each in dead_rules(rules).rules}
     likely = analysis.likely_urls(rules)
@@ -228,72 +235,81 @@ def test_a_rule_is_idle_where_nothing_changes_without_it(given: tuple[str, str])
     assert set(idle) <= set(likely)
     for line, each in idle.items():
         assert line_of(rules.decide(each.url)) == line
-    for line in likely if dialect in FREE else ():
-        fewer = [rules_of(without(file, gone), dialect) for gone in ({line}, {line, *dead})]
+    for line in likely if dialect in STABLE_GROUP_DIALECTS else ():
+        fewer = [rules_of(without(file, removed), dialect) for removed in ({line}, {line, *dead})]
         is_idle = all(difference(rules, each).are_equal for each in fewer)
-        # What lives and has no likely URL may be taken for dead.
-        all_are_told = len(likely) + len(dead) == len(rules.groups[0].rules)
+        # A live rule without a likely URL may count as dead.
+        all_have_urls = len(likely) + len(dead) == len(rules.groups[0].rules)
         assert is_idle or line not in idle
         if line not in idle:
-            assert not (is_idle and all_are_told)
-        elif all_are_told:
+            assert not (is_idle and all_have_urls)
+        elif all_have_urls:
             instead = fewer[1].decide(idle[line].url)
             assert line_of(instead) == (idle[line].instead.line if idle[line].instead else 0)
 
 
-@given(files_of(_wildcards, _HEAD), st.sampled_from(STARRED), st.sampled_from(STARRED))
-def test_dialects_that_disagree_do(file: str, one: koster.Dialect, other: koster.Dialect) -> None:
-    """On paths of which all dialects think the same form, which these are."""
-    old, new = rules_of(file, one), rules_of(file, other)
-    found = difference(old, new)
-    assert found.is_proved
-    named = {(line_of(each.before), line_of(each.after)) for each in found.found}
+@given(
+    files_with(_wildcard_patterns, _HEAD),
+    st.sampled_from(WILDCARD_DIALECTS),
+    st.sampled_from(WILDCARD_DIALECTS),
+)
+def test_differences_between_dialects_are_real(
+    file: str, first: koster.Dialect, second: koster.Dialect
+) -> None:
+    """All dialects normalize these short paths alike."""
+    old, new = rules_of(file, first), rules_of(file, second)
+    result = difference(old, new)
+    assert result.is_proved
+    named = {(line_of(each.before), line_of(each.after)) for each in result.found}
     for path in short_paths():
         before, after = old.decide(path), new.decide(path)
         if before.allowed != after.allowed:
             assert (line_of(before), line_of(after)) in named
-    for each in found.found:
+    for each in result.found:
         assert old.allowed(each.url) != new.allowed(each.url)
 
 
 @pytest.mark.parametrize("dialect", koster.DIALECTS)
-@given(file=files_of(_wildcards, _HEAD) | files_of(_shells, _HEAD + "Robot-version: 2.0\n"))
-def test_a_file_is_equal_to_itself(dialect: str, file: str) -> None:
+@given(
+    file=files_with(_wildcard_patterns, _HEAD)
+    | files_with(_shell_patterns, _HEAD + "Robot-version: 2.0\n")
+)
+def test_file_has_no_difference_from_itself(dialect: str, file: str) -> None:
     assert difference(rules_of(file, dialect), rules_of(file + "\n", dialect)).are_equal
 
 
-def test_where_dialects_disagree() -> None:
+def test_disagreements_between_dialects() -> None:
     robots = koster.parse("User-agent: MJ12bot\nDisallow: /\nUser-agent: *\nDisallow: /a\n")
-    (found,) = analysis.disagreements(robots, [koster.GOOGLE, koster.RFC9309], ["MJ12bot", "*"])
-    assert (found.agent, found.dialect) == ("MJ12bot", koster.GOOGLE)
-    (each,) = found.differences.found
+    (result,) = analysis.disagreements(robots, [koster.GOOGLE, koster.RFC9309], ["MJ12bot", "*"])
+    assert (result.agent, result.dialect) == ("MJ12bot", koster.GOOGLE)
+    (each,) = result.differences.found
     assert (each.url, each.before.allowed, each.after.allowed) == ("/", False, True)
 
 
-def test_what_takes_too_long_is_not_proved() -> None:
-    """And what was tried is given all the same."""
+def test_exceeding_the_budget_is_not_proved() -> None:
+    """Differences found before the budget ran out are still returned."""
     stars = "".join(
         f"Disallow: /*{a}*{b}*{a}*{b}\nAllow: /*{b}*{a}*{b}*{a}\n" for a in "abc" for b in "xyz"
     )
     old = rules_of(f"User-agent: *\n{stars}", "RFC9309")
     new = rules_of(f"User-agent: *\n{stars}Disallow: /a*a*b*cc*dd\nDisallow: /new\n", "RFC9309")
-    found = difference(old, new, analysis.Budget(states=2, total=2))
-    assert not found.is_proved
-    assert not found.are_equal
-    assert "/new" in {each.url for each in found.found}
+    result = difference(old, new, analysis.Budget(states=2, total=2))
+    assert not result.is_proved
+    assert not result.are_equal
+    assert "/new" in {each.url for each in result.found}
 
 
-def test_a_large_file_is_answered() -> None:
-    """Many plain rules, and a pattern of a thousand stars: see docs/linting.md for the time."""
+def test_large_files_are_analyzed() -> None:
+    """Many plain rules and a pattern of a thousand stars. docs/linting.md lists the times."""
     count = 30_000 if koster.COMPILED else 3_000
     lines = "".join(f"Disallow: /{number % 977}/{number}/\n" for number in range(count))
     rules = rules_of(f"User-agent: *\n{lines}Disallow: /5/", "RFC9309")
     assert dead_rules(rules).is_proved
     assert classify(rules).extent is Extent.SOME
     fewer = rules_of(f"User-agent: *\n{lines.replace('/7/', '/8/')}", "RFC9309")
-    found = difference(rules, fewer)
-    assert found.is_proved
-    assert found.found
+    result = difference(rules, fewer)
+    assert result.is_proved
+    assert result.found
     stars = rules_of(
         "User-agent: *\nDisallow: /" + "*a" * 1000 + "\nAllow: /" + "*ab" * 500, "RFC9309"
     )
@@ -305,23 +321,23 @@ def test_a_large_file_is_answered() -> None:
     ("one", "other"),
     [("MK1994", "MK1996"), ("MK1994", "GYM2008"), ("GOOGLE", "GYM2008"), ("GOOGLE", "MK1996")],
 )
-def test_escapes_that_one_reading_alone_matches_are_differences(one: str, other: str) -> None:
-    """A pattern with & does not cover the same pattern of a reading that decodes %26."""
+def test_escapes_that_only_one_dialect_decodes_are_differences(one: str, other: str) -> None:
+    """A pattern with & does not cover the same pattern in a dialect that decodes %26."""
     text = "User-agent: *\nDisallow: /&\nDisallow: /x\nDisallow: /x%26\n"
     before, after = (koster.parse(text, DIALECTS[name]).rules_for("x") for name in (one, other))
     assert before.allowed("/%26") != after.allowed("/%26")
-    found = difference(before, after)
-    assert "/%26" in [each.url for each in found.found]
+    result = difference(before, after)
+    assert "/%26" in [each.url for each in result.found]
 
 
 @pytest.mark.parametrize("other", ["MK1996", "GYM2008", "EXTENDED2"])
 @pytest.mark.parametrize(("escape", "character"), [("%26", "&"), ("%3D", "="), ("%3F", "?")])
-def test_urls_have_the_escapes_that_the_file_has(escape: str, character: str, other: str) -> None:
-    """RFC 9309 tells ``%26`` from ``&``; a dialect that decodes both reads another rule."""
+def test_urls_keep_the_escapes_of_the_file(escape: str, character: str, other: str) -> None:
+    """RFC 9309 distinguishes ``%26`` from ``&``; a dialect that decodes both reads another rule."""
     text = f"User-agent: *\nDisallow: /a{character}b\nDisallow: /x{escape}\n"
     before, after = (
         koster.parse(text, DIALECTS[name]).rules_for("x") for name in ("RFC9309", other)
     )
-    found = difference(before, after)
-    assert found.is_proved
-    assert {each.url for each in found.found} == {f"/a{escape}b", f"/x{character}"}
+    result = difference(before, after)
+    assert result.is_proved
+    assert {each.url for each in result.found} == {f"/a{escape}b", f"/x{character}"}

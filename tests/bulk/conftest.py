@@ -1,4 +1,4 @@
-"""Fixtures of this folder."""
+"""Fixtures for the tests of koster.bulk."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from columns import AGENTS, BODIES
 def table(tmp_path: Path) -> Path:
     """A Parquet file in several row groups."""
     count = 1_000
-    given = pa.table({
+    rows = pa.table({
         "id": pa.array(range(count)),
         "body": pa.array([BODIES[n % len(BODIES)] for n in range(count)], pa.string()),
         "url": [f"/private/{n % 7}" for n in range(count)],
         "agent": [AGENTS[n % 3] for n in range(count)],
     })  # fmt: skip
     path = tmp_path / "robots.parquet"
-    pq.write_table(given, path, row_group_size=300)
+    pq.write_table(rows, path, row_group_size=300)
     return path
 
 

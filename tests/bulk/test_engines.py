@@ -1,4 +1,4 @@
-"""Each engine says what the kernel says. Spark's tests are ``make test-spark``."""
+"""DuckDB and Polars give the same results as the kernel. Run Spark's tests with ``make test-spark``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from koster.bulk import CLASSIFIED, DECIDED, FACTS, kernel
 from koster.bulk.duckdb import REDIRECTS, register
 
 URLS = ["/private", "/private/x", "https://e.com/", "/robots.txt"]
-#: More than DuckDB hands on at once.
+#: More rows than DuckDB passes on in one batch.
 ROWS = 5_000
 
 
@@ -31,50 +31,50 @@ def con() -> Iterator[Any]:
 
 @pytest.fixture
 def table(con: Any) -> pa.Table:
-    """A table of rows that are not alike, in DuckDB and as it is."""
+    """A table with varied rows, also registered in DuckDB as ``robots``."""
     bodies = [BODIES[number % len(BODIES)] for number in range(ROWS)]
-    found = pa.table({
+    rows = pa.table({
         "id": pa.array(range(ROWS)),
         "text": pa.array(bodies, pa.string()),
         "body": pa.array([each and each.encode() for each in bodies], pa.binary()),
         "url": [URLS[number % len(URLS)] for number in range(ROWS)],
         "agent": [AGENTS[number % 3] for number in range(ROWS)],
     })  # fmt: skip
-    con.register("given", found)
-    con.execute("CREATE TABLE robots AS SELECT * FROM given")
-    return found
+    con.register("source", rows)
+    con.execute("CREATE TABLE robots AS SELECT * FROM source")
+    return rows
 
 
-def asked(con: Any, expression: str) -> list[Any]:
+def select(con: Any, expression: str) -> list[Any]:
     return [row[0] for row in con.sql(f"SELECT {expression} FROM robots ORDER BY id").fetchall()]
 
 
 @pytest.mark.parametrize("column", ["text", "body"])
-def test_duckdb_answers_as_the_kernel_does(con: Any, table: pa.Table, column: str) -> None:
+def test_duckdb_agrees_with_the_kernel(con: Any, table: pa.Table, column: str) -> None:
     agents = list(AGENTS)
-    told = kernel.classify(table[column], agents).to_pylist()
-    assert asked(con, f"robots_classify({column}, {agents})") == told
+    classified = kernel.classify(table[column], agents).to_pylist()
+    assert select(con, f"robots_classify({column}, {agents})") == classified
     decided = kernel.decide(table[column], table["url"], table["agent"]).to_pylist()
-    assert asked(con, f"robots_decide({column}, url, agent)") == decided
-    verdicts = asked(con, f"robots_allowed({column}, url, agent)")
+    assert select(con, f"robots_decide({column}, url, agent)") == decided
+    verdicts = select(con, f"robots_allowed({column}, url, agent)")
     assert verdicts == [each and each["allowed"] for each in decided]
-    assert asked(con, f"robots_facts({column})") == kernel.facts(table[column]).to_pylist()
+    assert select(con, f"robots_facts({column})") == kernel.facts(table[column]).to_pylist()
 
 
-def test_duckdb_takes_agents_of_each_row(con: Any, table: pa.Table) -> None:
+def test_duckdb_accepts_a_list_of_agents_per_row(con: Any, table: pa.Table) -> None:
     agents = "CASE id % 4 WHEN 0 THEN [agent, 'x'] WHEN 1 THEN ['x'] WHEN 2 THEN [] END"
-    found = asked(con, f"robots_classify(body, {agents})")
-    for row, cells in enumerate(found):
+    results = select(con, f"robots_classify(body, {agents})")
+    for row, cells in enumerate(results):
         body, agent = BODIES[row % len(BODIES)], AGENTS[row % 3]
         lists: list[list[str] | None] = [[agent, "x"], ["x"], [], None]
-        wanted = lists[row % 4]
-        if body is None or wanted is None:
+        expected = lists[row % 4]
+        if body is None or expected is None:
             assert cells is None
         else:
-            assert cells == [cell(body, each) for each in wanted]
+            assert cells == [cell(body, each) for each in expected]
 
 
-def test_duckdb_has_the_types_that_are_promised(con: Any, table: pa.Table) -> None:
+def test_duckdb_returns_the_documented_types(con: Any, table: pa.Table) -> None:
     query = (
         "SELECT robots_decide(body, url, agent) d, robots_classify(body, ['x']) c, "
         "robots_facts(body) f, robots_allowed(body, url, agent) a FROM robots"
@@ -86,7 +86,7 @@ def test_duckdb_has_the_types_that_are_promised(con: Any, table: pa.Table) -> No
     assert [field.name for field in types[2]] == [field.name for field in FACTS]
 
 
-def test_duckdb_reads_as_the_dialect_says() -> None:
+def test_duckdb_uses_the_dialect() -> None:
     with duckdb.connect() as con:
         register(con, koster.GOOGLE)
         text = "User-agent: *\nDisallowed: /a"
@@ -94,14 +94,14 @@ def test_duckdb_reads_as_the_dialect_says() -> None:
     assert row == (False,)
 
 
-def test_duckdb_may_be_told_again_and_otherwise(con: Any) -> None:
+def test_duckdb_functions_can_be_registered_again(con: Any) -> None:
     register(con)
     register(con, koster.GOOGLE)
     text = "User-agent: *\nDisallowed: /a"
     assert con.execute("SELECT robots_allowed(?, '/ab', 'x')", [text]).fetchone() == (False,)
 
 
-def test_duckdb_tells_what_is_wrong(con: Any, table: pa.Table) -> None:
+def test_duckdb_errors(con: Any, table: pa.Table) -> None:
     with pytest.raises(duckdb.Error, match=r"robots_allowed\(col0 ANY, col1 ANY, col2 ANY"):
         con.sql("SELECT robots_allowed(body) FROM robots").fetchall()
     with pytest.raises(duckdb.Error, match="bodies must be a column of text or bytes, not of"):
@@ -114,15 +114,15 @@ def test_duckdb_tells_what_is_wrong(con: Any, table: pa.Table) -> None:
         con.sql("SELECT robots_classify(body, 'GPTBot') FROM robots").fetchall()
 
 
-def test_duckdb_answers_in_sql_as_the_docs_show(con: Any, table: pa.Table) -> None:
-    """Who of the agents is shut out of how many sites."""
-    found = con.sql("""
+def test_duckdb_query_of_the_docs(con: Any, table: pa.Table) -> None:
+    """How many sites block each crawler."""
+    rows = con.sql("""
         SELECT c.agent, count(*) FILTER (c.effective = 'all') AS closed
         FROM (SELECT unnest(robots_classify(body, ['GPTBot', 'x'])) AS c FROM robots)
         GROUP BY ALL ORDER BY ALL
     """).fetchall()
-    closed = sum(BODIES[number % len(BODIES)] == ONE for number in range(ROWS))
-    assert found == [("GPTBot", closed), ("x", 0)]
+    blocked = sum(BODIES[number % len(BODIES)] == ONE for number in range(ROWS))
+    assert rows == [("GPTBot", blocked), ("x", 0)]
 
 
 RECORDS = [
@@ -146,7 +146,7 @@ RECORDS = [
 ]  # fmt: skip
 
 
-def test_redirects_are_followed(con: Any) -> None:
+def test_robots_followed_resolves_redirects(con: Any) -> None:
     con.execute(
         "CREATE TABLE records "
         "(crawl TEXT, url TEXT, origin TEXT, fetched INT, class TEXT, location TEXT)"
@@ -155,33 +155,31 @@ def test_redirects_are_followed(con: Any) -> None:
     rows = con.sql(
         "SELECT crawl, asked, hops, ended, url, class FROM robots_followed('records')"
     ).fetchall()
-    found = {(crawl, asked.removeprefix("http://")): rest for crawl, asked, *rest in rows}
-    assert len(found) == len(rows)
-    assert found["1", "a.com"] == [2, "answered", "https://www.a.com/r", "ok"]
-    assert found["1", "https://a.com"] == [1, "answered", "https://www.a.com/r", "ok"]
-    assert found["1", "b.com"] == [0, "answered", "http://b.com/robots.txt", "unavailable"]
-    assert found["1", "c.com"][:2] == [0, "not in the archive"]
-    assert found["1", "d.com"][:2] == [5, "too many redirects"]
-    assert found["1", "e.com"][:2] == [0, "not in the archive"]
-    assert found["2", "c.com"][:2] == [0, "answered"]
-    assert found[None, "1.com"] == [5, "answered", "http://6.com/robots.txt", "ok"]
-    assert found[None, "0.com"][:2] == [5, "too many redirects"]
-    # What is asked at another address than /robots.txt is not asked for a site.
-    assert ("1", "https://www.a.com") not in found
+    results = {(crawl, asked.removeprefix("http://")): rest for crawl, asked, *rest in rows}
+    assert len(results) == len(rows)
+    assert results["1", "a.com"] == [2, "answered", "https://www.a.com/r", "ok"]
+    assert results["1", "https://a.com"] == [1, "answered", "https://www.a.com/r", "ok"]
+    assert results["1", "b.com"] == [0, "answered", "http://b.com/robots.txt", "unavailable"]
+    assert results["1", "c.com"][:2] == [0, "not in the archive"]
+    assert results["1", "d.com"][:2] == [5, "too many redirects"]
+    assert results["1", "e.com"][:2] == [0, "not in the archive"]
+    assert results["2", "c.com"][:2] == [0, "answered"]
+    assert results[None, "1.com"] == [5, "answered", "http://6.com/robots.txt", "ok"]
+    assert results[None, "0.com"][:2] == [5, "too many redirects"]
+    # Only fetches of /robots.txt count as fetches for a site.
+    assert ("1", "https://www.a.com") not in results
     assert REDIRECTS.count("CREATE OR REPLACE MACRO") == 1
 
 
 @pytest.fixture
 def frame(table: pa.Table) -> pl.DataFrame:
-    found = pl.from_arrow(table)
-    assert isinstance(found, pl.DataFrame)
-    return found
+    rows = pl.from_arrow(table)
+    assert isinstance(rows, pl.DataFrame)
+    return rows
 
 
 @pytest.mark.parametrize("column", ["text", "body"])
-def test_polars_answers_as_the_kernel_does(
-    frame: pl.DataFrame, table: pa.Table, column: str
-) -> None:
+def test_polars_agrees_with_the_kernel(frame: pl.DataFrame, table: pa.Table, column: str) -> None:
     bodies: Any = pl.col(column)
     query = [
         bodies.robots.classify(AGENTS).alias("c"),
@@ -198,12 +196,12 @@ def test_polars_answers_as_the_kernel_does(
     eager = frame.select(query)
     lazy = frame.lazy().select(query)
     assert lazy.collect_schema() == eager.schema
-    for found in (eager, lazy.collect(), lazy.collect(engine="streaming")):
+    for result in (eager, lazy.collect(), lazy.collect(engine="streaming")):
         for name, values in expected.items():
-            assert found[name].to_arrow().to_pylist() == values
+            assert result[name].to_arrow().to_pylist() == values
 
 
-def test_polars_series_have_the_same_names(frame: pl.DataFrame) -> None:
+def test_polars_series_have_the_same_methods(frame: pl.DataFrame) -> None:
     bodies: Any = pl.Series("body", [ONE, None, OTHER])
     assert bodies.robots.classify(["GPTBot"]).to_list() == [[cell(ONE, "GPTBot")], None,
                                                             [cell(OTHER, "GPTBot")]]  # fmt: skip
@@ -213,22 +211,22 @@ def test_polars_series_have_the_same_names(frame: pl.DataFrame) -> None:
     assert bodies.robots.facts().struct.field("groups").to_list() == [2, None, 1]
 
 
-def test_polars_takes_categories(frame: pl.DataFrame) -> None:
+def test_polars_accepts_categoricals(frame: pl.DataFrame) -> None:
     bodies: Any = pl.Series([ONE, None, ONE], dtype=pl.Categorical)
     assert bodies.robots.allowed("/", "GPTBot").to_list() == [False, None, False]
 
 
-def test_polars_names_columns_as_the_command_does(frame: pl.DataFrame) -> None:
+def test_polars_names_columns_like_the_command(frame: pl.DataFrame) -> None:
     bodies: Any = pl.col("body")
-    found = frame.with_columns(
+    result = frame.with_columns(
         bodies.robots.classify(["x"]), bodies.robots.facts(),
         bodies.robots.allowed("/", "x"), bodies.robots.decide(pl.col("url"), "x"),
     )  # fmt: skip
-    assert found.columns == [*frame.columns, "robots", "facts", "allowed", "decision"]
+    assert result.columns == [*frame.columns, "robots", "facts", "allowed", "decision"]
     assert frame.with_columns(mine=bodies.robots.facts()).columns[-1] == "mine"
 
 
-def test_polars_tells_what_is_wrong(frame: pl.DataFrame) -> None:
+def test_polars_errors(frame: pl.DataFrame) -> None:
     bodies: Any = pl.col("id")
     with pytest.raises(Exception, match="bodies must be a column of text or bytes, not of int64"):
         frame.select(bodies.robots.facts())

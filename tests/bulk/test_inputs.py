@@ -1,4 +1,4 @@
-"""Inputs that are unusual, broken or large."""
+"""Unusual, broken and large inputs of koster bulk."""
 
 from __future__ import annotations
 
@@ -36,67 +36,67 @@ pytestmark = pytest.mark.any_mode
 
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
-def test_odd_tables_are_told(tmp_path: Path, kind: str) -> None:
+def test_tables_with_odd_columns(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"robots.{kind}"
     if kind == "parquet":
         column = pa.array([ONE])
         pq.write_table(pa.Table.from_arrays([column] * 3, names=["body", "n", "n"]), path)
     else:
         path.write_text('{"\\ud800": 1, "body": "x", "\\ud801": 2}\n{"body": "\\ud800"}\n')
-    done = runs.run(Question("facts"), runs.find_inputs([str(path)]), tmp_path / "out", 1)
+    result = runs.run(Question("facts"), runs.find_inputs([str(path)]), tmp_path / "out", 1)
     if kind == "parquet":
-        assert "two columns have the same name" in str(done.failed[0].why)
+        assert "two columns have the same name" in str(result.failed[0].why)
     else:
-        assert done.rows == 2
+        assert result.rows == 2
 
 
-def test_an_input_with_nothing_good_in_it_has_a_shard(tmp_path: Path) -> None:
+def test_input_without_valid_records_has_a_shard(tmp_path: Path) -> None:
     path = tmp_path / "robots.jsonl"
     path.write_text('{"body": 5, "k": 1}\n')
-    done = runs.run(GPT, runs.find_inputs([str(path)]), tmp_path / "out", 1)
-    assert (done.rows, done.bad, done.failed) == (0, 1, ())
+    result = runs.run(GPT, runs.find_inputs([str(path)]), tmp_path / "out", 1)
+    assert (result.rows, result.bad, result.failed) == (0, 1, ())
     header = tmp_path / "header.csv"
     header.write_text("body,k")
     assert not runs.run(GPT, runs.find_inputs([str(header)]), tmp_path / "out2", 1).failed
 
 
-def test_agents_and_urls_that_are_no_text(tmp_path: Path, table: Path) -> None:
+def test_agents_and_urls_with_invalid_unicode(tmp_path: Path, table: Path) -> None:
     result = bulk("classify", table, "-a", "\udcff", "-o", tmp_path / "a")
     assert result.exit_code == 0, result.output
     result = bulk("decide", table, "--url", "/\udcff", "-a", "\udcff", "-o", tmp_path / "b")
     assert result.exit_code == 0, result.output
 
 
-def test_a_small_file_of_large_texts_is_read_in_parts(
+def test_small_file_of_large_texts_is_read_in_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Dictionaries make a few bytes of what is gigabytes when it is spelt out."""
+    """With dictionary encoding, a small file can decode to gigabytes."""
     monkeypatch.setattr(_parquet, "BYTES", 1_000_000)
     path = tmp_path / "robots.parquet"
-    rows_ = 500
-    pq.write_table(pa.table({"body": [ONE] * rows_, "k": ["#" * 100_000] * rows_}), path)
-    (given,) = _inputs.find([str(path)])
-    assert given.size < 50_000
-    found = list(_inputs.batches(given, Columns(), BadRecords()))
-    assert max(len(each.bodies) for each in found) <= 10
-    assert sum(len(each.bodies) for each in found) == rows_
-    assert {str(each.passthrough.schema.field("k").type) for each in found} == {"string"}
+    row_count = 500
+    pq.write_table(pa.table({"body": [ONE] * row_count, "k": ["#" * 100_000] * row_count}), path)
+    (input_,) = _inputs.find([str(path)])
+    assert input_.size < 50_000
+    batches = list(_inputs.batches(input_, Columns(), BadRecords()))
+    assert max(len(each.bodies) for each in batches) <= 10
+    assert sum(len(each.bodies) for each in batches) == row_count
+    assert {str(each.passthrough.schema.field("k").type) for each in batches} == {"string"}
 
 
-def test_utf16_is_read_as_crawlers_do_and_told(tmp_path: Path) -> None:
-    """What facts say of groups is what classify goes by."""
+def test_utf16_is_decoded_and_reported(tmp_path: Path) -> None:
+    """``facts`` and ``classify`` see the same groups."""
     body = "User-agent: GPTBot\nDisallow: /\n".encode("utf-16")
     path = archives.write(tmp_path / "a.warc.gz", [Fetch("http://e.com/robots.txt", body)])
-    (told,) = run_answers(Question("facts"), path)
-    assert told["facts"]["agents"][0]["name"] == "GPTBot"
-    assert (told["facts"]["bytes"], told["facts"]["unknown"]) == (len(body), [])
-    assert "not-utf-8-but-wide" in told["facts"]["findings"]
+    (facts_row,) = run_answers(Question("facts"), path)
+    assert facts_row["facts"]["agents"][0]["name"] == "GPTBot"
+    assert (facts_row["facts"]["bytes"], facts_row["facts"]["unknown"]) == (len(body), [])
+    assert "not-utf-8-but-wide" in facts_row["facts"]["findings"]
     (row,) = run_answers(GPT, path)
     assert row["robots"][0]["written"]
 
 
-def test_a_row_of_csv_that_is_too_long_is_told(tmp_path: Path) -> None:
-    """And the command ends: Arrow's thread that reads ahead may not wait for it."""
+def test_csv_row_over_the_limit_is_an_error(tmp_path: Path) -> None:
+    """The command exits too: Arrow's read-ahead thread must not block it."""
     path = tmp_path / "robots.csv.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(b'body\n"')
@@ -104,16 +104,16 @@ def test_a_row_of_csv_that_is_too_long_is_told(tmp_path: Path) -> None:
             file.write(b"#" * 1_000_000)
         file.write(b'"\n')
     options = ["-a", "x", "-o", str(tmp_path / "out"), "-j", "1"]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "koster", "bulk", "classify", str(path), *options],
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
-    assert done.returncode == 3
-    assert done.stderr == f"koster: {path}: a row has more than 67,108,864 bytes\n"
+    assert process.returncode == 3
+    assert process.stderr == f"koster: {path}: a row has more than 67,108,864 bytes\n"
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
-def test_pipes_are_no_inputs(tmp_path: Path) -> None:
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_named_pipes_are_not_inputs(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.warc")
     archives.write(tmp_path / "a.warc.gz", archives.sites(3))
     assert len(runs.find_inputs([str(tmp_path)])) == 1
@@ -121,8 +121,8 @@ def test_pipes_are_no_inputs(tmp_path: Path) -> None:
         runs.find_inputs([str(tmp_path / "pipe.warc")])
 
 
-@pytest.mark.skipif(sys.platform == "darwin", reason="names of files are UTF-8 there")
-def test_names_that_are_no_text(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "darwin", reason="file names are UTF-8 on macOS")
+def test_file_names_that_are_not_utf8(tmp_path: Path) -> None:
     folder = os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe\n")
     os.mkdir(folder)
     for name, write in WRITERS.items():
@@ -141,21 +141,21 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
         b"body\r" * 3, b"\xef\xbb\xbfbody\nx\n", b"a,b,c\n", b"\n\n\n",
     ],
 )  # fmt: skip
-def test_odd_csv_is_read_or_told(tmp_path: Path, raw_bytes: bytes) -> None:
+def test_odd_csv_is_read_or_an_error(tmp_path: Path, raw_bytes: bytes) -> None:
     path = tmp_path / "robots.csv"
     path.write_bytes(raw_bytes)
-    done = runs.run(Question("facts"), runs.find_inputs([str(path)]), tmp_path / "out", 1)
-    for each in done.failed:
+    result = runs.run(Question("facts"), runs.find_inputs([str(path)]), tmp_path / "out", 1)
+    for each in result.failed:
         assert str(each.why).startswith(f"{path}: ")
 
 
-def test_an_empty_input_has_a_shard(tmp_path: Path) -> None:
+def test_empty_input_has_a_shard(tmp_path: Path) -> None:
     path = tmp_path / "empty.warc.gz"
     path.write_bytes(b"")
     assert run_answers(GPT, path) == []
 
 
-def test_a_line_that_is_too_long_is_one_bad_record(
+def test_json_line_over_the_limit_is_one_bad_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_json_lines, "_MAX_LINE", 3_000_000)
@@ -163,9 +163,9 @@ def test_a_line_that_is_too_long_is_one_bad_record(
     long = json.dumps({"body": "#" * 9_000_000})
     path.write_text(f"{json.dumps({'body': ONE})}\n{long}\n{json.dumps({'body': ONE})}\n{long}")
     bad = BadRecords()
-    (given,) = _inputs.find([str(path)])
-    found = [len(each.bodies) for each in _inputs.batches(given, Columns(), bad)]
-    assert sum(found) == 2
+    (input_,) = _inputs.find([str(path)])
+    sizes = [len(each.bodies) for each in _inputs.batches(input_, Columns(), bad)]
+    assert sum(sizes) == 2
     assert bad.listed == [f"line {n}: longer than 3,000,000 bytes" for n in (2, 4)]
 
 
@@ -178,18 +178,18 @@ def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for name, write in WRITERS.items():
         path = tmp_path / name
         write(path, records)
-        (given,) = _inputs.find([str(path)])
-        batches = list(_inputs.batches(given, Columns(), BadRecords()))
+        (input_,) = _inputs.find([str(path)])
+        batches = list(_inputs.batches(input_, Columns(), BadRecords()))
         assert sum(len(each.bodies) for each in batches) == 60
         if path.suffix not in (".csv", ".tsv"):
             assert max(len(each.bodies) for each in batches) <= 5
     warc = archives.write(tmp_path / "a.warc", [Fetch("http://e.com/r", body.encode())] * 60)
-    (given,) = _inputs.find([str(warc)])
-    batches = list(_inputs.batches(given, Columns(), BadRecords()))
+    (input_,) = _inputs.find([str(warc)])
+    batches = list(_inputs.batches(input_, Columns(), BadRecords()))
     assert max(len(each.bodies) for each in batches) <= 5
 
 
-def test_a_csv_row_longer_than_any_batch(tmp_path: Path) -> None:
+def test_csv_row_longer_than_a_batch(tmp_path: Path) -> None:
     path = tmp_path / "robots.csv"
     with io.StringIO(newline="") as text:
         writer = csv.writer(text)

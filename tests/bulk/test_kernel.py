@@ -1,4 +1,4 @@
-"""The kernel says of every cell what the library says, whatever Arrow types it is given."""
+"""The kernel agrees with the library on every cell, for all Arrow types."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from koster.lint import CHECKS
 from koster.robots import file_of
 
 
-def test_stacked_agents_have_one_group() -> None:
-    """landscape §1.1: research scripts give only the last of them its rule."""
+def test_consecutive_user_agent_lines_share_a_group() -> None:
+    """landscape §1.1: research scripts apply the rule only to the last of them."""
     body = (
         "User-agent: First\nDisallow: /a\n\n"
         "User-agent: A\nUser-agent: B\nCrawl-delay: 5\n\nUnknown: x\nUser-agent: C\nDisallow: /\n"
     )
-    (found,) = kernel.classify([body], ["First", "A", "B", "C", "D"]).to_pylist()
-    assert [(each["written"], each["effective"], each["line"]) for each in found] == [
+    (result,) = kernel.classify([body], ["First", "A", "B", "C", "D"]).to_pylist()
+    assert [(each["written"], each["effective"], each["line"]) for each in result] == [
         (True, "some", 2),
         (True, "all", 10),
         (True, "all", 10),
@@ -41,51 +41,53 @@ def test_stacked_agents_have_one_group() -> None:
     ]
 
 
-def test_who_is_not_named_has_the_groups_for_everybody() -> None:
+def test_unnamed_agents_use_the_star_groups() -> None:
     body = "User-agent: *\nDisallow: /\n\nUser-agent: A\nDisallow:\n\nUser-agent: *\nAllow: /x"
-    (found,) = kernel.classify([body], ["A", "B"]).to_pylist()
-    assert [(each["written"], each["effective"], each["line"]) for each in found] == [
+    (result,) = kernel.classify([body], ["A", "B"]).to_pylist()
+    assert [(each["written"], each["effective"], each["line"]) for each in result] == [
         (True, "none", None),
         (False, "some", 2),
     ]
 
 
-def test_groups_of_a_robot_are_merged() -> None:
+def test_groups_of_one_agent_are_merged() -> None:
     body = "User-agent: A\nDisallow: /a\n\nUser-agent: *\nDisallow: /\n\nUser-agent: a\nDisallow: /"
-    (found,) = kernel.classify([body], ["A"]).to_pylist()
-    assert found == [{"agent": "A", "written": True, "effective": "all", "line": 8}]
+    (result,) = kernel.classify([body], ["A"]).to_pylist()
+    assert result == [{"agent": "A", "written": True, "effective": "all", "line": 8}]
 
 
 @pytest.mark.usefixtures("conformance_data")
 @pytest.mark.parametrize("table", ["verdicts.tsv.gz", "modern-verdicts.tsv.gz"])
-def test_every_cell_of_the_corpus_is_what_the_library_says(table: str) -> None:
+def test_classify_agrees_with_the_library_on_the_corpus(table: str) -> None:
     files = list(bodies(table).values())
-    found = kernel.classify(pa.array(files, pa.binary()), AGENTS).to_pylist()
-    for body, cells in zip(files, found, strict=True):
+    result = kernel.classify(pa.array(files, pa.binary()), AGENTS).to_pylist()
+    for body, cells in zip(files, result, strict=True):
         assert cells == [cell(body, agent) for agent in AGENTS]
 
 
 @pytest.mark.usefixtures("conformance_data")
-def test_every_decision_on_the_corpus_is_what_the_library_says() -> None:
+def test_decide_agrees_with_the_library_on_the_corpus() -> None:
     files = bodies("verdicts.tsv.gz")
     table = verdicts("verdicts.tsv.gz")
-    asked = [(files[row["site"]], row["url"], row["agent"]) for row in table]
-    columns = [pa.array(each) for each in zip(*asked, strict=True)]
-    found = kernel.decide(*columns).to_pylist()
-    assert found == [decision(*each) for each in asked]
-    assert kernel.allowed(*columns).to_pylist() == [each["allowed"] for each in found]
+    queries = [(files[row["site"]], row["url"], row["agent"]) for row in table]
+    columns = [pa.array(each) for each in zip(*queries, strict=True)]
+    result = kernel.decide(*columns).to_pylist()
+    assert result == [decision(*each) for each in queries]
+    assert kernel.allowed(*columns).to_pylist() == [each["allowed"] for each in result]
 
 
 @pytest.mark.usefixtures("conformance_data")
-def test_nearly_everything_is_settled_without_the_analysis() -> None:
+def test_few_cells_need_the_analysis() -> None:
     files = encode_column(pa.array(list(bodies("verdicts.tsv.gz").values())), "bodies").values
-    names, wanted = kernel._names(("GPTBot", "Googlebot", "FooBot"))
-    places = len(files) * 3
-    extents = bytearray(places)
-    reader = _extents.Reader(koster.RFC9309, names, wanted)
+    names, indices = kernel._names(("GPTBot", "Googlebot", "FooBot"))
+    cell_count = len(files) * 3
+    extents = bytearray(cell_count)
+    reader = _extents.Reader(koster.RFC9309, names, indices)
     data, starts = kernel.buffers(files)
-    reader.classify(data, starts, bytearray(places), extents, kernel.array("i", bytes(4 * places)))
-    assert extents.count(_extents.UNSETTLED) * 100 < places
+    reader.classify(
+        data, starts, bytearray(cell_count), extents, kernel.array("i", bytes(4 * cell_count))
+    )
+    assert extents.count(_extents.UNSETTLED) * 100 < cell_count
 
 
 CASES = [case for case in all_cases() if isinstance(case.agent, str)]
@@ -93,11 +95,11 @@ CASES = [case for case in all_cases() if isinstance(case.agent, str)]
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_cases(case: Any) -> None:
-    """Agents that are several in order of preference are no text: the kernel has none of those."""
+    """The kernel agrees with tests/cases. It has no lists of agents in order of preference."""
     for _, body in variants(case):
         urls = [url for url in case.expected if url.isprintable() or url.isascii()]
-        found = kernel.decide(body, urls, case.agent, case.dialect).to_pylist()
-        for url, each in zip(urls, found, strict=True):
+        result = kernel.decide(body, urls, case.agent, case.dialect).to_pylist()
+        for url, each in zip(urls, result, strict=True):
             assert (each["allowed"], url) == (case.expected[url], url)
             if url in case.lines:
                 assert (each["line"], url) == (case.lines[url], url)
@@ -115,32 +117,32 @@ files = st.lists(
 )
 
 
-asked = st.lists(
+agent_lists = st.lists(
     strategies.agents.filter(lambda text: text.isprintable()) | st.sampled_from(["*", "foo"]),
     max_size=5,
 )
 
 
-@given(files, asked, st.sampled_from(["RFC9309", "RFC9309", "GOOGLE", "MK1996", "EXTENDED2"]))
+@given(files, agent_lists, st.sampled_from(["RFC9309", "RFC9309", "GOOGLE", "MK1996", "EXTENDED2"]))
 @example([b"User-agent: *\nDisallow: /\nAllow: *"], ["x"], "RFC9309")
 @example([b"User-agent: *\nDisallow: /$\nDisallow: /?"], ["x"], "RFC9309")
 @example([b"User-agent: *\nDisallow: *a\nAllow: /*a$\nAllow: foo"], ["x"], "RFC9309")
 @example([b"User-agent: *\nDisallow: /\nAllow: /robots.txt"], ["x"], "RFC9309")
 @example([b"User-agent: *\nDisallow: //a\nAllow: */a"], ["x"], "RFC9309")
 @example([b"User-agent: *\nUser-agent: foo\nDisallow: /"], ["foo", "*", "FOO/2"], "RFC9309")
-def test_what_is_made_up_is_classified_as_the_library_does(
-    given: list[bytes], agents: list[str], name: str
+def test_classify_agrees_with_the_library_on_generated_files(
+    contents: list[bytes], agents: list[str], name: str
 ) -> None:
     dialect = koster.DIALECTS[name]
-    found = kernel.classify(pa.array(given, pa.binary()), agents, dialect).to_pylist()
-    assert found == [[cell(body, agent, dialect) for agent in agents] for body in given]
+    result = kernel.classify(pa.array(contents, pa.binary()), agents, dialect).to_pylist()
+    assert result == [[cell(body, agent, dialect) for agent in agents] for body in contents]
 
 
 @given(
     st.lists(st.tuples(strategies.files, strategies.urls, strategies.agents), max_size=6),
     st.sampled_from(list(koster.DIALECTS)),
 )
-def test_what_is_made_up_is_decided_as_the_library_does(
+def test_decide_agrees_with_the_library_on_generated_files(
     rows: list[tuple[bytes, str, str]], name: str
 ) -> None:
     def is_text(text: str) -> bool:
@@ -148,11 +150,11 @@ def test_what_is_made_up_is_decided_as_the_library_does(
 
     rows = [row for row in rows if is_text(row[1]) and is_text(row[2])] * 2
     columns = list(zip(*rows, strict=True)) or [(), (), ()]
-    found = kernel.decide(
+    result = kernel.decide(
         pa.array(columns[0], pa.binary()), pa.array(columns[1], pa.string()),
         pa.array(columns[2], pa.string()), koster.DIALECTS[name],
     )  # fmt: skip
-    assert found.to_pylist() == [decision(*row, koster.DIALECTS[name]) for row in rows]
+    assert result.to_pylist() == [decision(*row, koster.DIALECTS[name]) for row in rows]
 
 
 TYPES = [
@@ -162,95 +164,97 @@ TYPES = [
 ]  # fmt: skip
 
 
-def given_as(type_: Any) -> list[Any]:
-    """Return the bodies in all ways in which Arrow can have them."""
+def columns_of_type(type_: Any) -> list[Any]:
+    """Return the bodies as array, slices and chunks of an Arrow type."""
     plain = pa.array([None if each is None else each.encode() for each in BODIES], pa.binary())
     if pa.types.is_dictionary(type_):
-        whole = plain.dictionary_encode().cast(pa.dictionary(type_.index_type, pa.binary()))
-        whole = whole.cast(type_) if type_.value_type != pa.binary() else whole
+        array = plain.dictionary_encode().cast(pa.dictionary(type_.index_type, pa.binary()))
+        array = array.cast(type_) if type_.value_type != pa.binary() else array
     else:
-        whole = plain.cast(type_)
-    pieces = pa.chunked_array([whole.slice(0, 3), whole.slice(3, 0), whole.slice(3)])
-    longer = pa.concat_arrays([whole, whole]).slice(len(BODIES))
-    return [whole, pieces, longer, pa.chunked_array([longer])]
+        array = plain.cast(type_)
+    chunks = pa.chunked_array([array.slice(0, 3), array.slice(3, 0), array.slice(3)])
+    offset = pa.concat_arrays([array, array]).slice(len(BODIES))
+    return [array, chunks, offset, pa.chunked_array([offset])]
 
 
 @pytest.mark.parametrize("type_", TYPES, ids=str)
-def test_columns_of_every_type_say_the_same(type_: Any) -> None:
+def test_all_column_types_give_the_same_results(type_: Any) -> None:
     expected = [
         None if body is None else [cell(body, "GPTBot"), cell(body, "x")] for body in BODIES
     ]
-    decided = [None if body is None else decision(body, "/private", "x") for body in BODIES]
-    for column in given_as(type_):
-        found = kernel.classify(column, ["GPTBot", "x"])
-        found.validate(full=True)
-        assert found.to_pylist() == expected
-        assert isinstance(found, pa.ChunkedArray) == isinstance(column, pa.ChunkedArray)
-        answers = kernel.decide(column, "/private", "x")
-        answers.validate(full=True)
-        assert answers.to_pylist() == decided
+    expected_decisions = [
+        None if body is None else decision(body, "/private", "x") for body in BODIES
+    ]
+    for column in columns_of_type(type_):
+        result = kernel.classify(column, ["GPTBot", "x"])
+        result.validate(full=True)
+        assert result.to_pylist() == expected
+        assert isinstance(result, pa.ChunkedArray) == isinstance(column, pa.ChunkedArray)
+        decisions = kernel.decide(column, "/private", "x")
+        decisions.validate(full=True)
+        assert decisions.to_pylist() == expected_decisions
         assert kernel.facts(column).to_pylist() == kernel.facts(BODIES).to_pylist()
         if isinstance(column, pa.ChunkedArray):
-            assert [len(each) for each in found.chunks] == [len(each) for each in column.chunks]
-            assert [len(each) for each in answers.chunks] == [len(each) for each in column.chunks]
+            assert [len(each) for each in result.chunks] == [len(each) for each in column.chunks]
+            assert [len(each) for each in decisions.chunks] == [len(each) for each in column.chunks]
 
 
-def test_dictionaries_of_chunks_that_are_not_alike() -> None:
-    def piece(start: int) -> Any:
+def test_chunks_with_different_dictionaries() -> None:
+    def chunk(start: int) -> Any:
         values = pa.array([f"User-agent: a{start + n}\nDisallow: /" for n in range(100)])
         return pa.DictionaryArray.from_arrays(pa.array(range(100), pa.int8()), values)
 
-    found = kernel.classify(pa.chunked_array([piece(0), piece(100)]), ["a5", "a150"]).to_pylist()
-    assert [n for n, cells in enumerate(found) if any(c["written"] for c in cells)] == [5, 150]
-    made = pa.DictionaryArray.from_arrays
+    result = kernel.classify(pa.chunked_array([chunk(0), chunk(100)]), ["a5", "a150"]).to_pylist()
+    assert [n for n, cells in enumerate(result) if any(c["written"] for c in cells)] == [5, 150]
+    dictionary_array = pa.DictionaryArray.from_arrays
     column = pa.chunked_array([
-        made(pa.array([0, 1]), pa.array([ONE, None])),
-        made(pa.array([0, 1, None]), pa.array([None, OTHER])),
+        dictionary_array(pa.array([0, 1]), pa.array([ONE, None])),
+        dictionary_array(pa.array([0, 1, None]), pa.array([None, OTHER])),
     ])  # fmt: skip
-    found = kernel.classify(column, ["GPTBot"]).to_pylist()
-    assert [each and each[0]["effective"] for each in found] == ["all", None, None, "none", None]
+    result = kernel.classify(column, ["GPTBot"]).to_pylist()
+    assert [each and each[0]["effective"] for each in result] == ["all", None, None, "none", None]
 
 
-def test_text_that_is_no_utf8_is_taken() -> None:
-    (found,) = kernel.classify(
+def test_invalid_unicode_is_accepted() -> None:
+    (result,) = kernel.classify(
         [
             "Disallow: \ud800",
         ],
         ["\ud800"],
     ).to_pylist()
-    assert found == [{"agent": "?", "written": False, "effective": "none", "line": None}]
+    assert result == [{"agent": "?", "written": False, "effective": "none", "line": None}]
     assert kernel.allowed([ONE], "/\ud800", "\ud800").to_pylist() == [True]
     assert kernel.allowed([ONE], ["/"], pa.array([b"\xff"])).to_pylist() == [True]
 
 
-def test_a_null_in_a_dictionary_is_null() -> None:
+def test_null_in_a_dictionary_is_null() -> None:
     values = pa.array([ONE, None, ONE])
     column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None]), values)
-    found = kernel.classify(column, ["GPTBot"]).to_pylist()
-    assert [each and each[0]["effective"] for each in found] == ["all", None, "all", None]
+    result = kernel.classify(column, ["GPTBot"]).to_pylist()
+    assert [each and each[0]["effective"] for each in result] == ["all", None, "all", None]
 
 
 def test_any_null_gives_null() -> None:
-    found = kernel.decide([ONE, None, ONE, ONE], ["/", "/", None, "/"], ["x", "x", "x", None])
-    assert [each and each["allowed"] for each in found.to_pylist()] == [True, None, None, None]
-    found = kernel.allowed([ONE, None, ONE, ONE], ["/", "/", None, "/"], ["x", "x", "x", None])
-    assert found.to_pylist() == [True, None, None, None]
+    result = kernel.decide([ONE, None, ONE, ONE], ["/", "/", None, "/"], ["x", "x", "x", None])
+    assert [each and each["allowed"] for each in result.to_pylist()] == [True, None, None, None]
+    result = kernel.allowed([ONE, None, ONE, ONE], ["/", "/", None, "/"], ["x", "x", "x", None])
+    assert result.to_pylist() == [True, None, None, None]
 
 
-def test_a_body_that_repeats_stands_once() -> None:
+def test_repeated_bodies_are_encoded_once() -> None:
     column = encode_column(pa.array([ONE, ONE, OTHER, ONE, OTHER, ONE]), "bodies")
     assert column.values.to_pylist() == [ONE.encode(), OTHER.encode()]
     assert column.codes.to_pylist() == [0, 0, 1, 0, 1, 0]
 
 
-def test_what_of_a_dictionary_is_not_used_does_not_count() -> None:
+def test_unused_dictionary_values_are_ignored() -> None:
     values = pa.array([ONE, OTHER, ""])
     column = pa.DictionaryArray.from_arrays(pa.array([0, 0, 2]), values)
-    found = kernel.classify(column, ["GPTBot"]).to_pylist()
-    assert [each[0]["effective"] for each in found] == ["all", "all", "none"]
+    result = kernel.classify(column, ["GPTBot"]).to_pylist()
+    assert [each[0]["effective"] for each in result] == ["all", "all", "none"]
 
 
-def test_nothing_is_answered_with_nothing() -> None:
+def test_empty_input_gives_empty_output() -> None:
     assert kernel.classify([], ["x"]).to_pylist() == []
     assert kernel.classify([ONE, None], []).to_pylist() == [[], None]
     assert kernel.decide([], [], []).to_pylist() == []
@@ -259,13 +263,13 @@ def test_nothing_is_answered_with_nothing() -> None:
     assert kernel.classify(pa.nulls(2), ["x"]).to_pylist() == [None, None]
 
 
-def test_what_gives_itself_as_arrow_is_taken() -> None:
+def test_arrow_compatible_objects_are_accepted() -> None:
     polars = pytest.importorskip("polars")
-    found = kernel.classify(polars.Series([ONE, None]), ["GPTBot"]).to_pylist()
-    assert found == [[cell(ONE, "GPTBot")], None]
+    result = kernel.classify(polars.Series([ONE, None]), ["GPTBot"]).to_pylist()
+    assert result == [[cell(ONE, "GPTBot")], None]
 
 
-def test_wrong_columns_are_told() -> None:
+def test_argument_errors() -> None:
     with pytest.raises(TypeError, match="bodies must be a column of text or bytes, not of int64"):
         kernel.classify([1, 2], ["x"])
     with pytest.raises(TypeError, match="urls must be a column of text or bytes, not of double"):
@@ -288,10 +292,10 @@ def test_wrong_columns_are_told() -> None:
         kernel.classify([ONE], ["x"], "RFC9309")
 
 
-def test_patterns_that_are_not_utf8_are_told_as_text() -> None:
+def test_patterns_that_are_not_utf8_are_returned_as_text() -> None:
     body = b"User-agent: *\nDisallow: /\xff\xfe\nDisallow: /b"
-    found = kernel.decide([body, body], ["/%FF%FEx", "/b"], "x").to_pylist()
-    assert [each["pattern"] for each in found] == ["/\ufffd\ufffd", "/b"]
+    result = kernel.decide([body, body], ["/%FF%FEx", "/b"], "x").to_pylist()
+    assert [each["pattern"] for each in result] == ["/\ufffd\ufffd", "/b"]
 
 
 @pytest.mark.parametrize(
@@ -304,33 +308,33 @@ def test_patterns_that_are_not_utf8_are_told_as_text() -> None:
         "".join(f"User-agent: a{n}\nDisallow: /{n}\n\n" for n in range(10_000)),
         "User-agent: a\n" * 30_000 + "Disallow: /",
     ],
-    ids=["stars", "all in vain", "long", "many allows", "many groups", "many names"],
+    ids=["stars", "all overridden", "long", "many allows", "many groups", "many names"],
 )
-def test_hostile_files_are_answered(body: str) -> None:
-    """What is proved is so; what is not is null."""
-    (found,) = kernel.classify([body], ["a", "a7", "x"]).to_pylist()
-    for each in found:
+def test_hostile_files_are_classified_or_null(body: str) -> None:
+    """The result is proved or null."""
+    (result,) = kernel.classify([body], ["a", "a7", "x"]).to_pylist()
+    for each in result:
         rules = koster.parse(body).rules_for(each["agent"])
-        known = classification(rules)
-        if each["effective"] is not None and known.is_proved:
-            assert each["effective"] == known.extent.value
+        classified = classification(rules)
+        if each["effective"] is not None and classified.is_proved:
+            assert each["effective"] == classified.extent.value
         assert each["written"] == rules.is_named
 
 
-def test_what_is_not_proved_is_null(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unproved_results_are_null(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "_budget", lambda: kernel.Budget(states=1, total=1, compared=1))
     body = "User-agent: *\nDisallow: /*a*b\nAllow: /*a*b\nAllow: /*a*\nDisallow: /*b*a"
     body += "\nAllow: /*b*a"
-    (found,) = kernel.classify([body], ["x"]).to_pylist()
-    assert found == [{"agent": "x", "written": False, "effective": None, "line": None}]
+    (result,) = kernel.classify([body], ["x"]).to_pylist()
+    assert result == [{"agent": "x", "written": False, "effective": None, "line": None}]
 
 
-def test_threads_have_the_same_answers() -> None:
+def test_threads_get_the_same_results() -> None:
     column = pa.array([ONE, OTHER, ONE + OTHER] * 200)
     expected = kernel.classify(column, AGENTS)
     with ThreadPoolExecutor(4) as pool:
-        for found in pool.map(lambda _: kernel.classify(column, AGENTS), range(40)):
-            assert found.equals(expected)
+        for result in pool.map(lambda _: kernel.classify(column, AGENTS), range(40)):
+            assert result.equals(expected)
 
 
 def test_facts() -> None:
@@ -339,8 +343,8 @@ def test_facts() -> None:
         "Crawl-delay: 2.5\nCrawl-delay: soon\nAllow: /\nDisallow:\nFoo: 1\nfoo: 2\nsome words here\n"
         "Sitemap: https://e.com/s.xml\nSitemap:\n\nUser-agent: *\nContent-Usage: /a train-ai=n\n# c\r"
     )
-    (found,) = kernel.facts([body]).to_pylist()
-    assert found == {
+    (result,) = kernel.facts([body]).to_pylist()
+    assert result == {
         "bytes": len(body.encode()),
         "lines": 17,
         "groups": 2,
@@ -384,25 +388,27 @@ def test_facts() -> None:
         (b"", "no-groups"),
     ],
 )
-def test_findings_have_the_names_of_checks(body: bytes, finding: str) -> None:
-    (found,) = kernel.facts([body]).to_pylist()
-    assert finding in found["findings"]
-    assert {check.name for check in CHECKS} >= set(found["findings"])
+def test_findings_are_check_names(body: bytes, finding: str) -> None:
+    (result,) = kernel.facts([body]).to_pylist()
+    assert finding in result["findings"]
+    assert {check.name for check in CHECKS} >= set(result["findings"])
 
 
 @given(st.binary(max_size=200) | strategies.files)
-def test_facts_of_anything(body: bytes) -> None:
-    (found,) = kernel.facts(pa.array([body], pa.binary())).to_pylist()
+def test_facts_of_any_bytes(body: bytes) -> None:
+    (result,) = kernel.facts(pa.array([body], pa.binary())).to_pylist()
     robots = koster.parse(body)
-    assert found["groups"] == len(robots.groups)
-    assert found["lines"] == len(robots.lines)
-    assert len(found["agents"]) == len(file_of(robots).named_parts())
+    assert result["groups"] == len(robots.groups)
+    assert result["lines"] == len(robots.lines)
+    assert len(result["agents"]) == len(file_of(robots).named_parts())
     kinds = [line.kind for line in robots.lines]
-    assert found["malformed"] == kinds.count(koster.LineKind.MALFORMED)
-    assert sum(each["count"] for each in found["unknown"]) == kinds.count(koster.LineKind.UNKNOWN)
+    assert result["malformed"] == kinds.count(koster.LineKind.MALFORMED)
+    assert sum(each["count"] for each in result["unknown"]) == kinds.count(koster.LineKind.UNKNOWN)
 
 
-def test_without_arrow_it_says_what_to_install() -> None:
+def test_missing_arrow_names_the_extra() -> None:
     code = "import sys; sys.modules['pyarrow'] = None; import koster.bulk.kernel"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "koster.bulk needs the extra 'bulk': pip install 'koster[bulk]'" in done.stderr
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert "koster.bulk needs the extra 'bulk': pip install 'koster[bulk]'" in process.stderr

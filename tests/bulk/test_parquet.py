@@ -1,4 +1,4 @@
-"""Parquet files of any size: what is read of them, and how much memory that takes."""
+"""Parquet input: memory use, writers and encodings, page headers, and long cells."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ RULES = b"User-agent: *\nDisallow: /a\n"
 
 
 def batches(path: Path) -> list[Batch]:
-    (given,) = _inputs.find([str(path)])
-    return list(_inputs.batches(given, Columns(), BadRecords()))
+    (input_,) = _inputs.find([str(path)])
+    return list(_inputs.batches(input_, Columns(), BadRecords()))
 
 
 def bodies_in(path: Path) -> list[bytes]:
-    found: list[bytes] = []
+    values: list[bytes] = []
     for each in batches(path):
         bodies = each.bodies
         plain = bodies.dictionary_decode() if pa.types.is_dictionary(bodies.type) else bodies
-        found += plain.cast(pa.large_binary()).to_pylist()
-    return found
+        values += plain.cast(pa.large_binary()).to_pylist()
+    return values
 
 
 # Memory.
 
-_RUN = """
+_RUN_SCRIPT = """
 import re, sys
 from koster.bulk import runs
 question = runs.Question(sys.argv[1], ("GPTBot",) if sys.argv[1] == "classify" else ())
@@ -57,49 +57,49 @@ print(re.search("VmHWM:\\\\s+(\\\\d+)", open("/proc/self/status").read())[1])
 """
 
 
-def most_memory(kind: str, path: Path) -> int:
-    """The most bytes that a run takes in a process of its own."""
-    arguments = [sys.executable, "-c", _RUN, kind, str(path), f"{path}-{kind}.out"]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout) * 1024
+def peak_memory(kind: str, path: Path) -> int:
+    """Return the peak memory of a run in its own process, in bytes."""
+    arguments = [sys.executable, "-c", _RUN_SCRIPT, kind, str(path), f"{path}-{kind}.out"]
+    process = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    return int(process.stdout) * 1024
 
 
 on_linux = pytest.mark.skipif(
-    not Path("/proc/self/status").exists(), reason="the memory of a process is told by Linux"
+    not Path("/proc/self/status").exists(), reason="needs /proc, which only Linux has"
 )
 
 
 @on_linux
 @pytest.mark.parametrize("kind", ["classify", "facts"])
-def test_the_memory_for_one_long_cell_is_bounded(tmp_path: Path, kind: str) -> None:
-    """What Arrow needs to read it, and what is parsed of it: not eight times its size."""
+def test_memory_for_one_long_cell_is_bounded(tmp_path: Path, kind: str) -> None:
+    """Reading and parsing it take less than eight times its size."""
     small, large = tmp_path / "small.parquet", tmp_path / "large.parquet"
     cell = RULES + b"#" + os.urandom(20_000_000).hex().encode() + b"\n"
     pq.write_table(pa.table({"body": [RULES]}), small)
     pq.write_table(pa.table({"body": pa.array([cell], pa.large_binary())}), large)
-    assert most_memory(kind, large) - most_memory(kind, small) < 7.5 * len(cell)
+    assert peak_memory(kind, large) - peak_memory(kind, small) < 7.5 * len(cell)
 
 
 @on_linux
-def test_the_memory_for_a_row_group_does_not_grow_with_it(tmp_path: Path) -> None:
-    """Each body is another, so that no dictionary has them all."""
+def test_memory_does_not_grow_with_the_row_group(tmp_path: Path) -> None:
+    """All bodies differ, so that they do not fit in one dictionary."""
     rng = random.Random(1)
-    most = []
+    peaks = []
     for count in (5_000, 20_000):
         path = tmp_path / f"{count}.parquet"
         bodies = [RULES + b"# %d " % n + rng.randbytes(3_000).hex().encode() for n in range(count)]
         pq.write_table(pa.table({"body": pa.array(bodies, pa.binary())}), path)
         assert pq.read_metadata(path).num_row_groups == 1
-        most.append(most_memory("classify", path))
-    # 30 MB of bodies, and 120 MB.
-    assert most[1] - most[0] < 45e6
+        peaks.append(peak_memory("classify", path))
+    # The bodies are 30 MB and 120 MB.
+    assert peaks[1] - peaks[0] < 45e6
 
 
-def test_pages_that_unpack_to_too_much_are_refused(
+def test_pages_over_the_unpacked_limit_are_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By name and limit, before they are unpacked; and other files are read."""
+    """The error names the file and the limit; nothing is unpacked, and other files are read."""
     (tmp_path / "in").mkdir()
     good, bad = tmp_path / "in" / "a.parquet", tmp_path / "in" / "b.parquet"
     pq.write_table(pa.table({"body": [RULES]}), good)
@@ -118,9 +118,7 @@ def test_pages_that_unpack_to_too_much_are_refused(
     assert "1 answer from 1 input" in result.stdout
 
 
-def test_pages_of_all_columns_count_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unpacked_limit_covers_all_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.parquet"
     columns = {f"k{n}": ["x" * 200_000] for n in range(6)}
     pq.write_table(pa.table({"body": [RULES]} | columns), path)
@@ -131,10 +129,10 @@ def test_pages_of_all_columns_count_together(
     assert len(batches(path)) == 1
 
 
-def test_a_dictionary_does_not_fill_the_memory_where_others_are_spelt_out(
+def test_partly_dictionary_encoded_column_is_read_in_small_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a long text that repeats come others, which no dictionary has."""
+    """Values after a repeated long text no longer fit in the dictionary."""
     monkeypatch.setattr(_parquet, "_MAX_BYTES", 2_000_000)
     path = tmp_path / "a.parquet"
     bodies = [RULES + b"#" * 100_000] * 1_000 + [RULES + b"# %d" % n for n in range(3_000)]
@@ -144,26 +142,26 @@ def test_a_dictionary_does_not_fill_the_memory_where_others_are_spelt_out(
         (column,) = _pages.columns(file, pq.read_metadata(path).row_group(0))
     assert _pages.DICTIONARY_ENCODINGS & set(column.encodings)
     assert set(column.encodings) - _pages.DICTIONARY_ENCODINGS
-    found = batches(path)
-    assert max(len(each.bodies) for each in found) <= 20
+    results = batches(path)
+    assert max(len(each.bodies) for each in results) <= 20
     assert bodies_in(path) == bodies
 
 
-def test_a_dictionary_of_many_texts_is_not_read_with_each_batch(tmp_path: Path) -> None:
+def test_large_dictionary_is_not_repeated_in_each_batch(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     rng = random.Random(1)
     texts = [RULES + b"# %d" % n for n in range(9_000)]
     bodies = [rng.choice(texts) for _ in range(20_000)]
     pq.write_table(pa.table({"body": pa.array(bodies, pa.binary())}), path)
-    found = batches(path)
-    assert not [each for each in found if pa.types.is_dictionary(each.bodies.type)]
+    results = batches(path)
+    assert not [each for each in results if pa.types.is_dictionary(each.bodies.type)]
     assert bodies_in(path) == bodies
     pq.write_table(pa.table({"body": pa.array(texts[:9] * 2_000, pa.binary())}), path)
     assert all(pa.types.is_dictionary(each.bodies.type) for each in batches(path))
     assert bodies_in(path) == texts[:9] * 2_000
 
 
-# What writers write.
+# Files from several writers.
 
 _TABLE = pa.table({
     "id": pa.array(range(3_000)),
@@ -174,34 +172,34 @@ _TABLE = pa.table({
 })  # fmt: skip
 
 
-def _by_arrow(**options: Any) -> Any:
+def _with_arrow(**options: Any) -> Any:
     return lambda path: pq.write_table(_TABLE, path, row_group_size=1_300, **options)
 
 
-def _by_duckdb(path: Path) -> None:
-    given = _TABLE
-    duckdb.sql("COPY (FROM given) TO '" + str(path) + "' (FORMAT parquet)")
-    del given
+def _with_duckdb(path: Path) -> None:
+    source = _TABLE
+    duckdb.sql("COPY (FROM source) TO '" + str(path) + "' (FORMAT parquet)")
+    del source
 
 
 WRITERS = {
-    "plain": _by_arrow(use_dictionary=False),
-    "dictionary": _by_arrow(),
-    "short dictionary": _by_arrow(dictionary_pagesize_limit=10_000),
-    "second version": _by_arrow(data_page_version="2.0", version="2.6"),
-    "small pages": _by_arrow(data_page_size=100, write_batch_size=10, compression="none"),
-    "zstd": _by_arrow(compression="zstd", write_page_index=True, write_page_checksum=True),
-    "lengths": _by_arrow(
+    "plain": _with_arrow(use_dictionary=False),
+    "dictionary": _with_arrow(),
+    "short dictionary": _with_arrow(dictionary_pagesize_limit=10_000),
+    "version 2": _with_arrow(data_page_version="2.0", version="2.6"),
+    "small pages": _with_arrow(data_page_size=100, write_batch_size=10, compression="none"),
+    "zstd": _with_arrow(compression="zstd", write_page_index=True, write_page_checksum=True),
+    "delta lengths": _with_arrow(
         use_dictionary=False,
         column_encoding={"body": "DELTA_LENGTH_BYTE_ARRAY", "url": "DELTA_LENGTH_BYTE_ARRAY"},
     ),
-    "duckdb": _by_duckdb,
+    "duckdb": _with_duckdb,
     "polars": lambda path: pl.from_arrow(_TABLE).write_parquet(path),  # type: ignore[union-attr]
 }
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_all_that_a_writer_writes_is_read(tmp_path: Path, name: str) -> None:
+def test_files_of_every_writer_are_read(tmp_path: Path, name: str) -> None:
     path = tmp_path / "a.parquet"
     WRITERS[name](path)
     assert bodies_in(path) == _TABLE["body"].to_pylist()
@@ -211,25 +209,25 @@ def test_all_that_a_writer_writes_is_read(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_page_headers_say_what_the_footer_says(tmp_path: Path, name: str) -> None:
+def test_page_headers_agree_with_the_footer(tmp_path: Path, name: str) -> None:
     path = tmp_path / "a.parquet"
     WRITERS[name](path)
     metadata = pq.read_metadata(path)
     with path.open("rb") as file:
         for number in range(metadata.num_row_groups):
-            for place in range(metadata.num_columns):
-                column = metadata.row_group(number).column(place)
-                found = list(_pages.pages(file, column))
-                assert sum(page.values for page in found) == column.num_values
-                # The footer's have the headers with them.
-                packed = sum(page.packed for page in found)
-                assert 0 <= column.total_compressed_size - packed < 200 * len(found)
-                unpacked = sum(page.unpacked for page in found)
-                assert 0 <= column.total_uncompressed_size - unpacked < 200 * len(found)
+            for index in range(metadata.num_columns):
+                column = metadata.row_group(number).column(index)
+                pages = list(_pages.pages(file, column))
+                assert sum(page.values for page in pages) == column.num_values
+                # The sizes in the footer include the page headers.
+                packed = sum(page.packed for page in pages)
+                assert 0 <= column.total_compressed_size - packed < 200 * len(pages)
+                unpacked = sum(page.unpacked for page in pages)
+                assert 0 <= column.total_uncompressed_size - unpacked < 200 * len(pages)
 
 
-def test_an_encoding_that_repeats_beginnings_is_refused(tmp_path: Path) -> None:
-    """A page of a few bytes may be gigabytes of texts that begin alike."""
+def test_delta_byte_array_encoding_is_rejected(tmp_path: Path) -> None:
+    """A page of a few bytes can hold gigabytes of text with a common prefix."""
     path = tmp_path / "a.parquet"
     table = pa.table({"body": ["#" * 1_000_000 + str(n) for n in range(500)]})
     encoding = {"body": "DELTA_BYTE_ARRAY"}
@@ -239,7 +237,7 @@ def test_an_encoding_that_repeats_beginnings_is_refused(tmp_path: Path) -> None:
         batches(path)
 
 
-# Page headers that somebody made up.
+# Crafted page headers.
 
 
 def varint(number: int) -> bytes:
@@ -254,11 +252,11 @@ def zigzag(number: int) -> bytes:
     return varint(number * 2 if number >= 0 else -number * 2 - 1)
 
 
-def header(unpacked: int, packed: int = 0, values: int = 1, more: bytes = b"") -> bytes:
-    """The header of a data page, with fields before those that count."""
+def header(unpacked: int, packed: int = 0, values: int = 1, extra: bytes = b"") -> bytes:
+    """Build the header of a data page, with extra fields before the required ones."""
     return (
         b"\x15" + zigzag(0)
-        + more
+        + extra
         + b"\x05" + zigzag(2) + zigzag(unpacked)
         + b"\x15" + zigzag(packed)
         + b"\x2c" + b"\x15" + zigzag(values) + b"\x15" + zigzag(0) + b"\0"
@@ -266,39 +264,44 @@ def header(unpacked: int, packed: int = 0, values: int = 1, more: bytes = b"") -
     )  # fmt: skip
 
 
-def read(raw_bytes: bytes) -> _pages.Page:
+def read_page_header(raw_bytes: bytes) -> _pages.Page:
     return _pages._Header(io.BytesIO(raw_bytes)).page()
 
 
 @pytest.mark.parametrize(
-    "more",
+    "extra",
     [
         b"",
-        # A struct, a list of structs and a map that nobody knows, text, a double, and truths.
+        # Unknown fields: a struct, a list of structs, a map, text, a double, and booleans.
         b"\x0c\x40" + b"\x15\x02\x1c\x15\x02\0\0",
         b"\x09\x42" + b"\x2c" + b"\x15\x7e\0\x15\x7e\0",
         b"\x0b\x44" + b"\x02\x58" + b"\x02\x01x\x04\x01y",
         b"\x0b\x44\0",
         b"\x08\x46" + b"\x03abc" + b"\x07\x48" + b"12345678" + b"\x01\x4a\x02\x4c\x03\x4ex",
-        # Fields that have the numbers of others, and not their types, or are there twice.
+        # Fields with the id of a known field but another type, and repeated fields.
         b"\x09\x0a" + b"\x1c" + b"\x15\xfe\x0f\0",
         b"\x06\x04\x02",
         b"\x05\x04\x02",
-        # A list as long as lists that say so elsewhere.
+        # A list with its length in a separate varint.
         b"\x09\x42" + b"\xf3\x10" + b"x" * 16,
     ],
 )
-def test_a_header_is_read_whatever_stands_in_it(more: bytes) -> None:
-    assert read(header(123_456_789, 17, 3, more)) == _pages.Page(0, 17, 123_456_789, 3, 0)
+def test_page_header_with_extra_fields(extra: bytes) -> None:
+    assert read_page_header(header(123_456_789, 17, 3, extra)) == _pages.Page(
+        0, 17, 123_456_789, 3, 0
+    )
 
 
-def test_numbers_of_fields_begin_again_as_arrow_has_them() -> None:
-    """65,536 further a field is the same one: the last that is said holds."""
-    again = b"\xf1" * 4_369  # truths, each fifteen fields on
-    found = read(header(1, 0, 1)[:-1] + again + b"\x05" + zigzag(2) + zigzag(500) + b"\0")
-    assert found.unpacked == 500
-    before = b"\x05" + zigzag(32_767) + zigzag(7)
-    assert read(header(1, 0, 1)[:-1] + before + b"\x35" + zigzag(9) + b"\0").unpacked == 1
+def test_field_ids_wrap_around_as_in_arrow() -> None:
+    """Field ids are 16 bits wide, and the last value of a repeated field counts."""
+    wrap = b"\xf1" * 4_369  # booleans, each 15 field ids after the one before
+    page = read_page_header(header(1, 0, 1)[:-1] + wrap + b"\x05" + zigzag(2) + zigzag(500) + b"\0")
+    assert page.unpacked == 500
+    late_field = b"\x05" + zigzag(32_767) + zigzag(7)
+    assert (
+        read_page_header(header(1, 0, 1)[:-1] + late_field + b"\x35" + zigzag(9) + b"\0").unpacked
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -309,37 +312,37 @@ def test_numbers_of_fields_begin_again_as_arrow_has_them() -> None:
         b"\x1b\xff\xff\xff\xff\x0f\x33",
     ],
 )  # fmt: skip
-def test_what_is_no_header_is_told(raw_bytes: bytes) -> None:
+def test_invalid_page_header_is_an_error(raw_bytes: bytes) -> None:
     with pytest.raises(ValueError, match="page header at byte 0"):
-        read(raw_bytes)
+        read_page_header(raw_bytes)
 
 
-def test_broken_files_are_told(tmp_path: Path) -> None:
-    """Whatever becomes of its bytes, a file is read or told of."""
+def test_broken_files_are_read_or_an_error(tmp_path: Path) -> None:
+    """A file with random bytes changed is read, or the error names it."""
     rng = random.Random(1)
     path = tmp_path / "a.parquet"
-    _by_arrow(compression="none")(path)
-    whole = path.read_bytes()
-    told: list[str] = []
+    _with_arrow(compression="none")(path)
+    data = path.read_bytes()
+    messages: list[str] = []
     for _ in range(150):
-        raw_bytes = bytearray(whole)
+        raw_bytes = bytearray(data)
         for _ in range(rng.randrange(1, 40)):
             raw_bytes[rng.randrange(len(raw_bytes) - 8)] = rng.randrange(256)
         path.write_bytes(raw_bytes)
         try:
             batches(path)
         except (UnreadableError, WrongColumnsError) as error:
-            told.append(str(error))
-    assert told
-    assert not [each for each in told if str(path) not in each]
+            messages.append(str(error))
+    assert messages
+    assert not [each for each in messages if str(path) not in each]
 
 
-# Cells that are longer than what is parsed.
+# Cells longer than the parsed part.
 
 
 @pytest.mark.parametrize("padding", ["", "x"])
 @pytest.mark.parametrize("name", ["a.parquet", "a.jsonl", "a.csv"])
-def test_long_cells_are_cut_to_what_is_parsed(tmp_path: Path, name: str, padding: str) -> None:
+def test_long_cells_are_cut_to_the_parsed_part(tmp_path: Path, name: str, padding: str) -> None:
     long = RULES.decode() + "#" + padding + "é" * (MAX_PARSED_BYTES // 2) + "\nDisallow: /b\n"
     cells = [RULES.decode(), long, None, long, RULES.decode() * 2]
     path = tmp_path / name
@@ -350,24 +353,24 @@ def test_long_cells_are_cut_to_what_is_parsed(tmp_path: Path, name: str, padding
         ".csv": table.write_csv,
     }[path.suffix](path)
     cut = bodies_in(path)
-    # Longer than what is parsed, and whole characters.
+    # Longer than the parsed part, and cut between characters.
     assert len(cut[1]) == len(cut[3]) in (MAX_PARSED_BYTES + 1, MAX_PARSED_BYTES + 2)
     assert long.startswith(cut[1].decode("utf-8"))
     for kind, question in (
         ("decide", Question("decide", ("GPTBot",), columns=Columns(url="url"))),
         ("facts", Question("facts")),
     ):
-        done = runs.run(question, runs.find_inputs([str(path)]), tmp_path / kind, 1)
-        assert not done.failed
-    decided = pq.read_table(tmp_path / "decide")["decision"].to_pylist()
-    whole = [koster.parse(each or "") for each in cells]
+        result = runs.run(question, runs.find_inputs([str(path)]), tmp_path / kind, 1)
+        assert not result.failed
+    decisions = pq.read_table(tmp_path / "decide")["decision"].to_pylist()
+    parsed = [koster.parse(each or "") for each in cells]
     expected = [
-        robots.allowed(url, "GPTBot") for robots, url in zip(whole, table["url"], strict=True)
+        robots.allowed(url, "GPTBot") for robots, url in zip(parsed, table["url"], strict=True)
     ]
-    given = [number for number, each in enumerate(decided) if each is not None]
-    assert [decided[n]["allowed"] for n in given] == [expected[n] for n in given]
-    told = pq.read_table(tmp_path / "facts")["facts"].to_pylist()
+    not_null = [number for number, each in enumerate(decisions) if each is not None]
+    assert [decisions[n]["allowed"] for n in not_null] == [expected[n] for n in not_null]
+    facts = pq.read_table(tmp_path / "facts")["facts"].to_pylist()
     size = len(long.encode())
-    assert [each and each["bytes"] for each in told][:2] == [len(RULES), size]
-    assert told[3]["bytes"] == size
-    assert told[1]["findings"] == ["too-large"]
+    assert [each and each["bytes"] for each in facts][:2] == [len(RULES), size]
+    assert facts[3]["bytes"] == size
+    assert facts[1]["findings"] == ["too-large"]

@@ -1,4 +1,4 @@
-"""Runs that are killed, stopped, or lose a process."""
+"""Bulk runs that are killed, interrupted, or lose a worker."""
 
 from __future__ import annotations
 
@@ -26,67 +26,67 @@ from koster.bulk import (
 pytestmark = pytest.mark.any_mode
 
 
-def test_a_killed_run_goes_on_where_it_was(inputs: Path, tmp_path: Path) -> None:
-    """kill -9 at some moments; what is there between is whole, and the end is as if unbroken."""
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    runs.run(GPT, runs.find_inputs([str(inputs)]), whole, 1)
-    expected = contents(whole)
+def test_killed_run_resumes(inputs: Path, tmp_path: Path) -> None:
+    """After kill -9 every shard is complete, and the final result equals an uninterrupted run."""
+    uninterrupted, killed = tmp_path / "whole", tmp_path / "broken"
+    runs.run(GPT, runs.find_inputs([str(inputs)]), uninterrupted, 1)
+    expected = contents(uninterrupted)
     arguments = [sys.executable, "-m", "koster", "bulk", "classify", str(inputs)]
-    arguments += ["-a", "GPTBot", "-o", str(broken)]
-    began = time.monotonic()
+    arguments += ["-a", "GPTBot", "-o", str(killed)]
+    started = time.monotonic()
     subprocess.run(arguments, check=True, capture_output=True)
-    usual = time.monotonic() - began
-    assert contents(broken) == expected
+    duration = time.monotonic() - started
+    assert contents(killed) == expected
     rng = random.Random(7)
-    for path in broken.glob("*.parquet"):
+    for path in killed.glob("*.parquet"):
         path.unlink()
     for number in range(10 if EVERYTHING else 4):
         process = subprocess.Popen(
             [*arguments, "-j", str(1 + number % 2)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        time.sleep(rng.uniform(0.2, 1) * usual)
+        time.sleep(rng.uniform(0.2, 1) * duration)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        there = contents(broken)
-        assert there.items() <= expected.items()
-        if len(there) == len(expected):
-            for path in rng.sample(sorted(broken.glob("*.parquet")), 3):
+        shards = contents(killed)
+        assert shards.items() <= expected.items()
+        if len(shards) == len(expected):
+            for path in rng.sample(sorted(killed.glob("*.parquet")), 3):
                 path.unlink()
-    wait_for_workers(broken)
+    wait_for_workers(killed)
     last = subprocess.run(arguments, check=False, capture_output=True, text=True)
     assert last.returncode == 0, last.stderr
-    assert contents(broken) == expected
-    assert not list(broken.glob(".*.part"))
+    assert contents(killed) == expected
+    assert not list(killed.glob(".*.part"))
 
 
-def copies_of_one(folder: Path, numbers: range, sites: int) -> None:
-    """Write archives with the same sites, which takes less time than writing others."""
+def write_copies(folder: Path, numbers: range, sites: int) -> None:
+    """Write archives with the same sites, which is faster than generating each."""
     archives.write(folder / f"part-{numbers[0]}.warc.gz", archives.sites(sites))
     for number in numbers[1:]:
         shutil.copy(folder / f"part-{numbers[0]}.warc.gz", folder / f"part-{number}.warc.gz")
 
 
 def wait_for_workers(folder: Path) -> None:
-    """Wait until no process of a killed run writes there."""
+    """Wait until no process of a killed run writes to the folder."""
     for _ in range(100):
-        if not any(str(folder).encode() in line for line in commands()):
+        if not any(str(folder).encode() in line for line in command_lines()):
             return
         time.sleep(0.05)
 
 
-def commands() -> list[bytes]:
-    found = []
+def command_lines() -> list[bytes]:
+    lines = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            found.append(path.read_bytes())
+            lines.append(path.read_bytes())
         except OSError:
             continue
-    return found
+    return lines
 
 
-def test_processes_end_with_the_one_that_began_them(inputs: Path, tmp_path: Path) -> None:
-    copies_of_one(inputs, range(4, 12), 1_500)
+def test_workers_exit_when_the_parent_is_killed(inputs: Path, tmp_path: Path) -> None:
+    write_copies(inputs, range(4, 12), 1_500)
     code = (
         "import sys; from koster.bulk import runs\n"
         "if __name__ == '__main__':\n"
@@ -101,7 +101,7 @@ def test_processes_end_with_the_one_that_began_them(inputs: Path, tmp_path: Path
         if not path.exists():
             process.kill()
             process.wait()
-            pytest.skip("this system does not tell the children of a process")
+            pytest.skip("this system does not list child processes")
         children = [int(pid) for pid in path.read_text().split()]
         if len(children) >= 3 and list((tmp_path / "out").glob(".*.part")):
             break
@@ -110,23 +110,23 @@ def test_processes_end_with_the_one_that_began_them(inputs: Path, tmp_path: Path
     process.wait()
     assert children
     for _ in range(200):
-        if not any(Path(f"/proc/{pid}").exists() and not is_gone(pid) for pid in children):
+        if not any(Path(f"/proc/{pid}").exists() and not has_ended(pid) for pid in children):
             break
         time.sleep(0.05)
-    assert not any(Path(f"/proc/{pid}").exists() and not is_gone(pid) for pid in children)
+    assert not any(Path(f"/proc/{pid}").exists() and not has_ended(pid) for pid in children)
 
 
-def is_gone(pid: int) -> bool:
-    """Tell whether a process has ended, and only nobody has asked how."""
+def has_ended(pid: int) -> bool:
+    """Return whether a process has ended; it may still be a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
         return True
 
 
-def test_a_run_that_is_told_to_stop_stops(inputs: Path, tmp_path: Path) -> None:
-    """With workers too: not when all inputs are done, but now."""
-    copies_of_one(inputs, range(4, 24), 1_500)
+def test_interrupted_run_stops(inputs: Path, tmp_path: Path) -> None:
+    """Workers stop too, without finishing the other inputs."""
+    write_copies(inputs, range(4, 24), 1_500)
     out = tmp_path / "out"
     arguments = [
         sys.executable,
@@ -145,28 +145,28 @@ def test_a_run_that_is_told_to_stop_stops(inputs: Path, tmp_path: Path) -> None:
             break
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said == "koster: stopped\n"
+    assert errors == "koster: stopped\n"
     assert 0 < len(list(out.glob("*.parquet"))) < 24
     wait_for_workers(out)
-    again = subprocess.run(arguments, check=False, capture_output=True, text=True)
-    assert (again.returncode, again.stderr) == (0, "")
+    resumed = subprocess.run(arguments, check=False, capture_output=True, text=True)
+    assert (resumed.returncode, resumed.stderr) == (0, "")
     assert not list(out.glob(".*.part"))
 
 
-def test_a_process_that_dies_costs_one_input(
+def test_killed_worker_fails_one_input(
     inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = runs.find_inputs([str(inputs)])
+    input_files = runs.find_inputs([str(inputs)])
     monkeypatch.setenv("KOSTER_TEST_DIE_AT", "part-2")
-    monkeypatch.setattr(_processes, "_run_task", dying)
-    done = runs.run(GPT, found, tmp_path / "out", 2)
-    assert [each.why is None for each in done.shards] == [True, True, False, True]
-    assert "part-2.warc.gz: the process that read it was killed" in (done.failed[0].why or "")
+    monkeypatch.setattr(_processes, "_run_task", run_task_and_die)
+    result = runs.run(GPT, input_files, tmp_path / "out", 2)
+    assert [each.why is None for each in result.shards] == [True, True, False, True]
+    assert "part-2.warc.gz: the process that read it was killed" in (result.failed[0].why or "")
 
 
-def dying(task: Any, threads: int) -> Any:
+def run_task_and_die(task: Any, threads: int) -> Any:
     if "part-2" in task.input.path:
         os.kill(os.getpid(), signal.SIGKILL)
     return _answering.write_shard(task, threads, lambda *_: None)

@@ -1,4 +1,4 @@
-"""The report: its numbers by brute force, and a page that shows what it is given as text."""
+"""The bulk report: its numbers, its CSV, and an HTML page that escapes all input."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def bulk(*arguments: object) -> Result:
     return CliRunner().invoke(command, ["bulk", *map(str, arguments)])
 
 
-def classified(folder: Path, agents: tuple[str, ...] = AGENTS) -> Path:
+def classify_inputs(folder: Path, agents: tuple[str, ...] = AGENTS) -> Path:
     out = folder / "out.parquet"
     inputs = runs.find_inputs([str(folder / "in")])
     assert not runs.run(Question("classify", agents), inputs, out, 1).failed
     return out
 
 
-def shares(folder: Path) -> dict[tuple[str, str], Share]:
+def shares_by_crawl_and_agent(folder: Path) -> dict[tuple[str, str], Share]:
     return {(each.crawl, each.agent): each for each in report(folder).shares}
 
 
@@ -52,7 +52,7 @@ ALL = b"User-agent: *\nDisallow: /\n"
 SITES = [
     Fetch("https://a.com/robots.txt", ALL),
     Fetch("https://b.com/robots.txt", ONE.encode()),
-    # The last fetch of a crawl counts.
+    # The last fetch in a crawl counts.
     Fetch("https://c.com/robots.txt", ALL, date="2026-11-01T00:00:00Z"),
     Fetch("https://c.com/robots.txt", OTHER.encode(), date="2026-11-02T00:00:00Z"),
     Fetch(
@@ -69,54 +69,54 @@ SITES = [
 ]
 
 
-def test_the_numbers(tmp_path: Path) -> None:
+def test_report_numbers(tmp_path: Path) -> None:
     archives.write(tmp_path / "in" / "a.warc.gz", SITES)
-    found = report(classified(tmp_path))
-    by_agent = {each.agent: each for each in found.shares}
-    # a, b, c, d with www.d, i, j gave a file.
-    assert {each.sites for each in found.shares} == {6}
+    result = report(classify_inputs(tmp_path))
+    by_agent = {each.agent: each for each in result.shares}
+    # These returned a file: a, b, c, d (through www.d), i and j.
+    assert {each.sites for each in result.shares} == {6}
     gpt, ads, foo = (by_agent[name] for name in AGENTS)
     assert (gpt.named, gpt.closed, gpt.closed_by_name, gpt.partly) == (1, 3, 1, 0)
-    # It obeys no group for everybody: only j names it.
+    # AdsBot-Google ignores the * groups; only j names it.
     assert (ads.by_name, ads.named, ads.closed, ads.partly) == (True, 1, 1, 0)
     assert (foo.named, foo.closed, foo.partly, foo.purpose) == (0, 2, 1, "others")
-    assert {(each.outcome, each.sites) for each in found.fetches} == {
+    assert {(each.outcome, each.sites) for each in result.fetches} == {
         ("ok", 5), ("wrong type", 1), ("unavailable", 1), ("unreachable", 1),
         ("not in the archive", 1), ("too many redirects", 1),
     }  # fmt: skip
-    assert found.crawls == ("CC-MAIN-2026-45",)
+    assert result.crawls == ("CC-MAIN-2026-45",)
 
 
-def test_crawls_are_apart(tmp_path: Path) -> None:
+def test_crawls_are_separate(tmp_path: Path) -> None:
     for crawl, body in (("CC-MAIN-2025-01", OTHER.encode()), ("CC-MAIN-2026-01", ALL)):
         fetch = Fetch("https://a.com/robots.txt", body, date=f"{crawl[8:12]}-02-01T00:00:00Z")
         archives.write(tmp_path / "in" / f"{crawl}.warc.gz", [fetch], crawl)
     undated = Fetch("https://a.com/robots.txt", ALL, date="2024-03-01T00:00:00Z")
     archives.write(tmp_path / "in" / "x.warc.gz", [undated], None)
-    out = classified(tmp_path)
-    found = shares(out)
+    out = classify_inputs(tmp_path)
+    by_crawl_and_agent = shares_by_crawl_and_agent(out)
     assert report(out).crawls == ("2024-03", "CC-MAIN-2025-01", "CC-MAIN-2026-01")
-    assert [found[crawl, "GPTBot"].closed for crawl in report(out).crawls] == [1, 0, 1]
+    assert [by_crawl_and_agent[crawl, "GPTBot"].closed for crawl in report(out).crawls] == [1, 0, 1]
     page = as_page(Shares(report(out), "t"))
     assert page.count("<polyline") >= 1
     assert "In no crawl" not in page.partition("Training")[2].partition("<h2>")[0]
 
 
-def test_rows_of_tables_are_sites(tmp_path: Path) -> None:
+def test_table_rows_count_as_sites(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     table = pa.table({"body": [ONE, ONE, OTHER, None]})
     pq.write_table(table, tmp_path / "in" / "robots.parquet")
-    found = shares(classified(tmp_path))["undated", "GPTBot"]
-    assert (found.sites, found.closed, found.named) == (3, 2, 2)
+    share = shares_by_crawl_and_agent(classify_inputs(tmp_path))["undated", "GPTBot"]
+    assert (share.sites, share.closed, share.named) == (3, 2, 2)
 
 
-def test_no_site_at_all(tmp_path: Path) -> None:
+def test_report_without_sites(tmp_path: Path) -> None:
     archives.write(tmp_path / "in" / "a.warc.gz", [])
-    page = as_page(Shares(report(classified(tmp_path)), "Nothing"))
+    page = as_page(Shares(report(classify_inputs(tmp_path)), "Nothing"))
     assert "No site answered" in page
 
 
-def test_a_host_is_one_site_whatever_leads_to_it(tmp_path: Path) -> None:
+def test_redirects_of_a_host_count_as_one_site(tmp_path: Path) -> None:
     final = "https://www.a.com/robots.txt"
     moved = [
         Fetch(url, b"", "301 Moved", {"Location": final})
@@ -125,53 +125,55 @@ def test_a_host_is_one_site_whatever_leads_to_it(tmp_path: Path) -> None:
     ]  # fmt: skip
     fetches = [*moved, Fetch(final, ALL), Fetch("http://b.com/robots.txt", OTHER.encode())]
     archives.write(tmp_path / "in" / "a.warc.gz", fetches)
-    found = shares(classified(tmp_path))["CC-MAIN-2026-45", "GPTBot"]
-    assert (found.sites, found.closed, found.closed_by_name) == (2, 1, 0)
+    share = shares_by_crawl_and_agent(classify_inputs(tmp_path))["CC-MAIN-2026-45", "GPTBot"]
+    assert (share.sites, share.closed, share.closed_by_name) == (2, 1, 0)
 
 
-def test_its_csv_has_no_formulas(tmp_path: Path) -> None:
-    """Agents come from whoever wrote their list, crawls from archives."""
+def test_csv_escapes_formulas(tmp_path: Path) -> None:
+    """Agents come from a user's list and crawls from archives: neither is trusted."""
     archives.write(tmp_path / "in" / "a.warc.gz", SITES)
     agents = ("=1+1", "+x", "-x", "@x", "\uff1dx", 'a"b')
-    written = as_csv(report(classified(tmp_path, agents)))
-    rows = list(csv.DictReader(written.splitlines()))
+    csv_text = as_csv(report(classify_inputs(tmp_path, agents)))
+    rows = list(csv.DictReader(csv_text.splitlines()))
     assert {row["agent"] for row in rows} == {*(f"'{name}" for name in agents[:5]), 'a"b'}
     assert not [cell for row in rows for cell in row.values() if cell.startswith(agents[:5])]
-    # Text is quoted, our own numbers are not.
-    last = written.splitlines()[-1]
+    # Text is quoted, numbers are not.
+    last = csv_text.splitlines()[-1]
     assert re.fullmatch(r'("([^"]|"")*",){5}(\d+,){6}\d\.\d{6},\d\.\d{6},\d\.\d{6}', last), last
 
 
-def test_what_is_not_proved_is_counted_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unproved_results_count_as_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "_budget", lambda: Budget(states=1, total=1, compared=1))
     rules = "".join(f"Allow: /*x{n}*b\nDisallow: /*x{n}*b*\n" for n in range(20))
     (tmp_path / "in").mkdir()
     table = pa.table({"body": [f"User-agent: *\nDisallow: /\n{rules}"]})
     pq.write_table(table, tmp_path / "in" / "robots.parquet")
-    found = report(classified(tmp_path))
-    assert {(each.unknown, each.closed, each.partly) for each in found.shares} == {(1, 0, 0)}
-    assert as_csv(found)
+    result = report(classify_inputs(tmp_path))
+    assert {(each.unknown, each.closed, each.partly) for each in result.shares} == {(1, 0, 0)}
+    assert as_csv(result)
 
 
 @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
-def test_months_do_not_depend_on_where_the_machine_is(
+def test_months_do_not_depend_on_the_time_zone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
 ) -> None:
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     fetch = Fetch("https://a.com/robots.txt", ALL, date="2024-02-01T00:00:00Z")
-    late = Fetch("https://b.com/robots.txt", ALL, date="2024-02-29T23:59:59Z")
-    archives.write(tmp_path / "in" / "a.warc.gz", [fetch, late], None)
-    out = classified(tmp_path)
+    last_day = Fetch("https://b.com/robots.txt", ALL, date="2024-02-29T23:59:59Z")
+    archives.write(tmp_path / "in" / "a.warc.gz", [fetch, last_day], None)
+    out = classify_inputs(tmp_path)
     code = f"import sys; from koster.bulk.report import report; print(report({str(out)!r}).crawls)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "('2024-02',)"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.strip() == "('2024-02',)"
     monkeypatch.undo()
     time.tzset()
 
 
-class Texts(HTMLParser):
-    """The tags of a page, and whether they close."""
+class PageParser(HTMLParser):
+    """Collects tags and text, and checks that tags are closed."""
 
     VOID = frozenset({"meta", "rect", "line", "polyline"})
 
@@ -197,12 +199,12 @@ class Texts(HTMLParser):
         self.text += data
 
 
-def test_nothing_on_the_page_is_a_tag_of_others(tmp_path: Path) -> None:
+def test_page_escapes_html(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script>\"'&\u202e"
     archives.write(tmp_path / "in" / "a.warc.gz", SITES, f"x{evil}1")
     archives.write(tmp_path / "in" / "b.warc.gz", SITES, f"y{evil}2")
-    out = classified(tmp_path, (evil, "GPTBot"))
-    reader = Texts()
+    out = classify_inputs(tmp_path, (evil, "GPTBot"))
+    reader = PageParser()
     reader.feed(as_page(Shares(report(out), evil, evil)))
     assert not reader.open
     assert "script" not in reader.tags
@@ -210,9 +212,9 @@ def test_nothing_on_the_page_is_a_tag_of_others(tmp_path: Path) -> None:
     assert "\u202e" not in reader.text
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_report_command(tmp_path: Path) -> None:
     archives.write(tmp_path / "in" / "a.warc.gz", SITES)
-    out = classified(tmp_path)
+    out = classify_inputs(tmp_path)
     page, numbers = tmp_path / "r.html", tmp_path / "n.csv"
     result = bulk("report", out, "-o", page, "--csv", numbers, "--title", "Mine")
     assert result.exit_code == 0, result.output
@@ -233,13 +235,13 @@ def test_the_command(tmp_path: Path) -> None:
         ("facts", "a report needs those of koster bulk classify"),
     ],
 )
-def test_what_is_no_answer_is_told(tmp_path: Path, kind: str, message: str) -> None:
+def test_report_of_an_invalid_folder(tmp_path: Path, kind: str, message: str) -> None:
     folder = tmp_path / kind
     if kind == "empty":
         folder.mkdir()
     elif kind == "facts":
-        given = archives.write(tmp_path / "in" / "a.warc.gz", SITES)
-        runs.run(Question("facts"), runs.find_inputs([str(given)]), folder, 1)
+        archive = archives.write(tmp_path / "in" / "a.warc.gz", SITES)
+        runs.run(Question("facts"), runs.find_inputs([str(archive)]), folder, 1)
     with pytest.raises(UnreadableError, match=message):
         report(folder)
     result = bulk("report", folder, "-o", tmp_path / "r.html")
@@ -247,12 +249,12 @@ def test_what_is_no_answer_is_told(tmp_path: Path, kind: str, message: str) -> N
     assert not (tmp_path / "r.html").exists()
 
 
-def test_the_example_runs(tmp_path: Path) -> None:
+def test_example_runs(tmp_path: Path) -> None:
     example = ROOT / "examples" / "who_blocks_ai.py"
-    done: Any = subprocess.run(
+    process: Any = subprocess.run(
         [sys.executable, example, tmp_path], capture_output=True, text=True, check=True
     )
-    assert "closed_to_gptbot" in done.stdout
+    assert "closed_to_gptbot" in process.stdout
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "Who blocks AI crawlers" in page
     assert page.count("<polyline") >= 5

@@ -1,4 +1,4 @@
-"""Runs over many inputs: koster bulk classify, decide and facts."""
+"""Bulk runs over many inputs: classify, decide and facts."""
 
 from __future__ import annotations
 
@@ -38,53 +38,53 @@ from koster.errors import UnreadableError
 pytestmark = pytest.mark.any_mode
 
 
-def test_every_engine_and_the_command_give_one_table(table: Path, tmp_path: Path) -> None:
-    given = pq.read_table(table)
+def test_all_engines_and_the_command_give_the_same_table(table: Path, tmp_path: Path) -> None:
+    source = pq.read_table(table)
     agents = list(AGENTS)
     result = bulk("classify", table, "-o", tmp_path / "out", *[f"-a{name}" for name in agents])
     assert result.exit_code == 0, result.output
-    ours = pyarrow.dataset.dataset(tmp_path / "out").to_table().sort_by("id")
-    assert ours.column_names == ["id", "url", "agent", "robots"]
+    command_table = pyarrow.dataset.dataset(tmp_path / "out").to_table().sort_by("id")
+    assert command_table.column_names == ["id", "url", "agent", "robots"]
     with duckdb.connect() as con:
         register(con)
         query = f"SELECT id, robots_classify(body, {agents}) AS robots FROM '{table}' ORDER BY id"
-        sql = con.sql(query).to_arrow_table()
+        duckdb_table = con.sql(query).to_arrow_table()
     bodies: Any = pl.col("body")
     frame = pl.scan_parquet(table).select("id", robots=bodies.robots.classify(agents)).sort("id")
-    expected = kernel.classify(given["body"], agents).to_pylist()
-    assert ours["robots"].to_pylist() == expected
-    assert sql["robots"].to_pylist() == expected
+    expected = kernel.classify(source["body"], agents).to_pylist()
+    assert command_table["robots"].to_pylist() == expected
+    assert duckdb_table["robots"].to_pylist() == expected
     assert frame.collect()["robots"].to_arrow().to_pylist() == expected
 
 
 @pytest.mark.parametrize("name", WRITERS)
-@pytest.mark.parametrize("packed", [False, True])
-def test_tables_of_every_kind(tmp_path: Path, name: str, packed: bool) -> None:
+@pytest.mark.parametrize("compressed", [False, True])
+def test_all_table_formats(tmp_path: Path, name: str, compressed: bool) -> None:
     records = [
         {"url": f"https://e.com/{n}", "text": f'{ONE}# "{n}", é\r\n', "note": "ü"}
         for n in range(50)
     ]
     path = tmp_path / name
     WRITERS[name](path, records)
-    if packed and name != "robots.parquet":
+    if compressed and name != "robots.parquet":
         path = path.rename(tmp_path / f"{name}.gz")
         path.write_bytes(gzip.compress(path.read_bytes()))
-    found = run_answers(Question("decide", ("GPTBot",), columns=Columns(url="url")), path)
-    assert [each["url"] for each in found] == [each["url"] for each in records]
-    assert [each["note"] for each in found] == ["ü"] * 50
-    assert "text" not in found[0]
-    assert [each["decision"] for each in found] == [
+    results = run_answers(Question("decide", ("GPTBot",), columns=Columns(url="url")), path)
+    assert [each["url"] for each in results] == [each["url"] for each in records]
+    assert [each["note"] for each in results] == ["ü"] * 50
+    assert "text" not in results[0]
+    assert [each["decision"] for each in results] == [
         decision(each["text"], each["url"], "GPTBot") for each in records
     ]
-    assert {each["asked_agent"] for each in found} == {"GPTBot"}
+    assert {each["asked_agent"] for each in results} == {"GPTBot"}
 
 
-def test_bodies_may_be_bytes_or_null(tmp_path: Path) -> None:
+def test_bodies_can_be_bytes_or_null(tmp_path: Path) -> None:
     records = [{"body": "User-agent: *\nDisallow: /\udcff"}, {"body": None}, {"other": "x"}]
     path = tmp_path / "robots.jsonl"
     as_jsonl(path, records)
-    found = run_answers(GPT, path)
-    assert [each["robots"] and each["robots"][0]["effective"] for each in found] == [
+    results = run_answers(GPT, path)
+    assert [each["robots"] and each["robots"][0]["effective"] for each in results] == [
         "some", None, None,
     ]  # fmt: skip
     latin = tmp_path / "latin.csv"
@@ -95,9 +95,9 @@ def test_bodies_may_be_bytes_or_null(tmp_path: Path) -> None:
 
 def test_archives(tmp_path: Path) -> None:
     path = archives.write(tmp_path / "robots.warc.gz", archives.sites(40))
-    found = run_answers(Question("classify", ("GPTBot", "x")), path)
-    assert len(found) == 40
-    for fetch, row in zip(archives.sites(40), found, strict=True):
+    results = run_answers(Question("classify", ("GPTBot", "x")), path)
+    assert len(results) == 40
+    for fetch, row in zip(archives.sites(40), results, strict=True):
         assert row["url"] == fetch.url
         assert row["archive"] == "robots.warc.gz"
         assert row["crawl"] == "CC-MAIN-2026-45"
@@ -105,11 +105,11 @@ def test_archives(tmp_path: Path) -> None:
             assert row["robots"] == [cell(fetch.body, "GPTBot"), cell(fetch.body, "x")]
         else:
             assert row["robots"] is None
-    assert {row["class"] for row in found} == {"ok", "redirect", "unavailable", "unreachable"}
+    assert {row["class"] for row in results} == {"ok", "redirect", "unavailable", "unreachable"}
 
 
-def test_archives_are_read_as_crawlers_do(tmp_path: Path) -> None:
-    """By the charset, and no more than 500 KiB."""
+def test_archive_bodies_are_decoded_as_crawlers_do(tmp_path: Path) -> None:
+    """The charset is used, and only the first 500 KiB are read."""
     text = "User-agent: *\nDisallow: /café"
     latin = {"Content-Type": "text/plain; charset=ISO-8859-1"}
     long = b"User-agent: *\nDisallow: /a\n" + b"#\n" * 256_000 + b"Disallow: /\n"
@@ -122,43 +122,43 @@ def test_archives_are_read_as_crawlers_do(tmp_path: Path) -> None:
         ],
     )
     question = Question("decide", ("x",), ("/caf%C3%A9", "/"))
-    found = run_answers(question, path)
-    verdicts = {(row["origin"][7], row["asked_url"]): row["decision"]["allowed"] for row in found}
+    results = run_answers(question, path)
+    verdicts = {(row["origin"][7], row["asked_url"]): row["decision"]["allowed"] for row in results}
     assert verdicts == {
         ("a", "/caf%C3%A9"): False, ("a", "/"): True,
         ("b", "/caf%C3%A9"): False, ("b", "/"): True,
         ("c", "/caf%C3%A9"): True, ("c", "/"): True,
     }  # fmt: skip
-    told = {row["origin"][7]: row["facts"] for row in run_answers(Question("facts"), path)}
-    assert told["c"]["findings"] == ["too-large"]
-    assert told["c"]["bytes"] == len(long)
-    assert "not-utf-8-but-wide" in told["b"]["findings"]
+    facts = {row["origin"][7]: row["facts"] for row in run_answers(Question("facts"), path)}
+    assert facts["c"]["findings"] == ["too-large"]
+    assert facts["c"]["bytes"] == len(long)
+    assert "not-utf-8-but-wide" in facts["b"]["findings"]
 
 
-def test_decisions_about_archives_follow_from_the_class(tmp_path: Path) -> None:
+def test_archive_decisions_depend_on_the_fetch_class(tmp_path: Path) -> None:
     path = archives.write(tmp_path / "robots.warc.gz", archives.sites(10))
-    found = run_answers(Question("decide", ("GPTBot", "x"), ("/",)), path)
+    results = run_answers(Question("decide", ("GPTBot", "x"), ("/",)), path)
     by_class: dict[str, Any] = {}
-    for row in found:
+    for row in results:
         by_class.setdefault(row["class"], set()).add(
             row["decision"] and (row["decision"]["allowed"], row["decision"]["reason"])
         )
     assert by_class["unavailable"] == {(True, "unavailable")}
     assert by_class["unreachable"] == {(False, "unreachable")}
     assert by_class["redirect"] == {None}
-    assert len(found) == 20
-    assert [row["asked_agent"] for row in found[:1] + found[-1:]] == ["GPTBot", "x"]
+    assert len(results) == 20
+    assert [row["asked_agent"] for row in results[:1] + results[-1:]] == ["GPTBot", "x"]
 
 
 @pytest.mark.usefixtures("conformance_data")
-def test_the_corpus_is_answered_as_the_library_does(tmp_path: Path) -> None:
+def test_corpus_agrees_with_the_library(tmp_path: Path) -> None:
     files = bodies("modern-verdicts.tsv.gz")
     path = archives.write(
         tmp_path / "robots.warc.gz",
         [Fetch(f"http://{site.lower()}.test/robots.txt", body) for site, body in files.items()],
     )
-    found = run_answers(Question("classify", AGENTS), path)
-    for body, row in zip(files.values(), found, strict=True):
+    results = run_answers(Question("classify", AGENTS), path)
+    for body, row in zip(files.values(), results, strict=True):
         assert row["robots"] == [cell(body[: 500 * 1024], agent) for agent in AGENTS]
 
 
@@ -173,13 +173,13 @@ def test_bad_records_are_counted_and_listed(tmp_path: Path) -> None:
     assert "1 more record that could not be read" in result.output
     assert "4 records could not be read" in result.output
     assert len(rows(tmp_path / "out")) == 2
-    # Also when nothing is left to be done.
+    # They are listed again when no input is left to process.
     again = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
     assert again.exit_code == 1
     assert "line 2: invalid JSON" in again.output
 
 
-def test_bad_rows_of_csv(tmp_path: Path) -> None:
+def test_bad_csv_rows_are_counted_and_listed(tmp_path: Path) -> None:
     path = tmp_path / "robots.csv"
     path.write_text(f'url,body\na,"{ONE}"\nalone\na,b,c\nb,"{OTHER}"\n')
     result = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
@@ -188,7 +188,7 @@ def test_bad_rows_of_csv(tmp_path: Path) -> None:
     assert [row["url"] for row in rows(tmp_path / "out")] == ["a", "b"]
 
 
-def test_bad_records_of_archives(tmp_path: Path) -> None:
+def test_truncated_archive_records_are_counted_and_listed(tmp_path: Path) -> None:
     data, offsets = archives.archive(archives.sites(6))
     path = tmp_path / "robots.warc.gz"
     path.write_bytes(data[: offsets[3] + 30])
@@ -198,7 +198,7 @@ def test_bad_records_of_archives(tmp_path: Path) -> None:
     assert len(rows(tmp_path / "out")) == 2
 
 
-def test_what_cannot_be_read_is_told_and_the_rest_is_done(tmp_path: Path) -> None:
+def test_unreadable_inputs_are_errors_and_others_are_processed(tmp_path: Path) -> None:
     archives.write(tmp_path / "in" / "good.warc.gz", archives.sites(5))
     (tmp_path / "in" / "bad.warc.gz").write_bytes(b"no archive")
     (tmp_path / "in" / "bad.parquet").write_bytes(b"PAR1 and no more")
@@ -209,15 +209,15 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_done(tmp_path: Path) -> Non
     (tmp_path / "in" / "readme.md").write_text("no input")
     result = bulk("classify", tmp_path / "in", "-a", "GPTBot", "-o", tmp_path / "out", "-j", 1)
     assert result.exit_code == 3
-    complaints = [line for line in result.output.splitlines() if line.startswith("koster: ")]
-    assert len(complaints) == 6
-    told = result.output
-    assert "bad.warc.gz: is not a WARC file" in told
-    assert "none.parquet: no column named body, text, content" in told
-    assert "(columns: x)" in told
-    assert "column 'body' has type int64; body must be text or bytes" in told
-    assert "empty.csv: is empty; the first line must name the columns" in told
-    assert "no answers from 6 inputs" in told
+    errors = [line for line in result.output.splitlines() if line.startswith("koster: ")]
+    assert len(errors) == 6
+    output = result.output
+    assert "bad.warc.gz: is not a WARC file" in output
+    assert "none.parquet: no column named body, text, content" in output
+    assert "(columns: x)" in output
+    assert "column 'body' has type int64; body must be text or bytes" in output
+    assert "empty.csv: is empty; the first line must name the columns" in output
+    assert "no answers from 6 inputs" in output
     assert len(rows(tmp_path / "out")) == 5
     assert [path.suffix for path in (tmp_path / "out").glob("[!.]*")] == [".parquet"]
 
@@ -250,7 +250,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_done(tmp_path: Path) -> Non
         (["decide", "{warc}", "--url", "/", "-o", "{out}"], 2, "no agents given"),
     ],
 )
-def test_wrong_usage(
+def test_usage_errors(
     table: Path, tmp_path: Path, arguments: list[str], code: int, message: str
 ) -> None:
     (tmp_path / "robots.parquet.md").write_text("")
@@ -258,17 +258,17 @@ def test_wrong_usage(
         (tmp_path / name).mkdir()
     (tmp_path / "other" / "notes.txt").write_text("mine")
     warc = archives.write(tmp_path / "warc" / "a.warc.gz", archives.sites(2))
-    named = {
+    paths = {
         "table": table, "out": tmp_path / "out", "folder": tmp_path / "empty",
         "other": tmp_path / "other", "warc": warc,
     }  # fmt: skip
-    result = bulk(*[each.format(**named) for each in arguments])
+    result = bulk(*[each.format(**paths) for each in arguments])
     assert (result.exit_code, result.output) == (code, result.output)
     assert message in " ".join(result.output.replace("│", " ").split())
     assert not list((tmp_path / "out").glob("*.parquet"))
 
 
-def test_agents_from_a_file_and_those_that_are_known(table: Path, tmp_path: Path) -> None:
+def test_agents_from_a_file_and_from_the_registry(table: Path, tmp_path: Path) -> None:
     names = tmp_path / "agents.txt"
     names.write_text("# mine\nGPTBot\n\nFooBot\nGPTBot\n")
     assert bulk("classify", table, "--agents", names, "-o", tmp_path / "a").exit_code == 0
@@ -278,7 +278,7 @@ def test_agents_from_a_file_and_those_that_are_known(table: Path, tmp_path: Path
     assert [each["agent"] for each in rows(tmp_path / "b")[0]["robots"]] == known
 
 
-def test_the_dialect_is_obeyed(tmp_path: Path) -> None:
+def test_dialect_is_used(tmp_path: Path) -> None:
     path = tmp_path / "robots.jsonl"
     as_jsonl(path, [{"body": "User-agent: *\nDisallowance: /"}])
     (row,) = run_answers(Question("classify", ("x",), dialect="GOOGLE"), path)
@@ -287,7 +287,7 @@ def test_the_dialect_is_obeyed(tmp_path: Path) -> None:
     assert row["robots"][0]["effective"] == "none"
 
 
-def test_what_is_done_is_not_done_again(inputs: Path, tmp_path: Path) -> None:
+def test_second_run_skips_finished_inputs(inputs: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = runs.run(GPT, runs.find_inputs([str(inputs)]), out, 1)
     before = {path: path.stat().st_mtime_ns for path in out.glob("*.parquet")}
@@ -297,27 +297,29 @@ def test_what_is_done_is_not_done_again(inputs: Path, tmp_path: Path) -> None:
     again = runs.run(GPT, runs.find_inputs([str(inputs)]), out, 1)
     assert [each.is_new for each in again.shards] == [True, False, False, False, True]
     assert again.rows == 300 * 3 + 15
-    same = [path for path in before if path.stat().st_mtime_ns == before[path]]
-    assert len(same) == 3
+    unchanged = [path for path in before if path.stat().st_mtime_ns == before[path]]
+    assert len(unchanged) == 3
 
 
 def test_processes_write_the_same_shards(inputs: Path, tmp_path: Path) -> None:
-    found = runs.find_inputs([str(inputs)])
-    runs.run(GPT, found, tmp_path / "one", 1)
-    seen: list[int] = []
-    done = runs.run(GPT, found, tmp_path / "two", 2, lambda places, rows: seen.append(sum(rows)))
+    input_files = runs.find_inputs([str(inputs)])
+    runs.run(GPT, input_files, tmp_path / "one", 1)
+    progress: list[int] = []
+    result = runs.run(
+        GPT, input_files, tmp_path / "two", 2, lambda indices, rows: progress.append(sum(rows))
+    )
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    assert done.rows == seen[-1] == 1_200
+    assert result.rows == progress[-1] == 1_200
 
 
 def test_threads_write_the_same_shards(table: Path, tmp_path: Path) -> None:
-    found = runs.find_inputs([str(table)])
-    runs.run(GPT, found, tmp_path / "one", 1)
-    runs.run(GPT, found, tmp_path / "two", 4)
+    input_files = runs.find_inputs([str(table)])
+    runs.run(GPT, input_files, tmp_path / "one", 1)
+    runs.run(GPT, input_files, tmp_path / "two", 4)
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
-def test_what_others_hide_in_the_folder_stays(table: Path, tmp_path: Path) -> None:
+def test_hidden_files_in_the_output_folder_stay(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     (out / ".movie.mp4.part").write_text("mine")
@@ -325,7 +327,7 @@ def test_what_others_hide_in_the_folder_stays(table: Path, tmp_path: Path) -> No
     assert (out / ".movie.mp4.part").read_text() == "mine"
 
 
-def test_a_column_with_the_name_of_the_answers_is_not_lost(tmp_path: Path) -> None:
+def test_input_column_with_the_name_of_the_result_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "robots.parquet"
     as_parquet(path, [{"body": ONE, "robots": "mine"}])
     result = bulk("classify", path, "-a", "x", "-o", tmp_path / "out")
@@ -333,28 +335,28 @@ def test_a_column_with_the_name_of_the_answers_is_not_lost(tmp_path: Path) -> No
     assert "the input already has a column 'robots'; rename it" in result.output
 
 
-def test_one_input_that_is_not_there_costs_no_other(table: Path, tmp_path: Path) -> None:
+def test_missing_input_does_not_affect_others(table: Path, tmp_path: Path) -> None:
     result = bulk("facts", table, tmp_path / "gone.parquet", "-o", tmp_path / "out")
     assert result.exit_code == 3
     assert "gone.parquet: No such file" in result.output
     assert len(contents(tmp_path / "out")) == 1
 
 
-def test_two_runs_do_not_write_into_one_folder(table: Path, tmp_path: Path) -> None:
-    found = runs.find_inputs([str(table)])
+def test_concurrent_runs_in_one_folder_are_rejected(table: Path, tmp_path: Path) -> None:
+    input_files = runs.find_inputs([str(table)])
     with (
         _shards.locked(tmp_path / "out"),
         pytest.raises(UnreadableError, match="another run is writ"),
     ):
-        runs.run(GPT, found, tmp_path / "out")
-    assert runs.run(GPT, found, tmp_path / "out").rows == 1_000
+        runs.run(GPT, input_files, tmp_path / "out")
+    assert runs.run(GPT, input_files, tmp_path / "out").rows == 1_000
 
 
-def test_another_question_is_not_mixed_in(table: Path, tmp_path: Path) -> None:
-    found = runs.find_inputs([str(table)])
-    runs.run(GPT, found, tmp_path / "out")
+def test_output_folder_of_another_question_is_rejected(table: Path, tmp_path: Path) -> None:
+    input_files = runs.find_inputs([str(table)])
+    runs.run(GPT, input_files, tmp_path / "out")
     with pytest.raises(runs.ForeignFolderError, match="has answers to another question"):
-        runs.run(Question("classify", ("CCBot",)), found, tmp_path / "out")
+        runs.run(Question("classify", ("CCBot",)), input_files, tmp_path / "out")
     result = bulk("facts", table, "-o", tmp_path / "out")
     assert result.exit_code == 2
 
@@ -362,21 +364,21 @@ def test_another_question_is_not_mixed_in(table: Path, tmp_path: Path) -> None:
 def test_no_space_left(
     table: Path, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One sentence, nothing half-written, and what is done stays."""
-    found = runs.find_inputs([str(inputs)])
-    whole = _shards.Writer.close
+    """The error is one sentence, no partial shard is left, and finished shards stay."""
+    input_files = runs.find_inputs([str(inputs)])
+    real_close = _shards.Writer.close
     calls = []
 
-    def close(self: Any, said: dict[bytes, str]) -> None:
-        calls.append(said)
+    def close(self: Any, metadata: dict[bytes, str]) -> None:
+        calls.append(metadata)
         if len(calls) in (2, 3):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        whole(self, said)
+        real_close(self, metadata)
 
     monkeypatch.setattr(_shards.Writer, "close", close)
-    done = runs.run(GPT, found, tmp_path / "out", 1)
-    assert [each.why is None for each in done.shards] == [True, False, False, True]
-    assert "No space left on device" in (done.failed[0].why or "")
+    result = runs.run(GPT, input_files, tmp_path / "out", 1)
+    assert [each.why is None for each in result.shards] == [True, False, False, True]
+    assert "No space left on device" in (result.failed[0].why or "")
     assert len(contents(tmp_path / "out")) == 2
     assert not list((tmp_path / "out").glob(".*.part"))
     result = bulk("classify", inputs, "-a", "GPTBot", "-o", tmp_path / "out", "-j", 1)
@@ -385,34 +387,34 @@ def test_no_space_left(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_is_told_by_the_system(table: Path) -> None:
+def test_full_disk_raises_the_system_error(table: Path) -> None:
     task = _answering.Task(0, runs.find_inputs([str(table)])[0], "/dev/full", GPT)
     with pytest.raises(OSError, match="No space left"):
         _answering._write(task, "/dev/full", BadRecords(), 1, lambda *_: None)
 
 
-def test_shards_have_names_of_their_own(tmp_path: Path) -> None:
+def test_shard_names_are_unique_and_printable(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         archives.write(tmp_path / folder / "same.warc.gz", archives.sites(3))
     odd = archives.write(tmp_path / "a" / "\u202e odd\n.warc.gz", archives.sites(3))
-    found = runs.find_inputs([str(tmp_path), str(odd)])
-    assert len(found) == 3
-    done = runs.run(GPT, found, tmp_path / "out", 1)
-    names = {Path(each.shard or "").name for each in done.shards}
+    input_files = runs.find_inputs([str(tmp_path), str(odd)])
+    assert len(input_files) == 3
+    result = runs.run(GPT, input_files, tmp_path / "out", 1)
+    names = {Path(each.shard or "").name for each in result.shards}
     assert len(names) == 3
     assert all(name.isascii() and name.isprintable() for name in names)
 
 
-def test_answers_are_no_inputs(tmp_path: Path) -> None:
-    """The folder for the answers may be in the one with the inputs."""
+def test_output_folder_is_not_an_input(tmp_path: Path) -> None:
+    """The output folder can be inside the input folder."""
     archives.write(tmp_path / "a.warc.gz", archives.sites(3))
     for _ in range(2):
-        found = runs.find_inputs([str(tmp_path)])
-        assert [Path(each.path).name for each in found] == ["a.warc.gz"]
-        runs.run(GPT, found, tmp_path / "out.parquet", 1)
+        input_files = runs.find_inputs([str(tmp_path)])
+        assert [Path(each.path).name for each in input_files] == ["a.warc.gz"]
+        runs.run(GPT, input_files, tmp_path / "out.parquet", 1)
 
 
-def test_nothing_is_left_in_a_folder_that_is_refused(tmp_path: Path) -> None:
+def test_rejected_output_folder_is_left_unchanged(tmp_path: Path) -> None:
     archives.write(tmp_path / "a.warc.gz", archives.sites(3))
     with pytest.raises(
         runs.ForeignFolderError, match=r"contains a\.warc\.gz, which is not a shard"
@@ -422,15 +424,17 @@ def test_nothing_is_left_in_a_folder_that_is_refused(tmp_path: Path) -> None:
     assert len(runs.find_inputs([str(tmp_path)])) == 1
 
 
-def test_bars_are_for_who_looks(table: Path, tmp_path: Path) -> None:
+def test_quiet_prints_no_progress_bar(table: Path, tmp_path: Path) -> None:
     assert bulk("facts", table, "-q", "-o", tmp_path / "out").output == ""
 
 
-def test_without_arrow_the_command_says_what_to_install() -> None:
+def test_missing_arrow_names_the_extra() -> None:
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"
         "from koster.cli import main; sys.argv = ['koster', 'bulk', 'facts', 'x', '-o', 'y']; main()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "pip install 'koster[bulk]'" in " ".join(done.stderr.replace("│", " ").split())
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 2
+    assert "pip install 'koster[bulk]'" in " ".join(result.stderr.replace("│", " ").split())

@@ -1,4 +1,4 @@
-"""The caches: in memory, in SQLite and in Redis."""
+"""The memory, SQLite and Redis caches."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
     if request.param == "memory":
         yield MemoryCache()
     elif request.param == "sqlite":
-        with closing(SqliteCache(tmp_path / "cache.sqlite")) as made:
-            yield made
+        with closing(SqliteCache(tmp_path / "cache.sqlite")) as opened_cache:
+            yield opened_cache
     else:
         url = request.getfixturevalue("redis_url")
-        with closing(RedisCache(url, prefix=f"test{os.getpid()}:")) as made:
-            yield made
+        with closing(RedisCache(url, prefix=f"test{os.getpid()}:")) as opened_cache:
+            yield opened_cache
 
 
-def test_records_of_before_there_was_a_charset_are_read() -> None:
+def test_records_without_a_charset_are_readable() -> None:
     _, line, body = encode_entry(ENTRY).split(b"\n", 2)
     fields = json.loads(line)
     del fields["charset"]
@@ -57,7 +57,7 @@ def test_records_of_before_there_was_a_charset_are_read() -> None:
     )
 
 
-def test_what_is_put_away_comes_back(cache: Any) -> None:
+def test_put_and_get(cache: Any) -> None:
     assert cache.get("a") is None
     cache.put("a", ENTRY)
     cache.put("b", replace(ENTRY, body=b""))
@@ -68,15 +68,15 @@ def test_what_is_put_away_comes_back(cache: Any) -> None:
     assert cache.get("c") is None
 
 
-def test_the_first_and_the_last_moment_come_back(cache: Any) -> None:
+def test_first_and_last_moment_round_trip(cache: Any) -> None:
     for moment in (FIRST, LAST):
         entry = replace(ENTRY, fetched=moment, expires=moment, unreachable_since=moment)
         cache.put("end", entry)
         assert cache.get("end") == entry
 
 
-def test_many_threads_use_one_cache(cache: Any) -> None:
-    failed = []
+def test_threads_share_one_cache(cache: Any) -> None:
+    errors = []
 
     def work(number: int) -> None:
         try:
@@ -84,23 +84,23 @@ def test_many_threads_use_one_cache(cache: Any) -> None:
                 cache.put(f"{number} {each}", replace(ENTRY, status=each))
                 assert cache.get(f"{number} {each}").status == each
         except (koster.KosterError, AssertionError, AttributeError) as error:
-            failed.append(error)
+            errors.append(error)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert failed == []
+    assert errors == []
 
 
-def test_a_record_that_was_changed_anywhere_is_none() -> None:
+def test_corrupt_records_are_ignored() -> None:
     record = encode_entry(ENTRY)
     assert decode_entry(record) == ENTRY
     for at in range(len(record)):
-        broken = bytearray(record)
-        broken[at] ^= 0x20
-        assert decode_entry(bytes(broken)) is None
+        corrupt = bytearray(record)
+        corrupt[at] ^= 0x20
+        assert decode_entry(bytes(corrupt)) is None
         assert decode_entry(record[:at]) is None
     assert decode_entry(record + b"x") is None
     for other in (None, "text", 5, b"", b"\n", record.replace(b"entry-1", b"entry-0")):
@@ -111,7 +111,7 @@ def test_a_record_that_was_changed_anywhere_is_none() -> None:
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 ), st.sampled_from([None, *json.loads(encode_entry(ENTRY).split(b"\n")[1])]))  # fmt: skip
-def test_a_record_of_anything_is_an_entry_or_none(value: object, key: str | None) -> None:
+def test_records_with_arbitrary_json(value: object, key: str | None) -> None:
     fields = json.loads(encode_entry(ENTRY).split(b"\n")[1])
     content = json.dumps(value if key is None else fields | {key: value}).encode() + b"\nbody"
     entry = decode_entry(b"koster-entry-1 %08x\n%s" % (zlib.crc32(content), content))
@@ -119,7 +119,7 @@ def test_a_record_of_anything_is_an_entry_or_none(value: object, key: str | None
         assert decode_entry(encode_entry(entry)) == entry
 
 
-def test_the_least_recently_used_goes_first() -> None:
+def test_memory_cache_evicts_the_least_recently_used_entry() -> None:
     cache = MemoryCache(entries=3)
     for key in "abc":
         cache.put(key, ENTRY)
@@ -130,7 +130,7 @@ def test_the_least_recently_used_goes_first() -> None:
     assert len(cache) == 0
 
 
-def test_memory_is_bounded_by_bytes_too() -> None:
+def test_memory_cache_max_bytes() -> None:
     cache = MemoryCache(max_bytes=100_000)
     for number in range(100):
         cache.put(str(number), replace(ENTRY, body=b"x" * 10_000))
@@ -144,15 +144,15 @@ def test_memory_is_bounded_by_bytes_too() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 60)), max_size=60))
-def test_the_weights_add_up(steps: list[tuple[int, int]]) -> None:
+def test_lru_cache_weight_is_the_sum_of_its_entries(steps: list[tuple[int, int]]) -> None:
     table: LRUCache[int, int] = LRUCache(5, 100, lambda value: value)
     for key, value in steps:
         if value == 60:
             table.drop(key)
         else:
             table.put(key, value)
-        kept = [table.get(each) for each in range(10)]
-        assert table.weight == sum(each for each in kept if each is not None) <= 100
+        values = [table.get(each) for each in range(10)]
+        assert table.weight == sum(each for each in values if each is not None) <= 100
         assert len(table) <= 5
 
 
@@ -160,9 +160,7 @@ def test_the_weights_add_up(steps: list[tuple[int, int]]) -> None:
     "content",
     [b"not a database, but long enough to be one " * 100, b"SQLite format 3\0" + b"\0" * 4000],
 )
-def test_a_file_that_is_no_cache_is_an_error_and_stays_as_it_is(
-    tmp_path: Path, content: bytes
-) -> None:
+def test_non_sqlite_file_is_an_error_and_not_modified(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "cache.sqlite"
     path.write_bytes(content)
     with closing(SqliteCache(path)) as cache:
@@ -178,13 +176,13 @@ def test_a_file_that_is_no_cache_is_an_error_and_stays_as_it_is(
     "statement",
     ["CREATE TABLE theirs (a)", "PRAGMA user_version = 99", "PRAGMA application_id = 5"],
 )
-def test_somebody_else_s_database_is_an_error_and_stays_as_it_is(
+def test_foreign_sqlite_database_is_an_error_and_not_modified(
     tmp_path: Path, statement: str
 ) -> None:
     path = tmp_path / "theirs.sqlite"
-    with closing(sqlite3.connect(path)) as theirs:
-        theirs.execute(statement)
-        theirs.commit()
+    with closing(sqlite3.connect(path)) as foreign:
+        foreign.execute(statement)
+        foreign.commit()
     before = path.read_bytes()
     with (
         closing(SqliteCache(path)) as cache,
@@ -194,7 +192,7 @@ def test_somebody_else_s_database_is_an_error_and_stays_as_it_is(
     assert path.read_bytes() == before
 
 
-def test_records_of_another_version_are_none(tmp_path: Path) -> None:
+def test_records_of_another_version_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     with closing(SqliteCache(path)) as cache:
         cache.put("a", ENTRY)
@@ -207,13 +205,13 @@ def test_records_of_another_version_are_none(tmp_path: Path) -> None:
         assert list(cache.keys()) == ["a"]
 
 
-@pytest.mark.parametrize("place", ["missing/cache.sqlite", ".", "\0"])
-def test_a_place_where_no_file_can_be(tmp_path: Path, place: str) -> None:
-    with closing(SqliteCache(str(tmp_path / place))) as cache, pytest.raises(koster.CacheError):
+@pytest.mark.parametrize("name", ["missing/cache.sqlite", ".", "\0"])
+def test_invalid_cache_path_is_an_error(tmp_path: Path, name: str) -> None:
+    with closing(SqliteCache(str(tmp_path / name))) as cache, pytest.raises(koster.CacheError):
         cache.put("a", ENTRY)
 
 
-def test_a_disk_that_is_full(tmp_path: Path) -> None:
+def test_full_disk_is_an_error(tmp_path: Path) -> None:
     with closing(SqliteCache(tmp_path / "cache.sqlite")) as cache:
         cache.put("a", ENTRY)
         assert cache._connection is not None
@@ -223,24 +221,26 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
         assert cache.get("a") == ENTRY
 
 
-def test_a_file_of_bounded_size(tmp_path: Path) -> None:
-    """What was put longest ago goes; what was put again stays."""
+def test_sqlite_cache_max_bytes(tmp_path: Path) -> None:
+    """The oldest entries are evicted; an entry that is written again counts as new."""
     path = tmp_path / "cache.sqlite"
     with closing(SqliteCache(path, max_bytes=400_000)) as cache:
         for number in range(300):
             cache.put(f"{number:03}", replace(ENTRY, body=b"x" * 10_000))
             cache.put("again", ENTRY)
-        kept = sorted(cache.keys())
-        assert "again" in kept
-        assert kept[-2] == "299"
-        assert 10 < len(kept) < 100
+        keys = sorted(cache.keys())
+        assert "again" in keys
+        assert keys[-2] == "299"
+        assert 10 < len(keys) < 100
     assert path.stat().st_size < 1_500_000
     with closing(SqliteCache(path, max_bytes=1)) as cache:
         cache.put("a", ENTRY)
         assert not list(cache.keys())
 
 
-def test_a_file_that_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locked_file_is_an_error_for_writes_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("koster.cache.sqlite._TIMEOUT", 0.05)
     path = tmp_path / "cache.sqlite"
     with (
@@ -251,11 +251,11 @@ def test_a_file_that_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(koster.CacheError, match="locked"):
             cache.put("a", ENTRY)
-        # Who only reads does not wait.
+        # Reads do not wait for the lock.
         assert cache.get("a") == ENTRY
 
 
-def test_after_a_fork_each_has_its_own_connection(tmp_path: Path) -> None:
+def test_forked_child_opens_its_own_connection(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     with closing(SqliteCache(path)) as cache:
         cache.put("parent", ENTRY)
@@ -283,19 +283,19 @@ for count in range(10**9):
 """
 
 
-def acknowledged(output: bytes) -> int:
-    """Return the last number of a writer's whole lines."""
+def last_acknowledged(output: bytes) -> int:
+    """Return the number in the last complete line of a writer's output."""
     return int(output[: output.rfind(b"\n")].rsplit(b"\n", 1)[-1])
 
 
-def test_a_writer_that_is_killed_loses_nothing_that_it_had_written(tmp_path: Path) -> None:
+def test_killed_writer_loses_no_written_entries(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     for _ in range(3):
         names = ["one", "two", "three", "four"]
-        here = str(HERE)
+        tests_folder = str(HERE)
         writers = [
             subprocess.Popen(
-                [sys.executable, "-c", WRITER, path, name, here], stdout=subprocess.PIPE
+                [sys.executable, "-c", WRITER, path, name, tests_folder], stdout=subprocess.PIPE
             )
             for name in names
         ]
@@ -303,34 +303,34 @@ def test_a_writer_that_is_killed_loses_nothing_that_it_had_written(tmp_path: Pat
             assert writer.stdout is not None
             writer.stdout.readline()
         time.sleep(0.4)
-        written = {}
+        written_counts = {}
         for name, writer in zip(names, writers, strict=True):
             writer.send_signal(signal.SIGKILL)
-            written[name] = acknowledged(b"0\n" + writer.communicate()[0])
+            written_counts[name] = last_acknowledged(b"0\n" + writer.communicate()[0])
         with closing(SqliteCache(path)) as cache:
-            for name, count in written.items():
+            for name, count in written_counts.items():
                 entry = cache.get(name)
                 assert entry is not None
-                # One more may have been written, and not yet been told.
+                # One more entry may have been written but not printed.
                 assert entry.status in (count, count + 1)
                 assert entry.body == b"%d\n" % entry.status * 3000
         with closing(sqlite3.connect(path)) as raw:
             assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def _start(path: Path, number: int, barrier: Any) -> None:
+def _put_one(path: Path, number: int, barrier: Any) -> None:
     cache = SqliteCache(path)
     barrier.wait()
     cache.put(str(number), ENTRY)
     cache.close()
 
 
-def test_many_processes_make_one_file_at_the_same_moment(tmp_path: Path) -> None:
+def test_processes_create_one_file_concurrently(tmp_path: Path) -> None:
     context = multiprocessing.get_context("fork")
     barrier = context.Barrier(8)
     path = tmp_path / "cache.sqlite"
     processes = [
-        context.Process(target=_start, args=(path, number, barrier)) for number in range(8)
+        context.Process(target=_put_one, args=(path, number, barrier)) for number in range(8)
     ]
     for process in processes:
         process.start()
@@ -341,7 +341,7 @@ def test_many_processes_make_one_file_at_the_same_moment(tmp_path: Path) -> None
         assert sorted(cache.keys()) == [str(number) for number in range(8)]
 
 
-def test_who_waited_in_vain_does_not_make_others_wait(
+def test_lock_timeouts_of_threads_do_not_add_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("koster.cache.sqlite._TIMEOUT", 0.5)
@@ -352,25 +352,25 @@ def test_who_waited_in_vain_does_not_make_others_wait(
     ):
         cache.put("a", ENTRY)
         other.execute("BEGIN IMMEDIATE")
-        failed: list[koster.CacheError] = []
+        errors: list[koster.CacheError] = []
 
         def work() -> None:
             try:
                 cache.put("a", ENTRY)
             except koster.CacheError as error:
-                failed.append(error)
+                errors.append(error)
 
         threads = [threading.Thread(target=work) for _ in range(10)]
-        began = time.monotonic()
+        start = time.monotonic()
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert time.monotonic() - began < 2
-        assert len(failed) == 10
+        assert time.monotonic() - start < 2
+        assert len(errors) == 10
 
 
-def test_what_is_closed_stays_closed(tmp_path: Path) -> None:
+def test_closed_cache_raises(tmp_path: Path) -> None:
     cache = SqliteCache(tmp_path / "cache.sqlite")
     cache.put("a", ENTRY)
     cache.close()
@@ -378,24 +378,24 @@ def test_what_is_closed_stays_closed(tmp_path: Path) -> None:
         cache.get("a")
 
 
-def test_keys_tell_statuses_apart() -> None:
-    kinds = [dialect.statuses for dialect in koster.DIALECTS.values()]
-    kinds += [replace(kinds[0], unavailable=frozenset({number})) for number in (404, 410)]
-    assert len({key_prefix(each) for each in kinds}) == len(set(kinds)) == 5
-    assert key_prefix(kinds[0]) == ""
+def test_key_prefix_differs_per_status_handling() -> None:
+    statuses = [dialect.statuses for dialect in koster.DIALECTS.values()]
+    statuses += [replace(statuses[0], unavailable=frozenset({number})) for number in (404, 410)]
+    assert len({key_prefix(each) for each in statuses}) == len(set(statuses)) == 5
+    assert key_prefix(statuses[0]) == ""
 
 
-def test_urls_of_redirects_weigh_too() -> None:
+def test_memory_bytes_counts_redirect_urls() -> None:
     hop = Hop("https://example.com/" + "x" * 8000, 301, (("location", "x" * 1000),))
     assert memory_bytes(replace(ENTRY, hops=(hop,) * 5)) > 5 * 8000
 
 
-def test_a_record_that_nests_deep_is_none() -> None:
+def test_deeply_nested_record_is_ignored() -> None:
     content = b"[" * 200_000 + b"\n"
     assert decode_entry(b"koster-entry-1 %08x\n%s" % (zlib.crc32(content), content)) is None
 
 
-def test_a_redis_that_is_down_is_an_error(unused: int) -> None:
+def test_unreachable_redis_is_an_error(unused: int) -> None:
     with closing(RedisCache(f"redis://127.0.0.1:{unused}")) as cache:
         with pytest.raises(koster.CacheError, match="Redis"):
             cache.get("a")
@@ -403,7 +403,7 @@ def test_a_redis_that_is_down_is_an_error(unused: int) -> None:
             cache.put("a", ENTRY)
 
 
-def test_what_redis_keeps_is_not_kept_for_ever(redis_url: str) -> None:
+def test_redis_entries_expire_and_invalid_ones_are_ignored(redis_url: str) -> None:
     import redis
 
     with redis.Redis.from_url(redis_url) as client:
@@ -420,7 +420,7 @@ def test_what_redis_keeps_is_not_kept_for_ever(redis_url: str) -> None:
         assert cache.get("c") == ENTRY
 
 
-def test_a_client_that_gives_text_is_refused(redis_url: str) -> None:
+def test_redis_client_that_decodes_responses_is_rejected(redis_url: str) -> None:
     import redis
 
     client = redis.Redis.from_url(redis_url, decode_responses=True)

@@ -1,4 +1,4 @@
-"""A server that is no proper Redis: caches and pacers neither hang nor crash nor lie."""
+"""Servers that imitate Redis badly: caches and pacers do not hang, crash or return wrong results."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from koster.fetch import Event, EventName, FleetPacer, MockTransport, RobotsClie
 
 pytestmark = pytest.mark.any_mode
 
-#: What the server does with a connection after a command.
+#: Handles a command on a connection.
 Answer = Callable[[socket.socket, list[bytes]], None]
 
-#: Commands with which redis-py begins a connection, and what Redis says to them.
-GREETINGS = {b"HELLO": b"%1\r\n$5\r\nproto\r\n:3\r\n", b"CLIENT": b"+OK\r\n", b"SELECT": b"+OK\r\n"}
+#: The commands with which redis-py opens a connection, and the replies of Redis.
+HANDSHAKE = {b"HELLO": b"%1\r\n$5\r\nproto\r\n:3\r\n", b"CLIENT": b"+OK\r\n", b"SELECT": b"+OK\r\n"}
 
 KEY = "https://example.com FooBot"
 SITES = MockTransport({"https://example.com": "User-agent: *\nCrawl-delay: 60\nDisallow: /x"})
@@ -36,8 +36,8 @@ RULES = koster.parse("User-agent: *\nCrawl-delay: 60").rules_for("FooBot")
 
 
 @dataclass
-class Fake:
-    """A running server: ``commands`` are those that were sent to it."""
+class FakeRedis:
+    """A running server; ``commands`` are the commands it has received."""
 
     port: int
     commands: list[list[bytes]]
@@ -48,32 +48,32 @@ class Fake:
 
 
 @contextmanager
-def running(answer: Answer, *, is_polite: bool) -> Iterator[Fake]:
-    """Run a server; one that is polite begins a connection as Redis does."""
+def running(answer: Answer, *, is_polite: bool) -> Iterator[FakeRedis]:
+    """Run a server; with ``is_polite``, it answers the handshake as Redis does."""
     listener = socket.create_server(("127.0.0.1", 0))
-    fake = Fake(listener.getsockname()[1], [])
-    over = threading.Event()
+    fake = FakeRedis(listener.getsockname()[1], [])
+    stop = threading.Event()
 
     def serve(connection: socket.socket) -> None:
         with contextlib.suppress(OSError, ValueError), connection:
             connection.settimeout(10)
             stream = connection.makefile("rb")
-            while not over.is_set():
+            while not stop.is_set():
                 command = [
                     stream.read(int(stream.readline()[1:]) + 2)[:-2]
                     for _ in range(int(stream.readline()[1:]))
                 ]
                 fake.commands.append(command)
-                if is_polite and command[0] in GREETINGS:
-                    connection.sendall(GREETINGS[command[0]])
+                if is_polite and command[0] in HANDSHAKE:
+                    connection.sendall(HANDSHAKE[command[0]])
                 else:
                     answer(connection, command)
 
-    with wire.serving(listener, serve, over):
+    with wire.serving(listener, serve, stop):
         yield fake
 
 
-def says(data: bytes) -> Answer:
+def replies_with(data: bytes) -> Answer:
     return lambda connection, _: connection.sendall(data)
 
 
@@ -103,72 +103,74 @@ def endless(head: bytes, part: bytes) -> Answer:
     return answer
 
 
-#: To any command.
+#: The reply to every command, by name.
 ATTACKS: dict[str, Answer] = {
-    "nothing": lambda connection, command: None,
-    "HTTP": says(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
-    "zeros": says(bytes(1000)),
-    "lines": says(b"\r\n" * 100),
-    "a line without an end": says(b"+OK"),
-    "nonsense": says(b"nonsense\r\n"),
-    "an integer": says(b":5\r\n"),
-    "an invalid integer": says(b":five\r\n"),
-    "a large integer": says(b":" + b"9" * 4000 + b"\r\n"),
-    "a larger integer": says(b":" + b"9" * 5000 + b"\r\n"),
-    "a status": says(b"+OK\r\n"),
-    "text that is no UTF-8": says(b"$2\r\n\xff\xfe\r\n"),
-    "null": says(b"$-1\r\n"),
-    "null of RESP3": says(b"_\r\n"),
-    "a negative length": says(b"$-5\r\n"),
-    "no length": says(b"$\r\n"),
-    "a length without what is long": says(b"$1000000\r\n"),
-    "a length of gigabytes": says(b"$99999999999\r\nx"),
-    "a length beyond all": says(b"$" + b"9" * 30 + b"\r\nx"),
-    "a null array": says(b"*-1\r\n"),
-    "an empty array": says(b"*0\r\n"),
-    "an array of nonsense": says(b"*2\r\n$1\r\nx\r\n:7\r\n"),
-    "an array of integers": says(b"*2\r\n:-1\r\n:-1\r\n"),
-    "an array of huge integers": says(b"*2\r\n:" + b"9" * 400 + b"\r\n:" + b"9" * 400 + b"\r\n"),
-    "an array of errors": says(b"*2\r\n-ERR x\r\n-ERR y\r\n"),
-    "a long array": says(b"*1000000000\r\n:1\r\n"),
-    "a deep array": says(b"*1\r\n" * 100_000),
-    "a map": says(b"%1\r\n$1\r\nx\r\n$1\r\ny\r\n"),
-    "a map with a key that is a map": says(b"%1\r\n%1\r\n:1\r\n:1\r\n:1\r\n"),
-    "a set": says(b"~1\r\n:1\r\n"),
-    "a number": says(b",nan\r\n"),
-    "a truth": says(b"#t\r\n"),
-    "a message": says(b">2\r\n$7\r\nmessage\r\n$1\r\nx\r\n"),
-    "messages": says(b">1\r\n:1\r\n" * 10_000),
-    "an empty error": says(b"-\r\n"),
-    "an error": says(b"-ERR no\r\n"),
-    "a wrong type": says(b"-WRONGTYPE Operation against a key\r\n"),
-    "no script": says(b"-NOSCRIPT No matching script\r\n"),
-    "loading": says(b"-LOADING Redis is loading\r\n"),
-    "moved": says(b"-MOVED 1 127.0.0.1:1\r\n"),
-    "moved nowhere": says(b"-MOVED\r\n"),
-    "read-only": says(b"-READONLY You can't write against a read only replica.\r\n"),
-    "two answers": says(b"+OK\r\n+OK\r\n"),
-    "the end": closes_after(b""),
-    "the end in a line": closes_after(b"$1"),
-    "the end in a text": closes_after(b"$100\r\nabc"),
-    "the end in an array": closes_after(b"*3\r\n:1\r\n"),
-    "drops": drips(b"$100000\r\n" + b"x" * 1000),
-    "drops of a line": drips(b"+" + b"x" * 1000),
-    "drops of an array": drips(b"*1000\r\n" + b":1\r\n" * 1000),
-    "a flood of text": endless(b"$99999999999\r\n", b"x" * 1000),
-    "a flood of a line": endless(b"+", b"x" * 1000),
-    "a flood of integers": endless(b"*1000000000\r\n", b":1\r\n"),
-    "a flood of empty arrays": endless(b"*1000000000\r\n", b"*0\r\n"),
-    "a flood of messages": endless(b"", b">1\r\n:1\r\n"),
+    "no reply": lambda connection, command: None,
+    "HTTP": replies_with(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
+    "zeros": replies_with(bytes(1000)),
+    "empty lines": replies_with(b"\r\n" * 100),
+    "an unterminated line": replies_with(b"+OK"),
+    "an invalid type byte": replies_with(b"nonsense\r\n"),
+    "an integer": replies_with(b":5\r\n"),
+    "an invalid integer": replies_with(b":five\r\n"),
+    "a large integer": replies_with(b":" + b"9" * 4000 + b"\r\n"),
+    "a larger integer": replies_with(b":" + b"9" * 5000 + b"\r\n"),
+    "a simple string": replies_with(b"+OK\r\n"),
+    "a string with invalid UTF-8": replies_with(b"$2\r\n\xff\xfe\r\n"),
+    "null": replies_with(b"$-1\r\n"),
+    "RESP3 null": replies_with(b"_\r\n"),
+    "a negative length": replies_with(b"$-5\r\n"),
+    "a missing length": replies_with(b"$\r\n"),
+    "a length without data": replies_with(b"$1000000\r\n"),
+    "a length of gigabytes": replies_with(b"$99999999999\r\nx"),
+    "a length of 30 digits": replies_with(b"$" + b"9" * 30 + b"\r\nx"),
+    "a null array": replies_with(b"*-1\r\n"),
+    "an empty array": replies_with(b"*0\r\n"),
+    "an array of wrong types": replies_with(b"*2\r\n$1\r\nx\r\n:7\r\n"),
+    "an array of integers": replies_with(b"*2\r\n:-1\r\n:-1\r\n"),
+    "an array of huge integers": replies_with(
+        b"*2\r\n:" + b"9" * 400 + b"\r\n:" + b"9" * 400 + b"\r\n"
+    ),
+    "an array of errors": replies_with(b"*2\r\n-ERR x\r\n-ERR y\r\n"),
+    "a long array": replies_with(b"*1000000000\r\n:1\r\n"),
+    "a deep array": replies_with(b"*1\r\n" * 100_000),
+    "a map": replies_with(b"%1\r\n$1\r\nx\r\n$1\r\ny\r\n"),
+    "a map with a key that is a map": replies_with(b"%1\r\n%1\r\n:1\r\n:1\r\n:1\r\n"),
+    "a set": replies_with(b"~1\r\n:1\r\n"),
+    "a double": replies_with(b",nan\r\n"),
+    "a boolean": replies_with(b"#t\r\n"),
+    "a pubsub message": replies_with(b">2\r\n$7\r\nmessage\r\n$1\r\nx\r\n"),
+    "pubsub messages": replies_with(b">1\r\n:1\r\n" * 10_000),
+    "an empty error": replies_with(b"-\r\n"),
+    "an error": replies_with(b"-ERR no\r\n"),
+    "a WRONGTYPE error": replies_with(b"-WRONGTYPE Operation against a key\r\n"),
+    "a NOSCRIPT error": replies_with(b"-NOSCRIPT No matching script\r\n"),
+    "a LOADING error": replies_with(b"-LOADING Redis is loading\r\n"),
+    "a MOVED error": replies_with(b"-MOVED 1 127.0.0.1:1\r\n"),
+    "a MOVED error without an address": replies_with(b"-MOVED\r\n"),
+    "a READONLY error": replies_with(b"-READONLY You can't write against a read only replica.\r\n"),
+    "two replies": replies_with(b"+OK\r\n+OK\r\n"),
+    "a closed connection": closes_after(b""),
+    "a connection closed in a line": closes_after(b"$1"),
+    "a connection closed in a string": closes_after(b"$100\r\nabc"),
+    "a connection closed in an array": closes_after(b"*3\r\n:1\r\n"),
+    "a slow string": drips(b"$100000\r\n" + b"x" * 1000),
+    "a slow line": drips(b"+" + b"x" * 1000),
+    "a slow array": drips(b"*1000\r\n" + b":1\r\n" * 1000),
+    "an endless string": endless(b"$99999999999\r\n", b"x" * 1000),
+    "an endless line": endless(b"+", b"x" * 1000),
+    "an endless array of integers": endless(b"*1000000000\r\n", b":1\r\n"),
+    "an endless array of empty arrays": endless(b"*1000000000\r\n", b"*0\r\n"),
+    "endless pubsub messages": endless(b"", b">1\r\n:1\r\n"),
 }
 
 
 @pytest.fixture(autouse=True)
-def _patience(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _short_timeout_and_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr("koster.cache.redis._TIMEOUT", 0.25)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     yield
-    # In KiB; what is read of an answer is bounded.
+    # In KiB: the client reads a bounded part of each reply.
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300 << 10
 
 
@@ -177,24 +179,24 @@ def attack(request: pytest.FixtureRequest) -> Answer:
     return ATTACKS[request.param]
 
 
-@pytest.fixture(params=[False, True], ids=["from the start", "after greetings"])
+@pytest.fixture(params=[False, True], ids=["from the start", "after the handshake"])
 def is_polite(request: pytest.FixtureRequest) -> bool:
-    found: bool = request.param
-    return found
+    value: bool = request.param
+    return value
 
 
 @contextmanager
-def in_time(seconds: float = 8) -> Iterator[None]:
-    began = time.monotonic()
+def time_limit(seconds: float = 8) -> Iterator[None]:
+    start = time.monotonic()
     yield
-    assert time.monotonic() - began < seconds
+    assert time.monotonic() - start < seconds
 
 
-def test_a_cache_that_is_attacked_has_nothing_or_says_so(attack: Answer, is_polite: bool) -> None:
+def test_attacked_cache_misses_or_raises_cache_error(attack: Answer, is_polite: bool) -> None:
     with (
         running(attack, is_polite=is_polite) as fake,
         closing(RedisCache(fake.url)) as cache,
-        in_time(),
+        time_limit(),
     ):
         for _ in range(2):
             with contextlib.suppress(koster.CacheError):
@@ -204,29 +206,32 @@ def test_a_cache_that_is_attacked_has_nothing_or_says_so(attack: Answer, is_poli
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ["nothing", "a deep array", "drops", "a wrong type", "the end"])
-def test_a_client_goes_on_without_a_cache_that_is_attacked(kind: str, name: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["no reply", "a deep array", "a slow string", "a WRONGTYPE error", "a closed connection"],
+)
+def test_client_continues_without_an_attacked_cache(kind: str, name: str) -> None:
     events: list[Event] = []
-    with running(ATTACKS[name], is_polite=True) as fake, in_time():
-        found = ask(
+    with running(ATTACKS[name], is_polite=True) as fake, time_limit():
+        allowed = ask(
             kind, *[("allowed", "https://example.com/x")] * 3, cache=fake.url, transport=SITES,
             on_event=events.append,
         )  # fmt: skip
-    assert found == [False] * 3
+    assert allowed == [False] * 3
     assert [event.name for event in events].count(EventName.CACHE_FAILED) <= 1
 
 
-def test_a_pacer_that_is_attacked_keeps_the_pace_alone(attack: Answer, is_polite: bool) -> None:
+def test_attacked_pacer_falls_back_to_local_pacing(attack: Answer, is_polite: bool) -> None:
     events: list[Event] = []
     now = datetime.now(UTC)
-    with running(attack, is_polite=is_polite) as fake, in_time(15):
+    with running(attack, is_polite=is_polite) as fake, time_limit(15):
         pacer = FleetPacer(fake.url, on_event=events.append)
         pacer.took(KEY, 1)
         assert pacer.turn(KEY, RULES, now) >= 0
         assert pacer.next_request(KEY, RULES, now) >= now
-        # Were the server's word the only one, the first turn might not be had at all.
-        alone = pacer._local.turn(KEY, RULES, now)
-        assert 0 <= alone <= 60
+        # If only the server decided, the first turn might never be granted.
+        local_wait = pacer._local.turn(KEY, RULES, now)
+        assert 0 <= local_wait <= 60
         assert 59 < pacer.turn(KEY, RULES, now) <= 61
         pacer.took(KEY, 1)
         pacer._redis.close()
@@ -234,8 +239,8 @@ def test_a_pacer_that_is_attacked_keeps_the_pace_alone(attack: Answer, is_polite
     assert all(event.name in (EventName.PACE_FAILED, EventName.PACE_REPLACED) for event in events)
 
 
-def test_a_client_waits_by_itself_where_the_pacer_is_attacked(attack: Answer) -> None:
-    with running(attack, is_polite=True) as fake, in_time(15):
+def test_client_waits_when_its_pacer_is_attacked(attack: Answer) -> None:
+    with running(attack, is_polite=True) as fake, time_limit(15):
         pacer = FleetPacer(fake.url)
         with (
             RobotsClient(NAME, transport=SITES, pacer=pacer) as client,
@@ -247,13 +252,13 @@ def test_a_client_waits_by_itself_where_the_pacer_is_attacked(attack: Answer) ->
         pacer._redis.close()
 
 
-def test_the_entry_of_another_origin_is_not_taken() -> None:
-    """As where the server answers each command with what the one before should have had."""
+def test_entry_of_another_origin_is_ignored() -> None:
+    """For example, when the server replies to each command with the reply to the previous one."""
     other = replace(ENTRY, origin="https://other.example", body=b"User-agent: *\nDisallow: /")
     expires = datetime.now(UTC) + timedelta(hours=1)
     record = encode_entry(replace(other, expires=expires, unreachable_since=None))
     with (
-        running(says(b"$%d\r\n%s\r\n" % (len(record), record)), is_polite=True) as fake,
+        running(replies_with(b"$%d\r\n%s\r\n" % (len(record), record)), is_polite=True) as fake,
         RobotsClient(NAME, transport=SITES, cache=fake.url) as client,
     ):
         assert client.allowed("https://example.com/y")
@@ -261,13 +266,13 @@ def test_the_entry_of_another_origin_is_not_taken() -> None:
         assert client.robots("https://example.com/").origin == "https://example.com"
 
 
-def test_a_greeting_that_fails_is_not_skipped_the_next_time() -> None:
-    """Or commands would go to another database than the one that was asked for."""
+def test_failed_handshake_is_repeated() -> None:
+    """Otherwise commands would go to the wrong database."""
     state = {"is_bad": True}
 
     def answer(connection: socket.socket, command: list[bytes]) -> None:
-        if command[0] in GREETINGS and not (command[0] == b"HELLO" and state["is_bad"]):
-            connection.sendall(GREETINGS[command[0]])
+        if command[0] in HANDSHAKE and not (command[0] == b"HELLO" and state["is_bad"]):
+            connection.sendall(HANDSHAKE[command[0]])
         elif command[0] == b"HELLO":
             connection.sendall(b":5\r\n")
         else:
@@ -284,7 +289,7 @@ def test_a_greeting_that_fails_is_not_skipped_the_next_time() -> None:
     assert names.index(b"SELECT") < names.index(b"GET")
 
 
-def test_an_entry_of_the_greatest_length_is_read(redis_url: str) -> None:
+def test_entry_of_maximum_size_round_trips(redis_url: str) -> None:
     hops = (replace(ENTRY.hops[0], headers=(("location", "\udcff" * 1000),) * 11),) * 6
     entry = replace(ENTRY, body="┌".encode() * koster.access.MAX_BYTES, hops=hops)
     with closing(RedisCache(redis_url, prefix="longest:")) as cache:

@@ -1,4 +1,4 @@
-"""The command line, as a person or a script meets it."""
+"""``koster check`` on files: output formats, exit codes, arguments and errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(*arguments: str, stdin: bytes | None = None) -> Result:
     return CliRunner().invoke(koster, ["check", *arguments], input=stdin)
 
 
-def test_text_names_verdict_robot_url_and_line(robots: str) -> None:
+def test_text_shows_verdict_crawler_url_and_line(robots: str) -> None:
     result = run("--robots", robots, "-a", "FooBot", "-a", "GPTBot", "/private/x", "/private/press")
     assert result.exit_code == 1
     assert [re.split("  +", line) for line in result.stdout.splitlines()] == [
@@ -61,7 +61,7 @@ def test_text_names_verdict_robot_url_and_line(robots: str) -> None:
 
 @pytest.mark.parametrize("case", all_cases(), ids=str)
 def test_cases(case: Case, tmp_path: Path) -> None:
-    """Every case gives the same through the command line."""
+    """The command line gives the same verdicts as the library."""
     urls = [url for url in case.expected if "\x00" not in url]
     if not isinstance(case.agent, str) or not urls:
         pytest.skip("the command line takes one name for each robot, and no NUL")
@@ -81,7 +81,7 @@ def test_cases(case: Case, tmp_path: Path) -> None:
     assert result.exit_code == (0 if all(record["allowed"] for record in records) else 1)
 
 
-def test_without_an_agent_it_asks_for_everybody(robots: str) -> None:
+def test_default_agent_is_the_star_group(robots: str) -> None:
     (record,) = json.loads(run("--robots", robots, "-f", "json", "/private").stdout)
     assert (record["agent"], record["allowed"]) == ("*", False)
 
@@ -110,7 +110,7 @@ def test_csv(robots: str) -> None:
     assert (second["allowed"], second["url"], second["line"]) == ("true", "/a,b", "")
 
 
-def test_no_urls_give_an_empty_array(robots: str, tmp_path: Path) -> None:
+def test_no_urls_give_empty_output(robots: str, tmp_path: Path) -> None:
     (tmp_path / "urls").write_text("\n")
     result = run("--robots", robots, "--format", "json", "--urls", str(tmp_path / "urls"))
     assert (result.exit_code, json.loads(result.stdout)) == (0, [])
@@ -121,8 +121,8 @@ def test_no_urls_give_an_empty_array(robots: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("start", [*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20"])
-def test_csv_has_no_formulas(tmp_path: Path, start: str) -> None:
-    """Text of files and agents is text in a spreadsheet; our own numbers stay numbers."""
+def test_csv_escapes_formulas(tmp_path: Path, start: str) -> None:
+    """Text from files and arguments cannot be a spreadsheet formula."""
     hostile = f'{start}cmd|"/c calc"!A1'
     path = tmp_path / "robots.txt"
     path.write_text(f"User-agent: *\nComment: {hostile}\nAllow: /x\n")
@@ -133,7 +133,7 @@ def test_csv_has_no_formulas(tmp_path: Path, start: str) -> None:
     assert "\"'" in result.stdout
 
 
-def test_csv_quotes_text_and_no_numbers() -> None:
+def test_csv_quotes_text_but_not_numbers() -> None:
     assert csv_line(["-1", -1, -0.5, Decimal("1.50"), None, True, 'a"b']) == (
         '"\'-1",-1,-0.5,1.50,,true,"a""b"\n'
     )
@@ -150,7 +150,7 @@ def test_dialects_side_by_side(robots: str) -> None:
     assert result.exit_code == 1
 
 
-def test_dialects_repeat(robots: str) -> None:
+def test_repeated_dialects_are_listed_once(robots: str) -> None:
     result = run(
         "--robots", robots, "-d", "google", "-d", "MK1994", "-d", "GOOGLE", "-f", "json", "/"
     )
@@ -164,24 +164,24 @@ def test_at_a_time(robots: str) -> None:
     assert record["next_open"] == "2026-11-22T06:00:00+00:00"
     assert record["interval"] == 600.0
     assert record["at"] == "2026-11-21T09:00:00+00:00"
-    text = run(*arguments).stdout
-    assert "closed until 2026-11-22 06:00" in text
-    assert "one request in 600 s" in text
+    output = run(*arguments).stdout
+    assert "closed until 2026-11-22 06:00" in output
+    assert "one request in 600 s" in output
     (row,) = csv.DictReader(io.StringIO(run(*arguments, "-f", "csv").stdout))
     assert (row["allowed"], row["open"], row["interval"]) == ("false", "false", "600.0")
 
 
 @pytest.mark.parametrize("time", ["07:00", "2026-11-21T07:00+00:00", "2026-11-21 09:00+02:00"])
-def test_ways_to_write_a_time(robots: str, time: str) -> None:
+def test_time_formats(robots: str, time: str) -> None:
     result = run("--robots", robots, "--agent", "GPTBot", "/x", "--at", time, "-f", "json")
     assert json.loads(result.stdout)[0]["open"] is True
 
 
-def test_now_is_a_time(robots: str) -> None:
+def test_now_is_accepted_as_a_time(robots: str) -> None:
     assert run("--robots", robots, "/x", "--at", "now").exit_code == 0
 
 
-def test_a_visit_time_does_not_change_the_exit_code(tmp_path: Path) -> None:
+def test_visit_time_does_not_change_the_exit_code(tmp_path: Path) -> None:
     path = tmp_path / "r.txt"
     path.write_text("User-agent: *\nVisit-time: 0600-0845\nDisallow: /x")
     assert run("--robots", str(path), "/y", "--at", "12:00").exit_code == 0
@@ -202,7 +202,7 @@ def test_urls_from_a_file_and_from_standard_input(robots: str, tmp_path: Path) -
     assert [record["url"] for record in json.loads(result.stdout)] == ["/x", "/y"]
 
 
-def test_what_cannot_be_read_is_said_and_the_rest_is_done(robots: str, tmp_path: Path) -> None:
+def test_unreadable_files_are_errors_and_others_are_checked(robots: str, tmp_path: Path) -> None:
     missing = str(tmp_path / "missing.txt")
     result = run(
         *("--robots", missing, "--robots", str(tmp_path), "--robots", robots, "--urls", missing),
@@ -217,7 +217,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_done(robots: str, tmp_path:
     assert f"{robots}:2: Disallow: /private" in result.stdout
 
 
-def test_nothing_could_be_read(tmp_path: Path) -> None:
+def test_no_readable_file(tmp_path: Path) -> None:
     missing = str(tmp_path / "missing.txt")
     result = run("--robots", missing, "/x", "-f", "json")
     assert (result.exit_code, result.stdout) == (3, "[]\n")
@@ -240,17 +240,17 @@ def test_nothing_could_be_read(tmp_path: Path) -> None:
         ("--robots FILE --urls /dev/zero", 3, "koster: /dev/zero: is larger than 256 MiB\n"),
     ],
 )
-def test_streams_that_fail(robots: str, redirection: str, code: int, message: str) -> None:
+def test_failing_streams(robots: str, redirection: str, code: int, message: str) -> None:
     command = f"{sys.executable} -m koster check {redirection.replace('FILE', robots)}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert done.returncode == code
-    assert done.stderr.startswith(message)
-    assert "Traceback" not in done.stderr
+    process = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert process.returncode == code
+    assert process.stderr.startswith(message)
+    assert "Traceback" not in process.stderr
 
 
 def test_csv_with_a_carriage_return(robots: str) -> None:
-    out = run("--robots", robots, "-f", "csv", "/x\ry", "/z").stdout
-    first, second = csv.DictReader(io.StringIO(out, newline=""))
+    output = run("--robots", robots, "-f", "csv", "/x\ry", "/z").stdout
+    first, second = csv.DictReader(io.StringIO(output, newline=""))
     assert (first["url"], second["url"]) == ("/x\ry", "/z")
 
 
@@ -259,7 +259,7 @@ def test_times_out_of_range(robots: str, time: str) -> None:
     assert run("--robots", robots, "/x", "--at", time).exit_code == 2
 
 
-def test_a_file_with_a_name_that_a_terminal_may_obey(tmp_path: Path) -> None:
+def test_control_characters_in_file_names_are_escaped(tmp_path: Path) -> None:
     path = tmp_path / "x\x1b[31m\n.txt"
     path.write_bytes(FILE)
     result = run("--robots", str(path), "/private", "--dialect", "all", "--dialect", "google")
@@ -267,19 +267,19 @@ def test_a_file_with_a_name_that_a_terminal_may_obey(tmp_path: Path) -> None:
     assert r"x\x1b[31m\n.txt:2:" in run("--robots", str(path), "/private").stdout
 
 
-def test_a_file_of_many_lines(tmp_path: Path) -> None:
+def test_file_of_many_lines(tmp_path: Path) -> None:
     (tmp_path / "r.txt").write_bytes(b"\n" * 1_000_000 + b"User-agent: *\nDisallow: /")
     assert "r.txt:1000002: Disallow: /" in run("--robots", str(tmp_path / "r.txt"), "/x").stdout
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_is_not_ours(robots: str) -> None:
+def test_file_without_read_permission(robots: str) -> None:
     Path(robots).chmod(0)
     result = run("--robots", robots, "/x")
     assert (result.exit_code, result.stderr) == (3, f"koster: {robots}: Permission denied\n")
 
 
-def test_several_files_are_told_apart(robots: str, tmp_path: Path) -> None:
+def test_output_names_each_of_several_files(robots: str, tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("User-agent: x\nDisallow: /")
     arguments = ("--robots", robots, "--robots", str(tmp_path / "other.txt"), "/")
     result = run(*arguments, "--at", "09:00")
@@ -289,7 +289,7 @@ def test_several_files_are_told_apart(robots: str, tmp_path: Path) -> None:
     assert run(*arguments, "--dialect", "all").stdout.count("other.txt") == 1
 
 
-def test_a_host_without_a_scheme_is_remarked(robots: str) -> None:
+def test_host_without_a_scheme_warns(robots: str) -> None:
     result = run("--robots", robots, "example.com/private", "/x", "https://example.com/")
     assert result.stderr == (
         "koster: example.com/private: has no scheme; read as the path /example.com/private\n"
@@ -304,7 +304,7 @@ def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
     assert subprocess_run("check", "--robots", path, b"/\xe9").returncode == 1  # type: ignore[arg-type]
 
 
-def test_a_path_that_is_none() -> None:
+def test_path_with_a_null_byte() -> None:
     result = run("--robots", "a\0b", "/x")
     assert result.exit_code == 3
     assert result.stderr == "koster: a\\x00b: embedded null byte\n"
@@ -323,15 +323,15 @@ def test_a_path_that_is_none() -> None:
         (["--robots", "r.txt", "/x", "--nonsense"], "No such option"),
     ],
 )
-def test_wrong_usage(arguments: list[str], message: str) -> None:
+def test_usage_errors(arguments: list[str], message: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
-    said = " ".join(re.sub(r"[│╭╮╰╯─]", " ", result.stderr).split())
-    assert message in said
+    error = " ".join(re.sub(r"[│╭╮╰╯─]", " ", result.stderr).split())
+    assert message in error
     assert result.stdout == ""
 
 
-def test_what_a_terminal_may_obey_is_spelt_out(tmp_path: Path) -> None:
+def test_control_characters_are_escaped(tmp_path: Path) -> None:
     path = tmp_path / "r.txt"
     path.write_bytes(b"User-agent: *\nDisallow: /\x1b[31m\xe2\x80\xae\xff\n")
     result = run("--robots", str(path), "-a", "x\x1by", "/%1B[31m%E2%80%AE%FF", "/\x1b]0;x\x07")
@@ -341,7 +341,7 @@ def test_what_a_terminal_may_obey_is_spelt_out(tmp_path: Path) -> None:
     assert r"/\x1b]0;x\x07" in result.stdout
 
 
-def test_long_texts_are_cut(tmp_path: Path) -> None:
+def test_long_text_is_truncated(tmp_path: Path) -> None:
     path = tmp_path / "r.txt"
     path.write_text("User-agent: *\nDisallow: /" + "a" * 5000)
     result = run("--robots", str(path), "/" + "a" * 6000)
@@ -355,34 +355,34 @@ def subprocess_run(*arguments: str, **options: Any) -> subprocess.CompletedProce
 
 
 def test_python_m_koster(robots: str) -> None:
-    done = subprocess_run("check", "--robots", robots, "/private")
-    assert done.returncode == 1
-    assert b"Disallow: /private" in done.stdout
+    process = subprocess_run("check", "--robots", robots, "/private")
+    assert process.returncode == 1
+    assert b"Disallow: /private" in process.stdout
     version = subprocess_run("--version")
     assert version.stdout.startswith(b"koster 0.1.0 (")
 
 
 def test_undecodable_arguments(robots: str) -> None:
-    done = subprocess_run("check", "--robots", robots, b"/caf\xe9")  # type: ignore[arg-type]
-    assert done.returncode == 0
-    assert rb"/caf%E9" in done.stdout
+    process = subprocess_run("check", "--robots", robots, b"/caf\xe9")  # type: ignore[arg-type]
+    assert process.returncode == 0
+    assert rb"/caf%E9" in process.stdout
 
 
-def test_a_closed_pipe_is_no_error(robots: str, tmp_path: Path) -> None:
+def test_closed_pipe_is_not_an_error(robots: str, tmp_path: Path) -> None:
     (tmp_path / "urls").write_text("/x\n" * 20_000)
     command = f"{sys.executable} -m koster check --robots {robots} --urls {tmp_path / 'urls'}"
     for form in ("text", "json", "csv"):
-        done = subprocess.run(
+        process = subprocess.run(
             ["bash", "-c", f"set -o pipefail; {command} --format {form} | head -1"],
             capture_output=True,
             check=False,
         )
-        assert done.returncode in (141, -13)
-        assert done.stderr == b""
+        assert process.returncode in (141, -13)
+        assert process.stderr == b""
 
 
-def test_one_who_hangs_up_does_not_end_the_command() -> None:
-    """Only who reads what is printed may: not a server, and not a worker of a run."""
+def test_other_broken_pipes_do_not_end_the_command() -> None:
+    """Only a closed standard output ends the command, not a server or worker that hangs up."""
     program = """
 import os, sys
 import koster.cli, koster.cli._root
@@ -396,11 +396,11 @@ def command(prog_name):
 koster.cli._root.koster = command
 koster.cli.main()
 """
-    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
-    assert (done.returncode, done.stdout) == (0, b"hung up\n")
+    process = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
+    assert (process.returncode, process.stdout) == (0, b"hung up\n")
 
 
-def test_colours_only_on_a_terminal(robots: str) -> None:
+def test_colors_only_on_a_terminal(robots: str) -> None:
     import pty
 
     parent, child = pty.openpty()
@@ -410,18 +410,18 @@ def test_colours_only_on_a_terminal(robots: str) -> None:
         env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"},
     )
     os.close(child)
-    shown = b""
+    terminal_output = b""
     try:
         while block := os.read(parent, 4096):
-            shown += block
+            terminal_output += block
     except OSError:
         pass
     assert process.wait() == 1
-    assert b"\x1b[1;31mdisallowed" in shown
-    assert b"0 allowed, 1 disallowed" in shown
+    assert b"\x1b[1;31mdisallowed" in terminal_output
+    assert b"0 allowed, 1 disallowed" in terminal_output
 
 
-def test_without_the_extra_it_says_what_to_install() -> None:
+def test_missing_extra_names_what_to_install() -> None:
     code = (
         "import sys\n"
         "class Block:\n"
@@ -431,18 +431,18 @@ def test_without_the_extra_it_says_what_to_install() -> None:
         "sys.meta_path.insert(0, Block())\n"
         "from koster.cli import main; main()\n"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
     )  # fmt: skip
-    assert done.returncode == 2
+    assert process.returncode == 2
     assert (
-        done.stderr
+        process.stderr
         == b"koster: the extra cli is not installed: pip install 'koster[cli]' (in a checkout '.[cli]')\n"
     )
 
 
-CONNER = """\
+EXTENDED2_FILE = """\
 User-agent: FooBot
 Robot-version: 2.0
 Visit-time: 0600-0845
@@ -453,28 +453,28 @@ Disallow: *.gif
 """
 
 
-def conner(tmp_path: Path, *options: str) -> Result:
+def run_extended2(tmp_path: Path, *options: str) -> Result:
     path = tmp_path / "robots.txt"
-    path.write_text(CONNER)
+    path.write_text(EXTENDED2_FILE)
     return run("--robots", str(path), "-a", "FooBot", "-d", "extended2", *options, "/a", "/b.gif")
 
 
-def test_comments_and_windows_are_told(tmp_path: Path) -> None:
-    printed = conner(tmp_path, "--at", "2026-11-21T12:00").stdout
-    assert "closed until 2026-11-21 23:00 (welcome 06:00-08:45, 23:00-01:00)" in printed
-    assert "none asked for; rule of thumb: 2 × the fetch time, at least 10 s" in printed
-    assert "The site says to its author" in printed
-    assert "slowly, \\x1b[31mplease" in printed
-    assert "thank you" in printed
-    assert "open (welcome" in conner(tmp_path, "--at", "2026-11-21T08:45:30").stdout
+def test_text_shows_comments_and_visit_times(tmp_path: Path) -> None:
+    output = run_extended2(tmp_path, "--at", "2026-11-21T12:00").stdout
+    assert "closed until 2026-11-21 23:00 (welcome 06:00-08:45, 23:00-01:00)" in output
+    assert "none asked for; rule of thumb: 2 × the fetch time, at least 10 s" in output
+    assert "The site says to its author" in output
+    assert "slowly, \\x1b[31mplease" in output
+    assert "thank you" in output
+    assert "open (welcome" in run_extended2(tmp_path, "--at", "2026-11-21T08:45:30").stdout
 
 
-def test_comments_and_windows_are_data(tmp_path: Path) -> None:
+def test_json_and_csv_have_comments_and_visit_times(tmp_path: Path) -> None:
     options = ("--at", "2026-11-21T12:00")
-    first, _ = json.loads(conner(tmp_path, *options, "-f", "json").stdout)
+    first, _ = json.loads(run_extended2(tmp_path, *options, "-f", "json").stdout)
     assert first["comments"] == ["slowly, \x1b[31mplease", "thank you"]
     assert first["visit_times"] == ["06:00-08:45", "23:00-01:00"]
     assert (first["open"], first["interval"]) == (False, None)
-    rows = list(csv.DictReader(io.StringIO(conner(tmp_path, *options, "-f", "csv").stdout)))
+    rows = list(csv.DictReader(io.StringIO(run_extended2(tmp_path, *options, "-f", "csv").stdout)))
     assert rows[0]["comments"] == "slowly, \x1b[31mplease\nthank you"
     assert rows[0]["visit_times"] == "06:00-08:45\n23:00-01:00"

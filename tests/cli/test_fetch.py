@@ -1,4 +1,4 @@
-"""The commands that fetch: from real sites on loopback, as a person meets them."""
+"""``koster check`` and ``koster fetch`` with sites on loopback."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(*arguments: str, stdin: bytes | None = None) -> Result:
     return CliRunner().invoke(koster, arguments, input=stdin)
 
 
-def test_each_page_s_own_site_is_asked_once(site: Site) -> None:
+def test_check_fetches_each_site_once(site: Site) -> None:
     site.robots(body=FILE)
     with server.running() as other:
         result = run(
@@ -52,15 +52,15 @@ def test_each_page_s_own_site_is_asked_once(site: Site) -> None:
     assert site.requests[0][1]["User-Agent"] == f"koster/{__version__}"
 
 
-def test_a_file_that_is_elsewhere_is_named(site: Site) -> None:
+def test_redirect_target_is_named(site: Site) -> None:
     site.robots(301, headers={"Location": "/r"})
     site.pages["/r"] = Answer(body=FILE)
     assert f"{site.url}/r:2: Disallow: /private" in run("check", f"{site.url}/private").stdout
-    found = json.loads(run("check", "-f", "json", f"{site.url}/private").stdout)
-    assert found[0]["file"] == f"{site.url}/r"
+    records = json.loads(run("check", "-f", "json", f"{site.url}/private").stdout)
+    assert records[0]["file"] == f"{site.url}/r"
 
 
-def test_urls_are_matched_as_they_would_be_fetched(site: Site) -> None:
+def test_urls_are_normalized_before_matching(site: Site) -> None:
     site.robots(body=FILE)
     for path in ("/x/../private", "\\private", "/%2e/private"):
         assert run("check", site.url + path).exit_code == 1, path
@@ -68,7 +68,7 @@ def test_urls_are_matched_as_they_would_be_fetched(site: Site) -> None:
     assert "is at /robots.txt" in run("check", "--robots", f"{site.url}/a/robots.txt", "/x").stderr
 
 
-def test_what_is_unreachable_is_disallowed_and_could_not_be_read(unused: int, site: Site) -> None:
+def test_unreachable_site_is_disallowed_and_an_error(unused: int, site: Site) -> None:
     site.robots(body=FILE)
     url = f"http://127.0.0.1:{unused}/x"
     result = run("check", "--format", "json", url, f"{site.url}/open")
@@ -92,39 +92,39 @@ def test_lists_of_urls_and_dialects(site: Site, tmp_path: Path) -> None:
         *["yes", "unavailable"] * 2,
         *["no", "forbidden"] * 5,
     ]
-    # 401 and 403 are read in three ways.
+    # The dialects treat 401 and 403 in three ways.
     assert len(site.requests) == 3
 
 
-def test_a_site_s_file_for_paths_or_another_site_s_pages(site: Site, unused: int) -> None:
+def test_robots_option_takes_a_site(site: Site, unused: int) -> None:
     site.robots(body=FILE)
     result = run("check", "--robots", site.url, "/private/x", "https://example.com/private")
     assert result.stdout.count("disallowed") == 2
     assert f"{site.url}/robots.txt:2: Disallow: /private" in result.stdout
-    lost = run("check", "--robots", f"http://127.0.0.1:{unused}", "/x")
-    assert lost.exit_code == 3
-    assert "fetching its robots.txt failed (connection failed" in lost.stdout
+    unreachable = run("check", "--robots", f"http://127.0.0.1:{unused}", "/x")
+    assert unreachable.exit_code == 3
+    assert "fetching its robots.txt failed (connection failed" in unreachable.stdout
 
 
-def test_the_pace_and_the_comments_of_a_site(site: Site) -> None:
+def test_text_shows_the_interval_and_comments(site: Site) -> None:
     site.robots(body=FILE)
-    printed = run("check", "--at", "now", f"{site.url}/x").stdout
-    assert "one request in 7 s" in printed
-    assert "hello\\x1b[31m" in printed
+    output = run("check", "--at", "now", f"{site.url}/x").stdout
+    assert "one request in 7 s" in output
+    assert "hello\\x1b[31m" in output
 
 
-def test_fetch_shows_hops_headers_freshness_and_the_file(site: Site) -> None:
+def test_fetch_shows_redirects_headers_freshness_and_the_file(site: Site) -> None:
     site.robots(301, headers={"Location": "/r"})
     headers = {"Cache-Control": "max-age=3600", "ETag": '"1"', "Set-Cookie": "secret=1"}
     site.pages["/r"] = Answer(body=FILE, headers=headers)
     result = run("fetch", f"{site.url}/any/page")
     assert result.exit_code == 0
-    for text in (
+    for expected in (
         *(f"301     {site.url}/robots.txt", "location: /r", f"200     {site.url}/r"),
         *("cache-control: max-age=3600", 'etag: "1"', "a file", "1 group, read as RFC9309"),
         *("Asked again  not before ", "Disallow: /private      # keep out", "hello\\x1b[31m"),
     ):
-        assert text in result.stdout, text
+        assert expected in result.stdout, expected
     assert "secret" not in result.stdout
     assert "from the cache" not in result.stdout
 
@@ -133,63 +133,63 @@ def test_fetch_shows_the_comments_for_its_user_agent(site: Site) -> None:
     site.robots(
         body=b"User-agent: FooBot\nComment: hello\x1b[31m\nComment: again\nUser-agent: *\nDisallow:"
     )
-    printed = run("fetch", "--user-agent", "FooBot/1.0", site.url).stdout
-    assert re.search(r"Comment +hello\\x1b\[31m\n", printed)
-    assert re.search(r"Comment +again\n", printed)
+    output = run("fetch", "--user-agent", "FooBot/1.0", site.url).stdout
+    assert re.search(r"Comment +hello\\x1b\[31m\n", output)
+    assert re.search(r"Comment +again\n", output)
     assert "hello" not in run("fetch", site.url).stdout.partition("User-agent")[0]
-    found = json.loads(run("fetch", "--user-agent", "FooBot", "-f", "json", site.url).stdout)
-    assert found["comments"] == ["hello\x1b[31m", "again"]
+    record = json.loads(run("fetch", "--user-agent", "FooBot", "-f", "json", site.url).stdout)
+    assert record["comments"] == ["hello\x1b[31m", "again"]
 
 
-def test_fetch_prints_the_file_alone_byte_by_byte(site: Site) -> None:
+def test_fetch_prints_the_raw_file(site: Site) -> None:
     site.robots(body=FILE + b"\r\n\xff")
     assert run("fetch", "--format", "file", site.url).stdout_bytes == FILE + b"\r\n\xff"
     site.robots(404)
-    gone = run("fetch", "--format", "file", site.url)
-    assert (gone.exit_code, gone.stdout) == (1, "")
-    assert "robots may fetch everything (404 Not Found)" in gone.stderr
+    result = run("fetch", "--format", "file", site.url)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "robots may fetch everything (404 Not Found)" in result.stderr
 
 
 def test_fetch_as_json(site: Site) -> None:
     site.robots(body=FILE, headers={"Retry-After": "5"})
-    found = json.loads(run("fetch", "-f", "json", site.url).stdout)
-    assert found["outcome"] == "file"
-    assert found["body"] == FILE.decode()
-    assert found["hops"][0]["status"] == 200
-    assert found["hops"][0]["headers"]["retry-after"] == "5"
-    assert (found["stale"], found["downgraded"], found["why"]) == (False, False, None)
+    record = json.loads(run("fetch", "-f", "json", site.url).stdout)
+    assert record["outcome"] == "file"
+    assert record["body"] == FILE.decode()
+    assert record["hops"][0]["status"] == 200
+    assert record["hops"][0]["headers"]["retry-after"] == "5"
+    assert (record["stale"], record["downgraded"], record["why"]) == (False, False, None)
 
 
 @pytest.mark.parametrize(
-    ("status", "options", "code", "said"),
+    ("status", "options", "code", "message"),
     [
         (404, [], 1, "no file: robots may fetch everything"),
         (403, ["-d", "mk1996"], 1, "forbidden: robots may fetch nothing"),
         (500, [], 3, "unreachable: robots may fetch nothing for now"),
     ],
 )
-def test_fetch_where_there_is_no_file(
-    site: Site, status: int, options: list[str], code: int, said: str
+def test_fetch_without_a_file(
+    site: Site, status: int, options: list[str], code: int, message: str
 ) -> None:
     site.robots(status)
     result = run("fetch", *options, site.url)
     assert result.exit_code == code
-    assert said in result.stdout
+    assert message in result.stdout
 
 
 @pytest.mark.parametrize(
     "name", ["http://[x/", "ftp://example.com", "", "a b", "https://", "/x", "./robots.txt", "."]
 )
-def test_fetch_of_what_is_no_site(name: str) -> None:
+def test_fetch_of_an_invalid_site(name: str) -> None:
     assert run("fetch", name).exit_code == 2
 
 
-def test_a_name_is_https() -> None:
+def test_fetch_of_a_host_uses_https() -> None:
     assert "https://nowhere.invalid/robots.txt" in run("fetch", "nowhere.invalid").stdout
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (
             ["check", "example.com/x"],
@@ -201,10 +201,10 @@ def test_a_name_is_https() -> None:
         (["fetch", "--user-agent", "é", "https://example.com"], "user_agent must be printable"),
     ],
 )
-def test_what_was_meant_is_said(arguments: list[str], said: str) -> None:
+def test_usage_errors_suggest_a_fix(arguments: list[str], message: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
-    assert said in " ".join(re.sub(r"[│╭╮╰╯─]", " ", result.stderr).split())
+    assert message in " ".join(re.sub(r"[│╭╮╰╯─]", " ", result.stderr).split())
 
 
 @pytest.mark.parametrize(
@@ -215,13 +215,11 @@ def test_what_was_meant_is_said(arguments: list[str], said: str) -> None:
         ["--cache", "redis://h/0?socket_timeout=abc"],
     ],
 )
-def test_options_that_are_nonsense_are_wrong_usage(options: list[str]) -> None:
+def test_invalid_option_values_are_usage_errors(options: list[str]) -> None:
     assert run("fetch", *options, "https://example.com").exit_code == 2
 
 
-def test_hosts_are_read_as_the_clients_read_them(
-    names: dict[str, list[list[str]]], site: Site
-) -> None:
+def test_hosts_are_encoded_as_in_the_client(names: dict[str, list[list[str]]], site: Site) -> None:
     names["xn--fa-hia.test"] = [["127.0.0.1"]]
     names["xn--fa-hia.de"] = [["127.0.0.1"]]
     site.robots(body=FILE)
@@ -232,24 +230,24 @@ def test_hosts_are_read_as_the_clients_read_them(
     assert run("check", f"http://faß.de:{site.port}/private").exit_code == 1
 
 
-def test_as_whom_a_site_is_asked(site: Site) -> None:
+def test_user_agent_option_sets_the_header(site: Site) -> None:
     run("fetch", "--user-agent", "FooBot/1.0", site.url)
     assert site.requests[0][1]["User-Agent"] == "FooBot/1.0"
 
 
-def test_a_file_that_is_too_long(site: Site) -> None:
+def test_file_over_the_size_limit(site: Site) -> None:
     site.robots(body=b"Disallow: /x\n" * 50_000)
     assert (
         "the file is longer: robots read its first 500 KiB alone" in run("fetch", site.url).stdout
     )
 
 
-def test_http_where_https_was_meant(site: Site) -> None:
-    printed = run("fetch", site.url.removeprefix("http://")).stdout
-    assert printed.count("the server does not use TLS; try http://") == 1
+def test_site_without_tls_suggests_http(site: Site) -> None:
+    output = run("fetch", site.url.removeprefix("http://")).stdout
+    assert output.count("the server does not use TLS; try http://") == 1
 
 
-def test_the_cache(site: Site, tmp_path: Path) -> None:
+def test_cache_option(site: Site, tmp_path: Path) -> None:
     site.robots(body=FILE)
     path = str(tmp_path / "cache.sqlite")
     assert "from the cache" not in run("fetch", "--cache", path, site.url).stdout
@@ -263,15 +261,15 @@ def test_the_cache(site: Site, tmp_path: Path) -> None:
     assert (tmp_path / "text").read_text() == "not a cache\n" * 100
 
 
-def test_the_timeout_is_for_the_whole_fetch() -> None:
-    with wire.running(wire.drips(b"x" * 100, 0.1, b"HTTP/1.1 200 OK\r\n\r\n")) as running:
-        began = time.monotonic()
+def test_timeout_covers_the_whole_fetch() -> None:
+    with wire.running(wire.sends_slowly(b"x" * 100, 0.1, b"HTTP/1.1 200 OK\r\n\r\n")) as running:
+        started = time.monotonic()
         result = run("fetch", "--timeout", "0.5", running.url)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - started < 3
     assert "no complete response within 0.5 s" in result.stdout
 
 
-def test_ctrl_c_while_it_prints_is_clean(tmp_path: Path) -> None:
+def test_ctrl_c_while_printing_exits_cleanly(tmp_path: Path) -> None:
     (tmp_path / "r").write_text("User-agent: *\n" + "Disallow: /*a*b*c\n" * 3000)
     (tmp_path / "u").write_text("".join(f"/{number}/{'a' * 50}\n" for number in range(300_000)))
     arguments = [
@@ -296,8 +294,8 @@ def test_ctrl_c_while_it_prints_is_clean(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["check", "fetch"])
-def test_ctrl_c_is_clean(command: str) -> None:
-    with wire.running(wire.drips(b"x" * 100, 0.3, b"HTTP/1.1 200 OK\r\n\r\n")) as running:
+def test_ctrl_c_while_fetching_exits_cleanly(command: str) -> None:
+    with wire.running(wire.sends_slowly(b"x" * 100, 0.3, b"HTTP/1.1 200 OK\r\n\r\n")) as running:
         process = subprocess.Popen(
             [sys.executable, "-m", "koster", command, "--timeout", "30", f"{running.url}x"],
             stdout=subprocess.PIPE,
@@ -308,42 +306,42 @@ def test_ctrl_c_is_clean(command: str) -> None:
                 break
             time.sleep(0.02)
         time.sleep(0.2)
-        began = time.monotonic()
+        started = time.monotonic()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - started < 3
     assert (process.returncode, out, err) == (130, b"", b"koster: stopped\n")
 
 
-def test_on_a_terminal_a_long_fetch_shows_progress() -> None:
-    with wire.running(wire.drips(FILE[:15], 0.1, b"HTTP/1.1 200 OK\r\n\r\n")) as running:
-        ours, theirs = pty.openpty()
+def test_slow_fetch_shows_progress_on_a_terminal() -> None:
+    with wire.running(wire.sends_slowly(FILE[:15], 0.1, b"HTTP/1.1 200 OK\r\n\r\n")) as running:
+        parent, child = pty.openpty()
         process = subprocess.Popen(
             [sys.executable, "-m", "koster", "fetch", running.url],
             stdout=subprocess.DEVNULL,
-            stderr=theirs,
+            stderr=child,
             env=os.environ | {"TERM": "xterm", "COLUMNS": "80"},
         )
-        os.close(theirs)
-        shown = b""
+        os.close(child)
+        terminal_output = b""
         try:
-            while part := os.read(ours, 65536):
-                shown += part
+            while block := os.read(parent, 65536):
+                terminal_output += block
         except OSError:
             pass
         assert process.wait() == 0
-        os.close(ours)
-    assert b"fetching" in shown
-    assert b"0/1" in shown
+        os.close(parent)
+    assert b"fetching" in terminal_output
+    assert b"0/1" in terminal_output
 
 
-def test_without_the_extra_it_says_what_to_install() -> None:
+def test_missing_extra_names_what_to_install() -> None:
     code = "import sys; sys.modules['httpx2'] = None; from koster.cli import main; main()"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, "fetch", "example.com"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 2
-    assert "pip install 'koster[http]'" in " ".join(done.stderr.split())
+    assert process.returncode == 2
+    assert "pip install 'koster[http]'" in " ".join(process.stderr.split())

@@ -1,4 +1,4 @@
-"""The commands of a site's owner, as they are typed."""
+"""Commands for site owners: lint, diff, audit, test, compose and fmt."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ TYPO = "User-agent: *\nDisallows: /admin\n"
 GOOD = "User-agent: *\nDisallow: /admin\n"
 
 
-def run(*arguments: str | Path, given: str | bytes = "") -> Result:
-    return CliRunner().invoke(command, [str(each) for each in arguments], input=given)
+def run(*arguments: str | Path, stdin: str | bytes = "") -> Result:
+    return CliRunner().invoke(command, [str(each) for each in arguments], input=stdin)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def good(tmp_path: Path) -> Path:
     return path
 
 
-def test_lint_shows_place_line_and_suggestion(bad: Path) -> None:
+def test_lint_shows_position_line_and_suggestion(bad: Path) -> None:
     result = run("lint", bad)
     assert result.exit_code == 1
     assert f"{bad}:2:11 error P001 " in result.stdout
@@ -56,7 +56,7 @@ def test_lint_of_a_clean_file_is_silent(good: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "")
 
 
-def test_notes_alone_are_clean(tmp_path: Path) -> None:
+def test_lint_notes_do_not_fail(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text(GOOD + "Crawl-delay: 5\n")
     result = run("lint", path)
@@ -65,7 +65,7 @@ def test_notes_alone_are_clean(tmp_path: Path) -> None:
 
 
 def test_lint_reads_standard_input() -> None:
-    result = run("lint", "-", given=BAD)
+    result = run("lint", "-", stdin=BAD)
     assert result.exit_code == 1
     assert result.stdout.startswith("<stdin>:2:11 error P001")
 
@@ -78,23 +78,23 @@ def test_lint_fetches_a_site(site: server.Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw_bytes", "declared", "said"),
+    ("raw_bytes", "content_type", "message"),
     [
         (GOOD.encode("utf-16"), "text/plain", "error B002 the file is in UTF-16-LE"),
         (GOOD.encode("utf-32-be"), "text/plain; charset=UTF-32BE", "B002 the file is in UTF-32BE"),
         (GOOD.encode() + b"# \xe9\n", "text/plain; charset=ISO-8859-1", "B004 the file is served in iso"),
-        # A charset that lies is none.
+        # A false charset is ignored.
         (GOOD.encode() + b"# \xe9\n", "text/plain; charset=ascii", "byte 0xe9 is not UTF-8"),
     ],
 )  # fmt: skip
-def test_lint_tells_in_what_a_site_serves_its_file(
-    site: server.Site, raw_bytes: bytes, declared: str, said: str
+def test_lint_reports_the_charset_of_a_site(
+    site: server.Site, raw_bytes: bytes, content_type: str, message: str
 ) -> None:
-    site.robots(body=raw_bytes, headers={"Content-Type": declared})
-    assert said in run("lint", site.url).stdout
+    site.robots(body=raw_bytes, headers={"Content-Type": content_type})
+    assert message in run("lint", site.url).stdout
 
 
-def test_what_cannot_be_read_is_told_and_the_rest_done(bad: Path, tmp_path: Path) -> None:
+def test_lint_reports_unreadable_files_and_checks_the_others(bad: Path, tmp_path: Path) -> None:
     result = run("lint", tmp_path / "none.txt", bad)
     assert result.exit_code == 3
     assert "none.txt: No such file" in result.stderr
@@ -102,7 +102,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_done(bad: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "why"),
+    ("arguments", "message"),
     [
         (["lint"], "no files given"),
         (["lint", "--write", "x"], "--write needs --fix"),
@@ -125,29 +125,29 @@ def test_what_cannot_be_read_is_told_and_the_rest_done(bad: Path, tmp_path: Path
         (["compose", "--signal", "ai-train=perhaps"], "no value"),
     ],
 )
-def test_wrong_usage_is_told(arguments: list[str], why: str) -> None:
+def test_usage_errors(arguments: list[str], message: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2, result.output
-    assert why in " ".join(result.stderr.replace("│", " ").split())
+    assert message in " ".join(result.stderr.replace("│", " ").split())
 
 
-def test_codes_are_selected_and_ignored(bad: Path) -> None:
+def test_lint_selects_and_ignores_codes(bad: Path) -> None:
     assert run("lint", "--select", "L,B", bad).exit_code == 0
     assert run("lint", "--ignore", "p001", bad).exit_code == 0
     assert run("lint", "--select", "P", "--select", "L", bad).exit_code == 1
 
 
-def test_every_code_is_explained() -> None:
+def test_lint_explains_every_code() -> None:
     for check in CHECKS:
         result = run("lint", "--explain", check.code.lower())
         assert result.exit_code == 0
         assert check.title in result.stdout
         assert check.why in result.stdout
-    said = run("lint", "--explain", "all").stdout
-    assert all(check.code in said for check in CHECKS)
+    message = run("lint", "--explain", "all").stdout
+    assert all(check.code in message for check in CHECKS)
 
 
-def test_mending_is_shown_and_written(bad: Path) -> None:
+def test_lint_fix_shows_and_writes_a_diff(bad: Path) -> None:
     bad.write_text(TYPO)
     os.chmod(bad, 0o640)
     result = run("lint", "--fix", bad)
@@ -161,13 +161,13 @@ def test_mending_is_shown_and_written(bad: Path) -> None:
     assert [path.name for path in bad.parent.iterdir()] == [bad.name]
 
 
-def test_mending_that_changes_nothing_for_robots_says_so(tmp_path: Path) -> None:
+def test_lint_fix_says_that_access_is_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text("User-agent: *\nDissallow: /a\n")
     assert "every robot may fetch what it might before: proved" in run("lint", "--fix", path).stdout
 
 
-def test_formats_for_machines(bad: Path) -> None:
+def test_lint_json_sarif_and_github(bad: Path) -> None:
     (record,) = json.loads(run("lint", "--format", "json", bad).stdout)
     assert (record["code"], record["line"], record["column"], record["fixable"]) == (
         "P001",
@@ -182,20 +182,20 @@ def test_formats_for_machines(bad: Path) -> None:
     assert rules[result["ruleIndex"]]["id"] == "P001"
     region = result["locations"][0]["physicalLocation"]["region"]
     assert region == {"startLine": 2, "startColumn": 11, "endColumn": 16}
-    printed = run("lint", "--format", "github", bad).stdout
-    assert printed.startswith(f"::error file={bad},line=2,col=11,endColumn=15,title=P001::")
+    output = run("lint", "--format", "github", bad).stdout
+    assert output.startswith(f"::error file={bad},line=2,col=11,endColumn=15,title=P001::")
 
 
-def test_what_a_file_says_cannot_command_a_terminal_or_github(tmp_path: Path) -> None:
+def test_lint_output_has_no_control_sequences_or_workflow_commands(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_bytes(b"User-agent: *\n\x1b[31mDisallow: \x1b]0;x\x07a\nDisallow: %0A::error::x\n")
-    for form in ("text", "github"):
-        printed = run("lint", "--format", form, path).stdout
-        assert "\x1b" not in printed or form == "github"
-        assert "\n::error::x" not in printed
+    for output_format in ("text", "github"):
+        output = run("lint", "--format", output_format, path).stdout
+        assert "\x1b" not in output or output_format == "github"
+        assert "\n::error::x" not in output
 
 
-def test_diff_says_who_what_and_which_lines(tmp_path: Path) -> None:
+def test_diff_shows_crawlers_urls_and_lines(tmp_path: Path) -> None:
     old, new = tmp_path / "old.txt", tmp_path / "new.txt"
     old.write_text("User-agent: *\nDisallow: /a\n")
     new.write_text("User-agent: *\nDisallow: /a/\nCrawl-delay: 5\n")
@@ -208,30 +208,30 @@ def test_diff_says_who_what_and_which_lines(tmp_path: Path) -> None:
     record = json.loads(run("diff", "--format", "json", old, new).stdout)
     assert record["changes"][0]["differences"][0]["url"] == "/a"
     assert record["decides_alike"] is False
-    marked = run("diff", "--format", "markdown", old, new).stdout
-    assert "| opened | `/a` | `2: Disallow: /a` | `no rule` |" in marked
+    markdown = run("diff", "--format", "markdown", old, new).stdout
+    assert "| opened | `/a` | `2: Disallow: /a` | `no rule` |" in markdown
     assert run("diff", old, tmp_path / "none").exit_code == 3
 
 
 def test_diff_reads_a_site_and_standard_input(site: server.Site) -> None:
     site.robots(body=GOOD.encode())
-    assert run("diff", site.url, "-", given=GOOD).exit_code == 0
-    assert run("diff", site.url, "-", given=BAD).exit_code == 1
+    assert run("diff", site.url, "-", stdin=GOOD).exit_code == 0
+    assert run("diff", site.url, "-", stdin=BAD).exit_code == 1
 
 
-def test_a_site_without_a_file_allows_everything(site: server.Site) -> None:
-    result = run("diff", site.url, "-", given=GOOD)
+def test_diff_of_a_site_without_a_file(site: server.Site) -> None:
+    result = run("diff", site.url, "-", stdin=GOOD)
     assert result.exit_code == 1
     assert "has no robots.txt" in result.stderr
     assert "closed  /admin" in result.stdout
     site.robots(503)
-    assert run("diff", site.url, "-", given=GOOD).exit_code == 3
+    assert run("diff", site.url, "-", stdin=GOOD).exit_code == 3
 
 
-def test_audit_in_every_form(good: Path) -> None:
-    said = run("audit", good).stdout
-    assert "Search (" in said
-    assert "Search: partly blocked" in said
+def test_audit_formats(good: Path) -> None:
+    message = run("audit", good).stdout
+    assert "Search (" in message
+    assert "Search: partly blocked" in message
     record = json.loads(run("audit", "--site", "Us", "--format", "json", good).stdout)
     assert record["site"] == "Us"
     assert {each["disallowed"] for each in record["crawlers"]} == {"some", "none"}
@@ -242,7 +242,7 @@ def test_audit_in_every_form(good: Path) -> None:
     assert run("audit", "none.txt").exit_code == 3
 
 
-def test_expectations_in_every_form(tmp_path: Path, good: Path) -> None:
+def test_expectations_formats(tmp_path: Path, good: Path) -> None:
     path = tmp_path / "robots.expect.toml"
     path.write_text('robots = "good.txt"\n[[expect]]\nallow = "/"\ndisallow = ["/admin", "/b"]\n')
     result = run("test", path)
@@ -256,7 +256,7 @@ def test_expectations_in_every_form(tmp_path: Path, good: Path) -> None:
     suites = ET.fromstring(run("test", "--format", "junit", path).stdout)
     assert suites[0].attrib["failures"] == "1"
     assert len(suites.findall(".//failure")) == 1
-    assert run("test", "--robots", "-", path, given="User-agent: *\nDisallow: /b\n").exit_code == 1
+    assert run("test", "--robots", "-", path, stdin="User-agent: *\nDisallow: /b\n").exit_code == 1
     assert run("test", tmp_path / "none").exit_code == 3
     path.write_text('robots = "none.txt"\n[[expect]]\nallow = "/"\n')
     result = run("test", path)
@@ -272,13 +272,13 @@ def test_expectations_in_every_form(tmp_path: Path, good: Path) -> None:
     assert run("test", path).exit_code == 2
 
 
-def test_compose_writes_over_what_it_keeps(tmp_path: Path) -> None:
+def test_compose_overwrites_the_kept_file(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text("User-agent: *\nDisallow: /a\n")
     path.chmod(0o640)
-    said = run("compose", "--close", "/cart/", "--keep", path, "--write", path, "--quiet")
-    assert said.exit_code == 0
-    assert not said.stdout
+    message = run("compose", "--close", "/cart/", "--keep", path, "--write", path, "--quiet")
+    assert message.exit_code == 0
+    assert not message.stdout
     assert path.read_text().startswith("User-agent: *\nDisallow: /a\nDisallow: /cart/\n")
     assert path.stat().st_mode & 0o777 == 0o640
     new = tmp_path / "new.txt"
@@ -293,7 +293,7 @@ def test_fmt_prints_and_writes(tmp_path: Path) -> None:
     path.write_text("user-agent:*\nDISALLOW: /a\nDisallow: /a/b\n")
     assert run("fmt", path).stdout == "User-agent: *\nDisallow: /a\nDisallow: /a/b\n"
     assert (
-        run("fmt", "--minify", "-", given=path.read_text()).stdout
+        run("fmt", "--minify", "-", stdin=path.read_text()).stdout
         == "User-agent: *\nDisallow: /a\n"
     )
     assert run("fmt", "--minify", "--write", path).exit_code == 0
@@ -306,7 +306,7 @@ def test_fmt_prints_and_writes(tmp_path: Path) -> None:
     assert path.read_text() == "User-agent: *\nDisallow:\n"
 
 
-def test_fmt_checks_the_layout(tmp_path: Path) -> None:
+def test_fmt_check(tmp_path: Path) -> None:
     good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
     good.write_text("User-agent: *\nDisallow: /a\n")
     bad.write_text("user-agent: *\nDisallow: /a\n")
@@ -319,7 +319,7 @@ def test_fmt_checks_the_layout(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "why"),
+    ("body", "message"),
     [
         (b"<!doctype html><p>Not found", "is an HTML page, not a robots.txt"),
         (GOOD.encode("utf-16-le"), "seems to be in UTF-16 or UTF-32, without a byte order mark"),
@@ -328,8 +328,10 @@ def test_fmt_checks_the_layout(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["check", "diff", "audit", "fmt", "test", "compose"])
-def test_what_is_no_robots_txt_is_told(tmp_path: Path, command: str, body: bytes, why: str) -> None:
-    """It says nothing to robots; but whoever asks about it should know."""
+def test_commands_warn_about_files_that_are_not_robots_txt(
+    tmp_path: Path, command: str, body: bytes, message: str
+) -> None:
+    """Crawlers find no rules in such files, which the user should know."""
     (tmp_path / "page.txt").write_bytes(body)
     expectations = tmp_path / "e.toml"
     expectations.write_text('robots = "page.txt"\n[[expect]]\nallow = "/"\n')
@@ -343,12 +345,12 @@ def test_what_is_no_robots_txt_is_told(tmp_path: Path, command: str, body: bytes
         "compose": ["--training", "disallow", "--keep", page],
     }
     result = run(command, *arguments[command])
-    assert why in result.stderr
-    # Those that write refuse, the others go on as crawlers do.
+    assert message in result.stderr
+    # Commands that write refuse; the others read the file as crawlers do.
     assert result.exit_code == (3 if command in ("fmt", "compose") else 0)
 
 
-def test_a_remark_is_mended_only_where_that_changes_nothing(tmp_path: Path) -> None:
+def test_lint_fixes_notes_only_if_access_is_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text("User-agent: *\nDisallow: /a*\nAllow: /a\n")
     assert "nothing can be fixed" in run("lint", "--fix", "--write", path).stdout
@@ -361,7 +363,7 @@ def test_a_remark_is_mended_only_where_that_changes_nothing(tmp_path: Path) -> N
     assert path.read_text() == "User-agent: *\nDisallow: /a\n"
 
 
-def test_names_are_no_workflow_commands_and_move_no_terminal(tmp_path: Path) -> None:
+def test_names_are_not_workflow_commands_or_control_sequences(tmp_path: Path) -> None:
     path, empty = tmp_path / "robots.txt", tmp_path / "empty.txt"
     empty.write_text("")
     path.write_text("User-agent: ::stop-commands::x\nDisallow: /\n::error::x\nDisalow: /b\n")
@@ -377,7 +379,7 @@ def test_names_are_no_workflow_commands_and_move_no_terminal(tmp_path: Path) -> 
     assert "\x1b" not in run("lint", "--fix", path).stdout
 
 
-def test_json_has_no_halves_of_characters(tmp_path: Path) -> None:
+def test_json_has_no_surrogates(tmp_path: Path) -> None:
     path, empty = tmp_path / "robots.txt", tmp_path / "empty.txt"
     empty.write_text("")
     path.write_bytes(b"User-agent: F\xff\nDisalow: /\xff\nCrawl-delay: \xff\n")
@@ -386,8 +388,8 @@ def test_json_has_no_halves_of_characters(tmp_path: Path) -> None:
         assert "\\udcff" not in run(*arguments, "-f", "json").stdout
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no such modes")
-def test_all_of_a_file_s_mode_stays(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_fmt_preserves_the_whole_file_mode(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text("user-agent: *\n")
     path.chmod(0o6751)
@@ -396,13 +398,13 @@ def test_all_of_a_file_s_mode_stays(tmp_path: Path) -> None:
     assert path.stat().st_mode == mode
 
 
-#: Uncompiled the engine takes up to a hundred times as long for a rule and a name.
-_MANY = (1 if EVERYTHING else 25) if koster.COMPILED else 50
+#: Without compilation, the engine is up to a hundred times slower per rule and name.
+_DIVISOR = (1 if EVERYTHING else 25) if koster.COMPILED else 50
 
 
-def _each(line: bytes, count: int) -> bytes:
-    """A line so many times, with its number in it."""
-    return b"".join(line % number + b"\n" for number in range(count // _MANY))
+def _numbered_lines(line: bytes, count: int) -> bytes:
+    """Return many copies of a line, each with its number."""
+    return b"".join(line % number + b"\n" for number in range(count // _DIVISOR))
 
 
 @pytest.mark.parametrize(
@@ -410,19 +412,19 @@ def _each(line: bytes, count: int) -> bytes:
     [
         b"User-agent: *\nallow" + b" " * 100_000 + b"#x",
         b"User-agent: *\nDisallow: /" + (b"[" * 480 + b"-" * 500 + b"\nDisallow: /") * 300,
-        _each(b"User-agent: foo %d", 20_000 if EVERYTHING else 8_000) + b"Disallow: /\n",
-        _each(b"User-agent: f%d\nDisallow: /", 5_000),
-        b"User-agent: *\nDisallow: /\n" + _each(b"Sitemap: https://e.com/%d", 50_000),
-        b"User-agent: *\nDisallow: /\n" + _each(b"Request-rate: 1/%ds", 20_000),
-        b"User-agent: *\n" + _each(b"Disallow: /x%d.js", 10_000),
-        b"User-agent: *\n" + _each(b"Disallow: /*x%d.js", 10_000),
+        _numbered_lines(b"User-agent: foo %d", 20_000 if EVERYTHING else 8_000) + b"Disallow: /\n",
+        _numbered_lines(b"User-agent: f%d\nDisallow: /", 5_000),
+        b"User-agent: *\nDisallow: /\n" + _numbered_lines(b"Sitemap: https://e.com/%d", 50_000),
+        b"User-agent: *\nDisallow: /\n" + _numbered_lines(b"Request-rate: 1/%ds", 20_000),
+        b"User-agent: *\n" + _numbered_lines(b"Disallow: /x%d.js", 10_000),
+        b"User-agent: *\n" + _numbered_lines(b"Disallow: /*x%d.js", 10_000),
         b"User-agent: *\nDisallow: /" + "\u200b".encode() * 100_000,
-        b"User-agent: *\n" + _each(b"Disallow: /%d" + b"*a*ab" * 150, 100),
+        b"User-agent: *\n" + _numbered_lines(b"Disallow: /%d" + b"*a*ab" * 150, 100),
     ],
     ids=range(10),
 )
-def test_hostile_files_are_answered(tmp_path: Path, body: bytes) -> None:
-    """In seconds, most of them in one; a quadratic step would take minutes."""
+def test_hostile_files_are_fast(tmp_path: Path, body: bytes) -> None:
+    """Each takes seconds, most take one. A quadratic step would take minutes."""
     path, empty = tmp_path / "robots.txt", tmp_path / "empty.txt"
     path.write_bytes(body)
     empty.write_text("")
@@ -430,16 +432,16 @@ def test_hostile_files_are_answered(tmp_path: Path, body: bytes) -> None:
         assert run(*arguments).exit_code in (0, 1)
 
 
-def test_notes_count_if_that_is_wanted(tmp_path: Path) -> None:
+def test_lint_strict_fails_on_notes(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text("User-agent: *\nDisallow: /a\nCrawl-delay: 5\n")
     assert run("lint", path).exit_code == 0
     assert run("lint", "--strict", path).exit_code == 1
 
 
-def test_what_could_not_be_read_stands_in_what_machines_read(tmp_path: Path) -> None:
-    (run_,) = json.loads(run("lint", "-f", "sarif", "none.txt").stdout)["runs"]
-    (invocation,) = run_["invocations"]
+def test_lint_machine_formats_include_read_errors(tmp_path: Path) -> None:
+    (sarif_run,) = json.loads(run("lint", "-f", "sarif", "none.txt").stdout)["runs"]
+    (invocation,) = sarif_run["invocations"]
     assert not invocation["executionSuccessful"]
     assert "none.txt" in invocation["toolExecutionNotifications"][0]["message"]["text"]
     assert run("lint", "-f", "github", "none.txt").stdout.startswith(
@@ -448,8 +450,8 @@ def test_what_could_not_be_read_stands_in_what_machines_read(tmp_path: Path) -> 
     assert "use https://example.com" in run("lint", "example.com").stderr
     path = tmp_path / "robots.txt"
     path.write_bytes(b"User-agent: *\nDisalow: /\xff\n")
-    (run_,) = json.loads(run("lint", "-f", "sarif", path).stdout)["runs"]
-    fixes = [each["fixes"] for each in run_["results"] if "fixes" in each]
+    (sarif_run,) = json.loads(run("lint", "-f", "sarif", path).stdout)["runs"]
+    fixes = [each["fixes"] for each in sarif_run["results"] if "fixes" in each]
     (replacement,) = fixes[0][0]["artifactChanges"][0]["replacements"]
     assert replacement == {
         "deletedRegion": {"byteOffset": 14, "byteLength": 7},
@@ -460,7 +462,7 @@ def test_what_could_not_be_read_stands_in_what_machines_read(tmp_path: Path) -> 
     ]
 
 
-def test_fmt_leaves_what_it_cannot_prove(tmp_path: Path) -> None:
+def test_fmt_does_not_write_what_it_cannot_prove(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     text = "User-agent: *\nRobot-version: 2.0\nDisallow: /a#b\n"
     path.write_text(text)
@@ -471,14 +473,14 @@ def test_fmt_leaves_what_it_cannot_prove(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write anywhere")
-def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_fmt_without_write_permission(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text("user-agent:*\n")
     os.chmod(tmp_path, 0o500)
     assert run("fmt", "--write", path).exit_code == 3
 
 
-def test_a_file_of_which_a_part_was_read_is_not_written_again(tmp_path: Path) -> None:
+def test_truncated_files_are_not_rewritten(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     body = b"user-agent: *\nDisallows: /a\n" + (b"#" + b" " * 998 + b"\n") * 17_000
     path.write_bytes(body)
@@ -489,7 +491,7 @@ def test_a_file_of_which_a_part_was_read_is_not_written_again(tmp_path: Path) ->
         assert path.read_bytes() == body
 
 
-def test_only_regular_files_that_may_be_written_are(tmp_path: Path) -> None:
+def test_only_regular_files_are_written(tmp_path: Path) -> None:
     path = tmp_path / "fifo"
     os.mkfifo(path)
     import threading
@@ -501,25 +503,23 @@ def test_only_regular_files_that_may_be_written_are(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(path.stat().st_mode)
 
 
-def test_one_wrong_file_of_expectations_does_not_hide_the_others(
-    tmp_path: Path, good: Path
-) -> None:
-    right, wrong = tmp_path / "a.toml", tmp_path / "b.toml"
-    right.write_text(f'robots = "{good.name}"\n[[expect]]\nallow = "/"\n')
-    wrong.write_text("x = 1\n")
-    result = run("test", right, wrong)
+def test_invalid_expectations_file_does_not_hide_the_others(tmp_path: Path, good: Path) -> None:
+    valid, invalid = tmp_path / "a.toml", tmp_path / "b.toml"
+    valid.write_text(f'robots = "{good.name}"\n[[expect]]\nallow = "/"\n')
+    invalid.write_text("x = 1\n")
+    result = run("test", valid, invalid)
     assert result.exit_code == 2
     assert "1 as expected, 0 not" in result.stdout
     assert "b.toml: unknown key 'x' in the file" in result.stderr
 
 
-def test_markdown_mentions_nobody(tmp_path: Path, good: Path) -> None:
+def test_markdown_does_not_mention_github_users(tmp_path: Path, good: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("User-agent: @torvalds\nDisallow: /\n")
     assert "`@torvalds`" in run("diff", "--format", "markdown", path, good).stdout
 
 
-def test_compose_prints_a_file_and_its_audit(good: Path) -> None:
+def test_compose_prints_the_file_and_its_audit(good: Path) -> None:
     result = run("compose", "--training", "disallow", "--close", "/x/", "--keep", good)
     assert result.exit_code == 0
     assert "User-agent: GPTBot" in result.stdout
@@ -530,7 +530,7 @@ def test_compose_prints_a_file_and_its_audit(good: Path) -> None:
     assert run("compose", "--training", "disallow", "--quiet").stderr == ""
 
 
-def test_the_hooks_for_pre_commit_name_commands() -> None:
+def test_pre_commit_hooks_name_existing_commands() -> None:
     text = (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8")
     for name in ("lint", "fmt", "test"):
         assert f"- id: koster-{name}\n" in text

@@ -1,4 +1,4 @@
-"""What commands print on a real terminal: nothing of a file, a name or a server commands it."""
+"""Terminal output: text from files, names and servers cannot send control sequences."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ pytestmark = pytest.mark.any_mode
 
 pty = pytest.importorskip("pty")
 
-#: Each alone, so that none hides another: ESC, BEL, backspace, CR, DEL, C1's CSI, bidi, and what
-#: nobody sees.
+#: ESC, BEL, backspace, CR, DEL, C1's CSI, bidi controls and invisible characters.
 HOSTILE = "\x1b]0;owned\x07\x1b[31m\x1b[2J\b\r\x7f\x9b31m\u202e\u2066\u200b\ufeff\U000e0041\u2028"
 
-#: What rich writes on a terminal: colours, and for a bar the cursor, its line and its place.
+#: What rich writes to a terminal: colors, and cursor movements for a progress bar.
 _RICH = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\r?\x1b\[[0-9]*[AK]")
 
 FILE = f"""\
@@ -38,8 +37,8 @@ Disallow: /
 """
 
 
-def on_a_terminal(folder: Path, *arguments: str) -> str:
-    """What a command prints on a terminal, standard output and error."""
+def run_on_a_terminal(folder: Path, *arguments: str) -> str:
+    """Return what a command prints on a terminal, standard output and error together."""
     parent, child = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "koster", *arguments],
@@ -65,14 +64,14 @@ def on_a_terminal(folder: Path, *arguments: str) -> str:
     assert process.wait(60) in (0, 1, 2, 3)
     reader.join()
     os.close(parent)
-    # The terminal itself makes CR LF of each line end.
+    # The terminal turns each LF into CR LF.
     return b"".join(blocks).decode("utf-8").replace("\r\n", "\n")
 
 
-def commands_in(printed: str) -> list[str]:
-    """The characters of what was printed that a terminal may obey, or nobody sees."""
-    left = _RICH.sub("", printed)
-    return [each for each in left if not each.isprintable() and each not in "\n\xa0"]
+def control_characters(output: str) -> list[str]:
+    """Return the characters that a terminal may obey or that are invisible."""
+    text = _RICH.sub("", output)
+    return [each for each in text if not each.isprintable() and each not in "\n\xa0"]
 
 
 @pytest.fixture
@@ -91,11 +90,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-#: The same in a string of TOML.
+#: HOSTILE as a TOML string.
 ESCAPED = "".join(f"\\U{ord(each):08x}" for each in HOSTILE)
 
 A, B, PAGE = f"a{HOSTILE}.txt", f"b{HOSTILE}.txt", f"page{HOSTILE}.txt"
-NONE = f"none{HOSTILE}.txt"
+MISSING = f"none{HOSTILE}.txt"
 
 
 @pytest.mark.parametrize(
@@ -105,18 +104,18 @@ NONE = f"none{HOSTILE}.txt"
         ["check", "--robots", A, "--robots", B, "--robots", PAGE, "-d", "all", f"x{HOSTILE}"],
         ["check", "--robots", A, "--urls", "urls", "-f", "csv"],
         ["check", "--robots", A, "--urls", "urls", "-f", "json", "-a", f"Bot {HOSTILE}"],
-        ["check", "--robots", NONE, "/"],
+        ["check", "--robots", MISSING, "/"],
         ["check", HOSTILE],
         ["check", "-d", HOSTILE, "/"],
-        ["lint", A, B, PAGE, NONE],
-        ["lint", "-f", "github", A, NONE],
-        ["lint", "-f", "sarif", A, NONE],
-        ["lint", "-f", "json", A, NONE],
+        ["lint", A, B, PAGE, MISSING],
+        ["lint", "-f", "github", A, MISSING],
+        ["lint", "-f", "sarif", A, MISSING],
+        ["lint", "-f", "json", A, MISSING],
         ["lint", "--fix", A],
         ["lint", "--fix", "--write", A],
         ["lint", "--select", HOSTILE, A],
         ["lint", "--explain", HOSTILE],
-        # It prints the file itself: on a terminal spelt out, elsewhere byte by byte.
+        # fmt prints the file itself: escaped on a terminal, as raw bytes elsewhere.
         ["fmt", A],
         ["fmt", "--minify", A],
         ["fmt", "--check", A, B, PAGE],
@@ -124,7 +123,7 @@ NONE = f"none{HOSTILE}.txt"
         ["diff", A, B],
         ["diff", "-f", "markdown", A, B],
         ["diff", "-f", "json", A, B],
-        ["diff", PAGE, NONE],
+        ["diff", PAGE, MISSING],
         ["audit", A],
         ["audit", "--site", HOSTILE, "-f", "markdown", A],
         ["audit", "--site", HOSTILE, "-f", "html", A],
@@ -138,7 +137,7 @@ NONE = f"none{HOSTILE}.txt"
         ["compose", "--close", f"/{HOSTILE}"],
         ["compose", "--disallow", HOSTILE],
         ["compose", "--others", "allow", "--write", f"none/{HOSTILE}"],
-        ["bulk", "facts", NONE, "-o", "out"],
+        ["bulk", "facts", MISSING, "-o", "out"],
         ["bulk", "classify", A, "-a", "x", "-o", HOSTILE],
         ["bulk", "report", HOSTILE],
         ["fetch", f"https://{HOSTILE}/"],
@@ -148,58 +147,61 @@ NONE = f"none{HOSTILE}.txt"
     ],
     ids=lambda arguments: "-".join(arguments).encode("unicode_escape").decode()[:60],
 )
-def test_nothing_commands_the_terminal(folder: Path, arguments: list[str]) -> None:
-    printed = on_a_terminal(folder, *arguments)
-    assert printed.strip()
-    assert "Traceback" not in printed
-    assert commands_in(printed) == []
+def test_commands_print_no_control_characters(folder: Path, arguments: list[str]) -> None:
+    output = run_on_a_terminal(folder, *arguments)
+    assert output.strip()
+    assert "Traceback" not in output
+    assert control_characters(output) == []
 
 
 @pytest.mark.parametrize("form", ["text", "json", "file"])
-def test_no_site_commands_the_terminal(folder: Path, site: server.Site, form: str) -> None:
+def test_site_content_prints_no_control_characters(
+    folder: Path, site: server.Site, form: str
+) -> None:
     site.robots(
         body=FILE.encode(),
         headers={"Content-Type": "text/plain; charset=iso-8859\x1b1", "ETag": '"\x1b]0;x\x07"'},
     )
     for arguments in (["fetch", "-f", form, site.url], ["check", f"{site.url}/{HOSTILE}"]):
-        printed = on_a_terminal(folder, *arguments)
-        assert printed.strip()
-        assert "Traceback" not in printed
-        assert commands_in(printed) == []
+        output = run_on_a_terminal(folder, *arguments)
+        assert output.strip()
+        assert "Traceback" not in output
+        assert control_characters(output) == []
 
 
 @pytest.mark.parametrize(
-    ("charset", "shown"), [("iso-8859-1", "the file is in iso-8859-1"), ("iso-8859\x1b1", r"\x1b")]
+    ("charset", "expected"),
+    [("iso-8859-1", "the file is in iso-8859-1"), ("iso-8859\x1b1", r"\x1b")],
 )
-def test_a_charset_commands_nothing(
-    folder: Path, site: server.Site, charset: str, shown: str
+def test_charset_prints_no_control_characters(
+    folder: Path, site: server.Site, charset: str, expected: str
 ) -> None:
-    """Python takes many a character for a hyphen in the name of a charset."""
+    """Python reads many characters in a charset name as a hyphen."""
     site.robots(
         body="User-agent: *\nDisallow: /é\n".encode("latin-1"),
         headers={"Content-Type": f"text/plain; charset={charset}"},
     )
-    printed = on_a_terminal(folder, "fetch", site.url)
-    assert shown in printed
-    assert commands_in(printed) == []
+    output = run_on_a_terminal(folder, "fetch", site.url)
+    assert expected in output
+    assert control_characters(output) == []
 
 
-def test_files_are_printed_byte_by_byte_elsewhere(folder: Path) -> None:
+def test_fmt_prints_raw_bytes_without_a_terminal(folder: Path) -> None:
     (folder / "a.txt").write_bytes(b"User-agent: *\nDisallow: /\x1b[31m\xff\n")
-    printed = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "koster", "fmt", "a.txt"],
         cwd=folder,
         capture_output=True,
         check=True,
     )
-    assert printed.stdout == b"User-agent: *\nDisallow: /\x1b[31m\xff\n"
+    assert process.stdout == b"User-agent: *\nDisallow: /\x1b[31m\xff\n"
 
 
-def test_csv_has_its_text_as_it_stands_elsewhere(folder: Path) -> None:
-    printed = subprocess.run(
+def test_csv_is_not_escaped_without_a_terminal(folder: Path) -> None:
+    process = subprocess.run(
         [sys.executable, "-m", "koster", "check", "--robots", A, "/\x1b[31m", "-f", "csv"],
         cwd=folder,
         capture_output=True,
         check=False,
     )
-    assert b'"/\x1b[31m"' in printed.stdout
+    assert b'"/\x1b[31m"' in process.stdout

@@ -1,4 +1,4 @@
-"""Every branch of apetest.robots, as its documentation prints it."""
+"""The facade for apetest: every branch of apetest.robots, as its documentation shows it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from koster.compat import apetest
 
 LOGGER = logging.getLogger("apetest-test")
 
-Said = list[tuple[str, str]]
+Messages = list[tuple[str, str]]
 
 
 @pytest.fixture
-def said(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+def debug_log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     caplog.set_level(logging.DEBUG)
     return caplog
 
 
-def told(caplog: pytest.LogCaptureFixture) -> Said:
+def messages(caplog: pytest.LogCaptureFixture) -> Messages:
     return [(record.levelname, record.getMessage()) for record in caplog.records]
 
 
@@ -35,7 +35,7 @@ def parse(*lines: str) -> dict[str, apetest.Rules]:
 # scan_robots_txt
 
 
-def test_records_are_triples_between_blank_lines(said: pytest.LogCaptureFixture) -> None:
+def test_records_are_triples_between_blank_lines(debug_log: pytest.LogCaptureFixture) -> None:
     records = scan(
         "", "User-Agent: *\n", "DISALLOW:  /a  # why", "\n", "   ", "Allow:/b:c", "# comment", "X:"
     )
@@ -43,18 +43,20 @@ def test_records_are_triples_between_blank_lines(said: pytest.LogCaptureFixture)
         [(2, "user-agent", "*"), (3, "disallow", "/a")],
         [(6, "allow", "/b:c"), (8, "x", "")],
     ]
-    assert told(said) == []
+    assert messages(debug_log) == []
 
 
 def test_a_comment_does_not_end_a_record() -> None:
     assert scan("a: 1", "  # comment", "b: 2") == [[(1, "a", "1"), (3, "b", "2")]]
 
 
-def test_a_byte_order_mark_in_the_first_line_is_skipped(said: pytest.LogCaptureFixture) -> None:
+def test_a_byte_order_mark_in_the_first_line_is_skipped(
+    debug_log: pytest.LogCaptureFixture,
+) -> None:
     """ "recommended to support at least UTF-8 both with and without a BOM"."""
     assert parse("\ufeffUser-agent: *", "Disallow: /") == {"*": [(False, "/")]}
     assert scan("\ufeff# comment", "a: 1") == scan("\ufeff", "a: 1") == [[(2, "a", "1")]]
-    assert told(said) == []
+    assert messages(debug_log) == []
     assert scan("a: 1", "\ufeffb: 2") == [[(1, "a", "1"), (2, "\ufeffb", "2")]]
 
 
@@ -64,25 +66,25 @@ def test_a_url_without_a_path_is_the_root(prefix: str, allowed: bool) -> None:
     assert apetest.path_allowed(path, [(False, prefix)]) == allowed
 
 
-def test_nothing_gives_no_records() -> None:
+def test_empty_input_has_no_records() -> None:
     assert scan() == []
     assert scan("", "# comment", "") == []
 
 
-def test_white_space_before_a_field_is_warned_about(said: pytest.LogCaptureFixture) -> None:
+def test_white_space_before_a_field_is_warned_about(debug_log: pytest.LogCaptureFixture) -> None:
     assert scan(" a: 1") == [[(1, "a", "1")]]
-    assert told(said) == [("WARNING", "Line 1 has whitespace before field")]
+    assert messages(debug_log) == [("WARNING", "Line 1 has whitespace before field")]
 
 
-def test_a_line_without_a_colon_is_ignored(said: pytest.LogCaptureFixture) -> None:
+def test_a_line_without_a_colon_is_ignored(debug_log: pytest.LogCaptureFixture) -> None:
     assert scan("a: 1", "Disallow /x", "b # c: d") == [[(1, "a", "1")]]
-    assert told(said) == [
+    assert messages(debug_log) == [
         ("ERROR", 'Line 2 contains no ":"; ignoring line'),
         ("ERROR", 'Line 3 contains no ":"; ignoring line'),
     ]
 
 
-def test_it_is_a_generator() -> None:
+def test_scan_is_a_generator() -> None:
     records = apetest.scan_robots_txt(iter(["a: 1", "", "b: 2"]), LOGGER)
     assert next(records) == [(1, "a", "1")]
 
@@ -90,44 +92,46 @@ def test_it_is_a_generator() -> None:
 # parse_robots_txt
 
 
-def test_rules_are_pairs_by_folded_name(said: pytest.LogCaptureFixture) -> None:
+def test_rules_are_pairs_by_folded_name(debug_log: pytest.LogCaptureFixture) -> None:
     rules = parse("User-agent: FooBot", "User-agent: STRASSE", "Allow: /a", "Disallow: /b%41")
     assert rules == {
         "foobot": [(True, "/a"), (False, "/bA")],
         "strasse": [(True, "/a"), (False, "/bA")],
     }
-    assert told(said) == []
+    assert messages(debug_log) == []
 
 
-def test_an_agent_after_rules_begins_a_record(said: pytest.LogCaptureFixture) -> None:
+def test_an_agent_after_rules_begins_a_record(debug_log: pytest.LogCaptureFixture) -> None:
     rules = parse("User-agent: a", "Disallow: /a", "User-agent: b", "Disallow: /b")
     assert rules == {"a": [(False, "/a")], "b": [(False, "/b")]}
-    assert told(said) == [("ERROR", "Line 3 specifies user agent after rules; assuming new record")]
+    assert messages(debug_log) == [
+        ("ERROR", "Line 3 specifies user agent after rules; assuming new record")
+    ]
 
 
-def test_an_agent_named_again_is_ignored(said: pytest.LogCaptureFixture) -> None:
+def test_repeated_agent_is_ignored(debug_log: pytest.LogCaptureFixture) -> None:
     rules = parse("User-agent: a", "Disallow: /a", "", "User-agent: A", "Disallow: /b")
     assert rules == {"a": [(False, "/a")]}
-    assert told(said) == [(
+    assert messages(debug_log) == [(
         "ERROR",
         ('Line 4 specifies user agent "A", which was already addressed in an earlier record; '
         "ignoring new record"),
     )]  # fmt: skip
 
 
-def test_a_rule_without_an_agent_is_ignored(said: pytest.LogCaptureFixture) -> None:
+def test_a_rule_without_an_agent_is_ignored(debug_log: pytest.LogCaptureFixture) -> None:
     assert parse("Disallow: /a", "Allow: /b", "", "User-agent: *") == {"*": []}
-    assert told(said) == [
+    assert messages(debug_log) == [
         ("ERROR", (f"Line {line} specifies {field} rule without a preceding user agent line; "
          "ignoring line")) for line, field in ((1, "disallow"), (2, "allow"))
     ]  # fmt: skip
 
 
-def test_a_bad_escape_drops_the_rule(said: pytest.LogCaptureFixture) -> None:
+def test_a_bad_escape_drops_the_rule(debug_log: pytest.LogCaptureFixture) -> None:
     assert parse("User-agent: *", "Disallow: /%4", "Allow: /%zz", "Allow: /ok") == {
         "*": [(True, "/ok")]
     }
-    assert told(said) == [
+    assert messages(debug_log) == [
         ("ERROR", ("Bad escape in disallow URL on line 2: incomplete escape, expected 2 characters "
          'after "%"')),
         ("ERROR", ("Bad escape in allow URL on line 3: incorrect escape: expected 2 hex digits "
@@ -135,14 +139,14 @@ def test_a_bad_escape_drops_the_rule(said: pytest.LogCaptureFixture) -> None:
     ]  # fmt: skip
 
 
-def test_a_rule_without_a_path_is_ignored(said: pytest.LogCaptureFixture) -> None:
+def test_a_rule_without_a_path_is_ignored(debug_log: pytest.LogCaptureFixture) -> None:
     assert parse("User-agent: *", "Disallow:", "Allow: # all") == {"*": []}
-    assert told(said) == []
+    assert messages(debug_log) == []
 
 
-def test_an_unknown_field_is_told_once(said: pytest.LogCaptureFixture) -> None:
+def test_unknown_field_is_logged_once(debug_log: pytest.LogCaptureFixture) -> None:
     parse("User-agent: *", "Sitemap: a", "SITEMAP: b", "", "Host: c", "Sitemap: d")
-    assert told(said) == [
+    assert messages(debug_log) == [
         ("INFO", 'Unknown field "sitemap" (line 2)'), ("INFO", 'Unknown field "host" (line 5)')
     ]  # fmt: skip
 
@@ -182,13 +186,13 @@ def test_unescape_path(path: str, unescaped: str) -> None:
         ("/%C3%4", 'incomplete escape, expected 2 characters after "%"'),
     ],
 )  # fmt: skip
-def test_what_is_no_escape_is_a_value_error(path: str, message: str) -> None:
-    with pytest.raises(ValueError) as raised:  # noqa: PT011 - the message is compared whole
+def test_invalid_escape_is_a_value_error(path: str, message: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole message is compared
         apetest.unescape_path(path)
-    assert str(raised.value) == message
+    assert str(caught.value) == message
 
 
-def test_an_overlong_form_is_a_value_error() -> None:
+def test_overlong_utf8_is_a_unicode_error() -> None:
     with pytest.raises(UnicodeDecodeError):
         apetest.unescape_path("/%C0%80")
 
@@ -202,11 +206,11 @@ RULES = {"foobot": [(False, "/a")], "foo": [(False, "/b")], "*": [(False, "/")]}
     ("agent", "rules"),
     [("FooBot", "foobot"), ("foo", "foobot"), ("FOOBOT/1", "*"), ("bar", "*"), ("", "foobot")],
 )
-def test_the_first_name_that_the_agent_begins_counts(agent: str, rules: str) -> None:
+def test_first_name_that_starts_with_the_agent_is_used(agent: str, rules: str) -> None:
     assert apetest.lookup_robots_rules(RULES, agent) is RULES[rules]
 
 
-def test_without_a_name_for_everybody_there_are_no_rules() -> None:
+def test_lookup_without_a_star_record_returns_no_rules() -> None:
     assert apetest.lookup_robots_rules({}, "foo") == []
 
 

@@ -1,4 +1,4 @@
-"""The facades against the verdicts of what they stand in for."""
+"""The verdicts of the facades against those of the originals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("conformance_data")
 @pytest.mark.parametrize("table", ["verdicts.tsv.gz", "modern-verdicts.tsv.gz"])
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
 def test_rows_agree(column: Column, table: str) -> None:
-    asked, others = agreement(column, verdicts(table), bodies(table))
-    assert asked > (1500 if EVERYTHING else 20)
-    # Of a sample the differences may be a few more.
-    assert len(others) <= asked * (1 - column.share) + (0 if EVERYTHING else 5)
+    count, differences = agreement(column, verdicts(table), bodies(table))
+    assert count > (1500 if EVERYTHING else 20)
+    # A sample may have a few more differences.
+    assert len(differences) <= count * (1 - column.share) + (0 if EVERYTHING else 5)

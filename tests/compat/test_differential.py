@@ -1,6 +1,6 @@
-"""Originals from PyPI and the facades that stand in for them, asked the same about random files.
+"""The facades against their originals from PyPI, on random files.
 
-`pytest --questions 1000000` asks more; ``make differential`` does that.
+`pytest --questions 1000000` compares more answers; ``make differential`` runs that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from support import ROOT
 from koster.compat import robotexclusionrulesparser
 
 
-def loaded(original: Original) -> Any:
+def load_or_skip(original: Original) -> Any:
     module = original.load()
     if module is None:
         pytest.skip(f"{original.name} is not installed: make test installs it")
@@ -28,24 +28,26 @@ def loaded(original: Original) -> Any:
 
 
 @pytest.mark.parametrize("original", ORIGINALS, ids=lambda original: original.name)
-def test_facade_and_original_answer_alike(original: Original, pytestconfig: pytest.Config) -> None:
-    loaded(original)
+def test_facade_and_original_agree(original: Original, pytestconfig: pytest.Config) -> None:
+    load_or_skip(original)
     count = pytestconfig.getoption("questions")
-    found = list(itertools.islice(differences(original, ORIGINALS.index(original), count), 5))
-    assert not found, "\n".join(sorted(found, key=len))
+    first_differences = list(
+        itertools.islice(differences(original, ORIGINALS.index(original), count), 5)
+    )
+    assert not first_differences, "\n".join(sorted(first_differences, key=len))
 
 
-# What docs/migrating.md lists as different on purpose, row by row.
+# Each intentional difference that docs/migrating.md lists.
 
 ROW = re.compile(
-    r"^\| (?P<what>.+?) \| (?P<file>.*?) \| (?P<url>.*?) \| (?P<there>.+?) \| (?P<here>.+?) \|$"
+    r"^\| (?P<difference>.+?) \| (?P<file>.*?) \| (?P<url>.*?) \| (?P<original>.+?) \| (?P<facade>.+?) \|$"
 )
 DOCUMENT = ROOT / "docs" / "migrating.md"
 
 
-def listed() -> list[Any]:
-    """Return the rows of the tables of differences, each with the section it is in."""
-    found = []
+def documented_differences() -> list[Any]:
+    """Return the rows of the tables of differences, each with its section."""
+    rows = []
     section, in_table = "", False
     for line in DOCUMENT.read_text("utf-8").splitlines():
         if line.startswith("## "):
@@ -54,20 +56,20 @@ def listed() -> list[Any]:
         if in_table and not line.startswith(("| what differs |", "|---")):
             row = ROW.match(line)
             assert row is not None, line
-            assert {row["there"], row["here"]} <= ANSWERS.keys(), line
-            found.append(pytest.param(section, row, id=f"{section}: {row['what']}"))
-    return found
+            assert {row["original"], row["facade"]} <= VERDICTS.keys(), line
+            rows.append(pytest.param(section, row, id=f"{section}: {row['difference']}"))
+    return rows
 
 
-ANSWERS = {"allowed": True, "blocked": False, "`ValueError`": "ValueError"}
+VERDICTS = {"allowed": True, "blocked": False, "`ValueError`": "ValueError"}
 
 
-def spans(cell: str) -> list[str]:
+def code_spans(cell: str) -> list[str]:
     return [each.encode().decode("unicode_escape") for each in re.findall(r"`([^`]*)`", cell)]
 
 
-def answer(module: Any, text: str, agent: str, url: str) -> Any:
-    """Return whether a library allows a URL, or the name of what it raises."""
+def verdict_of(module: Any, text: str, agent: str, url: str) -> Any:
+    """Return whether a library allows a URL, or the name of the exception it raises."""
     name = module.__name__.rpartition(".")[2]
     try:
         if hasattr(module, "RobotExclusionRulesParser"):
@@ -90,43 +92,43 @@ def answer(module: Any, text: str, agent: str, url: str) -> Any:
             return module.Protego.parse(text).can_fetch(url, agent)
         assert name == "robotstxt"
         return module.Parser(agent, text).allowed(url)
-    except Exception as error:  # noqa: BLE001 - that is what is compared
+    except Exception as error:  # noqa: BLE001 - exceptions are compared
         return type(error).__name__
 
 
-@pytest.mark.parametrize(("section", "row"), listed())
-def test_a_difference_that_is_listed_is_there(section: str, row: re.Match[str]) -> None:
-    text = "\n".join(spans(row["file"]))
-    url = spans(row["url"])[-1]
-    agent = spans(row["url"])[0] if len(spans(row["url"])) > 1 else "FooBot"
+@pytest.mark.parametrize(("section", "row"), documented_differences())
+def test_documented_difference_exists(section: str, row: re.Match[str]) -> None:
+    text = "\n".join(code_spans(row["file"]))
+    url = code_spans(row["url"])[-1]
+    agent = code_spans(row["url"])[0] if len(code_spans(row["url"])) > 1 else "FooBot"
     facade = importlib.import_module(f"koster.compat.{section}")
-    assert answer(facade, text, agent, url) == ANSWERS[row["here"]]
+    assert verdict_of(facade, text, agent, url) == VERDICTS[row["facade"]]
     for original in ORIGINALS:
         if original.facade == facade.__name__:
-            assert answer(loaded(original), text, agent, url) == ANSWERS[row["there"]]
+            assert verdict_of(load_or_skip(original), text, agent, url) == VERDICTS[row["original"]]
 
 
-def test_differences_are_listed() -> None:
-    sections = {row.values[0] for row in listed()}
+def test_differences_are_documented() -> None:
+    sections = {row.values[0] for row in documented_differences()}
     assert sections == {"robotexclusionrulesparser", "robotstxt", "apetest", "webcanon", "protego"}
-    assert len(listed()) >= 25
+    assert len(documented_differences()) >= 25
 
 
-# robotexclusionrulesparser: what a fetch makes of statuses, charsets and Expires.
+# robotexclusionrulesparser: statuses, charsets and Expires of a fetch.
 
 RERP = ORIGINALS[0]
 CHARSETS = (
     "utf-8", "UTF-8", '"utf-8"', "'utf-8'", "iso-8859-1", "us-ascii", "utf-16", "nonsense", ".dot", "",
     " ", "hex", "utf-8 x", "\u00e4", "cp1252", '"utf-8',
 )  # fmt: skip
-TYPES = ("text/plain; charset={}", "text/plain; charset={}; format=flowed", "Text/Plain;CHARSET={}",
+CONTENT_TYPES = ("text/plain; charset={}", "text/plain; charset={}; format=flowed", "Text/Plain;CHARSET={}",
          "text/plain; format=flowed; charset={};charset=", "charset={}", "text/plain", "")  # fmt: skip
 FILE = "User-agent: *\nDisallow: /caf\xe9\n"
 BODIES = (b"", FILE.encode(), FILE.encode("latin-1"), FILE.encode("utf-16"))
 
 
 class Response(io.BytesIO):
-    """What `urlopen` gives."""
+    """A response of `urlopen`."""
 
     def __init__(self, status: int, body: bytes, content_type: str) -> None:
         super().__init__(body)
@@ -139,28 +141,30 @@ class Response(io.BytesIO):
         return self.headers
 
 
-def fetched(module: Any, monkeypatch: pytest.MonkeyPatch, response: Response) -> Any:
+def fetch_result(module: Any, monkeypatch: pytest.MonkeyPatch, response: Response) -> Any:
     monkeypatch.setattr(urllib.request, "urlopen", lambda *_, **__: response)
     monkeypatch.setattr(robotexclusionrulesparser, "_urlopen", lambda *_, **__: response)
     parser = module.RobotExclusionRulesParser()
     try:
         parser.fetch("https://example.com/robots.txt")
-    except Exception as error:  # noqa: BLE001 - that is what is compared
+    except Exception as error:  # noqa: BLE001 - exceptions are compared
         return type(error), str(error), parser.response_code
     verdicts = [parser.is_allowed("x", url) for url in ("/caf\xe9", "/caf%E9", "/caf")]
     return verdicts, str(parser), parser.response_code
 
 
 @pytest.mark.parametrize("charset", CHARSETS)
-@pytest.mark.parametrize("form", TYPES)
-def test_a_fetch_gives_and_raises_what_the_original_does(
-    form: str, charset: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("content_type", CONTENT_TYPES)
+def test_fetch_matches_the_original(
+    content_type: str, charset: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = loaded(RERP)
+    original = load_or_skip(RERP)
     for body in BODIES:
         for status in (200, 204, 301, 401, 404, 500):
-            answers = [
-                fetched(module, monkeypatch, Response(status, body, form.format(charset)))
+            results = [
+                fetch_result(
+                    module, monkeypatch, Response(status, body, content_type.format(charset))
+                )
                 for module in (robotexclusionrulesparser, original)
             ]
-            assert answers[0] == answers[1]
+            assert results[0] == results[1]

@@ -13,12 +13,12 @@ from koster.compat import (
 
 
 @pytest.mark.parametrize("name", [" bot", "(bot", "a", "a" * 4000])
-def test_protego_names_take_no_time(name: str) -> None:
+def test_protego_names_do_not_backtrack(name: str) -> None:
     parser = protego.Protego.parse(f"User-agent: {name}\nDisallow: /\n" * 300)
     assert parser.can_fetch("/", "b" + "a" * 8000 + "x(bot") in (True, False)
 
 
-def test_protego_answers() -> None:
+def test_protego_features() -> None:
     parser = protego.Protego.parse(PROTEGO)
     assert not parser.can_fetch("https://example.com/a$b", "FooBot")
     assert not parser.can_fetch("https://example.com/a%24b/c", "FooBot")
@@ -38,7 +38,7 @@ def test_protego_answers() -> None:
     assert list(parser.sitemaps) == ["https://example.com/s.xml"]
 
 
-def test_protego_before_a_file() -> None:
+def test_protego_without_a_file() -> None:
     parser = protego.Protego()
     assert parser.can_fetch("/", "FooBot")
     assert (parser.preferred_host, list(parser.sitemaps)) == (None, [])
@@ -58,12 +58,12 @@ def test_protego_takes_text_only(content: object) -> None:
         ("foo*bot", "foobot", True), ("foo*bot", "foo*bot", True), ("bot", "xbot bot", True),
     ],
 )  # fmt: skip
-def test_protego_a_name_begins_a_word_of_the_agent(name: str, agent: str, is_for: bool) -> None:
+def test_protego_name_matches_at_the_start_of_a_word(name: str, agent: str, is_for: bool) -> None:
     parser = protego.Protego.parse(f"User-agent: {name}\nDisallow: /")
     assert parser.can_fetch("/", agent) != is_for
 
 
-def test_protego_the_longest_name_counts() -> None:
+def test_protego_longest_name_wins() -> None:
     parser = protego.Protego.parse(
         "User-agent: foo\nDisallow: /a\nUser-agent: foobot\nDisallow: /b\nUser-agent: FOO\nDisallow: /c"
     )
@@ -87,7 +87,7 @@ def test_protego_lines_without_a_colon(line: str, blocked: bool) -> None:
     assert parser.can_fetch("/a", "x") != blocked
 
 
-def test_protego_any_known_or_unknown_line_ends_the_agents() -> None:
+def test_protego_rules_and_unknown_directives_end_the_user_agent_lines() -> None:
     for line in ("Crawl-delay: 1", "Foo: bar", "Disallow:"):
         body = f"User-agent: a\n{line}\nUser-agent: b\nDisallow: /"
         assert protego.Protego.parse(body).can_fetch("/", "a")
@@ -96,12 +96,12 @@ def test_protego_any_known_or_unknown_line_ends_the_agents() -> None:
         assert not protego.Protego.parse(body).can_fetch("/", "a")
 
 
-def test_protego_a_byte_order_mark_is_no_part_of_the_first_line() -> None:
+def test_protego_byte_order_mark_is_skipped() -> None:
     assert not protego.Protego.parse("\ufeffUser-agent: *\nDisallow: /").can_fetch("/", "x")
 
 
 @pytest.mark.parametrize("escaped", ["%3D", "%26", "%3F", "%3d"])
-def test_protego_the_escapes_of_query_separators_are_no_others_than_they(escaped: str) -> None:
+def test_protego_escaped_query_separators_match_unescaped_ones(escaped: str) -> None:
     raw = chr(int(escaped[1:], 16))
     for pattern, url in ((escaped, raw), (raw, escaped)):
         parser = protego.Protego.parse(f"User-agent: *\nDisallow: /a{pattern}b")

@@ -1,4 +1,4 @@
-"""reppy: each example of its documentation, and what its parts say of themselves."""
+"""The facade for reppy: each example of its documentation, and its docstrings."""
 
 from __future__ import annotations
 
@@ -47,26 +47,26 @@ def robots(body: str | bytes = FILE) -> Robots:
 # Checking when pages are allowed
 
 
-def test_robots_and_agent_answer() -> None:
-    made = robots()
-    assert made.allowed("http://example.com/some/path/", "my-user-agent")
-    agent = made.agent("my-user-agent")
+def test_robots_and_agent_allowed() -> None:
+    robots_txt = robots()
+    assert robots_txt.allowed("http://example.com/some/path/", "my-user-agent")
+    agent = robots_txt.agent("my-user-agent")
     assert agent.allowed("http://example.com/some/path/")
     assert not agent.allowed("/some/other")
-    assert not made.allowed(b"/some/other", b"OTHER")
+    assert not robots_txt.allowed(b"/some/other", b"OTHER")
     assert reppy.Robots is Robots
     assert reppy.Agent is Agent
 
 
 def test_fetch_parses(site: Site) -> None:
-    made = Robots.fetch(site.robots(200, FILE))
-    assert not made.allowed(f"{site.url}/some", "my-user-agent")
-    assert not made.expired
-    assert 3590 < made.ttl <= 3600
-    assert abs((made.expires or 0) - time.time() - 3600) < 60
+    robots_txt = Robots.fetch(site.robots(200, FILE))
+    assert not robots_txt.allowed(f"{site.url}/some", "my-user-agent")
+    assert not robots_txt.expired
+    assert 3590 < robots_txt.ttl <= 3600
+    assert abs((robots_txt.expires or 0) - time.time() - 3600) < 60
 
 
-def test_a_ttl_policy_may_be_given(site: Site) -> None:
+def test_fetch_with_a_ttl_policy(site: Site) -> None:
     policy = HeaderWithDefaultPolicy(default=1800, minimum=600)
     assert 1790 < Robots.fetch(site.robots(200), ttl_policy=policy).ttl <= 1800
     url = site.robots(200, headers={"Cache-Control": "max-age=60"})
@@ -106,24 +106,24 @@ def test_an_empty_disallow_allows() -> None:
     assert robots("User-agent: *\nDisallow:").allowed("/a", "x")
 
 
-def test_names_are_whole_and_everybody_s_rules_are_the_rest() -> None:
-    made = robots()
+def test_names_match_whole_and_other_agents_use_the_star_group() -> None:
+    robots_txt = robots()
     for name in ("my-user-agent/1.0", "my-user", "x"):
-        assert made.allowed("/some", name)
-        assert not made.allowed("/a.pdf", name)
-        assert not made.allowed("/orphan", name)
+        assert robots_txt.allowed("/some", name)
+        assert not robots_txt.allowed("/a.pdf", name)
+        assert not robots_txt.allowed("/orphan", name)
 
 
 def test_urls_of_another_host_are_not_allowed() -> None:
-    made = robots("")
-    assert made.allowed("http://example.com:8080/", "x")
-    assert made.allowed("https://EXAMPLE.com/", "x")
-    assert made.allowed("http://example.com/", "x")
-    assert not made.allowed("http://example.org/", "x")
-    assert not made.allowed("//example.org/", "x")
-    assert not made.agent("x").allowed("http://example.org/")
+    robots_txt = robots("")
+    assert robots_txt.allowed("http://example.com:8080/", "x")
+    assert robots_txt.allowed("https://EXAMPLE.com/", "x")
+    assert robots_txt.allowed("http://example.com/", "x")
+    assert not robots_txt.allowed("http://example.org/", "x")
+    assert not robots_txt.allowed("//example.org/", "x")
+    assert not robots_txt.agent("x").allowed("http://example.org/")
     assert Robots.parse("", "").allowed("http://example.org/", "x")
-    assert made.allowed("http://[", "x")
+    assert robots_txt.allowed("http://[", "x")
 
 
 def test_a_byte_order_mark_is_skipped() -> None:
@@ -175,12 +175,12 @@ def test_rules_can_be_added_to_an_agent() -> None:
 
 
 def test_an_agent_is_a_copy() -> None:
-    made = robots()
-    agent = made.agent("my-user-agent").allow("/some")
+    robots_txt = robots()
+    agent = robots_txt.agent("my-user-agent").allow("/some")
     assert len(agent) == 3
     assert agent.allowed("/some")
-    assert not made.allowed("/some", "my-user-agent")
-    assert Agent.from_robots(made, b"my-user-agent").delay == 2.5
+    assert not robots_txt.allowed("/some", "my-user-agent")
+    assert Agent.from_robots(robots_txt, b"my-user-agent").delay == 2.5
 
 
 def test_an_added_rule_stays_one_line() -> None:
@@ -189,7 +189,7 @@ def test_an_added_rule_stays_one_line() -> None:
     assert not agent.allowed("/c")
 
 
-def test_they_print() -> None:
+def test_str() -> None:
     assert str(AllowNone(URL)) == '{"*": [Directive(Disallow: /)]}'
     assert str(robots()).startswith(
         '{"*": [Directive(Disallow: /orphan), Directive(Disallow: /*.pdf$)]'
@@ -218,22 +218,22 @@ def test_other_4xx_is_allow_all(site: Site, status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [500, 503, 204])
-def test_another_status_is_bad(site: Site, status: int) -> None:
-    with pytest.raises(exceptions.BadStatusCode) as raised:
+def test_other_status_raises_bad_status_code(site: Site, status: int) -> None:
+    with pytest.raises(exceptions.BadStatusCode) as caught:
         Robots.fetch(site.robots(status))
-    assert raised.value.args[1] == status
+    assert caught.value.args[1] == status
 
 
-def test_redirects_are_followed_but_not_for_ever(site: Site) -> None:
+def test_redirects_are_followed_up_to_a_limit(site: Site) -> None:
     url = site.robots(301, headers={"Location": "/one"})
     site.pages["/one"] = Answer(200, FILE)
     assert not Robots.fetch(url).allowed("/some", "other")
-    with pytest.raises(exceptions.ExcessiveRedirects) as raised:
+    with pytest.raises(exceptions.ExcessiveRedirects) as caught:
         Robots.fetch(site.robots(301, headers={"Location": "/robots.txt"}))
-    assert raised.value.url == url
+    assert caught.value.url == url
 
 
-def test_a_long_file_is_too_long(site: Site) -> None:
+def test_file_over_max_size_raises(site: Site) -> None:
     url = site.robots(200, b"#" * 100)
     with pytest.raises(exceptions.ContentTooLong):
         Robots.fetch(url, max_size=99)
@@ -243,12 +243,12 @@ def test_a_long_file_is_too_long(site: Site) -> None:
 @pytest.mark.parametrize(
     "url", ["", "robots.txt", "ftp://example.com/", "http://", "gopher://x/", "http://[/"]
 )
-def test_what_is_no_url_is_malformed(url: str) -> None:
+def test_invalid_url_is_malformed(url: str) -> None:
     with pytest.raises(exceptions.MalformedUrl):
         Robots.fetch(url)
 
 
-def test_no_connection(site: Site) -> None:
+def test_connection_errors(site: Site) -> None:
     with pytest.raises(exceptions.ConnectionException):
         Robots.fetch(f"http://127.0.0.1:{closed_port()}/robots.txt")
     with pytest.raises(exceptions.ConnectionException):
@@ -262,22 +262,22 @@ def test_a_slow_server_is_a_read_timeout(site: Site) -> None:
         Robots.fetch(site.robots(200, delay=2), timeout=0.2)
 
 
-def test_no_secure_connection() -> None:
-    """The server speaks no TLS."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+def test_tls_error() -> None:
+    """The server does not speak TLS."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def answer() -> None:
-            connection, _ = listening.accept()
+            connection, _ = listener.accept()
             with connection:
                 connection.recv(100)
                 connection.sendall(b"HTTP/1.1 400 plain\r\n\r\n")
 
         thread = threading.Thread(target=answer)
         thread.start()
-        with pytest.raises(exceptions.SSLException) as raised:
-            Robots.fetch(f"https://127.0.0.1:{listening.getsockname()[1]}/", timeout=5)
+        with pytest.raises(exceptions.SSLException) as caught:
+            Robots.fetch(f"https://127.0.0.1:{listener.getsockname()[1]}/", timeout=5)
         thread.join()
-    assert isinstance(raised.value.args[0], ssl.SSLError)
+    assert isinstance(caught.value.args[0], ssl.SSLError)
 
 
 def test_all_exceptions_have_one_parent() -> None:
@@ -288,7 +288,7 @@ def test_all_exceptions_have_one_parent() -> None:
         assert issubclass(getattr(exceptions, name), exceptions.ReppyException)
 
 
-def test_a_compressed_body_is_unpacked_but_not_without_end(site: Site) -> None:
+def test_compressed_body_is_decompressed_up_to_max_size(site: Site) -> None:
     url = site.robots(200, gzip.compress(FILE), {"Content-Encoding": "gzip"})
     assert not Robots.fetch(url).allowed(f"{site.url}/some", "other")
     url = site.robots(200, gzip.compress(b"#" * 10_000_000), {"Content-Encoding": "gzip"})
@@ -297,13 +297,13 @@ def test_a_compressed_body_is_unpacked_but_not_without_end(site: Site) -> None:
 
 
 @pytest.mark.parametrize("location", ["ftp://127.0.0.1:1/x", "file:///etc/passwd", "data:,x"])
-def test_redirects_lead_to_no_other_scheme(site: Site, location: str) -> None:
-    with pytest.raises(exceptions.ReppyException) as raised:
+def test_redirects_to_other_schemes_are_rejected(site: Site, location: str) -> None:
+    with pytest.raises(exceptions.ReppyException) as caught:
         Robots.fetch(site.robots(302, headers={"Location": location}))
-    assert not isinstance(raised.value, exceptions.ConnectionException)
+    assert not isinstance(caught.value, exceptions.ConnectionException)
 
 
-def test_the_reason_phrase_says_nothing(site: Site) -> None:
+def test_reason_phrase_is_ignored(site: Site) -> None:
     assert isinstance(Robots.fetch(site.robots(404, phrase="infinite loop")), AllowAll)
 
 
@@ -313,21 +313,21 @@ def test_the_reason_phrase_says_nothing(site: Site) -> None:
      {"Expires": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"},
      {"Expires": "Mon, 99999999999999999999 Jan 2030 00:00:00 GMT"}],
 )  # fmt: skip
-def test_no_header_makes_a_ttl_that_does_not_end(site: Site, headers: dict[str, str]) -> None:
+def test_ttl_from_headers_is_bounded(site: Site, headers: dict[str, str]) -> None:
     assert 0 <= Robots.fetch(site.robots(200, headers=headers)).ttl <= reppy.ttl.MAX_SECONDS
 
 
-def test_of_a_pair_of_timeouts_the_second_counts(site: Site) -> None:
+def test_second_of_a_pair_of_timeouts_is_the_read_timeout(site: Site) -> None:
     with pytest.raises(exceptions.ReadTimeout):
         Robots.fetch(site.robots(200, delay=2), timeout=(9, 0.2))
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: RobotsCache(1, proxies={}), lambda: AgentCache("x", 1, auth=1)]
+    "create", [lambda: RobotsCache(1, proxies={}), lambda: AgentCache("x", 1, auth=1)]
 )
-def test_a_cache_says_at_once_what_fetch_does_not_take(make: Any) -> None:
+def test_cache_rejects_unknown_fetch_arguments(create: Any) -> None:
     with pytest.raises(TypeError, match="unexpected keyword"):
-        make()
+        create()
 
 
 def test_a_pattern_ends_at_its_first_anchor() -> None:
@@ -336,14 +336,17 @@ def test_a_pattern_ends_at_its_first_anchor() -> None:
 
 
 def test_hooks_are_called(site: Site) -> None:
-    seen: list[Any] = []
-    hooks: dict[str, Any] = {"after_response_hook": seen.append, "after_parse_hook": seen.append}
-    made = Robots.fetch(site.robots(200, FILE), **hooks)
-    assert seen[0].status_code == 200
-    assert seen[1] is made
+    hook_arguments: list[Any] = []
+    hooks: dict[str, Any] = {
+        "after_response_hook": hook_arguments.append,
+        "after_parse_hook": hook_arguments.append,
+    }
+    robots_txt = Robots.fetch(site.robots(200, FILE), **hooks)
+    assert hook_arguments[0].status_code == 200
+    assert hook_arguments[1] is robots_txt
     with pytest.raises(exceptions.MalformedUrl):
         Robots.fetch("", **hooks)
-    assert isinstance(seen[2], exceptions.MalformedUrl)
+    assert isinstance(hook_arguments[2], exceptions.MalformedUrl)
 
 
 # TTL policies
@@ -361,7 +364,7 @@ def response(**headers: str) -> Any:
 
 
 NOW = email.utils.formatdate(1_000_000, usegmt=True)
-LATER = email.utils.formatdate(1_005_000, usegmt=True)
+FUTURE = email.utils.formatdate(1_005_000, usegmt=True)
 
 
 @pytest.mark.parametrize(
@@ -370,9 +373,9 @@ LATER = email.utils.formatdate(1_005_000, usegmt=True)
         ({}, 3600), ({"Cache_Control": "max-age=7200"}, 7200), ({"Cache_Control": "max-age=1"}, 600),
         ({"Cache_Control": "public, S-MaxAge = 900"}, 900), ({"Cache_Control": "no-store"}, 600),
         ({"Cache_Control": "no-cache, max-age=9999"}, 600), ({"Cache_Control": "must-revalidate"}, 600),
-        ({"Cache_Control": "max-age=x", "Expires": LATER, "Date": NOW}, 5000),
-        ({"Expires": LATER, "Date": NOW}, 5000), ({"Expires": NOW, "Date": LATER}, 600),
-        ({"Expires": "x"}, 3600), ({"Expires": LATER, "Date": "x"}, 600), ({"Expires": LATER}, 600),
+        ({"Cache_Control": "max-age=x", "Expires": FUTURE, "Date": NOW}, 5000),
+        ({"Expires": FUTURE, "Date": NOW}, 5000), ({"Expires": NOW, "Date": FUTURE}, 600),
+        ({"Expires": "x"}, 3600), ({"Expires": FUTURE, "Date": "x"}, 600), ({"Expires": FUTURE}, 600),
     ],
 )  # fmt: skip
 def test_headers_then_default_with_a_minimum(headers: dict[str, str], ttl: float) -> None:
@@ -381,7 +384,7 @@ def test_headers_then_default_with_a_minimum(headers: dict[str, str], ttl: float
     assert abs(policy.expires(response(**headers)) - time.time() - ttl) < 60
 
 
-def test_bases_are_to_be_written() -> None:
+def test_base_classes_are_abstract() -> None:
     for call in (
         lambda: TTLPolicyBase().ttl(response()), lambda: CachePolicyBase().exception("", ValueError()),
         lambda: BaseCache(1).fetch(""),
@@ -400,7 +403,7 @@ def test_dates() -> None:
 # Caches
 
 
-def test_a_robots_cache(site: Site) -> None:
+def test_robots_cache(site: Site) -> None:
     site.robots(200, FILE)
     cache = RobotsCache(capacity=100)
     for _ in range(3):
@@ -409,14 +412,14 @@ def test_a_robots_cache(site: Site) -> None:
     assert isinstance(cache.get(site.url), Robots)
 
 
-def test_an_agent_cache(site: Site) -> None:
+def test_agent_cache(site: Site) -> None:
     site.robots(200, FILE)
     cache = AgentCache(agent="my-user-agent", capacity=100)
     assert not cache.allowed(f"{site.url}/some/bar")
     assert isinstance(cache.get(site.url), Agent)
 
 
-def test_what_has_expired_is_fetched_again(site: Site) -> None:
+def test_expired_entries_are_fetched_again(site: Site) -> None:
     site.robots(200, FILE)
     cache = RobotsCache(1, ttl_policy=HeaderWithDefaultPolicy(default=0, minimum=0))
     for _ in range(2):
@@ -424,21 +427,21 @@ def test_what_has_expired_is_fetched_again(site: Site) -> None:
     assert len(site.requests) == 2
 
 
-def test_the_least_recently_used_goes_first() -> None:
-    fetched = []
+def test_cache_evicts_the_least_recently_used_entry() -> None:
+    fetched_hosts = []
 
     class Cache(BaseCache):
         def fetch(self, url: str) -> tuple[float, str]:
-            fetched.append(url[7:8])
+            fetched_hosts.append(url[7:8])
             return time.time() + 60, url
 
     cache = Cache(2)
     for host in "abacab":
         cache.get(f"http://{host}/x")
-    assert fetched == ["a", "b", "c", "b"]
+    assert fetched_hosts == ["a", "b", "c", "b"]
 
 
-def test_failures_are_kept_as_a_policy_says(site: Site) -> None:
+def test_failures_are_cached_as_the_policy_says(site: Site) -> None:
     site.robots(500)
     cache = RobotsCache(capacity=100)
     for _ in range(2):
@@ -449,11 +452,11 @@ def test_failures_are_kept_as_a_policy_says(site: Site) -> None:
     assert AgentCache("x", 100, cache_policy=policy).allowed(site.url)
 
 
-@pytest.mark.parametrize(("ttl", "asked"), [(0, 2), (600, 1)])
-def test_failures_may_be_raised_again(site: Site, ttl: float, asked: int) -> None:
+@pytest.mark.parametrize(("ttl", "fetches"), [(0, 2), (600, 1)])
+def test_cached_failures_are_raised_again(site: Site, ttl: float, fetches: int) -> None:
     site.robots(500)
     cache = AgentCache("x", 100, cache_policy=ReraiseExceptionPolicy(ttl=ttl))
     for _ in range(2):
         with pytest.raises(exceptions.BadStatusCode):
             cache.allowed(site.url)
-    assert len(site.requests) == asked
+    assert len(site.requests) == fetches

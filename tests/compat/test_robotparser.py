@@ -17,7 +17,7 @@ from koster.compat import (
 from koster.compat.robotparser import RobotFileParser
 
 
-def test_robotparser_answers() -> None:
+def test_robotparser_features() -> None:
     parser = robotparser_of(ROBOTS)
     assert not parser.can_fetch("x", "https://example.com/tmp/a?b")
     assert parser.can_fetch("x", "/tmp/open/a")
@@ -33,7 +33,7 @@ def test_robotparser_answers() -> None:
     )
 
 
-def test_robotparser_nothing_is_allowed_before_it_was_read() -> None:
+def test_robotparser_disallows_everything_before_reading() -> None:
     parser = RobotFileParser()
     assert (parser.can_fetch("x", "/"), parser.mtime(), parser.crawl_delay("*")) == (False, 0, None)
     assert (parser.url, parser.host, parser.path) == ("", "", "")
@@ -49,8 +49,8 @@ def test_robotparser_entries_and_groups() -> None:
     assert parser.default_entry is None
 
 
-def test_robotparser_precedence_is_by_pattern_not_by_what_it_matched() -> None:
-    """CPython 3.13.14 to 3.15 compare what was matched, and block /public/x."""
+def test_robotparser_precedence_is_by_pattern_length_not_match_length() -> None:
+    """CPython 3.13.14 to 3.15 compare the length of the match, and block /public/x."""
     parser = robotparser_of("User-agent: *\nDisallow: /*\nAllow: /public/")
     assert parser.can_fetch("x", "/public/x")
 
@@ -60,7 +60,7 @@ def test_robotparser_precedence_is_by_pattern_not_by_what_it_matched() -> None:
     [("googlebot", "/first"), ("Googlebot-Mobile", "/second"), ("Googlebot-News", "/first"),
      ("Googlebot/2.1", "/first"), ("other", "/all")],
 )  # fmt: skip
-def test_robotparser_the_name_itself_goes_before_a_part_of_it(agent: str, path: str) -> None:
+def test_robotparser_exact_name_takes_precedence_over_a_substring(agent: str, path: str) -> None:
     parser = robotparser_of(
         "User-agent: Googlebot\nDisallow: /first\nUser-agent: Googlebot-Mobile\nDisallow: /second\n"
         "User-agent: *\nDisallow: /all"
@@ -84,7 +84,7 @@ def test_robotparser_patterns(pattern: str, url: str, blocked: bool) -> None:
     assert parser.can_fetch("x", url) != blocked
 
 
-def test_robotparser_what_is_not_sane_is_ignored() -> None:
+def test_robotparser_invalid_lines_are_ignored() -> None:
     parser = robotparser_of(
         "User-agent: *\nCrawl-delay: 5\nCrawl-delay: pears\nRequest-rate: 9/banana\nDisallow /"
     )
@@ -105,7 +105,7 @@ def test_robotparser_a_second_file_adds_to_the_first() -> None:
     [(401, (True, False)), (403, (True, False)), (404, (False, True)), (410, (False, True)),
      (500, (True, False)), (503, (True, False))],
 )  # fmt: skip
-def test_robotparser_statuses(site: Site, status: int, flags: tuple[bool, bool]) -> None:
+def test_robotparser_status_codes(site: Site, status: int, flags: tuple[bool, bool]) -> None:
     parser = RobotFileParser(site.robots(status))
     parser.read()
     assert (parser.disallow_all, parser.allow_all) == flags
@@ -124,26 +124,26 @@ def test_robotparser_reads_bytes_that_are_not_utf_8(site: Site) -> None:
     assert parser.mtime() > 0
 
 
-def test_robotparser_no_server_is_a_url_error() -> None:
+def test_robotparser_closed_port_is_a_url_error() -> None:
     with pytest.raises(urllib.error.URLError):
         RobotFileParser(f"http://127.0.0.1:{closed_port()}/robots.txt").read()
 
 
 @pytest.mark.parametrize("value", ["/$" + "*" * 200_000, "/" + "$" * 200_000, "/" + "$*" * 100_000])
-def test_robotparser_anchors_take_no_time(value: str) -> None:
+def test_robotparser_anchors_do_not_backtrack(value: str) -> None:
     parser = robotparser_of(f"User-agent: *\nDisallow: {value}")
     assert not parser.can_fetch("x", "/")
     assert parser.can_fetch("x", "/a")
 
 
-def test_robotparser_numbers_of_any_length_are_none() -> None:
+def test_robotparser_huge_numbers_are_ignored() -> None:
     digits = "9" * 5000
     parser = robotparser_of(f"User-agent: *\nCrawl-delay: {digits}\nRequest-rate: 1/{digits}")
     assert (parser.crawl_delay("x"), parser.request_rate("x")) == (None, None)
     assert str(parser) == "User-agent: *\nAllow:"
 
 
-def test_robotparser_many_names_of_many_groups() -> None:
+def test_robotparser_groups_with_many_repeated_names() -> None:
     names = [f"User-agent: a{number}" for number in range(400)]
     parser = robotparser_of("\n".join([*names, *names, "Disallow: /x", *names, "Disallow: /y"]))
     groups = parser.groups

@@ -1,4 +1,4 @@
-"""Every statement of the Ruby gem robotstxt's own documentation."""
+"""The facade for the Ruby gem robotstxt: every statement of its documentation."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def test_a_parser_without_a_file_allows_everything() -> None:
         urlsplit("http://example.co.uk/home"), urlparse("http://example.co.uk/home?x"),
     ],
 )  # fmt: skip
-def test_what_stands_for_a_url(urlish: robotstxt.Urlish) -> None:
+def test_url_types(urlish: robotstxt.Urlish) -> None:
     assert not Parser("Crawler", "User-agent: *\nDisallow: /home").allowed(urlish)
 
 
-def test_get_allowed_asks_the_site(site: Site) -> None:
+def test_get_allowed_fetches_robots_txt(site: Site) -> None:
     site.robots(200, b"User-agent: *\nDisallow: /index.html")
     assert not robotstxt.get_allowed(f"{site.url}/index.html", "Crawler")
     assert robotstxt.get_allowed(f"{site.url}/index.php", "Crawler")
@@ -59,14 +59,14 @@ def test_get_allowed_asks_the_site(site: Site) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/", "/index.html", "/a/b?c#d"])
-def test_of_a_url_only_host_and_port_are_used(site: Site, path: str) -> None:
+def test_get_uses_only_host_and_port_of_a_url(site: Site, path: str) -> None:
     site.robots(200, FORBID)
     for source in (site.url + path, urlsplit(site.url + path)):
         assert not robotstxt.get(source, "Crawler").allowed("/index.html")
-    assert [asked for asked, _ in site.requests] == ["/robots.txt"] * 2
+    assert [requested_path for requested_path, _ in site.requests] == ["/robots.txt"] * 2
 
 
-def test_a_connection_is_used_again(site: Site) -> None:
+def test_connection_is_reused(site: Site) -> None:
     site.robots(200, b"User-agent: *\nDisallow: /index.html")
     site.pages["/index.php"] = Answer(200, b"page")
     connection = http.client.HTTPConnection("127.0.0.1", site.port)
@@ -80,7 +80,7 @@ def test_a_connection_is_used_again(site: Site) -> None:
     assert site.connections == 1
 
 
-def test_a_connection_that_was_closed_meanwhile_is_opened_again(site: Site) -> None:
+def test_closed_connection_is_reopened(site: Site) -> None:
     site.robots(200, FORBID)
     site.pages["/close"] = Answer(close=True)
     connection = http.client.HTTPConnection("127.0.0.1", site.port)
@@ -132,7 +132,7 @@ def test_it_gives_up_after_five_redirects(site: Site) -> None:
     "location",
     ["ftp://example.org/", "http://[", "//", "javascript:x", "http://a..b/", "http://" + "a" * 64],
 )
-def test_a_redirection_to_nowhere_allows_the_site(site: Site, location: str) -> None:
+def test_invalid_redirect_target_allows_the_site(site: Site, location: str) -> None:
     site.robots(301, headers={"Location": location})
     assert robotstxt.get(site.url, "Crawler").allowed("/")
 
@@ -143,9 +143,7 @@ def test_a_redirection_to_nowhere_allows_the_site(site: Site, location: str) -> 
      ("text/plain", "/caf\xe9".encode()), ("text/plain; charset=nonsense", b"/caf\xe9"),
      ("text/plain; charset=utf-16", "/caf\xe9".encode("utf-16-le"))],
 )  # fmt: skip
-def test_the_body_is_converted_to_the_charset_of_urls(
-    site: Site, content_type: str, path: bytes
-) -> None:
+def test_body_is_decoded_from_its_charset(site: Site, content_type: str, path: bytes) -> None:
     charset = "utf-16-le" if "utf-16" in content_type else "ascii"
     body = "User-agent: *\nDisallow: ".encode(charset) + path
     site.robots(200, body, {"Content-Type": content_type})
@@ -159,13 +157,13 @@ def test_the_body_is_converted_to_the_charset_of_urls(
     ["text/plain; charset=undefined", "text/plain; charset=punycode", "text/plain; charset=idna",
      "text/plain; charset*=utf-8''a%00b", "text/plain; charset=unicode_escape", "charset=", ";;"],
 )  # fmt: skip
-def test_what_is_no_charset_of_a_document_is_none(site: Site, content_type: str) -> None:
+def test_unsuitable_charset_is_ignored(site: Site, content_type: str) -> None:
     body = b"User-agent: *\nDisallow: /\n#" + b"x-" + b"9aa" * 100_000
     site.robots(200, body, {"Content-Type": content_type})
     assert not robotstxt.get(site.url, "Crawler").allowed("/")
 
 
-def test_a_compressed_body_is_unpacked(site: Site) -> None:
+def test_compressed_body_is_decompressed(site: Site) -> None:
     site.robots(200, gzip.compress(FORBID), {"Content-Encoding": "gzip"})
     assert not robotstxt.get(site.url, "Crawler").allowed("/")
     site.robots(200, b"no gzip", {"Content-Encoding": "gzip"})
@@ -176,25 +174,25 @@ def test_a_compressed_body_is_unpacked(site: Site) -> None:
 
 
 @contextmanager
-def trickling(head: bytes) -> Iterator[int]:
-    """A server that sends its answer byte by byte, one every 50 ms; gives its port."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
+def slow_server(head: bytes) -> Iterator[int]:
+    """A server that sends one byte of its response every 50 ms; yields its port."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
 
         def serve() -> None:
             with suppress(OSError):
                 while True:
-                    asking, _ = listening.accept()
-                    with asking, suppress(OSError):
+                    connection, _ = listener.accept()
+                    with connection, suppress(OSError):
                         for byte in head * 100:
-                            asking.sendall(bytes([byte]))
+                            connection.sendall(bytes([byte]))
                             time.sleep(0.05)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        yield listening.getsockname()[1]
-        listening.shutdown(socket.SHUT_RDWR)
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
     thread.join()
 
 
@@ -202,46 +200,46 @@ HEAD = b"HTTP/1.1 200 OK\r\n" + b"X-Slow: yes\r\n" * 20
 
 
 @pytest.mark.parametrize("head", [HEAD, b"", HEAD + b"Content-Length: 5000\r\n\r\nUser-agent: *"])
-def test_a_server_that_trickles_is_abandoned_in_time(head: bytes) -> None:
-    with trickling(head or b" ") as port:
-        began = time.monotonic()
+def test_slow_response_times_out(head: bytes) -> None:
+    with slow_server(head or b" ") as port:
+        start = time.monotonic()
         assert robotstxt.get(f"http://127.0.0.1:{port}", "Crawler", http_timeout=0.5).allowed("/")
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - start < 5
 
 
-def test_a_body_that_trickles_is_abandoned(site: Site) -> None:
+def test_slow_body_times_out(site: Site) -> None:
     site.robots(200, FORBID * 10, trickle=0.05)
     assert robotstxt.get(site.url, "Crawler", http_timeout=0.5).allowed("/")
 
 
-@pytest.mark.parametrize("own", [None, 60, 0.3])
-def test_a_connection_without_a_timeout_does_not_wait_forever(own: float | None) -> None:
-    with trickling(HEAD) as port:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=own)
-        began = time.monotonic()
+@pytest.mark.parametrize("own_timeout", [None, 60, 0.3])
+def test_a_connection_without_a_timeout_does_not_wait_forever(own_timeout: float | None) -> None:
+    with slow_server(HEAD) as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=own_timeout)
+        start = time.monotonic()
         assert robotstxt.get(connection, "Crawler", http_timeout=0.5).allowed("/")
-        assert time.monotonic() - began < 5
-        assert connection.timeout == own
+        assert time.monotonic() - start < 5
+        assert connection.timeout == own_timeout
         connection.close()
 
 
 def test_a_connection_keeps_its_own_timeout(site: Site) -> None:
     site.robots(200, FORBID)
     connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=None)
-    for own in (None, 7.0):
+    for own_timeout in (None, 7.0):
         assert not robotstxt.get(connection, "Crawler", http_timeout=5).allowed("/")
-        assert connection.sock.gettimeout() == (None if own is None else own)
+        assert connection.sock.gettimeout() == (None if own_timeout is None else own_timeout)
         connection.sock.settimeout(7.0)
     assert connection.timeout is None
     assert site.connections == 1
     connection.close()
 
 
-def test_looking_a_host_up_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dns_lookup_counts_towards_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(3))
-    began = time.monotonic()
+    start = time.monotonic()
     assert robotstxt.get("http://slow.invalid", "Crawler", http_timeout=0.2).allowed("/")
-    assert time.monotonic() - began < 2.5
+    assert time.monotonic() - start < 2.5
 
 
 def test_urls_may_be_in_another_charset(site: Site) -> None:
@@ -252,7 +250,7 @@ def test_urls_may_be_in_another_charset(site: Site) -> None:
     assert parser.allowed("/caf%C3%A9")
 
 
-def test_options_that_make_no_sense_raise(site: Site) -> None:
+def test_invalid_options_raise(site: Site) -> None:
     site.robots(200, FORBID)
     with pytest.raises(LookupError):
         robotstxt.get(site.url, "Crawler", url_charset="nonsense")
@@ -286,7 +284,7 @@ def test_several_agents_have_the_same_rules() -> None:
         assert not allowed(body, "/secret", agent)
 
 
-def test_the_first_section_that_matches_holds_everybody_among_them() -> None:
+def test_first_matching_section_wins_including_the_star_section() -> None:
     body = "User-agent: *\nDisallow: /a\n\nUser-agent: Crawler\nDisallow: /b\n"
     assert not allowed(body, "/a")
     assert allowed(body, "/b")
@@ -333,7 +331,7 @@ def test_a_disallow_without_a_path_is_allow_star() -> None:
     assert allowed("User-agent: *\nAllow:\nDisallow: /", "/a")
 
 
-def test_what_matches_nothing_is_allowed() -> None:
+def test_unmatched_urls_are_allowed() -> None:
     assert allowed("User-agent: *\nDisallow: /a", "/b")
     assert allowed("User-agent: Other\nDisallow: /", "/b")
 
@@ -371,10 +369,10 @@ def test_a_sitemap_keeps_its_fragment() -> None:
 # Rules before any User-agent line.
 
 
-def test_rules_before_any_agent_are_the_first_section_and_for_everybody() -> None:
+def test_rules_before_any_user_agent_are_the_first_section_for_all_agents() -> None:
     body = "Disallow: /a\nUser-agent: Crawler\nDisallow: /b\n"
     assert not allowed(body, "/a")
-    # As any section that matches first.
+    # Like any section that matches first.
     assert allowed(body, "/b")
 
 

@@ -1,4 +1,4 @@
-"""Scrapy: the parser."""
+"""The parser for Scrapy."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ import koster
 from koster.compat.scrapy import KosterRobotParser
 
 
-def test_scrapy_s_parser() -> None:
+def test_scrapy_parser() -> None:
     body = b"\xef\xbb\xbfUser-agent: FooBot\nDisallow: /x\nCrawl-delay: 2\n\nUser-agent: *\nDisallow: /\xff"
-    for made in (KosterRobotParser.from_crawler(None, body), KosterRobotParser(body, None)):
-        assert not made.allowed("https://example.com/x", "FooBot")
-        assert not made.allowed(b"https://example.com/x", b"FooBot/2.0 (+https://foo.example)")
-        assert not made.allowed(b"https://example.com/%FF", b"*")
-        assert made.crawl_delay("FooBot") == 2.0
-        assert made.crawl_delay(b"other") is None
-        assert made.spider is None
+    for parser in (KosterRobotParser.from_crawler(None, body), KosterRobotParser(body, None)):
+        assert not parser.allowed("https://example.com/x", "FooBot")
+        assert not parser.allowed(b"https://example.com/x", b"FooBot/2.0 (+https://foo.example)")
+        assert not parser.allowed(b"https://example.com/%FF", b"*")
+        assert parser.crawl_delay("FooBot") == 2.0
+        assert parser.crawl_delay(b"other") is None
+        assert parser.spider is None
     empty = KosterRobotParser.from_crawler(None, b"")
     assert empty.allowed("https://example.com/", "*")
 
 
-# One request at a time: Scrapy 2.19 asks no parser, whichever it is, about requests that were
-# waiting together for a robots.txt, but for the first two.
+# One request at a time: of the requests that wait together for a robots.txt, Scrapy 2.19 passes
+# only the first two to any parser.
 SPIDER = """\
 import json, sys
 import scrapy
@@ -52,12 +52,12 @@ process.start()
 
 
 @pytest.mark.parametrize(
-    ("agent", "got"),
+    ("agent", "crawled"),
     [("FooBot/1.0 (+https://foo.example)", {"/", "/private/press", "/loose"}),
      ("OtherBot/1.0", {"/", "/private/x", "/private/press"})],
 )  # fmt: skip
-def test_a_real_crawl_of_scrapy_honours_it(
-    site: Site, tmp_path: Path, agent: str, got: set[str]
+def test_scrapy_crawl_obeys_robots_txt(
+    site: Site, tmp_path: Path, agent: str, crawled: set[str]
 ) -> None:
     site.robots(
         200,
@@ -67,20 +67,20 @@ def test_a_real_crawl_of_scrapy_honours_it(
         site.pages[path] = Answer(200, b"page", {"Content-Type": "text/html"})
     script = tmp_path / "spider.py"
     script.write_text(SPIDER)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(script), site.url, agent],
         capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
-    assert {line.split()[1] for line in done.stdout.splitlines() if line[:3] == "GOT"} == got
-    asked = {path for path, _ in site.requests}
-    assert asked == got | {"/robots.txt"}, done.stderr
+    assert {line.split()[1] for line in process.stdout.splitlines() if line[:3] == "GOT"} == crawled
+    requested_paths = {path for path, _ in site.requests}
+    assert requested_paths == crawled | {"/robots.txt"}, process.stderr
 
 
 @pytest.mark.parametrize(
     "case", [case for case in all_cases() if case.dialect is koster.RFC9309], ids=str
 )
-def test_cases_through_scrapy_s_parser(case: Case) -> None:
+def test_cases_with_the_scrapy_parser(case: Case) -> None:
     if isinstance(case.agent, str):
-        made = KosterRobotParser.from_crawler(None, case.body)
+        parser = KosterRobotParser.from_crawler(None, case.body)
         for url, allowed in case.expected.items():
-            assert (made.allowed(url, case.agent), url) == (allowed, url)
+            assert (parser.allowed(url, case.agent), url) == (allowed, url)

@@ -1,4 +1,4 @@
-"""The middleware for Scrapy, shown by real crawls of local sites."""
+"""The middleware for Scrapy, in real crawls of local sites."""
 
 from __future__ import annotations
 
@@ -68,21 +68,21 @@ FILE = (
 
 
 class Crawl:
-    """What a crawl got and was not to get, by URL, and Scrapy's numbers."""
+    """Runs a crawl: the crawled and the blocked URLs, and the stats of Scrapy."""
 
     def __init__(self, folder: Path, *urls: str, **settings: Any) -> None:
         script = folder / "spider.py"
         script.write_text(SPIDER)
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, str(script), json.dumps(urls), json.dumps(settings)],
             capture_output=True, text=True, check=True, timeout=120,
         )  # fmt: skip
-        lines = [line.split(" ", 2) for line in done.stdout.splitlines()]
-        self.got = {line[1] for line in lines if line[0] == "GOT"}
-        self.refused = {line[1]: line[2] for line in lines if line[0] == "NOT"}
+        lines = [line.split(" ", 2) for line in process.stdout.splitlines()]
+        self.crawled = {line[1] for line in lines if line[0] == "GOT"}
+        self.blocked = {line[1]: line[2] for line in lines if line[0] == "NOT"}
         (last,) = (line for line in lines if line[0] == "END")
         self.stats, self.parsed = json.loads(" ".join(last[1:]))
-        self.errors = done.stderr
+        self.errors = process.stderr
 
 
 def pages(site: Site, *paths: str) -> list[str]:
@@ -91,30 +91,34 @@ def pages(site: Site, *paths: str) -> list[str]:
     return [site.url + path for path in paths]
 
 
-def test_many_requests_at_once_obey_and_one_fetch_is_made(site: Site, tmp_path: Path) -> None:
+def test_concurrent_requests_obey_and_share_one_fetch(site: Site, tmp_path: Path) -> None:
     site.robots(body=FILE, delay=0.2)
     urls = pages(
         site, *(f"/private/{number}" for number in range(20)), "/a", "/b", "/private/press"
     )
     crawl = Crawl(tmp_path, *urls)
-    assert crawl.got == {site.url + path for path in ("/a", "/b", "/private/press")}, crawl.errors
-    assert len(crawl.refused) == 20
-    assert "line 2, Disallow: /private" in crawl.refused[f"{site.url}/private/7"]
+    assert crawl.crawled == {site.url + path for path in ("/a", "/b", "/private/press")}, (
+        crawl.errors
+    )
+    assert len(crawl.blocked) == 20
+    assert "line 2, Disallow: /private" in crawl.blocked[f"{site.url}/private/7"]
     assert [path for path, _ in site.requests].count("/robots.txt") == 1
     assert crawl.stats["robotstxt/forbidden"] == 20
     assert crawl.stats["robotstxt/response_status_count/200"] == 1
     assert crawl.parsed == [len(FILE)]
 
 
-@pytest.mark.parametrize(("status", "got"), [(404, True), (403, True), (503, False), (429, False)])
-def test_statuses(site: Site, tmp_path: Path, status: int, got: bool) -> None:
-    # Scrapy's own middleware would read the body of any status.
+@pytest.mark.parametrize(
+    ("status", "is_crawled"), [(404, True), (403, True), (503, False), (429, False)]
+)
+def test_status_codes(site: Site, tmp_path: Path, status: int, is_crawled: bool) -> None:
+    # Scrapy's built-in middleware reads the body of any status.
     site.robots(status, b"User-agent: *\nDisallow: /")
     (url,) = pages(site, "/x")
     crawl = Crawl(tmp_path, url)
-    assert crawl.got == ({url} if got else set()), crawl.errors
-    if not got:
-        assert f"robots.txt failed ({status}" in crawl.refused[url]
+    assert crawl.crawled == ({url} if is_crawled else set()), crawl.errors
+    if not is_crawled:
+        assert f"robots.txt failed ({status}" in crawl.blocked[url]
 
 
 def test_dialects(site: Site, tmp_path: Path) -> None:
@@ -122,40 +126,40 @@ def test_dialects(site: Site, tmp_path: Path) -> None:
     (url,) = pages(site, "/x")
     assert (
         "access to robots.txt is forbidden"
-        in Crawl(tmp_path, url, KOSTER_DIALECT="MK1996").refused[url]
+        in Crawl(tmp_path, url, KOSTER_DIALECT="MK1996").blocked[url]
     )
 
 
-def test_origins_and_redirects(site: Site, tmp_path: Path) -> None:
+def test_rules_apply_to_the_requested_origin(site: Site, tmp_path: Path) -> None:
     with server.running() as other:
         site.robots(301, headers={"Location": f"{other.url}/elsewhere"})
         other.pages["/elsewhere"] = Answer(body=FILE)
         other.robots(404)
         urls = pages(site, "/private/x") + pages(other, "/private/x")
         crawl = Crawl(tmp_path, *urls)
-        # The rules are those of the site first asked, and of no other on the same host.
-        assert crawl.got == {f"{other.url}/private/x"}, crawl.errors
+        # The rules apply to the site that redirects, not to another port of the same host.
+        assert crawl.crawled == {f"{other.url}/private/x"}, crawl.errors
         assert crawl.stats["robotstxt/request_count"] == 2
 
 
-def test_nobody_there(unused: int, tmp_path: Path) -> None:
+def test_closed_port(unused: int, tmp_path: Path) -> None:
     crawl = Crawl(tmp_path, f"http://127.0.0.1:{unused}/x")
-    (why,) = crawl.refused.values()
+    (why,) = crawl.blocked.values()
     assert "robots.txt failed (DownloadConnectionRefusedError" in why
 
 
-def test_the_delay_that_a_site_asks_for_is_kept(site: Site, tmp_path: Path) -> None:
+def test_crawl_delay_is_obeyed(site: Site, tmp_path: Path) -> None:
     site.robots(body=FILE.replace(b"Disallow: /private", b"Crawl-delay: 0.4", 1))
     urls = pages(site, "/a", "/b", "/c", "/d")
-    site.requests = times = Times()
+    site.requests = times = RequestTimes()
     crawl = Crawl(tmp_path, *urls)
-    assert crawl.got == set(urls), crawl.errors
-    # Scrapy's jitter of a half would have made some of them 0.2 s.
-    assert times.least() > 0.35
+    assert crawl.crawled == set(urls), crawl.errors
+    # The random jitter of Scrapy would make some gaps 0.2 s.
+    assert times.shortest_gap() > 0.35
 
 
-class Times(list[Any]):
-    """Notes when something was appended."""
+class RequestTimes(list[Any]):
+    """A list that records the time of each append."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -165,30 +169,30 @@ class Times(list[Any]):
         self.times.append(time.monotonic())
         super().append(item)
 
-    def least(self) -> float:
+    def shortest_gap(self) -> float:
         return min(second - first for first, second in pairwise(self.times[1:]))
 
 
 @pytest.mark.parametrize(
-    ("delay", "settings", "least"),
+    ("delay", "settings", "minimum"),
     [
-        # What the site asks for is the least: Scrapy's own setting may ask for more.
+        # The delay of the site is the minimum: the Scrapy setting may be longer.
         ("0.1", {"DOWNLOAD_DELAY": 0.4, "RANDOMIZE_DOWNLOAD_DELAY": False}, 0.35),
         # AutoThrottle lowers the delay after each response.
         ("0.4", {"AUTOTHROTTLE_ENABLED": True, "AUTOTHROTTLE_START_DELAY": 0.1}, 0.35),
     ],
 )
-def test_nothing_makes_the_crawl_faster(
-    site: Site, tmp_path: Path, delay: str, settings: dict[str, Any], least: float
+def test_scrapy_settings_do_not_shorten_the_delay(
+    site: Site, tmp_path: Path, delay: str, settings: dict[str, Any], minimum: float
 ) -> None:
     site.robots(body=f"User-agent: *\nCrawl-delay: {delay}".encode())
     urls = pages(site, *(f"/{number}" for number in range(6)))
     path = str(tmp_path / "cache.sqlite")
     Crawl(tmp_path, urls[0], KOSTER_CACHE=path)
-    site.requests = times = Times()
+    site.requests = times = RequestTimes()
     crawl = Crawl(tmp_path, *urls, KOSTER_CACHE=path, **settings)
-    assert crawl.got == set(urls), crawl.errors
-    assert times.least() > least
+    assert crawl.crawled == set(urls), crawl.errors
+    assert times.shortest_gap() > minimum
 
 
 @pytest.mark.parametrize(
@@ -202,50 +206,50 @@ def test_nothing_makes_the_crawl_faster(
         (b"Content-Length: 5000\r\n", FILE, "DataLoss"),
     ],
 )
-def test_bodies_that_cannot_be_read(tmp_path: Path, headers: bytes, body: bytes, why: str) -> None:
-    with wire.running(wire.says(b"HTTP/1.1 200 OK\r\n" + headers + b"\r\n" + body)) as running:
+def test_unreadable_bodies(tmp_path: Path, headers: bytes, body: bytes, why: str) -> None:
+    with wire.running(wire.sends(b"HTTP/1.1 200 OK\r\n" + headers + b"\r\n" + body)) as running:
         crawl = Crawl(tmp_path, f"{running.url}x", DOWNLOAD_TIMEOUT=5)
-    assert why in crawl.refused[f"{running.url}x"], crawl.errors
+    assert why in crawl.blocked[f"{running.url}x"], crawl.errors
 
 
-def test_the_proxy_of_the_page_is_used(site: Site, tmp_path: Path) -> None:
+def test_robots_txt_is_fetched_through_the_proxy_of_the_page(site: Site, tmp_path: Path) -> None:
     site.pages["http://nowhere.invalid/robots.txt"] = Answer(body=FILE)
     url = "http://nowhere.invalid/private/x"
     crawl = Crawl(tmp_path, url, TEST_META={"proxy": site.url})
-    assert "line 2, Disallow: /private" in crawl.refused[url], crawl.errors
+    assert "line 2, Disallow: /private" in crawl.blocked[url], crawl.errors
 
 
-def test_a_url_that_is_no_site_s_is_not_fetched(site: Site, tmp_path: Path) -> None:
+def test_url_over_the_limit_is_not_crawled(site: Site, tmp_path: Path) -> None:
     site.robots(404)
     url = f"{site.url}/x?" + "a" * 70_000
-    assert list(Crawl(tmp_path, url, URLLENGTH_LIMIT=0).refused) == [url]
+    assert list(Crawl(tmp_path, url, URLLENGTH_LIMIT=0).blocked) == [url]
 
 
-def test_a_cache_that_outlives_the_crawl(site: Site, tmp_path: Path) -> None:
+def test_cache_survives_the_crawl(site: Site, tmp_path: Path) -> None:
     site.robots(body=FILE)
     (url,) = pages(site, "/private/x")
     for _ in range(2):
         crawl = Crawl(tmp_path, url, KOSTER_CACHE=str(tmp_path / "cache.sqlite"))
-        assert list(crawl.refused) == [url], crawl.errors
+        assert list(crawl.blocked) == [url], crawl.errors
     assert [path for path, _ in site.requests] == ["/robots.txt"]
     (tmp_path / "text").write_text("no cache")
     crawl = Crawl(tmp_path, url, KOSTER_CACHE=str(tmp_path / "text"))
-    assert list(crawl.refused) == [url]
+    assert list(crawl.blocked) == [url]
     assert any(key.startswith("robotstxt/cache_exception_count/") for key in crawl.stats)
 
 
-def test_an_endless_file_is_cut(tmp_path: Path) -> None:
+def test_endless_file_is_truncated(tmp_path: Path) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\nDisallow: /x\n"
     with wire.running(wire.endless(head, b"Disallow: /0123456789\n" * 1000)) as running:
         crawl = Crawl(tmp_path, f"{running.url}x")
-    assert "line 2, Disallow: /x" in crawl.refused[f"{running.url}x"], crawl.errors
+    assert "line 2, Disallow: /x" in crawl.blocked[f"{running.url}x"], crawl.errors
     assert 511_000 < crawl.parsed[0] <= 512_000
 
 
-def test_it_is_off_where_scrapy_is_not_to_obey(site: Site, tmp_path: Path) -> None:
+def test_middleware_follows_scrapy_settings(site: Site, tmp_path: Path) -> None:
     site.robots(body=FILE)
     (url,) = pages(site, "/private/x")
-    assert Crawl(tmp_path, url, ROBOTSTXT_OBEY=False).got == {url}
-    assert Crawl(tmp_path, "data:,hello").got == {"data:,hello"}
+    assert Crawl(tmp_path, url, ROBOTSTXT_OBEY=False).crawled == {url}
+    assert Crawl(tmp_path, "data:,hello").crawled == {"data:,hello"}
     crawl = Crawl(tmp_path, url, ROBOTSTXT_USER_AGENT="OtherBot")
-    assert "line 6, Disallow: /" in crawl.refused[url]
+    assert "line 6, Disallow: /" in crawl.blocked[url]

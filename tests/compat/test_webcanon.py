@@ -1,4 +1,4 @@
-"""The facade for webcanon: every statement of its document."""
+"""The facade for webcanon: every statement of its documentation."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ BOT = "WebCanonBot"
 
 
 def verdict(body: str, url: str, product: str = BOT) -> tuple[str, int | None]:
-    said, match = webcanon.evaluate_robots(webcanon.parse_robots(body), url, product)
-    return said.value, match.source_line if match else None
+    result, match = webcanon.evaluate_robots(webcanon.parse_robots(body), url, product)
+    return result.value, match.source_line if match else None
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_webcanon_consecutive_agents_share_rules_and_groups_merge() -> None:
     }  # fmt: skip
 
 
-def test_webcanon_rules_before_any_agent_are_for_everybody() -> None:
+def test_webcanon_rules_before_any_user_agent_apply_to_all_agents() -> None:
     body = "Disallow: /a\nUser-agent: *\nDisallow: /b"
     assert verdict(body, "/a") == ("disallowed_explicit", 1)
     assert verdict(body, "/b") == ("disallowed_explicit", 3)
@@ -70,14 +70,14 @@ def test_webcanon_rules_before_any_agent_are_for_everybody() -> None:
     ("token", "is_for"),
     [("WebCanon", True), ("canon", True), ("webcanonbot/1", False), ("x", False)],
 )
-def test_webcanon_a_token_is_a_prefix_of_or_within_the_product(token: str, is_for: bool) -> None:
+def test_webcanon_token_matches_as_a_substring_of_the_product(token: str, is_for: bool) -> None:
     body = f"User-agent: *\nDisallow: /all\n\nUser-agent: {token}\nDisallow: /own"
     rules = webcanon.parse_robots(body).rules_for(BOT)
     assert [rule.pattern for rule in rules] == ["/own" if is_for else "/all"]
     assert (verdict(body, "/own")[0] == "disallowed_explicit") == is_for
 
 
-def test_webcanon_all_groups_that_match_are_merged_else_everybody_s_hold() -> None:
+def test_webcanon_matching_groups_are_merged_with_the_star_group_as_fallback() -> None:
     body = "User-agent: web\nDisallow: /a\nUser-agent: canon\nDisallow: /b\nUser-agent: *\nDisallow: /c"
     assert [rule.pattern for rule in webcanon.parse_robots(body).rules_for(BOT)] == ["/a", "/b"]
     assert [rule.pattern for rule in webcanon.parse_robots(body).rules_for("x")] == ["/c"]
@@ -94,15 +94,15 @@ def test_webcanon_all_groups_that_match_are_merged_else_everybody_s_hold() -> No
     ],
 )  # fmt: skip
 def test_webcanon_patterns(pattern: str, url: str, matches: bool) -> None:
-    said, _ = verdict(f"User-agent: *\nDisallow: {pattern}", url)
-    assert said == ("disallowed_explicit" if matches else "allowed_implicit")
+    result, _ = verdict(f"User-agent: *\nDisallow: {pattern}", url)
+    assert result == ("disallowed_explicit" if matches else "allowed_implicit")
 
 
-def test_webcanon_the_longest_pattern_wins_without_its_anchor() -> None:
+def test_webcanon_longest_pattern_wins_not_counting_the_anchor() -> None:
     assert verdict("User-agent: *\nDisallow: /a$\nAllow: /a", "/a") == ("allowed_explicit", 3)
     assert verdict("User-agent: *\nAllow: /a\nDisallow: /a$", "/a") == ("allowed_explicit", 2)
     assert verdict("User-agent: *\nAllow: /\nDisallow: /ab$", "/ab") == ("disallowed_explicit", 3)
-    # Characters count, not bytes.
+    # The length is in characters, not bytes.
     body = "User-agent: *\nDisallow: /é*\nAllow: /*bc"
     assert verdict(body, "/ébc") == ("allowed_explicit", 3)
 
@@ -117,22 +117,26 @@ def test_webcanon_robots_txt_itself_is_implicitly_allowed() -> None:
     assert verdict("User-agent: *\nDisallow: /", "/robots.txt?x")[0] == "disallowed_explicit"
 
 
-def test_webcanon_a_policy_may_be_made_and_changed_by_hand() -> None:
+def test_webcanon_policy_can_be_built_and_changed_in_code() -> None:
     policy = RobotsPolicy()
     policy.groups["*"] = [Rule(False, "/a", 7), Rule(True, "/a/b", 9)]
     assert webcanon.evaluate_robots(policy, "/a/x", BOT) == (
         RobotsVerdict.DISALLOWED_EXPLICIT, RobotsMatch(False, "/a", 7)
     )  # fmt: skip
-    read = webcanon.parse_robots("User-agent: *\nDisallow: /a\nSitemap: s")
-    read.groups["*"].append(Rule(True, "/a/b", 5))
-    assert webcanon.evaluate_robots(read, "/a/b", BOT)[0] is RobotsVerdict.ALLOWED_EXPLICIT
-    assert read.sitemaps == ["s"]
-    assert read == RobotsPolicy({"*": [Rule(False, "/a", 2), Rule(True, "/a/b", 5)]}, ["s"])
-    assert "Rule(allow=False, pattern='/a', source_line=2)" in repr(read)
+    policy_from_text = webcanon.parse_robots("User-agent: *\nDisallow: /a\nSitemap: s")
+    policy_from_text.groups["*"].append(Rule(True, "/a/b", 5))
+    assert (
+        webcanon.evaluate_robots(policy_from_text, "/a/b", BOT)[0] is RobotsVerdict.ALLOWED_EXPLICIT
+    )
+    assert policy_from_text.sitemaps == ["s"]
+    assert policy_from_text == RobotsPolicy(
+        {"*": [Rule(False, "/a", 2), Rule(True, "/a/b", 5)]}, ["s"]
+    )
+    assert "Rule(allow=False, pattern='/a', source_line=2)" in repr(policy_from_text)
 
 
 @pytest.mark.parametrize("pattern", ["/a#b", "/a  b", "/a\tb", "/a\nb", "/a "])
-def test_webcanon_rules_made_by_hand_may_have_any_characters(pattern: str) -> None:
+def test_webcanon_rules_built_in_code_may_contain_any_characters(pattern: str) -> None:
     policy = RobotsPolicy({"*": [Rule(False, pattern, 1)]})
     url = quote(pattern)
     assert webcanon.evaluate_robots(policy, url, BOT)[0] is RobotsVerdict.DISALLOWED_EXPLICIT
@@ -163,9 +167,12 @@ def test_webcanon_config() -> None:
     strict = RobotsConfig(on_unavailable="deny")
     assert webcanon.transport_verdict(404, strict) is RobotsVerdict.UNKNOWN_UNREACHABLE
     assert webcanon.transport_verdict(200, strict) is RobotsVerdict.ALLOWED_IMPLICIT
-    ignoring = RobotsConfig(mode="ignore")
+    ignore_config = RobotsConfig(mode="ignore")
     for status in (None, 200, 404, 500):
-        assert webcanon.transport_verdict(status, ignoring) is RobotsVerdict.SKIPPED_BY_USER_POLICY
+        assert (
+            webcanon.transport_verdict(status, ignore_config)
+            is RobotsVerdict.SKIPPED_BY_USER_POLICY
+        )
     assert RobotsVerdict.SKIPPED_BY_USER_POLICY == "skipped_by_user_policy"  # type: ignore[comparison-overlap]
 
 
@@ -182,7 +189,7 @@ def test_webcanon_a_matching_group_without_rules_applies(body: str) -> None:
     assert webcanon.evaluate_robots(policy, "/x", BOT)[0] is RobotsVerdict.ALLOWED_IMPLICIT
 
 
-def test_webcanon_groups_have_every_token() -> None:
+def test_webcanon_groups_contain_every_token() -> None:
     policy = webcanon.parse_robots("User-agent: A\nDisallow: /x\nUser-agent: B\nUser-agent: *\n")
     assert policy.groups == {"a": [Rule(False, "/x", 2)], "b": [], "*": []}
 
@@ -205,15 +212,15 @@ def test_webcanon_structures_are_dataclasses() -> None:
                                    "reason", "matched_rule"]),
     ]:  # fmt: skip
         assert [each.name for each in dataclasses.fields(structure)] == names
-    for copied in (pickle.loads(pickle.dumps(policy)), copy.deepcopy(policy), copy.copy(policy)):
-        assert copied == policy
-    fresh = webcanon.parse_robots("User-agent: a\nDisallow: /x\nSitemap: s")
-    assert pickle.loads(pickle.dumps(fresh)) == policy
+    for duplicate in (pickle.loads(pickle.dumps(policy)), copy.deepcopy(policy), copy.copy(policy)):
+        assert duplicate == policy
+    unused_policy = webcanon.parse_robots("User-agent: a\nDisallow: /x\nSitemap: s")
+    assert pickle.loads(pickle.dumps(unused_policy)) == policy
     with pytest.raises(AttributeError, match="has no attribute 'rules'"):
         _ = policy.rules  # type: ignore[attr-defined]
 
 
-def test_webcanon_a_policy_that_was_read_can_be_changed() -> None:
+def test_webcanon_parsed_policy_can_be_changed() -> None:
     body = "User-agent: *\nDisallow: /\nSitemap: s"
     policy = webcanon.parse_robots(body)
     policy.groups = {}
@@ -231,19 +238,21 @@ def test_webcanon_a_policy_can_be_shared_between_threads() -> None:
         for _ in range(100):
             policy = webcanon.parse_robots("User-agent: a\nDisallow: /\nSitemap: s")
             with ThreadPoolExecutor(4) as threads:
-                found = list(threads.map(lambda name, of=policy: getattr(of, name), ["groups"] * 8))
-            assert found == [{"a": [Rule(False, "/", 2)]}] * 8
+                groups = list(
+                    threads.map(lambda name, of=policy: getattr(of, name), ["groups"] * 8)
+                )
+            assert groups == [{"a": [Rule(False, "/", 2)]}] * 8
     finally:
         sys.setswitchinterval(before)
 
 
 @pytest.mark.parametrize("product", ["€Bot", "a\nb"])
-def test_webcanon_a_product_that_cannot_be_sent_is_refused(product: str) -> None:
+def test_webcanon_product_must_be_printable_ascii(product: str) -> None:
     with pytest.raises(ValueError, match="printable ASCII"):
         webcanon.RobotsGate(product)
 
 
-def test_webcanon_too_many_redirects_are_no_response(site: Site) -> None:
+def test_webcanon_redirect_loop_is_unreachable(site: Site) -> None:
     site.robots(301, headers={"Location": "/robots.txt"})
     with pytest.raises(webcanon.PolicyError, match=r"robots.txt unavailable: redirect loop"):
         webcanon.RobotsGate("Foo").check(f"{site.url}/x")
@@ -260,21 +269,21 @@ def test_webcanon_respect_raises_and_report_only_reports(site: Site) -> None:
     gate = webcanon.RobotsGate("Foo")
     with pytest.raises(webcanon.PolicyError, match=r"blocks .*/private/x: disallowed_explicit"):
         gate.check(f"{site.url}/private/x")
-    said = gate.check(f"{site.url}/public")
-    assert (said.verdict, said.recommendation) == ("allowed_implicit", "recommended")
-    assert (said.user_agent, said.matched_rule) == ("Foo", None)
+    decision = gate.check(f"{site.url}/public")
+    assert (decision.verdict, decision.recommendation) == ("allowed_implicit", "recommended")
+    assert (decision.user_agent, decision.matched_rule) == ("Foo", None)
     assert site.requests[0][1]["User-Agent"] == "Foo"
-    reporting = webcanon.RobotsGate("Foo", RobotsConfig(mode="report_only"))
-    said = reporting.check(f"{site.url}/private/x")
-    assert (said.verdict, said.recommendation) == ("disallowed_explicit", "not_recommended")
-    assert said.matched_rule == {"type": "disallow", "pattern": "/private", "source_line": 2}
-    assert said.reason == "matched rule on line 2"
+    report_gate = webcanon.RobotsGate("Foo", RobotsConfig(mode="report_only"))
+    decision = report_gate.check(f"{site.url}/private/x")
+    assert (decision.verdict, decision.recommendation) == ("disallowed_explicit", "not_recommended")
+    assert decision.matched_rule == {"type": "disallow", "pattern": "/private", "source_line": 2}
+    assert decision.reason == "matched rule on line 2"
 
 
-def test_webcanon_ignore_does_not_even_fetch(site: Site) -> None:
+def test_webcanon_ignore_does_not_fetch(site: Site) -> None:
     site.robots(200, b"User-agent: *\nDisallow: /")
-    said = webcanon.RobotsGate(config=RobotsConfig(mode="ignore")).check(f"{site.url}/x")
-    assert (said.verdict, said.recommendation) == ("skipped_by_user_policy", "recommended")
+    decision = webcanon.RobotsGate(config=RobotsConfig(mode="ignore")).check(f"{site.url}/x")
+    assert (decision.verdict, decision.recommendation) == ("skipped_by_user_policy", "recommended")
     assert site.requests == []
 
 
@@ -296,7 +305,7 @@ def test_webcanon_ignore_does_not_even_fetch(site: Site) -> None:
         (Answer(200, b"Disallow: /", delay=3), RobotsConfig("report_only"), "unknown_unreachable"),
     ],
 )  # fmt: skip
-def test_webcanon_what_results_mean(
+def test_webcanon_verdicts_of_fetch_results(
     site: Site,
     answer: Answer,
     config: RobotsConfig,
@@ -311,27 +320,27 @@ def test_webcanon_what_results_mean(
             webcanon.RobotsGate(
                 "Foo", dataclasses.replace(config, mode="respect"), timeout=0.5
             ).check(f"{site.url}/x")
-    warned = [each.message for each in caplog.records if each.name == "koster.compat.webcanon"]
-    assert bool(warned) == (expected == "allowed_implicit")
+    warnings = [each.message for each in caplog.records if each.name == "koster.compat.webcanon"]
+    assert bool(warnings) == (expected == "allowed_implicit")
 
 
-def test_webcanon_a_site_may_be_an_address_of_ipv6() -> None:
-    with socket.socket(socket.AF_INET6) as listening:
+def test_webcanon_ipv6_site() -> None:
+    with socket.socket(socket.AF_INET6) as listener:
         try:
-            listening.bind(("::1", 0))
+            listener.bind(("::1", 0))
         except OSError:
             pytest.skip("this machine has no IPv6")
-        listening.listen()
+        listener.listen()
 
         def serve() -> None:
-            asking, _ = listening.accept()
-            with asking:
-                asking.recv(4096)
-                asking.sendall(b"HTTP/1.0 200 OK\r\n\r\nUser-agent: *\nDisallow: /x")
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.0 200 OK\r\n\r\nUser-agent: *\nDisallow: /x")
 
         thread = threading.Thread(target=serve)
         thread.start()
-        url = f"http://[::1]:{listening.getsockname()[1]}/x"
+        url = f"http://[::1]:{listener.getsockname()[1]}/x"
         with pytest.raises(webcanon.PolicyError):
             webcanon.RobotsGate("Foo").check(url)
         thread.join()

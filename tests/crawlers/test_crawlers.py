@@ -9,7 +9,7 @@ from koster import crawlers
 from koster.crawlers import Obeys, Purpose
 
 
-def test_the_registry_is_sound() -> None:
+def test_registry_is_consistent() -> None:
     known = crawlers.known()
     assert len({each.token.lower() for each in known}) == len(known) > 150
     assert {each.purpose for each in known} == set(Purpose)
@@ -22,7 +22,7 @@ def test_the_registry_is_sound() -> None:
     assert adsbot.obeys is Obeys.OWN_GROUPS
 
 
-def test_without_the_registry_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_registry_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "ai_crawler_index", None)

@@ -1,4 +1,4 @@
-"""The cases in tests/cases, through the library."""
+"""The library's verdicts on the cases in tests/cases."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def test_verdicts(case: Case) -> None:
         robots = koster.parse(body, case.dialect)
         rules = robots.rules_for(case.agent)
         for url, allowed in case.expected.items():
-            what = (variant, url)
-            assert (robots.allowed(url, case.agent), what) == (allowed, what)
-            assert (robots.decide(url, case.agent).allowed, what) == (allowed, what)
-            assert (rules.allowed(url), what) == (allowed, what)
+            context = (variant, url)
+            assert (robots.allowed(url, case.agent), context) == (allowed, context)
+            assert (robots.decide(url, case.agent).allowed, context) == (allowed, context)
+            assert (rules.allowed(url), context) == (allowed, context)
         assert rules.allowed_many(case.expected) == list(case.expected.values())
 
 
@@ -45,7 +45,7 @@ def test_reasons(case: Case) -> None:
             assert (robots.decide(url, case.agent).reason.value, url) == (case.reason, url)
 
 
-def test_str_and_bytes_are_the_same() -> None:
+def test_str_and_bytes_give_the_same_verdicts() -> None:
     for case in CASES:
         try:
             text = case.body.decode()
@@ -57,7 +57,7 @@ def test_str_and_bytes_are_the_same() -> None:
             assert robots.allowed(url, case.agent) == allowed
 
 
-def test_names_of_cases_are_unique() -> None:
+def test_case_names_are_unique() -> None:
     names = [str(case) for case in CASES]
     assert sorted(names) == sorted(set(names))
 

@@ -1,4 +1,4 @@
-"""Real files, and what other parsers say about them (``shared/conformance``)."""
+"""koster agrees with other parsers on real files (``shared/conformance``)."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ pytestmark = pytest.mark.usefixtures("conformance_data")
 TABLES = ("verdicts.tsv.gz", "modern-verdicts.tsv.gz")
 
 
-def differing(
+def differing_rows(
     table: str, dialect: koster.Dialect, column: str
 ) -> list[tuple[dict[str, str], koster.RobotsTxt]]:
-    """Return the rows that koster answers otherwise than a column says."""
+    """Return the rows where koster's verdict differs from the one in a column."""
     parsed = {site: koster.parse(body, dialect) for site, body in bodies(table).items()}
-    found = []
+    rows = []
     for row in verdicts(table):
         robots = parsed[row["site"]]
         if robots.allowed(row["url"], row["agent"]) != (row[column] == "1"):
-            found.append((row, robots))
-    return found
+            rows.append((row, robots))
+    return rows
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_google_is_equal(table: str) -> None:
-    assert differing(table, koster.GOOGLE, "google") == []
+def test_google_has_no_differences(table: str) -> None:
+    assert differing_rows(table, koster.GOOGLE, "google") == []
 
 
-def test_google_cases() -> None:
+def test_google_test_cases_agree() -> None:
     folder = conformance()
     assert folder is not None
     cases = json.loads(gzip.decompress((folder / "google-cases.json.gz").read_bytes()))
@@ -48,43 +48,45 @@ def test_google_cases() -> None:
         assert robots.allowed(case["url"], case["agent"]) == case["allowed"], case
 
 
-# What robotexclusionrulesparser does otherwise, each as a change to what koster is asked:
-# a difference is explained by a kind if with that change koster gives the other answer.
-# docs/conformance.md says of each whose reading it is.
-Asked = tuple[bytes, koster.Dialect, str]
+# How robotexclusionrulesparser differs. Each kind of difference is a function that changes the
+# query: it explains a difference if koster then gives the other answer.
+# docs/conformance.md lists them.
+Query = tuple[bytes, koster.Dialect, str]
 
 
-def robots_txt_is_not_special(body: bytes, dialect: koster.Dialect, url: str) -> Asked:
+def robots_txt_is_not_special(body: bytes, dialect: koster.Dialect, url: str) -> Query:
     reading = replace(dialect.reading, robots_txt=RobotsTxtPath.NOT_SPECIAL)
     return body, replace(dialect, reading=reading), url
 
 
-def fragment_is_kept(body: bytes, dialect: koster.Dialect, url: str) -> Asked:
+def fragment_is_kept(body: bytes, dialect: koster.Dialect, url: str) -> Query:
     return body, dialect, url.replace("#", "%23")
 
 
-def empty_query_is_dropped(body: bytes, dialect: koster.Dialect, url: str) -> Asked:
+def empty_query_is_dropped(body: bytes, dialect: koster.Dialect, url: str) -> Query:
     path, mark, fragment = url.partition("#")
     return body, dialect, path.rstrip("?;") + mark.replace("#", "%23") + fragment
 
 
-def colon_follows_the_key(body: bytes, dialect: koster.Dialect, url: str) -> Asked:
+def colon_follows_the_directive(body: bytes, dialect: koster.Dialect, url: str) -> Query:
     lines = re.split(rb"\r\n|\n|\r", body)
-    usual = (line for line in lines if re.match(rb"\s*(?:#|$|[\w-]+:)", line))
-    return b"\n".join(usual), dialect, url
+    remaining = (line for line in lines if re.match(rb"\s*(?:#|$|[\w-]+:)", line))
+    return b"\n".join(remaining), dialect, url
 
 
-def delays_and_sitemaps_end_agents(body: bytes, dialect: koster.Dialect, url: str) -> Asked:
-    more = {koster.Directive.CRAWL_DELAY, koster.Directive.SITEMAP}
-    return body, replace(dialect, directives=dialect.directives | more), url
+def delays_and_sitemaps_end_user_agent_lines(
+    body: bytes, dialect: koster.Dialect, url: str
+) -> Query:
+    added = {koster.Directive.CRAWL_DELAY, koster.Directive.SITEMAP}
+    return body, replace(dialect, directives=dialect.directives | added), url
 
 
 KINDS = {
     "/robots.txt itself": robots_txt_is_not_special,
     "fragment": fragment_is_kept,
     "empty query": empty_query_is_dropped,
-    "no colon right after the key": colon_follows_the_key,
-    "Crawl-delay between agents": delays_and_sitemaps_end_agents,
+    "no colon right after the key": colon_follows_the_directive,
+    "Crawl-delay between agents": delays_and_sitemaps_end_user_agent_lines,
 }
 
 
@@ -104,13 +106,13 @@ def kind(row: dict[str, str], robots: koster.RobotsTxt, column: str) -> str:
     ids=str,
 )
 def test_older_standards_agree(table: str, dialect: koster.Dialect, column: str) -> None:
-    found = differing(table, dialect, column)
-    kinds = Counter(kind(row, robots, column) for row, robots in found)
+    differences = differing_rows(table, dialect, column)
+    kinds = Counter(kind(row, robots, column) for row, robots in differences)
     assert kinds.keys() <= KINDS.keys()
     if EVERYTHING:
         total = len(verdicts(table))
-        assert len(found) <= 0.005 * total
-        _check_documented(dialect.name, table, total, len(found), kinds)
+        assert len(differences) <= 0.005 * total
+        _check_documented(dialect.name, table, total, len(differences), kinds)
 
 
 def _check_documented(
@@ -133,14 +135,14 @@ def test_crawl_delays_agree(table: str) -> None:
         expected = float(row["rerp_delay"]) if row["rerp_delay"] else None
         if parsed[row["site"]].rules_for(row["agent"]).crawl_delay != expected:
             differences.append((row["site"], row["agent"]))
-    # "Disallow /" without a colon: no rule for robotexclusionrulesparser, and so no record.
+    # "Disallow /" without a colon is not a rule for robotexclusionrulesparser, so it sees no record.
     assert set(differences) <= {("www.birminghammail.co.uk", "semetrical")}
     assert not EVERYTHING or len(differences) <= 0.005 * len(rows)
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_the_default_dialect_reads_all(table: str) -> None:
-    """Whatever stands in real files: nothing raises, and the ways to ask agree."""
+def test_default_dialect_reads_all_real_files(table: str) -> None:
+    """Nothing raises, and ``allowed`` agrees with ``decide``."""
     parsed = {site: koster.parse(body) for site, body in bodies(table).items()}
     for row in verdicts(table):
         rules = parsed[row["site"]].rules_for(row["agent"])

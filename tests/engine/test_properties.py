@@ -1,4 +1,4 @@
-"""What holds whatever the file, the agent and the URL are."""
+"""Properties that hold for any file, user agent and URL."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from support import ROOT
 
 import koster
 
-#: The named ones, and those of the facades.
+#: The named dialects and those of the facades.
 DIALECTS = st.sampled_from([*koster.DIALECTS.values(), *facade_dialects("koster").values()])
 
 
 @given(strategies.bodies, strategies.urls, strategies.agents, DIALECTS)
 def test_nothing_raises(body: bytes, url: str, agent: str, dialect: koster.Dialect) -> None:
-    """Any bytes parse, and any URL and agent get an answer, however it is asked."""
+    """Any bytes parse, any URL and agent get a verdict, and all query methods agree."""
     robots = koster.parse(body, dialect)
     rules = robots.rules_for(agent)
     decision = robots.decide(url, agent)
@@ -39,10 +39,10 @@ def test_nothing_raises(body: bytes, url: str, agent: str, dialect: koster.Diale
         assert decision.group is not None
         assert decision.rule in decision.group.rules
         assert decision.rule.allow == decision.allowed
-    _look_at_everything(robots, rules, url)
+    _read_every_attribute(robots, rules, url)
 
 
-def _look_at_everything(robots: koster.RobotsTxt, rules: koster.Rules, url: str) -> None:
+def _read_every_attribute(robots: koster.RobotsTxt, rules: koster.Rules, url: str) -> None:
     assert repr(robots)
     assert repr(rules)
     assert repr(robots.groups)
@@ -60,16 +60,16 @@ def _look_at_everything(robots: koster.RobotsTxt, rules: koster.Rules, url: str)
 
 
 @given(strategies.bodies, strategies.urls, strategies.agents)
-def test_the_reference_agrees(body: bytes, url: str, agent: str) -> None:
-    """The engine reads the default dialect as its sentences say."""
+def test_reference_agrees(body: bytes, url: str, agent: str) -> None:
+    """The engine and the reference implementation agree on the default dialect."""
     decision = koster.parse(body).decide(url, agent)
     line = decision.rule.line if decision.rule else None
     assert (decision.allowed, line) == reference.decide(body, url, agent)
 
 
 @given(st.lists(st.tuples(st.booleans(), strategies.patterns), max_size=6), strategies.paths)
-def test_the_reference_agrees_on_rules(rules: list[tuple[bool, str]], path: str) -> None:
-    """The same, where nearly every example has rules that match."""
+def test_reference_agrees_on_matching_rules(rules: list[tuple[bool, str]], path: str) -> None:
+    """As above, but nearly every example has rules that match."""
     lines = [f"{'Allow' if allow else 'Disallow'}: {pattern}" for allow, pattern in rules]
     body = "\n".join(["User-agent: *", *lines]).encode()
     decision = koster.parse(body).decide(path, "FooBot")
@@ -84,7 +84,7 @@ def test_the_reference_agrees_on_rules(rules: list[tuple[bool, str]], path: str)
 def test_junk_changes_no_decision(
     body: bytes, url: str, agent: str, junk: list[tuple[int, bytes]]
 ) -> None:
-    """Lines that are no rules never change a decision, wherever they stand."""
+    """Lines that are not rules never change a decision, wherever they are."""
     lines = re.split(rb"\r\n|\r|\n", body)
     for at, line in junk:
         lines.insert(max(1, at % (len(lines) + 1)), line)
@@ -101,19 +101,19 @@ def test_junk_changes_no_decision(
 def test_index_and_scan_agree(
     rules: list[tuple[bool, str]], paths: list[str], dialect: koster.Dialect
 ) -> None:
-    """A large rule set, asked often enough to get its index, answers as when first asked."""
+    """A large rule set gives the same decisions after enough lookups to build its index."""
     lines = [f"{'Allow' if allow else 'Disallow'}: {pattern}" for allow, pattern in rules]
     filler = [f"Disallow: /{'ab'[number % 2]}/{number}/*x" for number in range(60)]
     body = "\n".join(["User-agent: *", *lines[::2], *filler, *lines[1::2]])
-    often = koster.parse(body, dialect).rules_for("FooBot")
-    often.allowed_many(["/"] * 20)
+    indexed = koster.parse(body, dialect).rules_for("FooBot")
+    indexed.allowed_many(["/"] * 20)
     for path in paths:
-        assert often.decide(path) == koster.parse(body, dialect).rules_for("FooBot").decide(path)
+        assert indexed.decide(path) == koster.parse(body, dialect).rules_for("FooBot").decide(path)
 
 
 @cache
 def pure() -> ModuleType:
-    """Return koster a second time, as plain Python, beside the compiled one."""
+    """Import koster a second time, as plain Python, next to the compiled one."""
     init = ROOT / "src" / "koster" / "__init__.py"
     spec = importlib.util.spec_from_file_location(
         "pure_koster", init, submodule_search_locations=[str(init.parent)]
@@ -136,7 +136,7 @@ needs_both = pytest.mark.skipif(not koster.COMPILED, reason="not compiled: nothi
 def test_compiled_and_pure_agree(
     body: bytes, url: str, agent: str, dialect: koster.Dialect
 ) -> None:
-    """Both read the same, down to the objects they make."""
+    """Both builds parse alike, down to the objects they create."""
     one = koster.parse(body, dialect)
     dialects = {**pure().DIALECTS, **facade_dialects("pure_koster")}
     other = pure().parse(body, dialects[dialect.name])
@@ -162,7 +162,7 @@ def test_compiled_and_pure_have_the_same_names() -> None:
 
 
 def shell_elements(pattern: str) -> list[Callable[[str], bool] | None]:
-    """Read a pattern of /bin/sh: what each element takes, None for a star."""
+    """Parse a /bin/sh pattern: a predicate for each element, None for a star."""
     elements: list[Callable[[str], bool] | None] = []
     at = 0
     while at < len(pattern):
@@ -200,14 +200,14 @@ def shell_elements(pattern: str) -> list[Callable[[str], bool] | None]:
 
 
 def shell_oracle(pattern: str, path: str) -> bool:
-    """Match by sets of places, one element after the other."""
-    places = {0}
+    """Match by tracking the set of possible positions, element by element."""
+    positions = {0}
     for element in shell_elements(pattern):
         if element is None:
-            places = set(range(min(places), len(path) + 1)) if places else set()
+            positions = set(range(min(positions), len(path) + 1)) if positions else set()
         else:
-            places = {at + 1 for at in places if at < len(path) and element(path[at])}
-    return len(path) in places
+            positions = {at + 1 for at in positions if at < len(path) and element(path[at])}
+    return len(path) in positions
 
 
 @given(
@@ -217,7 +217,7 @@ def shell_oracle(pattern: str, path: str) -> bool:
 @example("/[!]a]", "/b")
 @example("/*[a-b]*b?", "/aabab")
 @example("/[\\]-a]", "/^")
-def test_shell_patterns_are_those_of_a_simple_reading(pattern: str, path: str) -> None:
+def test_shell_patterns_match_like_the_oracle(pattern: str, path: str) -> None:
     robots = koster.parse(
         f"User-agent: *\nRobot-version: 2.0\nDisallow: {pattern}", koster.EXTENDED2
     )

@@ -1,4 +1,4 @@
-"""Fixtures of this folder."""
+"""Fixtures for the fetch tests."""
 
 from __future__ import annotations
 

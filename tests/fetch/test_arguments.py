@@ -1,4 +1,4 @@
-"""Arguments, the mock transport, and imports."""
+"""Client arguments, the mock transport, and imports."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ pytestmark = pytest.mark.any_mode
         {"guard": koster.PUBLIC_ONLY, "transport": MockTransport({})},
     ],
 )
-def test_wrong_arguments(make: Any, options: dict[str, Any]) -> None:
+def test_invalid_arguments(make: Any, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"user_agent|timeout|at_once|guard"):
         make(**{"user_agent": NAME} | options)
 
 
-def test_who_asks() -> None:
+def test_product_token_comes_from_user_agent_or_agent() -> None:
     body = "User-agent: FooBot\nDisallow: /foo\nUser-agent: BarBot\nDisallow: /bar\nUser-agent: *\nDisallow: /"
     sites = MockTransport({"https://example.com": body})
     for user_agent in (NAME, "Mozilla/5.0 (compatible; FooBot/1.0)"):
@@ -54,7 +54,7 @@ def test_who_asks() -> None:
             assert not client.allowed("https://example.com/foo")
 
 
-def test_a_client_that_is_closed_says_so(kind: str) -> None:
+def test_closed_client_raises(kind: str) -> None:
     sites = MockTransport({})
     if kind == "threads":
         client = RobotsClient(NAME, transport=sites)
@@ -72,13 +72,13 @@ def test_a_client_that_is_closed_says_so(kind: str) -> None:
     anyio.run(main, backend=kind)
 
 
-def test_errors_of_a_test_s_own_are_not_swallowed(kind: str) -> None:
+def test_assertion_errors_in_a_transport_propagate(kind: str) -> None:
     sites = MockTransport({"https://example.com": AssertionError("of the test")})
     with pytest.raises(AssertionError, match="of the test"):
         ask(kind, ("robots", "https://example.com"), transport=sites)
 
 
-def test_the_mock() -> None:
+def test_mock_transport() -> None:
     sites = MockTransport(
         {
             "https://example.com": "User-agent: *\nDisallow: /a",
@@ -96,7 +96,7 @@ def test_the_mock() -> None:
     assert sites.requests[0] == "https://example.com/robots.txt"
 
 
-def test_the_mock_s_table_is_checked_and_may_be_changed() -> None:
+def test_mock_transport_validates_replies_and_allows_changes() -> None:
     with pytest.raises(koster.UrlError):
         MockTransport({"a.example": 404})
     with pytest.raises(TypeError, match="invalid reply of type function"):
@@ -106,13 +106,13 @@ def test_the_mock_s_table_is_checked_and_may_be_changed() -> None:
     replies: dict[str, Any] = {"https://a.example/": [503, 429, FILE]}
     clock = Clock()
     with RobotsClient(NAME, transport=MockTransport(replies), clock=clock) as client:
-        found = []
+        reasons = []
         for _ in range(4):
-            found.append(reason_of(client.robots("https://a.example")))
+            reasons.append(reason_of(client.robots("https://a.example")))
             clock.later(hours=25)
         replies["https://a.example/"] = 404
-        found.append(reason_of(client.robots("https://a.example")))
-    assert found == ["unreachable", "unreachable", "file", "file", "unavailable"]
+        reasons.append(reason_of(client.robots("https://a.example")))
+    assert reasons == ["unreachable", "unreachable", "file", "file", "unavailable"]
 
 
 @pytest.mark.parametrize(
@@ -122,19 +122,19 @@ def test_the_mock_s_table_is_checked_and_may_be_changed() -> None:
         {"on_event": 5},
     ],
 )
-def test_arguments_of_the_wrong_type(options: dict[str, Any]) -> None:
+def test_argument_type_errors(options: dict[str, Any]) -> None:
     with pytest.raises(TypeError, match=next(iter(options))):
         RobotsClient(**{"user_agent": NAME} | options)
 
 
 @pytest.mark.parametrize("url", [None, b"https://example.com/", 5])
-def test_urls_of_the_wrong_type(kind: str, url: Any) -> None:
+def test_url_type_errors(kind: str, url: Any) -> None:
     for method in ("decide", "allowed", "robots", "wait"):
         with pytest.raises(TypeError, match="url must be a str, not"):
             ask(kind, (method, url), transport=MockTransport({}))
 
 
-def test_a_file_that_is_cut_says_so(kind: str, site: Site, tmp_path: Path) -> None:
+def test_truncated_file_sets_is_cut(kind: str, site: Site, tmp_path: Path) -> None:
     site.robots(body=b"Disallow: /x\n" * 50_000)
     for _ in range(2):
         assert outcome(kind, site.url, cache=tmp_path / "c.sqlite").is_cut
@@ -142,15 +142,15 @@ def test_a_file_that_is_cut_says_so(kind: str, site: Site, tmp_path: Path) -> No
     assert not outcome(kind, site.url).is_cut
 
 
-def test_the_synchronous_client_is_made_from_the_asynchronous_one(tmp_path: Path) -> None:
-    """``make sync`` has nothing to change."""
+def test_sync_client_is_generated_from_async_client(tmp_path: Path) -> None:
+    """``make sync`` would change nothing."""
     folder = Path(koster.__file__).parent / "fetch"
     copy = tmp_path / "fetch"
     shutil.copytree(folder / "_async", copy / "_async")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     subprocess.run([sys.executable, ROOT / "tools" / "sync_client.py", copy], check=True)
-    made = (copy / "_sync" / "client.py").read_text("utf-8")
-    assert made == (folder / "_sync" / "client.py").read_text("utf-8")
+    generated = (copy / "_sync" / "client.py").read_text("utf-8")
+    assert generated == (folder / "_sync" / "client.py").read_text("utf-8")
 
 
 def test_star_import_and_dir_work_without_the_extra() -> None:
@@ -166,7 +166,7 @@ inspect.getmembers(koster)
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_without_the_extra_it_says_what_to_install() -> None:
+def test_missing_extra_error_says_what_to_install() -> None:
     code = """
 import sys
 sys.modules["httpx2"] = None
@@ -182,12 +182,16 @@ try:
 except koster.MissingExtraError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "koster.fetch needs the extra 'http': pip install 'koster[http]'" in done.stdout
-    assert "RedisCache needs the extra 'redis': pip install 'koster[redis]'" in done.stdout
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "koster.fetch needs the extra 'http': pip install 'koster[http]'" in process.stdout
+    assert "RedisCache needs the extra 'redis': pip install 'koster[redis]'" in process.stdout
 
 
-def test_koster_loads_no_network() -> None:
+def test_importing_koster_loads_no_network_modules() -> None:
     code = "import sys, koster; print([m for m in ('httpx2', 'socket', 'sqlite3', 'koster.access') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.strip() == "[]"

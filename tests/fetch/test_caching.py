@@ -1,4 +1,4 @@
-"""What is cached, for how long, and who fetches."""
+"""Cache lifetimes, revalidation, and concurrent fetches."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from koster.fetch import (
 pytestmark = pytest.mark.any_mode
 
 
-class Steps:
-    """Questions with changes of the clock and the site between them, for each kind of client."""
+class Timeline:
+    """Runs fetches, with changes of the clock and the site between them, on each kind of client."""
 
     def __init__(self, kind: str, **options: Any) -> None:
         self.kind, self.options = kind, options
@@ -51,7 +51,7 @@ class Steps:
         return anyio.run(run, backend=self.kind)
 
 
-def test_a_day_an_outage_and_thirty_days(kind: str) -> None:
+def test_cache_lifetime_through_an_outage_of_thirty_days(kind: str) -> None:
     clock = Clock()
     origin = "https://example.com"
     sites = MockTransport({origin: Reply(200, FILE, {"ETag": '"1"'})})
@@ -64,52 +64,52 @@ def test_a_day_an_outage_and_thirty_days(kind: str) -> None:
 
         return step
 
-    found = Steps(kind, transport=sites, clock=clock).run(
+    outcomes = Timeline(kind, transport=sites, clock=clock).run(
         origin,
         change(hours=23, minutes=59), origin,  # Fresh.
-        change(304, minutes=2), origin,  # Confirmed.
+        change(304, minutes=2), origin,  # Revalidated.
         change(503, days=1), origin,  # Stale.
         *[change(days=5), origin] * 5,
         change(days=4, hours=23), origin,  # Still stale.
-        change(days=1), origin,  # Given up.
-        change(Reply(200, b"User-agent: *\nDisallow: /new"), hours=2), origin,  # Back.
+        change(days=1), origin,  # Discarded.
+        change(Reply(200, b"User-agent: *\nDisallow: /new"), hours=2), origin,  # Reachable again.
     )  # fmt: skip
-    assert [reason_of(each) for each in found] == ["file"] * 10 + ["unavailable", "file"]
-    assert [each.is_stale for each in found] == [False] * 3 + [True] * 7 + [False] * 2
+    assert [reason_of(each) for each in outcomes] == ["file"] * 10 + ["unavailable", "file"]
+    assert [each.is_stale for each in outcomes] == [False] * 3 + [True] * 7 + [False] * 2
     assert len(sites.requests) == 11
-    assert found[10].allowed("/private", "FooBot")
-    assert found[11].robots is not None
-    assert found[11].robots.body.endswith(b"/new")
-    assert found[11].unreachable_since is None
+    assert outcomes[10].allowed("/private", "FooBot")
+    assert outcomes[11].robots is not None
+    assert outcomes[11].robots.body.endswith(b"/new")
+    assert outcomes[11].unreachable_since is None
 
 
-def test_two_tries_a_month_apart_or_a_wrong_clock_are_no_thirty_days(kind: str) -> None:
+def test_two_failures_a_month_apart_or_a_wrong_clock_do_not_end_an_outage(kind: str) -> None:
     clock = Clock()
     origin = "https://example.com"
     sites = MockTransport({origin: 503})
     for jump in ({"days": 31}, {"days": 365 * 50}):
-        found = Steps(kind, transport=sites, clock=clock).run(
+        outcomes = Timeline(kind, transport=sites, clock=clock).run(
             origin, lambda jump=jump: clock.later(**jump), origin
         )
-        assert [reason_of(each) for each in found] == ["unreachable"] * 2
+        assert [reason_of(each) for each in outcomes] == ["unreachable"] * 2
 
 
-def test_a_clock_that_jumps(kind: str) -> None:
+def test_clock_jumps(kind: str) -> None:
     clock = Clock()
     origin = "https://example.com"
     sites = MockTransport({origin: FILE})
-    found = Steps(kind, transport=sites, clock=clock).run(
+    outcomes = Timeline(kind, transport=sites, clock=clock).run(
         origin,
         lambda: clock.later(days=-400), origin,
         lambda: clock.later(days=4000), origin,
         lambda: clock.later(days=-4000), origin,
     )  # fmt: skip
-    assert [reason_of(each) for each in found] == ["file"] * 4
+    assert [reason_of(each) for each in outcomes] == ["file"] * 4
     assert len(sites.requests) == 4
 
 
-#: Moments at the ends of what a `datetime` can hold, in UTC and beside it.
-ENDS = [
+#: Moments at the limits of `datetime`, in UTC and in other time zones.
+EXTREME_MOMENTS = [
     moment.replace(tzinfo=timezone(timedelta(hours=hours)))
     for hours in (0, 12, -12)
     for moment in (
@@ -119,8 +119,8 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize("moment", ENDS, ids=str)
-def test_a_clock_at_the_end_of_time(kind: str, moment: datetime) -> None:
+@pytest.mark.parametrize("moment", EXTREME_MOMENTS, ids=str)
+def test_clock_at_the_limits_of_datetime(kind: str, moment: datetime) -> None:
     sites = MockTransport({
         "https://file.example": b"User-agent: *\nVisit-time: 0600-0700\nRequest-rate: 1/10s 1800-1900",
         "https://slow.example": Reply(
@@ -131,25 +131,25 @@ def test_a_clock_at_the_end_of_time(kind: str, moment: datetime) -> None:
             "Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT", "Date": "Mon, 01 Jan 0001 00:00:00 GMT",
         })] * 9],
     })  # fmt: skip
-    words = ["file", "file", "unreachable", "file"]
+    reasons = ["file", "file", "unreachable", "file"]
     for dialect in (koster.RFC9309, koster.EXTENDED2, koster.MK1996):
-        for origin, word in zip(sites.replies, words, strict=True):
+        for origin, reason in zip(sites.replies, reasons, strict=True):
             sites.requests.clear()
-            found = ask(
+            results = ask(
                 kind,
                 *(("robots", origin), ("refetch", origin), ("refetch", origin)),
                 *(("allowed", f"{origin}/x"), ("decide", f"{origin}/x")),
                 *(("next_request", origin), ("wait", origin), ("next_request", origin)),
-                transport=sites, clock=lambda: moment, dialect=dialect, pacer=Quick(),
+                transport=sites, clock=lambda: moment, dialect=dialect, pacer=NoWaitPacer(),
                 on_event=lambda _: None,
             )  # fmt: skip
-            assert [reason_of(each) for each in found[:3]] == [word] * 3
-            assert found[3] == found[4].allowed == (word == "file")
-            assert all(each.tzinfo is not None for each in (found[5], found[7]))
+            assert [reason_of(each) for each in results[:3]] == [reason] * 3
+            assert results[3] == results[4].allowed == (reason == "file")
+            assert all(each.tzinfo is not None for each in (results[5], results[7]))
 
 
-class Quick(Pacer):
-    """A pacer that never makes a test wait."""
+class NoWaitPacer(Pacer):
+    """A pacer that never waits."""
 
     def turn(self, key: str, rules: koster.Rules, now: datetime) -> float:
         assert super().turn(key, rules, now) >= 0
@@ -157,8 +157,10 @@ class Quick(Pacer):
         return 0
 
 
-def test_what_is_fetched_in_the_last_hours_is_kept(tmp_path: Path, redis_url: str) -> None:
-    """Also by caches that write the time down, in which the last second is rounded up."""
+def test_entries_fetched_in_the_last_hours_of_time_are_cached(
+    tmp_path: Path, redis_url: str
+) -> None:
+    """Caches that serialize the time round the last second up."""
     moment = datetime.max.replace(tzinfo=UTC) - timedelta(hours=20)
     sites = MockTransport({"https://example.com": FILE})
     for cache in (None, tmp_path / "cache.sqlite", redis_url):
@@ -170,50 +172,50 @@ def test_what_is_fetched_in_the_last_hours_is_kept(tmp_path: Path, redis_url: st
         assert len(sites.requests) == (2 if cache is None else 1)
 
 
-def test_validators_are_sent_and_304_is_understood(kind: str, site: Site) -> None:
+def test_conditional_requests_and_304(kind: str, site: Site) -> None:
     clock = Clock()
 
-    def changed(*_: Any) -> None:
+    def set_304(*_: Any) -> None:
         clock.later(days=2)
         site.robots(304)
 
     for headers in ({"ETag": '"v1"'}, {"Last-Modified": "Fri, 20 Nov 2026 12:00:00 GMT"}, {}):
         site.requests.clear()
         site.robots(body=FILE, headers=headers)
-        found = Steps(kind, clock=clock).run(site.url, changed, site.url)
-        sent = site.requests[1][1]
-        assert sent.get("If-None-Match") == headers.get("ETag")
-        assert sent.get("If-Modified-Since") == headers.get("Last-Modified")
-        # 304 without having been asked is no answer: the old copy holds on.
-        assert found[1].is_stale == (not headers)
-        assert found[1].robots is not None
-        assert found[1].robots.body == FILE
+        outcomes = Timeline(kind, clock=clock).run(site.url, set_304, site.url)
+        request_headers = site.requests[1][1]
+        assert request_headers.get("If-None-Match") == headers.get("ETag")
+        assert request_headers.get("If-Modified-Since") == headers.get("Last-Modified")
+        # A 304 to an unconditional request is invalid: the stale copy is used.
+        assert outcomes[1].is_stale == (not headers)
+        assert outcomes[1].robots is not None
+        assert outcomes[1].robots.body == FILE
 
 
-def test_retry_after_is_kept_to(kind: str) -> None:
+def test_retry_after_is_obeyed(kind: str) -> None:
     clock = Clock()
     origin = "https://example.com"
     sites = MockTransport({origin: Reply(429, headers={"Retry-After": "600"})})
-    Steps(kind, transport=sites, clock=clock).run(
+    Timeline(kind, transport=sites, clock=clock).run(
         origin, lambda: clock.later(minutes=9), origin, lambda: clock.later(minutes=2), origin
     )
     assert len(sites.requests) == 2
 
 
-def test_a_site_may_be_asked_again_before_its_time(kind: str, site: Site) -> None:
-    """Its owner has fixed the file, and wants to see what crawlers see."""
+def test_refetch_ignores_freshness(kind: str, site: Site) -> None:
+    """A site owner who has fixed the file wants to see what crawlers see."""
     site.robots(body=FILE, headers={"ETag": '"1"', "Cache-Control": "max-age=86400"})
     page = f"{site.url}/x"
-    first, again, kept = ask(kind, ("robots", page), ("refetch", page), ("robots", page))
+    first, second, third = ask(kind, ("robots", page), ("refetch", page), ("robots", page))
     assert [path for path, _ in site.requests] == ["/robots.txt"] * 2
     assert site.requests[1][1]["If-None-Match"] == '"1"'
-    assert again.fetched > first.fetched
-    assert kept.fetched == again.fetched
+    assert second.fetched > first.fetched
+    assert third.fetched == second.fetched
     with pytest.raises(koster.UrlError):
         ask(kind, ("refetch", "mailto:x"))
 
 
-def test_one_fetch_however_many_ask(site: Site) -> None:
+def test_concurrent_threads_share_one_fetch(site: Site) -> None:
     site.robots(body=FILE, delay=0.2)
     with RobotsClient(NAME) as client:
         threads = [
@@ -229,14 +231,14 @@ def test_one_fetch_however_many_ask(site: Site) -> None:
 
 
 @pytest.mark.parametrize("backend", KINDS[1:])
-def test_one_fetch_however_many_tasks_ask_even_if_the_first_gives_up(
+def test_concurrent_tasks_share_one_fetch_after_the_first_is_cancelled(
     site: Site, backend: str
 ) -> None:
     site.robots(body=FILE, delay=0.2)
-    decided = []
+    decisions = []
 
     async def one(client: AsyncRobotsClient, number: int) -> None:
-        decided.append(await client.decide(f"{site.url}/{number}"))
+        decisions.append(await client.decide(f"{site.url}/{number}"))
 
     async def main() -> None:
         async with AsyncRobotsClient(NAME) as client:
@@ -248,27 +250,25 @@ def test_one_fetch_however_many_tasks_ask_even_if_the_first_gives_up(
             assert client._fetch_locks._locks == {}
 
     anyio.run(main, backend=backend)
-    assert len(decided) == 30
-    assert all(each.allowed for each in decided)
+    assert len(decisions) == 30
+    assert all(each.allowed for each in decisions)
     assert len(site.requests) == 2
 
 
-def test_no_more_fetches_at_once_than_are_allowed(
-    kind: str, names: dict[str, list[list[str]]]
-) -> None:
+def test_at_once_limits_concurrent_fetches(kind: str, names: dict[str, list[list[str]]]) -> None:
     names |= {f"site{number}.test": [["127.0.0.1"]] for number in range(12)}
-    now, most = 0, 0
+    active, peak = 0, 0
     lock = threading.Lock()
     pause = threading.Event()
 
     def script(connection: Any) -> None:
-        nonlocal now, most
+        nonlocal active, peak
         with lock:
-            now += 1
-            most = max(most, now)
+            active += 1
+            peak = max(peak, active)
         pause.wait(0.05)
         with lock:
-            now -= 1
+            active -= 1
         connection.sendall(PLAIN + b"Content-Length: 33\r\n\r\n" + FILE)
 
     with wire.running(script) as running:
@@ -292,10 +292,10 @@ def test_no_more_fetches_at_once_than_are_allowed(
 
             anyio.run(main, backend=kind)
         assert running.connections == 12
-    assert most == 3
+    assert peak == 3
 
 
-class Broken:
+class BrokenCache:
     """A cache that is down."""
 
     def __init__(self) -> None:
@@ -313,22 +313,24 @@ class Broken:
         raise AssertionError("it is the caller's")
 
 
-def test_a_cache_that_is_down_stops_no_decision(kind: str, site: Site) -> None:
+def test_failing_cache_does_not_prevent_decisions(kind: str, site: Site) -> None:
     site.robots(body=FILE)
     events: list[Event] = []
-    cache = Broken()
-    decided = ask(
+    cache = BrokenCache()
+    decisions = ask(
         kind, *[("allowed", f"{site.url}/private")] * 3, ("allowed", "http://127.0.0.1:1/"),
         cache=cache, on_event=events.append,
     )  # fmt: skip
-    assert decided == [False] * 4
+    assert decisions == [False] * 4
     assert len(site.requests) == 1
     assert cache.calls == 1, "a cache that failed is left alone for a while"
-    failed = [event for event in events if event.name is EventName.CACHE_FAILED]
-    assert failed[0].attributes == {"error.type": "CacheError", "error.message": "down"}
+    failures = [event for event in events if event.name is EventName.CACHE_FAILED]
+    assert failures[0].attributes == {"error.type": "CacheError", "error.message": "down"}
 
 
-def test_a_file_keeps_what_was_fetched(kind: str, site: Site, tmp_path: Path) -> None:
+def test_sqlite_cache_persists_and_recovers_from_corruption(
+    kind: str, site: Site, tmp_path: Path
+) -> None:
     site.robots(body=FILE, headers={"ETag": '"1"'})
     path = tmp_path / "cache.sqlite"
     first, second = (outcome(kind, site.url, cache=path) for _ in range(2))
@@ -340,21 +342,21 @@ def test_a_file_keeps_what_was_fetched(kind: str, site: Site, tmp_path: Path) ->
     assert len(site.requests) == 2
 
 
-def test_a_redis_that_several_share(kind: str, site: Site, redis_url: str) -> None:
+def test_clients_share_a_redis_cache(kind: str, site: Site, redis_url: str) -> None:
     site.robots(body=FILE)
     for _ in range(2):
         assert outcome(kind, site.url, cache=redis_url).robots is not None
     assert len(site.requests) == 1
 
 
-def test_dialects_that_read_statuses_otherwise_have_entries_of_their_own(site: Site) -> None:
+def test_dialects_with_different_status_handling_have_separate_entries(site: Site) -> None:
     site.robots(403)
     cache = MemoryCache()
-    words = [
+    reasons = [
         reason_of(outcome("threads", site.url, cache=cache, dialect=dialect))
         for dialect in (koster.RFC9309, koster.MK1996, koster.GOOGLE, koster.MK1994, koster.MK1996)
     ]
-    assert words == ["unavailable", "forbidden", "unavailable", "forbidden", "forbidden"]
+    assert reasons == ["unavailable", "forbidden", "unavailable", "forbidden", "forbidden"]
     assert len(site.requests) == 3
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 import server
@@ -20,24 +18,24 @@ from koster.fetch import (
 pytestmark = pytest.mark.any_mode
 
 
-def test_a_site_is_fetched_once(kind: str, site: Site) -> None:
+def test_each_site_is_fetched_once(kind: str, site: Site) -> None:
     site.robots(body=FILE)
     url = site.url
-    decided = ask(
+    decisions = ask(
         kind,
         *(("decide", f"{url}/private/x"), ("decide", f"{url}/open"), ("allowed", f"{url}/private")),
         *(("allowed", f"{url}/robots.txt"), ("robots", url)),
     )
-    assert [bool(each) for each in decided[:4]] == [False, True, False, True]
-    assert str(decided[0]).endswith("line 2, Disallow: /private")
-    assert decided[4].robots.body == FILE
+    assert [bool(each) for each in decisions[:4]] == [False, True, False, True]
+    assert str(decisions[0]).endswith("line 2, Disallow: /private")
+    assert decisions[4].robots.body == FILE
     assert [path for path, _ in site.requests] == ["/robots.txt"]
     headers = {name.lower(): value for name, value in site.requests[0][1].items()}
     assert headers["user-agent"] == NAME
     assert "cookie" not in headers
 
 
-def test_a_question_about_robots_txt_needs_no_fetch(kind: str, unused: int) -> None:
+def test_robots_txt_itself_needs_no_fetch(kind: str, unused: int) -> None:
     url = f"http://127.0.0.1:{unused}/robots.txt?x"
     (decision,) = ask(kind, ("decide", url))
     assert decision.reason is koster.Reason.ROBOTS_TXT
@@ -46,7 +44,7 @@ def test_a_question_about_robots_txt_needs_no_fetch(kind: str, unused: int) -> N
 @pytest.mark.parametrize(
     "url", ["", "/x", "example.com", "ftp://example.com/", "http://[x/", "/robots.txt"]
 )
-def test_urls_of_no_site(kind: str, url: str) -> None:
+def test_urls_without_an_http_origin_are_rejected(kind: str, url: str) -> None:
     for method in ("decide", "allowed", "robots", "wait", "next_request"):
         with pytest.raises(koster.UrlError):
             ask(kind, (method, url))
@@ -60,18 +58,18 @@ def test_urls_of_no_site(kind: str, url: str) -> None:
         *((status, "unreachable") for status in (304, 300, 429, 500, 502, 503, 504, 599)),
     ],
 )
-def test_statuses(kind: str, site: Site, status: int, reason: str) -> None:
+def test_status_codes(kind: str, site: Site, status: int, reason: str) -> None:
     site.robots(status, FILE)
-    found = outcome(kind, site.url)
-    assert reason_of(found) == reason
-    assert found.hops[-1].status == status
+    result = outcome(kind, site.url)
+    assert reason_of(result) == reason
+    assert result.hops[-1].status == status
     if reason != "file":
-        assert str(status) in found.why
-        decision = found.decide(f"{site.url}/private", "FooBot")
-        assert (decision.allowed, decision.why) == (reason == "unavailable", found.why)
+        assert str(status) in result.why
+        decision = result.decide(f"{site.url}/private", "FooBot")
+        assert (decision.allowed, decision.why) == (reason == "unavailable", result.why)
 
 
-#: Ways to write a URL that browsers, and most HTTP clients, take for /private/x.
+#: URL spellings that browsers and most HTTP clients resolve to /private/x.
 SPELLINGS = [
     *("{}/private/x", " {}/private/x", "\t{}/private/x\n", "{}\\private\\x", "{}/pri\tvate/x"),
     *("{}/open/../private/x", "{}/./private/x", "{}/open/%2e%2E/private/x", "{}/private/./x#y"),
@@ -80,7 +78,7 @@ SPELLINGS = [
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_what_is_matched_is_what_would_be_fetched(kind: str, spelling: str) -> None:
+def test_urls_are_normalized_before_matching(kind: str, spelling: str) -> None:
     sites = MockTransport({"https://a.example": "User-agent: *\nDisallow: /private"})
     for origin in (
         "https://a.example",
@@ -89,11 +87,11 @@ def test_what_is_matched_is_what_would_be_fetched(kind: str, spelling: str) -> N
         "https:////a.example",
     ):
         url = spelling.format(origin)
-        decision, allowed, again = ask(
+        decision, allowed, second_decision = ask(
             kind, ("decide", url), ("allowed", url), ("decide", url), transport=sites
         )
-        assert (bool(decision), allowed, bool(again)) == (False, False, False)
-        assert decision.url == again.url == url
+        assert (bool(decision), allowed, bool(second_decision)) == (False, False, False)
+        assert decision.url == second_decision.url == url
 
 
 def test_robots_txt_itself_in_any_spelling(kind: str, unused: int) -> None:
@@ -102,25 +100,25 @@ def test_robots_txt_itself_in_any_spelling(kind: str, unused: int) -> None:
         assert decision.reason is koster.Reason.ROBOTS_TXT
 
 
-def test_every_status_from_a_real_server(site: Site) -> None:
+def test_every_status_code_from_a_real_server(site: Site) -> None:
     statuses = koster.RFC9309.statuses
     clock = Clock()
     with RobotsClient(NAME, clock=clock) as client:
         for status in range(200, 600):
             site.robots(status, b"" if status in (204, 304) else FILE)
-            found = reason_of(client.robots(site.url))
+            reason = reason_of(client.robots(site.url))
             clock.later(days=40)
             if status < 300:
-                assert found == "file", status
+                assert reason == "file", status
             elif status in statuses.unavailable:
-                assert found == "unavailable", status
+                assert reason == "unavailable", status
             else:
-                # What was there before is no file any more, or an old copy.
-                assert found == ("file" if 300 <= status < 400 else "unreachable"), status
+                # The cached copy has expired, or is stale.
+                assert reason == ("file" if 300 <= status < 400 else "unreachable"), status
     assert len(site.requests) == 400
 
 
-def test_after_a_fork_no_connection_is_shared(site: Site) -> None:
+def test_forked_child_opens_its_own_connection(site: Site) -> None:
     site.robots(body=FILE)
     with RobotsClient(NAME, clock=(clock := Clock())) as client:
         client.robots(site.url)
@@ -133,52 +131,48 @@ def test_after_a_fork_no_connection_is_shared(site: Site) -> None:
                 os._exit(2)
         assert os.waitpid(pid, 0)[1] == 0
         assert client.robots(site.url).robots is not None
-    # One that the parent keeps on using, and one of the child's.
+    # One that the parent keeps using, and one that the child opens.
     assert site.connections == 2
 
 
 @pytest.mark.parametrize("count", range(8))
-def test_chains(kind: str, site: Site, count: int) -> None:
+def test_redirect_chains(kind: str, site: Site, count: int) -> None:
     for number in range(count):
-        place = "/robots.txt" if number == 0 else f"/{number}"
-        site.pages[place] = Answer(301, headers={"Location": f"/{number + 1}"})
+        path = "/robots.txt" if number == 0 else f"/{number}"
+        site.pages[path] = Answer(301, headers={"Location": f"/{number + 1}"})
     site.pages[f"/{count}" if count else "/robots.txt"] = Answer(body=FILE)
-    found = outcome(kind, site.url)
-    assert reason_of(found) == ("file" if count <= 5 else "unavailable")
+    result = outcome(kind, site.url)
+    assert reason_of(result) == ("file" if count <= 5 else "unavailable")
     assert len(site.requests) == min(count + 1, 6)
 
 
-def test_a_loop(kind: str, site: Site) -> None:
+def test_redirect_loop(kind: str, site: Site) -> None:
     site.robots(302, headers={"Location": "/b"})
     site.pages["/b"] = Answer(302, headers={"Location": f"{site.url}/robots.txt"})
     assert outcome(kind, site.url).why == "redirect loop"
     assert len(site.requests) == 2
 
 
-def test_to_another_host_whose_rules_hold_here(kind: str, site: Site) -> None:
+def test_redirect_to_another_host_applies_to_the_original_origin(kind: str, site: Site) -> None:
     with server.running() as other:
         site.robots(308, headers={"Location": f"http://u:p@127.0.0.1:{other.port}/r?é"})
         other.pages["/r?%E9"] = Answer(body=FILE)
         other.robots(404)
-        found, private, elsewhere = ask(
+        result, private_allowed, other_allowed = ask(
             kind,
             ("robots", site.url),
             ("allowed", f"{site.url}/private"),
             ("allowed", f"{other.url}/private"),
         )
-        assert found.origin == site.url
-        assert found.url == f"{other.url}/r?%E9"
-        assert (private, elsewhere) == (False, True)
+        assert result.origin == site.url
+        assert result.url == f"{other.url}/r?%E9"
+        assert (private_allowed, other_allowed) == (False, True)
         assert "Authorization" not in other.requests[0][1]
 
 
 @pytest.mark.parametrize(
     "location", ["ftp://x/", "http://[", "javascript:x", "http:///", "http://a..b/"]
 )
-def test_to_nowhere(kind: str, site: Site, location: str) -> None:
+def test_invalid_redirect_targets(kind: str, site: Site, location: str) -> None:
     site.robots(301, headers={"Location": location})
     assert reason_of(outcome(kind, site.url)) == "unreachable"
-
-
-def after(clock: Clock, **time: float) -> Callable[[Any], None]:
-    return lambda _: clock.later(**time)

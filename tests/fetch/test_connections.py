@@ -1,4 +1,4 @@
-"""Connections: closing, waiting, TLS."""
+"""Connections: closing a client, waiting callers, and TLS."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from koster.fetch import (
 pytestmark = pytest.mark.any_mode
 
 
-def test_closing_a_client_says_nothing_about_sites(kind: str, site: Site) -> None:
+def test_closing_a_client_caches_no_failures(kind: str, site: Site) -> None:
     site.robots(body=FILE, delay=0.5)
     cache = MemoryCache()
     if kind == "threads":
         client = RobotsClient(NAME, cache=cache)
-        raised = []
+        errors = []
 
         def work() -> None:
             try:
                 client.robots(site.url)
             except RuntimeError as error:
-                raised.append(error)
+                errors.append(error)
 
         thread = threading.Thread(target=work)
         thread.start()
@@ -47,30 +47,30 @@ def test_closing_a_client_says_nothing_about_sites(kind: str, site: Site) -> Non
             time.sleep(0.01)
         client.close()
         thread.join()
-        assert len(raised) == 1
+        assert len(errors) == 1
     else:
 
         async def main() -> None:
-            asynchronous = AsyncRobotsClient(NAME, cache=cache)
+            async_client = AsyncRobotsClient(NAME, cache=cache)
 
             async def work() -> None:
                 with pytest.raises(RuntimeError, match="closed"):
-                    await asynchronous.robots(site.url)
+                    await async_client.robots(site.url)
 
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(work)
                 while not site.requests:
                     await anyio.sleep(0.01)
-                await asynchronous.aclose()
+                await async_client.aclose()
 
         anyio.run(main, backend=kind)
     assert len(cache) == 0
 
 
-def test_those_who_wait_for_a_fetch_are_told_when_the_client_is_closed(kind: str) -> None:
+def test_closing_a_client_raises_in_waiting_callers(kind: str) -> None:
     with wire.running(lambda _: threading.Event().wait(3) and None) as running:
-        raised: list[BaseException] = []
-        began = time.monotonic()
+        errors: list[BaseException] = []
+        start = time.monotonic()
         if kind == "threads":
             client = RobotsClient(NAME, timeout=1)
 
@@ -78,7 +78,7 @@ def test_those_who_wait_for_a_fetch_are_told_when_the_client_is_closed(kind: str
                 try:
                     client.allowed(running.url)
                 except RuntimeError as error:
-                    raised.append(error)
+                    errors.append(error)
 
             threads = [threading.Thread(target=work) for _ in range(4)]
             for thread in threads:
@@ -90,47 +90,47 @@ def test_those_who_wait_for_a_fetch_are_told_when_the_client_is_closed(kind: str
         else:
 
             async def main() -> None:
-                asynchronous = AsyncRobotsClient(NAME, timeout=1)
+                async_client = AsyncRobotsClient(NAME, timeout=1)
 
                 async def work() -> None:
                     try:
-                        await asynchronous.allowed(running.url)
+                        await async_client.allowed(running.url)
                     except RuntimeError as error:
-                        raised.append(error)
+                        errors.append(error)
 
                 async with anyio.create_task_group() as tasks:
                     for _ in range(4):
                         tasks.start_soon(work)
                     await anyio.sleep(0.2)
-                    await asynchronous.aclose()
+                    await async_client.aclose()
 
             anyio.run(main, backend=kind)
-        assert time.monotonic() - began < 2.5
-        assert len(raised) == 4
+        assert time.monotonic() - start < 2.5
+        assert len(errors) == 4
         assert running.connections == 1
 
 
-def test_a_url_that_is_too_long_is_so_cold_and_warm(kind: str) -> None:
+def test_url_over_the_limit_is_rejected_after_a_cached_lookup(kind: str) -> None:
     url = "https://e.example/" + "a" * 70_000
     with pytest.raises(koster.UrlError):
         ask(kind, ("allowed", "https://e.example/"), ("allowed", url), transport=MockTransport({}))
 
 
-def test_a_thread_that_cannot_be_started_makes_a_site_unreachable(
+def test_resolver_thread_start_failure_makes_the_site_unreachable(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start = threading.Thread.start
+    original_start = threading.Thread.start
 
-    def fails(self: threading.Thread) -> None:
+    def failing_start(self: threading.Thread) -> None:
         if self.name.startswith("resolve "):
             raise RuntimeError("can't start new thread")
-        start(self)
+        original_start(self)
 
-    monkeypatch.setattr(threading.Thread, "start", fails)
+    monkeypatch.setattr(threading.Thread, "start", failing_start)
     assert "can't start new thread" in outcome(kind, "http://nowhere.invalid/").why
 
 
-def test_bounds_shorter_than_a_pause_do_not_make_a_site_be_asked_again_and_again() -> None:
+def test_lifetime_limits_shorter_than_retry_after_cause_no_refetch() -> None:
     statuses = replace(koster.RFC9309.statuses, lifetime=600, longest=600)
     sites = MockTransport({"https://e.example": Reply(503, headers={"Retry-After": "7200"})})
     dialect = replace(koster.RFC9309, name="SHORT", statuses=statuses)
@@ -140,7 +140,7 @@ def test_bounds_shorter_than_a_pause_do_not_make_a_site_be_asked_again_and_again
     assert len(sites.requests) == 1
 
 
-def test_sites_are_not_mixed_up_however_their_urls_begin(kind: str) -> None:
+def test_unusual_url_prefixes_do_not_mix_up_sites(kind: str) -> None:
     sites = MockTransport(
         {"https://a.example": "", "https://b.example": "User-agent: *\nDisallow: /"}
     )
@@ -152,7 +152,7 @@ def test_sites_are_not_mixed_up_however_their_urls_begin(kind: str) -> None:
         "https:\\\\{}\\x",
     ):
         first, second = (form.format(host) for host in ("a.example", "b.example"))
-        found = ask(
+        results = ask(
             kind,
             ("allowed", first),
             ("allowed", second),
@@ -160,19 +160,19 @@ def test_sites_are_not_mixed_up_however_their_urls_begin(kind: str) -> None:
             ("allowed", first),
             transport=sites,
         )
-        assert (found[0], found[1], found[3]) == (True, False, True), form
-        assert found[2].origin == "https://b.example"
+        assert (results[0], results[1], results[3]) == (True, False, True), form
+        assert results[2].origin == "https://b.example"
 
 
 @pytest.mark.parametrize("backend", KINDS[1:])
-def test_who_stops_waiting_for_tls_leaves_no_connection(backend: str) -> None:
+def test_tls_handshake_timeout_closes_the_connection(backend: str) -> None:
     over = threading.Event()
     with wire.running(lambda _: over.wait(5) and None) as running:
-        # Speaks no TLS, and says nothing.
+        # The server does not speak TLS, and sends nothing.
         async def main() -> int:
             async with AsyncRobotsClient(NAME, timeout=0.3) as client:
                 await client.robots(running.url.replace("http:", "https:"))
-                return _open_to(running.port)
+                return _open_connections(running.port)
 
         gc.disable()
         try:
@@ -182,13 +182,13 @@ def test_who_stops_waiting_for_tls_leaves_no_connection(backend: str) -> None:
             over.set()
 
 
-def _open_to(port: int) -> int:
-    """Return how many connections of this process to a port are open."""
+def _open_connections(port: int) -> int:
+    """Count the open connections of this process to a port."""
     table = Path("/proc/self/net/tcp").read_text().splitlines()[1:]
-    ends = [line.split() for line in table]
+    rows = [line.split() for line in table]
     return sum(
         each[2].endswith(f":{port:04X}") and each[3] == "01" and each[9] in _own_sockets()
-        for each in ends
+        for each in rows
     )
 
 
@@ -201,40 +201,40 @@ def _own_sockets() -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def own_certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return wire.certificate(tmp_path_factory.mktemp("tls"))
 
 
-def test_tls(
-    kind: str, own_certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+def test_tls_uses_ssl_cert_file(
+    kind: str, certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pem, secret = own_certificate
+    pem, secret = certificate
     with wire.running(
-        wire.says(PLAIN + b"\r\n" + FILE), wire.server_context(pem, secret)
+        wire.sends(PLAIN + b"\r\n" + FILE), wire.server_context(pem, secret)
     ) as running:
         url = f"https://127.0.0.1:{running.port}/"
         assert "TLS connection failed" in outcome(kind, url).why
         monkeypatch.setenv("SSL_CERT_FILE", str(pem))
-        found = outcome(kind, url)
-        assert found.robots is not None, found.why
+        result = outcome(kind, url)
+        assert result.robots is not None, result.why
 
 
 @pytest.mark.parametrize(("host", "days"), [("other.example", 2), ("127.0.0.1", -1)])
-def test_certificates_that_are_wrong(
+def test_invalid_certificates(
     kind: str, host: str, days: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pem, secret = wire.certificate(tmp_path, host, days)
     monkeypatch.setenv("SSL_CERT_FILE", str(pem))
     with wire.running(
-        wire.says(PLAIN + b"\r\n" + FILE), wire.server_context(pem, secret)
+        wire.sends(PLAIN + b"\r\n" + FILE), wire.server_context(pem, secret)
     ) as running:
         assert "TLS connection failed" in outcome(kind, f"https://127.0.0.1:{running.port}/").why
 
 
-def test_no_tls_where_it_should_be(kind: str, site: Site) -> None:
+def test_https_url_to_a_plain_http_server(kind: str, site: Site) -> None:
     assert "TLS connection failed" in outcome(kind, site.url.replace("http:", "https:")).why
 
 
-def test_tls_where_it_should_not_be(kind: str, own_certificate: tuple[Path, Path]) -> None:
-    with wire.running(wire.says(), wire.server_context(*own_certificate)) as running:
+def test_http_url_to_a_tls_server(kind: str, certificate: tuple[Path, Path]) -> None:
+    with wire.running(wire.sends(), wire.server_context(*certificate)) as running:
         assert reason_of(outcome(kind, running.url, timeout=2)) == "unreachable"

@@ -1,4 +1,4 @@
-"""Events and the log."""
+"""Events and log messages."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ Disallow:
 """
 
 
-def told(events: list[Event], name: EventName) -> list[tuple[str, ...]]:
+def values_of(events: list[Event], name: EventName) -> list[tuple[str, ...]]:
     key = "koster.comments" if name is EventName.SITE_COMMENTS else "koster.policy"
     return [event.attributes[key] for event in events if event.name is name]  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("dialect", [koster.RFC9309, koster.EXTENDED2], ids=str)
-def test_comments_are_told_when_a_file_is_first_used_or_changes(
+def test_comments_are_reported_once_per_file(
     kind: str, site: Site, dialect: koster.Dialect, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "koster")
@@ -82,23 +82,23 @@ def test_comments_are_told_when_a_file_is_first_used_or_changes(
     events: list[Event] = []
     clock = Clock()
 
-    def listen(event: Event) -> None:
+    def on_event(event: Event) -> None:
         events.append(event)
-        if len(told(events, EventName.SITE_COMMENTS)) == 1:
+        if len(values_of(events, EventName.SITE_COMMENTS)) == 1:
             clock.later(days=2)
 
     url = f"{site.url}/x"
-    questions = [("allowed", url), ("robots", url), ("refetch", url), ("decide", url)]
-    ask(kind, *questions, on_event=listen, clock=clock, dialect=dialect)
-    said = ("you are welcome", "by night")
-    assert told(events, EventName.SITE_COMMENTS) == [said]
+    calls = [("allowed", url), ("robots", url), ("refetch", url), ("decide", url)]
+    ask(kind, *calls, on_event=on_event, clock=clock, dialect=dialect)
+    expected = ("you are welcome", "by night")
+    assert values_of(events, EventName.SITE_COMMENTS) == [expected]
     assert len(site.requests) > 1
     (record,) = caplog.records
     assert record.levelname == "INFO"
     assert record.message == f"{site.url} has comments for {NAME}: you are welcome, by night"
 
 
-def test_comments_are_told_again_when_the_file_has_changed() -> None:
+def test_comments_are_reported_again_when_the_file_changes() -> None:
     sites = MockTransport({"https://example.com": COMMENTED})
     events: list[Event] = []
     with RobotsClient(NAME, transport=sites, on_event=events.append) as client:
@@ -107,24 +107,24 @@ def test_comments_are_told_again_when_the_file_has_changed() -> None:
             sites.replies["https://example.com"] = body
             client.refetch(url)
             client.allowed(url)
-        assert len(told(events, EventName.SITE_COMMENTS)) == 3
+        assert len(values_of(events, EventName.SITE_COMMENTS)) == 3
         client.allowed(url, "BarBot")
         client.decide(url, ("BarBot",))
         client.allowed(url, "Other")
-    assert told(events, EventName.SITE_COMMENTS)[3:] == [("you are not",)]
+    assert values_of(events, EventName.SITE_COMMENTS)[3:] == [("you are not",)]
 
 
-def test_comments_of_dialects_without_them_are_not_told() -> None:
+def test_comments_are_not_reported_in_dialects_without_them() -> None:
     events: list[Event] = []
     sites = MockTransport({"https://example.com": COMMENTED})
     with RobotsClient(
         NAME, transport=sites, on_event=events.append, dialect=koster.GOOGLE
     ) as client:
         assert not client.allowed("https://example.com/private", "FooBot")
-    assert told(events, EventName.SITE_COMMENTS) == []
+    assert values_of(events, EventName.SITE_COMMENTS) == []
 
 
-def test_comments_cannot_break_a_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_comments_are_escaped_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "koster")
     sites = MockTransport(
         {"https://example.com": b"User-agent: *\nComment: a\x1b[31m\xff\x85b \xc3\xa9"}
@@ -134,7 +134,7 @@ def test_comments_cannot_break_a_line_of_the_log(caplog: pytest.LogCaptureFixtur
     assert caplog.records[-1].message.endswith("a\\x1b[31m\\udcff\\udc85b \xe9")
 
 
-def test_thousands_of_comments_make_one_short_line_of_the_log(
+def test_thousands_of_comments_are_logged_in_one_short_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO, "koster")
@@ -144,11 +144,11 @@ def test_thousands_of_comments_make_one_short_line_of_the_log(
     with RobotsClient(NAME, transport=sites, on_event=events.append) as client:
         client.robots("https://example.com")
     assert len(caplog.records[-1].message) < 1000
-    assert len(told(events, EventName.SITE_COMMENTS)[0]) == 4000
+    assert len(values_of(events, EventName.SITE_COMMENTS)[0]) == 4000
 
 
 @pytest.mark.parametrize("agent", [5, b"x", [5]])
-def test_an_agent_of_a_wrong_type_is_named(agent: Any) -> None:
+def test_agent_type_error_names_the_argument(agent: Any) -> None:
     sites = MockTransport({"https://example.com": COMMENTED})
     with RobotsClient(NAME, transport=sites) as client:
         for _ in range(2):
@@ -156,7 +156,7 @@ def test_an_agent_of_a_wrong_type_is_named(agent: Any) -> None:
                 client.allowed("https://example.com/x", agent)
 
 
-def test_a_visit_outside_the_visit_time_is_logged_once_until_it_opens(
+def test_visit_outside_visit_times_is_logged_once_per_closed_period(
     kind: str, caplog: pytest.LogCaptureFixture, site: Site
 ) -> None:
     caplog.set_level(logging.INFO, "koster")
@@ -173,11 +173,11 @@ def test_a_visit_outside_the_visit_time_is_logged_once_until_it_opens(
             clock.later(hours=hours)
             client.allowed(url)
             client.allowed(url, "BarBot")
-    # At noon twice, which is one closed period; open at 20:00; closed again at 22:00 and 23:00.
+    # Two visits at noon are in one closed period; open at 20:00; closed again at 22:00 and 23:00.
     assert len(caplog.records) == 1 + 2 * 2
 
 
-def test_an_unreachable_site_disallows_unless_the_client_is_told_otherwise(
+def test_unreachable_site_disallows_by_default(
     kind: str, site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
     site.robots(503)
@@ -187,20 +187,20 @@ def test_an_unreachable_site_disallows_unless_the_client_is_told_otherwise(
         (koster.Unreachable.ALLOW, True),
     ):
         events: list[Event] = []
-        questions = [("allowed", url), ("decide", url), ("robots", url)]
-        allowed, decision, found = ask(
-            kind, *questions, on_event=events.append, unreachable=unreachable
+        calls = [("allowed", url), ("decide", url), ("robots", url)]
+        allowed, decision, result = ask(
+            kind, *calls, on_event=events.append, unreachable=unreachable
         )
-        assert (allowed, decision.allowed, found.allowed("/x", "Other")) == (expected,) * 3
-        assert decision.reason is found.reason is koster.Reason.UNREACHABLE
-        assert told(events, EventName.SITE_UNREACHABLE) == [unreachable.value]
-        warned = [each.message for each in caplog.records if each.levelname == "WARNING"]
-        assert warned == ([] if not expected else [
+        assert (allowed, decision.allowed, result.allowed("/x", "Other")) == (expected,) * 3
+        assert decision.reason is result.reason is koster.Reason.UNREACHABLE
+        assert values_of(events, EventName.SITE_UNREACHABLE) == [unreachable.value]
+        warnings = [each.message for each in caplog.records if each.levelname == "WARNING"]
+        assert warnings == ([] if not expected else [
             f"{site.url} is unreachable (503 Service Unavailable): everything is allowed"
         ])  # fmt: skip
 
 
-def test_a_copy_goes_before_the_policy_for_unreachable_sites() -> None:
+def test_stale_copy_takes_precedence_over_the_unreachable_policy() -> None:
     sites = MockTransport({"https://example.com": "User-agent: *\nDisallow: /"})
     events: list[Event] = []
     with RobotsClient(
@@ -210,27 +210,27 @@ def test_a_copy_goes_before_the_policy_for_unreachable_sites() -> None:
         sites.replies["https://example.com"] = TimeoutError("slow")
         assert client.refetch("https://example.com").is_stale
         assert not client.allowed("https://example.com/x")
-    assert told(events, EventName.SITE_UNREACHABLE) == []
+    assert values_of(events, EventName.SITE_UNREACHABLE) == []
 
 
 @pytest.mark.parametrize("make", [RobotsClient, AsyncRobotsClient])
-def test_a_policy_is_one_of_two(make: Any) -> None:
+def test_unreachable_policy_type_error(make: Any) -> None:
     with pytest.raises(TypeError, match=r"koster\.Unreachable\.DISALLOW or ALLOW, not str"):
         make(NAME, unreachable="allow")
 
 
-def test_what_a_callback_raises_stops_nothing(
+def test_callback_exceptions_are_logged(
     kind: str, site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fails(event: Event) -> None:
+    def failing_callback(event: Event) -> None:
         raise RuntimeError("callback")
 
     site.robots(body=FILE)
-    assert ask(kind, ("allowed", f"{site.url}/private"), on_event=fails) == [False]
+    assert ask(kind, ("allowed", f"{site.url}/private"), on_event=failing_callback) == [False]
     assert "on_event callback failed for koster.fetch.started" in caplog.text
 
 
-def test_stale_and_errors_are_told() -> None:
+def test_stale_copies_and_fetch_errors_are_reported() -> None:
     clock = Clock()
     sites = MockTransport({"https://example.com": FILE})
     events: list[Event] = []

@@ -1,4 +1,4 @@
-"""The pace of a fleet, through Redis."""
+"""FleetPacer: a pace shared by several processes through Redis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import redis_server
 import server
-from pacing import NOW, delayed, rules
+from pacing import NOW, rules, rules_with_delay
 
 from koster.fetch import (
     Event,
@@ -28,20 +28,24 @@ def fleet(redis_url: str, request: pytest.FixtureRequest) -> FleetPacer:
     return FleetPacer(redis_url, prefix=f"{request.node.name}:")
 
 
-def test_a_fleet_keeps_the_interval(fleet: FleetPacer) -> None:
-    asked = delayed(0.3)
-    assert fleet.turn("a", asked, NOW) == 0
-    left = fleet.turn("a", asked, NOW)
-    # And up to a tenth by chance, so that no worker is always first.
-    assert 0 < left <= 0.33
-    assert NOW < fleet.next_request("a", asked, NOW) <= NOW + timedelta(seconds=0.3)
-    assert fleet.turn("b", asked, NOW) == 0
-    time.sleep(left + 0.005)
-    assert fleet.turn("a", asked, NOW) == 0
-    assert fleet.turn("none", delayed(0), NOW) == fleet.turn("none", delayed(0), NOW) == 0
+def test_fleet_obeys_the_interval(fleet: FleetPacer) -> None:
+    pace_rules = rules_with_delay(0.3)
+    assert fleet.turn("a", pace_rules, NOW) == 0
+    remaining = fleet.turn("a", pace_rules, NOW)
+    # Plus up to a tenth of random jitter, so that no worker is always first.
+    assert 0 < remaining <= 0.33
+    assert NOW < fleet.next_request("a", pace_rules, NOW) <= NOW + timedelta(seconds=0.3)
+    assert fleet.turn("b", pace_rules, NOW) == 0
+    time.sleep(remaining + 0.005)
+    assert fleet.turn("a", pace_rules, NOW) == 0
+    assert (
+        fleet.turn("none", rules_with_delay(0), NOW)
+        == fleet.turn("none", rules_with_delay(0), NOW)
+        == 0
+    )
 
 
-def test_a_fleet_keeps_windows_and_the_rule_of_thumb(fleet: FleetPacer) -> None:
+def test_fleet_obeys_visit_times_and_the_default_pace(fleet: FleetPacer) -> None:
     assert fleet.turn("a", rules(), NOW) == 0
     assert 9.9 < fleet.turn("a", rules(), NOW) <= 10.1
     fleet.took("a", 30)
@@ -53,46 +57,46 @@ def test_a_fleet_keeps_windows_and_the_rule_of_thumb(fleet: FleetPacer) -> None:
     assert fleet.next_request("b", closed, now) > now + timedelta(minutes=110)
 
 
-def test_delays_of_centuries_are_kept_for_a_year(fleet: FleetPacer) -> None:
+def test_delays_of_centuries_are_stored_for_a_year(fleet: FleetPacer) -> None:
     for key, seconds in (("a", 1e9), ("b", 1e300)):
-        assert fleet.turn(key, delayed(seconds), NOW) == 0
-        assert fleet.turn(key, delayed(seconds), NOW) > 86400 * 300
+        assert fleet.turn(key, rules_with_delay(seconds), NOW) == 0
+        assert fleet.turn(key, rules_with_delay(seconds), NOW) > 86400 * 300
 
 
-def test_what_somebody_else_wrote_does_no_harm(fleet: FleetPacer) -> None:
+def test_invalid_redis_values_are_tolerated(fleet: FleetPacer) -> None:
     for value in ("nonsense", "-1", "inf", str(10**30)):
         fleet._redis.hset(fleet._name("a", "last"), "seconds", value)
         fleet._redis.hset(fleet._name("a", "last"), "began", value)
-        assert fleet.turn("a", delayed(0.001), NOW) < 1e10
+        assert fleet.turn("a", rules_with_delay(0.001), NOW) < 1e10
         time.sleep(0.01)
 
 
-def test_what_the_server_forgets_this_process_still_knows(fleet: FleetPacer) -> None:
-    assert fleet.turn("a", delayed(60), NOW) == 0
+def test_process_remembers_its_turns_when_redis_loses_them(fleet: FleetPacer) -> None:
+    assert fleet.turn("a", rules_with_delay(60), NOW) == 0
     for key in fleet._redis.keys(f"{fleet._prefix}*"):
         fleet._redis.delete(key)
-    assert 59 < fleet.turn("a", delayed(60), NOW) <= 60.1
+    assert 59 < fleet.turn("a", rules_with_delay(60), NOW) <= 60.1
 
 
-def test_a_file_that_changes_frees_the_fleet(fleet: FleetPacer, redis_url: str) -> None:
+def test_shorter_delay_takes_effect_at_once(fleet: FleetPacer, redis_url: str) -> None:
     other = FleetPacer(redis_url, prefix=fleet._prefix)
-    assert fleet.turn("a", delayed(86400), NOW) == 0
-    assert other.turn("a", delayed(86400), NOW) > 86000
+    assert fleet.turn("a", rules_with_delay(86400), NOW) == 0
+    assert other.turn("a", rules_with_delay(86400), NOW) > 86000
     time.sleep(0.11)
-    assert other.turn("a", delayed(0.1), NOW) == 0
-    assert 0 < fleet.turn("a", delayed(0.1), NOW) < 0.12
+    assert other.turn("a", rules_with_delay(0.1), NOW) == 0
+    assert 0 < fleet.turn("a", rules_with_delay(0.1), NOW) < 0.12
 
 
-def test_no_delay_is_too_long_for_the_calendar(fleet: FleetPacer) -> None:
+def test_next_request_is_capped_at_the_last_year(fleet: FleetPacer) -> None:
     for delay in (999999999999, 1e300):
-        fleet.turn(f"{delay}", delayed(delay), NOW)
-        assert fleet.next_request(f"{delay}", delayed(delay), NOW).year == 9999
+        fleet.turn(f"{delay}", rules_with_delay(delay), NOW)
+        assert fleet.next_request(f"{delay}", rules_with_delay(delay), NOW).year == 9999
     fleet.took("999999999999", 1e300)
     fleet.next_request("999999999999", rules(), NOW)
 
 
-class Fleet:
-    """Two processes of a fleet, as far as one process can have them, and what they tell."""
+class FleetPair:
+    """Two pacers that stand for two processes of a fleet, and their events."""
 
     def __init__(self, url: str, prefix: str) -> None:
         self.events: list[Event] = []
@@ -101,10 +105,10 @@ class Fleet:
         )
         self.redis: Any = self.first._redis
 
-    def name(self, what: str) -> str:
+    def redis_key(self, what: str) -> str:
         return self.first._name(KEY, what)
 
-    def told(self, name: EventName) -> list[Event]:
+    def events_named(self, name: EventName) -> list[Event]:
         return [event for event in self.events if event.name is name]
 
 
@@ -112,8 +116,8 @@ KEY = "https://example.com FooBot"
 
 
 @pytest.fixture
-def two(redis_url: str, request: pytest.FixtureRequest) -> Fleet:
-    return Fleet(redis_url, f"{request.node.name}:")
+def pair(redis_url: str, request: pytest.FixtureRequest) -> FleetPair:
+    return FleetPair(redis_url, f"{request.node.name}:")
 
 
 WRONG_TYPES = {
@@ -127,35 +131,35 @@ WRONG_TYPES = {
 
 @pytest.mark.parametrize("what", ["last", "turn 60000"])
 @pytest.mark.parametrize("type_", WRONG_TYPES)
-def test_a_key_of_a_wrong_type_is_replaced_and_the_fleet_keeps_its_pace(
-    two: Fleet, what: str, type_: str, caplog: pytest.LogCaptureFixture
+def test_redis_key_of_wrong_type_is_replaced_and_the_pace_holds(
+    pair: FleetPair, what: str, type_: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    WRONG_TYPES[type_](two.redis, two.name(what))
-    assert two.first.turn(KEY, delayed(60), NOW) == 0
-    assert two.second.turn(KEY, delayed(60), NOW) > 59
-    assert two.redis.type(two.name(what)) == b"hash"
-    (event,) = two.events
+    WRONG_TYPES[type_](pair.redis, pair.redis_key(what))
+    assert pair.first.turn(KEY, rules_with_delay(60), NOW) == 0
+    assert pair.second.turn(KEY, rules_with_delay(60), NOW) > 59
+    assert pair.redis.type(pair.redis_key(what)) == b"hash"
+    (event,) = pair.events
     assert (event.name, event.origin) == (EventName.PACE_REPLACED, "https://example.com")
     assert event.attributes == {
-        "koster.pace.key": two.name(what), "koster.why": "has the wrong type"
+        "koster.pace.key": pair.redis_key(what), "koster.why": "has the wrong type"
     }  # fmt: skip
     assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert f"deleted the Redis key {two.name(what)!r}: it has the wrong type" in caplog.text
+    assert f"deleted the Redis key {pair.redis_key(what)!r}: it has the wrong type" in caplog.text
 
 
 @pytest.mark.parametrize("method", ["next_request", "took"])
 @pytest.mark.parametrize("type_", WRONG_TYPES)
-def test_a_key_of_a_wrong_type_is_replaced_by_all_who_use_it(
-    two: Fleet, type_: str, method: str
+def test_redis_key_of_wrong_type_is_replaced_by_every_method(
+    pair: FleetPair, type_: str, method: str
 ) -> None:
-    WRONG_TYPES[type_](two.redis, two.name("last"))
+    WRONG_TYPES[type_](pair.redis, pair.redis_key("last"))
     if method == "took":
-        two.first.took(KEY, 1)
+        pair.first.took(KEY, 1)
     else:
-        assert two.first.next_request(KEY, delayed(60), NOW) == NOW
-    assert [event.name for event in two.events] == [EventName.PACE_REPLACED]
-    assert two.first.turn(KEY, delayed(60), NOW) == 0
-    assert two.second.turn(KEY, delayed(60), NOW) > 59
+        assert pair.first.next_request(KEY, rules_with_delay(60), NOW) == NOW
+    assert [event.name for event in pair.events] == [EventName.PACE_REPLACED]
+    assert pair.first.turn(KEY, rules_with_delay(60), NOW) == 0
+    assert pair.second.turn(KEY, rules_with_delay(60), NOW) > 59
 
 
 IN_AN_HOUR = "in an hour"
@@ -176,160 +180,162 @@ WRONG_VALUES: list[tuple[str, dict[str, str]]] = [
 @pytest.mark.parametrize(
     ("what", "value"), WRONG_VALUES, ids=[str(value)[:40] for _, value in WRONG_VALUES]
 )
-def test_a_wrong_value_is_replaced_and_the_fleet_keeps_its_pace(
-    two: Fleet, what: str, value: dict[str, str]
+def test_invalid_redis_value_is_replaced_and_the_pace_holds(
+    pair: FleetPair, what: str, value: dict[str, str]
 ) -> None:
-    now = int(two.redis.time()[0]) + 3600
+    now = int(pair.redis.time()[0]) + 3600
     in_an_hour = f"{now}000000" if "tat1" in value else f"{now}000"
     value = {name: in_an_hour if each == IN_AN_HOUR else each for name, each in value.items()}
-    two.redis.hset(two.name(what), mapping=value)
-    assert two.first.turn(KEY, delayed(60), NOW) == 0
-    assert 59 < two.second.turn(KEY, delayed(60), NOW) <= 60.1
-    (event,) = two.events
+    pair.redis.hset(pair.redis_key(what), mapping=value)
+    assert pair.first.turn(KEY, rules_with_delay(60), NOW) == 0
+    assert 59 < pair.second.turn(KEY, rules_with_delay(60), NOW) <= 60.1
+    (event,) = pair.events
     assert event.name is EventName.PACE_REPLACED
-    assert event.attributes["koster.pace.key"] == two.name(what)
+    assert event.attributes["koster.pace.key"] == pair.redis_key(what)
 
 
-def test_what_other_workers_are_ahead_by_is_not_wrong(two: Fleet) -> None:
-    """Of two who ask for the time one after the other, the second may take its turn first."""
-    stamp = int(two.redis.time()[0]) * 1000 + 5000
-    two.redis.hset(two.name("last"), mapping={"began": stamp, "seconds": "0.5"})
-    assert 59 < two.first.turn(KEY, delayed(60), NOW) <= 60.1
-    two.redis.delete(two.name("last"))
-    two.redis.hset(two.name("turn 60000"), "tat1", f"{stamp + 60000}000")
-    assert 63 < two.second.turn(KEY, delayed(60), NOW) <= 65.1
-    assert two.events == []
+def test_clock_differences_between_workers_are_valid(pair: FleetPair) -> None:
+    """A worker may read the time first and take its turn second."""
+    stamp = int(pair.redis.time()[0]) * 1000 + 5000
+    pair.redis.hset(pair.redis_key("last"), mapping={"began": stamp, "seconds": "0.5"})
+    assert 59 < pair.first.turn(KEY, rules_with_delay(60), NOW) <= 60.1
+    pair.redis.delete(pair.redis_key("last"))
+    pair.redis.hset(pair.redis_key("turn 60000"), "tat1", f"{stamp + 60000}000")
+    assert 63 < pair.second.turn(KEY, rules_with_delay(60), NOW) <= 65.1
+    assert pair.events == []
 
 
-def test_a_listener_must_be_callable() -> None:
+def test_on_event_must_be_callable() -> None:
     with pytest.raises(TypeError, match="on_event must be callable, not str"):
         FleetPacer("redis://127.0.0.1:1", on_event="x")  # type: ignore[arg-type]
 
 
-def test_each_wrong_key_is_reported_once(two: Fleet, caplog: pytest.LogCaptureFixture) -> None:
+def test_each_replaced_redis_key_is_reported_once(
+    pair: FleetPair, caplog: pytest.LogCaptureFixture
+) -> None:
     for _ in range(20):
         for what in ("last", "turn 1"):
-            two.redis.delete(two.name(what))
-            two.redis.lpush(two.name(what), "x")
+            pair.redis.delete(pair.redis_key(what))
+            pair.redis.lpush(pair.redis_key(what), "x")
         time.sleep(0.002)
-        assert two.first.turn(KEY, delayed(0.001), NOW) < 0.1
-    names = sorted(str(event.attributes["koster.pace.key"]) for event in two.events)
-    assert names == sorted(two.name(what) for what in ("last", "turn 1"))
+        assert pair.first.turn(KEY, rules_with_delay(0.001), NOW) < 0.1
+    names = sorted(str(event.attributes["koster.pace.key"]) for event in pair.events)
+    assert names == sorted(pair.redis_key(what) for what in ("last", "turn 1"))
     assert len(caplog.records) == 2
 
 
-def test_a_key_that_another_worker_has_replaced_is_left_alone(two: Fleet) -> None:
-    """It was wrong when it was read, and is right when it is about to be deleted."""
-    two.redis.lpush(two.name("last"), "x")
-    replace = two.first._replace
+def test_redis_key_replaced_by_another_worker_is_not_deleted(pair: FleetPair) -> None:
+    """The key is invalid when it is read, and valid when it is about to be deleted."""
+    pair.redis.lpush(pair.redis_key("last"), "x")
+    replace = pair.first._replace
 
-    def slow(key: str, wrong: Any) -> None:
-        assert two.second.turn(KEY, delayed(60), NOW) == 0
+    def slow_replace(key: str, wrong: Any) -> None:
+        assert pair.second.turn(KEY, rules_with_delay(60), NOW) == 0
         replace(key, wrong)
 
-    two.first._replace = slow  # type: ignore[method-assign]
-    assert two.first.turn(KEY, delayed(60), NOW) > 59
-    assert len(two.told(EventName.PACE_REPLACED)) == len(two.events) == 1
+    pair.first._replace = slow_replace  # type: ignore[method-assign]
+    assert pair.first.turn(KEY, rules_with_delay(60), NOW) > 59
+    assert len(pair.events_named(EventName.PACE_REPLACED)) == len(pair.events) == 1
 
 
-def test_a_key_that_is_wrong_again_and_again_leaves_each_to_itself(
-    two: Fleet, caplog: pytest.LogCaptureFixture
+def test_persistently_invalid_redis_key_falls_back_to_local_pacing(
+    pair: FleetPair, caplog: pytest.LogCaptureFixture
 ) -> None:
-    two.redis.lpush(two.name("last"), "x")
-    two.first._replace = lambda key, wrong: None  # type: ignore[method-assign]
-    assert two.first.turn(KEY, delayed(60), NOW) == 0
-    assert two.first.turn(KEY, delayed(60), NOW) > 59
-    (event,) = two.events
+    pair.redis.lpush(pair.redis_key("last"), "x")
+    pair.first._replace = lambda key, wrong: None  # type: ignore[method-assign]
+    assert pair.first.turn(KEY, rules_with_delay(60), NOW) == 0
+    assert pair.first.turn(KEY, rules_with_delay(60), NOW) > 59
+    (event,) = pair.events
     assert event.name is EventName.PACE_FAILED
     assert "has the wrong type" in str(event.attributes["error.message"])
     assert "this process paces only its own requests" in caplog.text
 
 
-def test_a_key_that_must_not_be_deleted_leaves_each_to_itself(two: Fleet, redis_url: str) -> None:
-    two.redis.execute_command("ACL", "SETUSER", "limited", "on", ">x", "~*", "+@all", "-del")
-    two.redis.lpush(two.name("last"), "x")
+def test_undeletable_redis_key_falls_back_to_local_pacing(pair: FleetPair, redis_url: str) -> None:
+    pair.redis.execute_command("ACL", "SETUSER", "limited", "on", ">x", "~*", "+@all", "-del")
+    pair.redis.lpush(pair.redis_key("last"), "x")
     events: list[Event] = []
     url = redis_url.replace("redis://", "redis://limited:x@")
-    limited = FleetPacer(url, prefix=two.first._prefix, on_event=events.append)
-    assert limited.turn(KEY, delayed(60), NOW) == 0
-    assert limited.turn(KEY, delayed(60), NOW) > 59
+    limited = FleetPacer(url, prefix=pair.first._prefix, on_event=events.append)
+    assert limited.turn(KEY, rules_with_delay(60), NOW) == 0
+    assert limited.turn(KEY, rules_with_delay(60), NOW) > 59
     (event,) = events
     assert event.name is EventName.PACE_FAILED
     assert event.attributes["error.type"] == "NoPermissionError"
-    assert two.redis.type(two.name("last")) == b"list"
+    assert pair.redis.type(pair.redis_key("last")) == b"list"
 
 
-def test_a_failure_is_reported_once_until_something_goes_well(
-    two: Fleet, monkeypatch: pytest.MonkeyPatch
+def test_failure_is_reported_once_until_recovery(
+    pair: FleetPair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("koster.fetch.fleet._RETRY_SECONDS", 0)
-    real = two.first._clock.now
+    original_now = pair.first._clock.now
 
-    def down() -> int:
+    def failing_now() -> int:
         raise OSError("down")
 
     for _ in range(2):
-        two.first._clock.now = down  # type: ignore[method-assign]
+        pair.first._clock.now = failing_now  # type: ignore[method-assign]
         for _ in range(5):
-            two.first.next_request(KEY, delayed(60), NOW)
-        two.first._clock.now = real  # type: ignore[method-assign]
-        two.first.next_request(KEY, delayed(60), NOW)
-    assert [event.attributes for event in two.told(EventName.PACE_FAILED)] == [
+            pair.first.next_request(KEY, rules_with_delay(60), NOW)
+        pair.first._clock.now = original_now  # type: ignore[method-assign]
+        pair.first.next_request(KEY, rules_with_delay(60), NOW)
+    assert [event.attributes for event in pair.events_named(EventName.PACE_FAILED)] == [
         {"error.type": "OSError", "error.message": "down"}
     ] * 2
 
 
-def test_what_took_longer_than_a_year_is_noted_as_a_year(two: Fleet) -> None:
-    assert two.first.turn(KEY, rules(), NOW) == 0
-    two.first.took(KEY, 1e300)
-    assert two.second.turn(KEY, rules(), NOW) > 86400 * 365
-    assert two.events == []
+def test_fetch_durations_are_capped_at_a_year(pair: FleetPair) -> None:
+    assert pair.first.turn(KEY, rules(), NOW) == 0
+    pair.first.took(KEY, 1e300)
+    assert pair.second.turn(KEY, rules(), NOW) > 86400 * 365
+    assert pair.events == []
 
 
-def test_a_server_that_is_down_leaves_each_to_itself(
+def test_unreachable_redis_falls_back_to_local_pacing(
     unused: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     pacer = FleetPacer(f"redis://127.0.0.1:{unused}")
-    assert pacer.turn("a", delayed(5), NOW) == 0
-    assert 4.9 < pacer.turn("a", delayed(5), NOW) <= 5.1
-    assert pacer.next_request("a", delayed(5), NOW) > NOW
+    assert pacer.turn("a", rules_with_delay(5), NOW) == 0
+    assert 4.9 < pacer.turn("a", rules_with_delay(5), NOW) <= 5.1
+    assert pacer.next_request("a", rules_with_delay(5), NOW) > NOW
     pacer.took("a", 1)
     assert "this process paces only its own requests" in caplog.text
 
 
-def test_a_server_that_goes_down_is_no_reason_to_hurry(tmp_path: Path) -> None:
+def test_interval_holds_when_redis_goes_down(tmp_path: Path) -> None:
     if redis_server.program() is None:
         pytest.skip(redis_server.MISSING)
     port = server.closed_port()
     process = redis_server.start(tmp_path, port)
     pacer = FleetPacer(f"redis://127.0.0.1:{port}")
     try:
-        assert pacer.turn("a", delayed(60), NOW) == 0
+        assert pacer.turn("a", rules_with_delay(60), NOW) == 0
     finally:
         process.kill()
         process.wait()
-    assert 59 < pacer.turn("a", delayed(60), NOW) <= 60.1
+    assert 59 < pacer.turn("a", rules_with_delay(60), NOW) <= 60.1
 
 
 def _work(url: str, prefix: str, seconds: float, until: float, results: Any) -> None:
     pacer = FleetPacer(url, prefix=prefix)
-    asked = delayed(seconds)
-    began = []
+    pace_rules = rules_with_delay(seconds)
+    turns = []
     while time.time() < until:
-        left = pacer.turn("https://example.com FooBot", asked, datetime.now(UTC))
-        if left == 0:
-            began.append(time.time())
+        remaining = pacer.turn("https://example.com FooBot", pace_rules, datetime.now(UTC))
+        if remaining == 0:
+            turns.append(time.time())
         else:
-            time.sleep(min(left, max(until - time.time(), 0)))
-    results.put(began)
+            time.sleep(min(remaining, max(until - time.time(), 0)))
+    results.put(turns)
 
 
 @pytest.mark.parametrize("wrong", [None, "last", "turn 250"])
-def test_twenty_workers_on_one_server(redis_url: str, wrong: str | None) -> None:
+def test_twenty_workers_share_one_pace(redis_url: str, wrong: str | None) -> None:
     prefix = f"twenty {wrong}:"
     if wrong is not None:
-        two = Fleet(redis_url, prefix)
-        two.redis.lpush(two.name(wrong), "x")
+        pair = FleetPair(redis_url, prefix)
+        pair.redis.lpush(pair.redis_key(wrong), "x")
     context = multiprocessing.get_context("fork")
     results = context.Queue()
     seconds = 0.25
@@ -340,10 +346,10 @@ def test_twenty_workers_on_one_server(redis_url: str, wrong: str | None) -> None
     ]
     for worker in workers:
         worker.start()
-    began = sorted(moment for _ in workers for moment in results.get(timeout=30))
+    turns = sorted(moment for _ in workers for moment in results.get(timeout=30))
     for worker in workers:
         worker.join()
-    gaps = [second - first for first, second in pairwise(began)]
-    assert 6 <= len(began) <= 14
-    # The servers of tests are busy: the exact share is the benchmark's to tell.
+    gaps = [second - first for first, second in pairwise(turns)]
+    assert 6 <= len(turns) <= 14
+    # Test machines are busy: the benchmark measures the exact intervals.
     assert min(gaps) > 0.5 * seconds

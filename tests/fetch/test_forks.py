@@ -26,7 +26,7 @@ import server
 import wire
 from entries import ENTRY
 from fetching import FILE, KINDS, NAME, Clock
-from forking import ended, fork, in_child
+from forking import fork, in_child, wait_for
 from server import Site
 
 import koster
@@ -65,66 +65,66 @@ def in_thread(work: Callable[[], object]) -> Iterator[threading.Thread]:
         assert not thread.is_alive()
 
 
-def locks_of(thing: Any) -> list[Any]:
-    """Return the locks and semaphores of an object of koster's, and of all that is in it."""
-    found: dict[int, Any] = {}
+def locks_of(obj: Any) -> list[Any]:
+    """Return the locks and semaphores of a koster object and of everything it contains."""
+    locks: dict[int, Any] = {}
     seen: set[int] = set()
-    ours = ("koster", "httpcore2", "redis", "threading")
+    modules = ("koster", "httpcore2", "redis", "threading")
 
     def visit(each: Any) -> None:
         if id(each) in seen:
             return
         seen.add(id(each))
         if isinstance(each, (*LOCKS, SEMAPHORE)):
-            found[id(each)] = each
+            locks[id(each)] = each
         elif isinstance(each, dict):
             for value in list(each.values()):
                 visit(value)
         elif isinstance(each, (list, tuple, set)):
             for value in list(each):
                 visit(value)
-        elif type(each).__module__.split(".")[0] in ours and not isinstance(each, type):
+        elif type(each).__module__.split(".")[0] in modules and not isinstance(each, type):
             visit(getattr(each, "__dict__", {}))
 
-    visit(thing)
-    return list(found.values())
+    visit(obj)
+    return list(locks.values())
 
 
 @contextmanager
-def held(*things: Any) -> Iterator[int]:
-    """Hold all their locks, in another thread; give their number."""
-    locks = [lock for thing in things for lock in locks_of(thing)]
-    has_them, over = threading.Event(), threading.Event()
+def holding_locks(*objects: Any) -> Iterator[int]:
+    """Hold all locks of the objects in another thread; yield the number of locks."""
+    locks = [lock for obj in objects for lock in locks_of(obj)]
+    acquired, stop = threading.Event(), threading.Event()
 
     def hold() -> None:
-        taken = []
+        acquired_locks = []
         for lock in locks:
             while lock.acquire(blocking=False):
-                taken.append(lock)
+                acquired_locks.append(lock)
                 if isinstance(lock, LOCKS):
                     break
-        has_them.set()
-        over.wait(30)
-        for lock in taken:
+        acquired.set()
+        stop.wait(30)
+        for lock in acquired_locks:
             lock.release()
 
     with in_thread(hold):
         try:
-            assert has_them.wait(5)
+            assert acquired.wait(5)
             yield len(locks)
         finally:
-            over.set()
+            stop.set()
 
 
-# Threads that fetch
+# Forks while a thread fetches
 
 
-def test_a_child_fetches_while_a_thread_of_its_parent_does(site: Site) -> None:
+def test_child_fetches_while_a_parent_thread_fetches(site: Site) -> None:
     site.robots(body=FILE, delay=1.5)
     with RobotsClient(NAME, at_once=1, timeout=5) as client, server.running() as other:
         other.robots(body=FILE)
-        found = []
-        with in_thread(lambda: found.append(client.refetch(site.url))):
+        results = []
+        with in_thread(lambda: results.append(client.refetch(site.url))):
             while not site.requests:
                 time.sleep(0.01)
 
@@ -133,12 +133,12 @@ def test_a_child_fetches_while_a_thread_of_its_parent_does(site: Site) -> None:
                 return [client.refetch(url).robots is not None for url in urls]
 
             assert in_child(work) == [True, True]
-        assert found[0].robots is not None
+        assert results[0].robots is not None
         assert len(site.requests) == 2
         assert client.robots(other.url).robots is not None
 
 
-def test_the_method_fork_of_multiprocessing(site: Site) -> None:
+def test_multiprocessing_fork(site: Site) -> None:
     site.robots(body=FILE, delay=1)
     context = multiprocessing.get_context("fork")
     queue = context.SimpleQueue()
@@ -161,7 +161,7 @@ def test_the_method_fork_of_multiprocessing(site: Site) -> None:
         assert client.refetch(site.url).robots is not None
 
 
-def test_every_lock_may_be_held(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fork_while_every_client_lock_is_held(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.robots(body=b"User-agent: *\nComment: x")
     pacer, clock, events = Pacer(Pace(0, 0.01)), Clock(), []
     client = RobotsClient(
@@ -180,9 +180,9 @@ def test_every_lock_may_be_held(site: Site, monkeypatch: pytest.MonkeyPatch) -> 
 
     with client:
         work()
-        with held(client) as number:
-            # Of the client and its two tables of locks, four tables, the cache, the pacer, the
-            # transport; a semaphore, an event and more are in them.
+        with holding_locks(client) as number:
+            # The client and its two tables of locks, four tables, the cache, the pacer, and the
+            # transport; they contain a semaphore, an event and more.
             assert number >= 12
             in_child(work)
             in_child(client.close)
@@ -190,8 +190,8 @@ def test_every_lock_may_be_held(site: Site, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("make", [None, redis.ConnectionPool, redis.BlockingConnectionPool])
-def test_every_lock_of_a_pool_of_redis_may_be_held(redis_url: str, make: Any) -> None:
-    """Of koster's client for a URL, and of the caller's own."""
+def test_fork_while_every_redis_pool_lock_is_held(redis_url: str, make: Any) -> None:
+    """Locks of the Redis client that koster creates for a URL, and of one that the caller passes."""
     server = redis_url if make is None else redis.Redis(connection_pool=make.from_url(redis_url))
     cache = RedisCache(server, prefix="fork:")
     fleet = FleetPacer(server, prefix=f"fork {make}:pace:")
@@ -211,51 +211,51 @@ def test_every_lock_of_a_pool_of_redis_may_be_held(redis_url: str, make: Any) ->
         gc.collect()
         cache.close()
 
-    of_parent = work() - before
-    assert len(of_parent) == (2 if make is None else 1)
-    with held(cache, fleet) as number:
+    parent_connections = work() - before
+    assert len(parent_connections) == (2 if make is None else 1)
+    with holding_locks(cache, fleet) as number:
         assert number >= 6
-        found = in_child(work)
+        child_connections = in_child(work)
         if make is None:
-            assert not found & of_parent
+            assert not child_connections & parent_connections
         in_child(work_and_close)
-    assert work() - before == of_parent
+    assert work() - before == parent_connections
     assert fleet._failure == ""
     cache.close()
     fleet._redis.connection_pool.disconnect()
 
 
 def _connected_to(url: str) -> set[tuple[str, int]]:
-    """Return the local ends of this process's connections to a place."""
+    """Return the local addresses of this process's connections to a URL."""
     port = httpx2.URL(url.replace("redis:", "http:")).port
-    ends = set()
+    addresses = set()
     for name in os.listdir("/proc/self/fd"):
         with suppress(OSError):
             if not os.readlink(f"/proc/self/fd/{name}").startswith("socket:"):
                 continue
             with socket.socket(fileno=os.dup(int(name))) as copy:
                 if copy.family == socket.AF_INET and copy.getpeername()[1] == port:
-                    ends.add(copy.getsockname())
-    return ends
+                    addresses.add(copy.getsockname())
+    return addresses
 
 
-def test_a_fork_in_a_callback_in_the_middle_of_a_fetch(site: Site) -> None:
+def test_fork_in_a_callback_during_a_fetch(site: Site) -> None:
     site.robots(body=FILE)
     pids = []
 
-    def listen(event: Any) -> None:
+    def on_event(event: Any) -> None:
         if event.name is EventName.FETCH_STARTED and not pids:
             pids.append(fork())
             if pids == [0]:
                 pids.append(int(client.refetch(site.url).robots is None))
 
-    with RobotsClient(NAME, at_once=1, on_event=listen) as client:
-        found = client.robots(site.url)
+    with RobotsClient(NAME, at_once=1, on_event=on_event) as client:
+        result = client.robots(site.url)
         if pids[0] == 0:
-            has_both = found.robots is not None and pids[1] == 0
+            has_both = result.robots is not None and pids[1] == 0
             os._exit(0 if has_both and client._fetch_locks._queues == {} else 1)
-        assert ended(pids[0]) == 0
-        assert found.robots is not None
+        assert wait_for(pids[0]) == 0
+        assert result.robots is not None
     assert len(site.requests) == 3
 
 
@@ -263,10 +263,10 @@ def test_a_fork_in_a_callback_in_the_middle_of_a_fetch(site: Site) -> None:
 
 
 @pytest.fixture(params=["http", "https"])
-def kept_alive(
+def keep_alive_site(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Site]:
-    """A server that keeps connections open."""
+    """A server with keep-alive connections, over HTTP and HTTPS."""
     if request.param == "http":
         with server.running() as site:
             yield site
@@ -277,12 +277,12 @@ def kept_alive(
         yield site
 
 
-def test_connections_stay_the_parent_s(kept_alive: Site) -> None:
-    site = kept_alive
+def test_child_does_not_use_the_parents_connections(keep_alive_site: Site) -> None:
+    site = keep_alive_site
     site.robots(body=FILE)
     with RobotsClient(NAME) as client:
         client.refetch(site.url)
-        of_parent = _connected_to(site.url)
+        parent_connections = _connected_to(site.url)
 
         def work() -> Any:
             gc.collect()
@@ -295,14 +295,16 @@ def test_connections_stay_the_parent_s(kept_alive: Site) -> None:
         before, after = in_child(work)
         assert (before, len(after)) == (set(), 1)
         assert client.refetch(site.url).robots is not None
-        assert _connected_to(site.url) == of_parent
-        assert len(of_parent) == 1
+        assert _connected_to(site.url) == parent_connections
+        assert len(parent_connections) == 1
     assert site.connections == 2
 
 
 @pytest.mark.parametrize("kind", KINDS[1:])
-def test_connections_of_an_event_loop_stay_the_parent_s(kept_alive: Site, kind: str) -> None:
-    site = kept_alive
+def test_child_does_not_use_the_connections_of_the_parents_event_loop(
+    keep_alive_site: Site, kind: str
+) -> None:
+    site = keep_alive_site
     site.robots(body=FILE)
     client = AsyncRobotsClient(NAME)
 
@@ -319,19 +321,19 @@ def test_connections_of_an_event_loop_stay_the_parent_s(kept_alive: Site, kind: 
 
     async def main() -> None:
         await client.refetch(site.url)
-        of_parent = _connected_to(site.url)
-        # From another thread, as the child cannot run a loop within a loop of trio's.
+        parent_connections = _connected_to(site.url)
+        # In another thread, because the child cannot run a loop inside a trio loop.
         assert await anyio.to_thread.run_sync(in_child, work) == (0, 1)
         for _ in range(3):
             assert (await client.refetch(site.url)).robots is not None
-            assert _connected_to(site.url) == of_parent
+            assert _connected_to(site.url) == parent_connections
         await client.aclose()
 
     anyio.run(main, backend=kind)
     assert site.connections == 2
 
 
-def test_a_fork_from_within_an_event_loop(site: Site) -> None:
+def test_fork_within_an_event_loop(site: Site) -> None:
     site.robots(body=FILE, delay=0.3)
 
     async def main() -> None:
@@ -340,45 +342,45 @@ def test_a_fork_from_within_an_event_loop(site: Site) -> None:
             async def again() -> bool:
                 return (await client.refetch(site.url)).robots is not None
 
-            fetching = asyncio.create_task(again())
+            task = asyncio.create_task(again())
             while not site.requests:
                 await asyncio.sleep(0.01)
             assert in_child(lambda: asyncio.run(again())) is True
-            assert await fetching
+            assert await task
 
     asyncio.run(main())
 
 
-def test_a_transport_that_keeps_connections_is_not_used_in_a_child(site: Site) -> None:
+def test_transport_with_connections_is_rejected_in_a_child(site: Site) -> None:
     site.robots(body=FILE)
     clock = Clock()
 
-    def fetched(client: RobotsClient) -> bool:
+    def can_fetch(client: RobotsClient) -> bool:
         return client.refetch(site.url).robots is not None
 
-    def refused(client: RobotsClient) -> str:
+    def error_message(client: RobotsClient) -> str:
         assert client.allowed(f"{site.url}/x")
         with pytest.raises(RuntimeError) as caught:
             client.refetch(site.url)
         return str(caught.value)
 
     with httpx2.HTTPTransport() as own, RobotsClient(NAME, transport=own, clock=clock) as client:
-        assert in_child(lambda: fetched(client)), "nobody had used it"
-        assert fetched(client)
-        assert "belongs to the parent process" in in_child(lambda: refused(client))
-        assert fetched(client)
+        assert in_child(lambda: can_fetch(client)), "the transport is unused so far"
+        assert can_fetch(client)
+        assert "belongs to the parent process" in in_child(lambda: error_message(client))
+        assert can_fetch(client)
     with RobotsClient(NAME, transport=MockTransport({site.url: FILE})) as client:
-        assert fetched(client)
-        assert in_child(lambda: fetched(client))
+        assert can_fetch(client)
+        assert in_child(lambda: can_fetch(client))
 
 
 @pytest.mark.parametrize("what", ["transport", "at_once"])
-def test_what_belongs_to_an_event_loop_is_not_used_in_a_child(site: Site, what: str) -> None:
+def test_event_loop_resources_are_rejected_in_a_child(site: Site, what: str) -> None:
     site.robots(body=FILE, headers={"Connection": "close"})
 
     async def main() -> None:
-        given = {"transport": httpx2.AsyncHTTPTransport(), "at_once": anyio.Semaphore(1)}
-        async with AsyncRobotsClient(NAME, **{what: given[what]}) as client:  # type: ignore[arg-type]
+        resources = {"transport": httpx2.AsyncHTTPTransport(), "at_once": anyio.Semaphore(1)}
+        async with AsyncRobotsClient(NAME, **{what: resources[what]}) as client:  # type: ignore[arg-type]
             assert await client.allowed(site.url)
 
             async def again() -> str:
@@ -388,11 +390,11 @@ def test_what_belongs_to_an_event_loop_is_not_used_in_a_child(site: Site, what: 
                 await client.aclose()
                 return str(caught.value)
 
-            said = in_child(lambda: asyncio.run(again()))
+            message = in_child(lambda: asyncio.run(again()))
             name = "transport" if what == "transport" else "semaphore"
-            assert f"the {name} of this AsyncRobotsClient belongs to" in said
+            assert f"the {name} of this AsyncRobotsClient belongs to" in message
             assert (await client.refetch(site.url)).robots is not None
-        await given["transport"].aclose()
+        await resources["transport"].aclose()
 
     asyncio.run(main())
 
@@ -400,16 +402,16 @@ def test_what_belongs_to_an_event_loop_is_not_used_in_a_child(site: Site, what: 
 # SQLite
 
 
-def test_what_a_child_writes_is_not_lost_when_its_parent_closes(tmp_path: Path) -> None:
+def test_child_writes_survive_the_parent_closing_sqlite(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     cache = SqliteCache(path)
     cache.put("parent", ENTRY)
-    goes_on, tells = os.pipe()
+    read_end, write_end = os.pipe()
     pid = fork()
     if pid == 0:
         try:
             cache.put("before", ENTRY)
-            os.read(goes_on, 1)
+            os.read(read_end, 1)
             cache.put("after", ENTRY)
             os._exit(0)
         finally:
@@ -418,32 +420,32 @@ def test_what_a_child_writes_is_not_lost_when_its_parent_closes(tmp_path: Path) 
     while cache.get("before") is None:
         time.sleep(0.01)
     cache.close()
-    os.write(tells, b"x")
-    assert ended(pid) == 0
-    for each in (goes_on, tells):
+    os.write(write_end, b"x")
+    assert wait_for(pid) == 0
+    for each in (read_end, write_end):
         os.close(each)
     with closing(SqliteCache(path)) as cache:
         assert sorted(cache.keys()) == ["after", "before", "parent", "parent again"]
 
 
-def test_a_fork_waits_for_a_statement(tmp_path: Path) -> None:
+def test_fork_waits_for_a_running_sqlite_statement(tmp_path: Path) -> None:
     with closing(SqliteCache(tmp_path / "cache.sqlite")) as cache:
         cache.put("a", ENTRY)
-        has_it, began = threading.Event(), time.monotonic()
+        lock_acquired, start = threading.Event(), time.monotonic()
 
         def work() -> None:
             with cache._lock:
-                has_it.set()
+                lock_acquired.set()
                 time.sleep(0.5)
 
         with in_thread(work):
-            has_it.wait()
+            lock_acquired.wait()
             assert in_child(lambda: cache.get("a")) == ENTRY
-        assert time.monotonic() - began > 0.4
+        assert time.monotonic() - start > 0.4
         assert cache.get("a") == ENTRY
 
 
-def test_a_statement_that_does_not_end_costs_the_child_its_cache(
+def test_endless_sqlite_statement_disables_the_cache_in_the_child(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("koster.cache.sqlite._FORK_TIMEOUT", 0.1)
@@ -461,36 +463,36 @@ def test_a_statement_that_does_not_end_costs_the_child_its_cache(
             assert client.robots("https://example.com").robots is not None
             return [event.name for event in events]
 
-        with held(cache):
+        with holding_locks(cache):
             assert EventName.CACHE_FAILED in in_child(work)
         assert cache.get("a") == ENTRY
         assert in_child(lambda: cache.get("a")) == ENTRY
 
 
-def test_two_threads_that_fork_at_once(tmp_path: Path) -> None:
+def test_threads_fork_concurrently(tmp_path: Path) -> None:
     with closing(SqliteCache(tmp_path / "cache.sqlite")) as cache:
         cache.put("a", ENTRY)
-        found = []
+        results = []
 
         def work() -> None:
-            found.extend(in_child(lambda: cache.get("a")) == ENTRY for _ in range(5))
+            results.extend(in_child(lambda: cache.get("a")) == ENTRY for _ in range(5))
 
         threads = [threading.Thread(target=work) for _ in range(3)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(60)
-        assert found == [True] * 15
+        assert results == [True] * 15
         assert cache.get("a") == ENTRY
 
 
-# The rest
+# Other objects
 
 
-def test_a_table_in_the_middle_of_a_change_has_its_weight_in_a_child() -> None:
+def test_lru_cache_recomputes_its_weight_in_a_child() -> None:
     table: LRUCache[str, int] = LRUCache(5, 100, lambda value: value)
     table.put("a", 10)
-    # As after a thread was stopped between two of its steps.
+    # The state after a thread stopped between two steps.
     table._entries["b"] = 20, 20
 
     def work() -> tuple[int, int]:
@@ -500,15 +502,15 @@ def test_a_table_in_the_middle_of_a_change_has_its_weight_in_a_child() -> None:
     assert in_child(work) == (35, 3)
 
 
-def test_caches_of_reppy(site: Site) -> None:
+def test_reppy_cache(site: Site) -> None:
     from koster.compat.reppy.cache import RobotsCache
 
     site.robots(body=FILE, delay=1)
     cache = RobotsCache(capacity=10)
     url = f"{site.url}/private"
-    with held(cache):
+    with holding_locks(cache):
         assert in_child(lambda: cache.allowed(url, "FooBot")) is False
-    # While a thread fetches it holds the lock of the site.
+    # A fetching thread holds the lock of the site.
     with in_thread(lambda: cache.allowed(url, "FooBot")):
         while len(site.requests) < 2:
             time.sleep(0.01)
@@ -516,36 +518,36 @@ def test_caches_of_reppy(site: Site) -> None:
     assert cache.allowed(url, "FooBot") is False
 
 
-def test_who_registers_is_not_kept_alive() -> None:
+def test_fork_hooks_do_not_keep_objects_alive() -> None:
     gc.collect()
-    kept = forks._before, forks._in_parent, forks._in_child
-    before = [len(each._methods) for each in kept]
-    things: list[Any] = [MemoryCache(), Pacer(), SqliteCache("x"), RobotsClient(NAME)]
-    assert [len(each._methods) for each in kept] != before
-    things[-1].close()
-    things.clear()
+    registries = forks._before, forks._in_parent, forks._in_child
+    before = [len(each._methods) for each in registries]
+    objects: list[Any] = [MemoryCache(), Pacer(), SqliteCache("x"), RobotsClient(NAME)]
+    assert [len(each._methods) for each in registries] != before
+    objects[-1].close()
+    objects.clear()
     gc.collect()
-    assert [len(each._methods) for each in kept] == before
+    assert [len(each._methods) for each in registries] == before
 
 
-def test_one_that_fails_keeps_none_from_being_called(monkeypatch: pytest.MonkeyPatch) -> None:
-    reported = []
-    monkeypatch.setattr(sys, "unraisablehook", reported.append)
+def test_failing_fork_hook_does_not_prevent_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
 
-    class Broken:
+    class FailingHook:
         def __init__(self) -> None:
             forks.at_fork(in_child=self.fail)
 
         def fail(self) -> None:
             raise ValueError("broken")
 
-    broken, table = Broken(), LRUCache[str, int](5, 100, lambda value: value)
-    with held(table):
-        assert in_child(lambda: (table.get("a"), len(reported))) == (None, 1)
-    assert broken is not None
+    failing_hook, table = FailingHook(), LRUCache[str, int](5, 100, lambda value: value)
+    with holding_locks(table):
+        assert in_child(lambda: (table.get("a"), len(unraisable))) == (None, 1)
+    assert failing_hook is not None
 
 
-def test_nothing_is_said_when_the_interpreter_ends() -> None:
+def test_interpreter_exit_prints_nothing() -> None:
     code = """
 import koster
 from koster.cache import SqliteCache
@@ -554,13 +556,13 @@ clients = [koster.RobotsClient("FooBot/1.0", transport=MockTransport({})) for _ 
 clients.append(koster.AsyncRobotsClient("FooBot/1.0"))
 clients[0].myself = clients
 """
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stderr == ""
+    assert process.stderr == ""
 
 
-def test_without_forks() -> None:
+def test_systems_without_fork() -> None:
     """As on Windows."""
     code = """
 import os
@@ -572,13 +574,13 @@ from koster.fetch import MockTransport
 client = koster.RobotsClient("FooBot/1.0", transport=MockTransport({}))
 print(client.allowed("https://example.com/x"))
 """
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stdout == "True\n"
+    assert process.stdout == "True\n"
 
 
-def test_helpers_see_locks() -> None:
-    made = types.SimpleNamespace(a=threading.Lock())
-    assert locks_of(made) == [], "of koster's objects alone"
+def test_locks_of_finds_locks() -> None:
+    namespace = types.SimpleNamespace(a=threading.Lock())
+    assert locks_of(namespace) == [], "only locks of koster objects"
     assert len(locks_of(MemoryCache())) == 1

@@ -1,4 +1,4 @@
-"""The address guard."""
+"""The address guard: blocked addresses and ports, redirects, and DNS rebinding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import httpcore2
 import pytest
 import wire
-from fetching import KINDS, SPELLINGS, ask, outcome, reason_of
+from fetching import SPELLINGS, ask, outcome, reason_of
 from hypothesis import given
 from hypothesis import strategies as st
 from server import Site
@@ -18,10 +18,10 @@ from koster.fetch import PUBLIC_ONLY, Guard
 
 pytestmark = pytest.mark.any_mode
 
-REFUSED = [
+BLOCKED = [
     *("127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255"),
     *("172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255", "169.254.0.1"),
-    # Metadata services of clouds: AWS, Google and Azure; Alibaba; Oracle; Azure's wire server.
+    # Cloud metadata services: AWS, Google and Azure; Alibaba; Oracle; Azure's wire server.
     *("169.254.169.254", "100.100.100.200", "192.0.0.192", "168.63.129.16", "fd00:ec2::254"),
     *("100.64.0.1", "100.127.255.255", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1"),
     *("192.88.99.1", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255"),
@@ -42,18 +42,18 @@ PUBLIC = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("address", REFUSED)
-def test_refused(address: str) -> None:
+@pytest.mark.parametrize("address", BLOCKED)
+def test_non_public_addresses_are_blocked(address: str) -> None:
     assert PUBLIC_ONLY.why_not(address)
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_public(address: str) -> None:
+def test_public_addresses_are_allowed(address: str) -> None:
     assert PUBLIC_ONLY.why_not(address) is None
 
 
 @given(st.ip_addresses())
-def test_never_more_than_the_standard_library_lets_through(address: Any) -> None:
+def test_allowed_addresses_are_global_in_ipaddress(address: Any) -> None:
     if PUBLIC_ONLY.why_not(str(address)) is None and address not in ipaddress.ip_network(
         "64:ff9b::/96"
     ):
@@ -62,7 +62,7 @@ def test_never_more_than_the_standard_library_lets_through(address: Any) -> None
         assert not inner.is_multicast
 
 
-def test_what_is_let_through_all_the_same() -> None:
+def test_also_allows_listed_networks() -> None:
     guard = Guard(also=("127.0.0.0/8", "fd00::/8"))
     for address in ("127.0.0.1", "::ffff:127.0.0.1", "fd12::1", "8.8.8.8"):
         assert guard.why_not(address) is None
@@ -72,94 +72,88 @@ def test_what_is_let_through_all_the_same() -> None:
         Guard(also=("nonsense",))
 
 
-def test_ports_that_are_not_the_web_s() -> None:
-    """As in the Fetch standard, and as Chromium and Firefox have them."""
+def test_non_web_ports_are_blocked() -> None:
+    """The bad ports of the Fetch standard, as in Chromium and Firefox."""
     assert all(PUBLIC_ONLY.why_not_at(port) for port in (0, 22, 25, 53, 465, 587, 3659, 6000, 6667))
     assert not any(PUBLIC_ONLY.why_not_at(port) for port in (80, 443, 8000, 8080, 8443, 3000, 9000))
 
 
-@pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
-
-
 @pytest.mark.parametrize("host", SPELLINGS)
-def test_no_spelling_of_an_address_gets_past(kind: str, site: Site, host: str) -> None:
-    found = outcome(kind, f"http://{host}:{site.port}/", guard=PUBLIC_ONLY, timeout=20)
-    assert reason_of(found) == "unreachable"
+def test_loopback_is_blocked_in_any_spelling(kind: str, site: Site, host: str) -> None:
+    result = outcome(kind, f"http://{host}:{site.port}/", guard=PUBLIC_ONLY, timeout=20)
+    assert reason_of(result) == "unreachable"
     assert site.connections == 0
-    assert "address blocked by the guard" in found.why or "DNS lookup failed" in found.why
+    assert "address blocked by the guard" in result.why or "DNS lookup failed" in result.why
 
 
-def test_no_redirect_gets_past(kind: str, site: Site, names: dict[str, list[list[str]]]) -> None:
-    """The first hop is let through, the second is not."""
+def test_redirects_are_checked(kind: str, site: Site, names: dict[str, list[list[str]]]) -> None:
+    """The first hop is allowed, the second is blocked."""
     site.robots(body=b"User-agent: *\nDisallow: /secret")
     location = f"http://inside.test:{site.port}/robots.txt"
     head = f"HTTP/1.1 301 Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode()
     names |= {"outside.test": [["127.0.0.1"]], "inside.test": [["127.0.0.2"]]}
-    with wire.running(wire.says(head)) as running:
+    with wire.running(wire.sends(head)) as running:
         guard = Guard(also=("127.0.0.1/32",))
-        found = outcome(kind, f"http://outside.test:{running.port}/", guard=guard)
-    assert len(found.hops) == 2
-    assert "address blocked by the guard: 127.0.0.2 is loopback" in found.why
+        result = outcome(kind, f"http://outside.test:{running.port}/", guard=guard)
+    assert len(result.hops) == 2
+    assert "address blocked by the guard: 127.0.0.2 is loopback" in result.why
     assert site.connections == 0
 
 
-def test_what_is_connected_to_is_what_was_looked_at(
+def test_client_connects_to_the_checked_address(
     kind: str, names: dict[str, list[list[str]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A name that resolves differently a second time is not resolved a second time."""
-    connected: list[Any] = []
+    """The client resolves a name once, so a second, different answer is not used."""
+    connected_hosts: list[Any] = []
 
-    def refuses(self: Any, host: str, *args: Any, **kwargs: Any) -> Any:
-        connected.append(host)
+    def failing_connect(self: Any, host: str, *args: Any, **kwargs: Any) -> Any:
+        connected_hosts.append(host)
         raise httpcore2.ConnectError("as planned")
 
-    async def refuses_async(self: Any, host: str, *args: Any, **kwargs: Any) -> Any:
-        refuses(self, host)
+    async def failing_connect_async(self: Any, host: str, *args: Any, **kwargs: Any) -> Any:
+        failing_connect(self, host)
 
-    monkeypatch.setattr(httpcore2.SyncBackend, "connect_tcp", refuses)
-    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", refuses_async)
+    monkeypatch.setattr(httpcore2.SyncBackend, "connect_tcp", failing_connect)
+    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", failing_connect_async)
     names["rebinds.test"] = [["93.184.216.34"], ["127.0.0.1"]]
     outcome(kind, "http://rebinds.test/", guard=PUBLIC_ONLY)
-    assert connected == ["93.184.216.34"]
+    assert connected_hosts == ["93.184.216.34"]
     assert names["rebinds.test"] == [["127.0.0.1"]]
 
 
-def test_a_port_that_is_not_the_web_s_is_not_asked(kind: str) -> None:
-    found = outcome(kind, "http://8.8.8.8:25/", guard=PUBLIC_ONLY)
-    assert found.why == (
+def test_client_does_not_connect_to_blocked_ports(kind: str) -> None:
+    result = outcome(kind, "http://8.8.8.8:25/", guard=PUBLIC_ONLY)
+    assert result.why == (
         "address blocked by the guard: port 25 is not a web port: browsers block it too"
     )
     head = b"HTTP/1.1 301 Moved\r\nLocation: http://8.8.8.8:22/x\r\nContent-Length: 0\r\n\r\n"
-    with wire.running(wire.says(head)) as running:
+    with wire.running(wire.sends(head)) as running:
         guard = Guard(also=("127.0.0.0/8",))
-        found = outcome(kind, f"http://127.0.0.1:{running.port}/", guard=guard)
-    assert "port 22 is not a web port" in found.why
+        result = outcome(kind, f"http://127.0.0.1:{running.port}/", guard=guard)
+    assert "port 22 is not a web port" in result.why
 
 
-def test_of_several_addresses_the_public_ones_are_tried(
+def test_only_public_addresses_of_a_name_are_tried(
     kind: str, names: dict[str, list[list[str]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tried: list[Any] = []
+    tried_hosts: list[Any] = []
 
-    def notes(self: Any, host: str, *args: Any, **kwargs: Any) -> Any:
-        tried.append(host)
+    def recording_connect(self: Any, host: str, *args: Any, **kwargs: Any) -> Any:
+        tried_hosts.append(host)
         raise httpcore2.ConnectError("as planned")
 
-    async def notes_async(self: Any, host: str, *args: Any, **kwargs: Any) -> Any:
-        notes(self, host)
+    async def recording_connect_async(self: Any, host: str, *args: Any, **kwargs: Any) -> Any:
+        recording_connect(self, host)
 
-    monkeypatch.setattr(httpcore2.SyncBackend, "connect_tcp", notes)
-    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", notes_async)
+    monkeypatch.setattr(httpcore2.SyncBackend, "connect_tcp", recording_connect)
+    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", recording_connect_async)
     names["mixed.test"] = [["127.0.0.1", "93.184.216.34", "10.0.0.1", "8.8.8.8"]]
-    found = outcome(kind, "http://mixed.test/", guard=PUBLIC_ONLY)
-    assert tried == ["93.184.216.34", "8.8.8.8"]
-    assert found.why == "connection failed: as planned"
+    result = outcome(kind, "http://mixed.test/", guard=PUBLIC_ONLY)
+    assert tried_hosts == ["93.184.216.34", "8.8.8.8"]
+    assert result.why == "connection failed: as planned"
 
 
-def test_the_second_address_is_tried_when_the_first_does_not_answer(
+def test_second_address_is_tried_when_the_first_fails(
     kind: str, site: Site, names: dict[str, list[list[str]]]
 ) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /x")
@@ -169,7 +163,7 @@ def test_the_second_address_is_tried_when_the_first_does_not_answer(
         assert reason_of(outcome(kind, url, guard=guard)) == "file"
 
 
-def test_a_guarded_client_still_fetches(kind: str, site: Site) -> None:
+def test_guarded_client_fetches_allowed_addresses(kind: str, site: Site) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /x")
     guard = Guard(also=("127.0.0.1/32",))
     assert ask(kind, ("allowed", f"{site.url}/x"), guard=guard) == [False]

@@ -1,4 +1,4 @@
-"""Servers that send what is broken, endless, packed or late."""
+"""Servers that send broken, endless, compressed or slow responses."""
 
 from __future__ import annotations
 
@@ -26,148 +26,151 @@ from koster.fetch._codings import decoder_for
 
 pytestmark = pytest.mark.any_mode
 
-FAST = 0.5
+SHORT_TIMEOUT = 0.5
 
 
-LOSSES: dict[str, tuple[wire.Script, str]] = {
-    "nothing": (wire.says(), "invalid HTTP response"),
-    "no HTTP": (wire.says(b"SSH-2.0-OpenSSH_9.2\r\n\r\n"), "invalid HTTP response"),
-    "binary": (wire.says(bytes(range(256)) * 10), "invalid HTTP response"),
-    "half a head": (wire.says(HEAD + b"Content-"), "invalid HTTP response"),
-    "an endless head": (wire.endless(HEAD, b"X-A: b\r\n" * 1000), "invalid HTTP response"),
-    "an endless line": (wire.endless(b"", b"x" * 10_000), "invalid HTTP response"),
-    "too short": (
-        wire.says(PLAIN + b"Content-Length: 1000\r\n\r\n" + FILE),
+BROKEN: dict[str, tuple[wire.Script, str]] = {
+    "empty response": (wire.sends(), "invalid HTTP response"),
+    "not HTTP": (wire.sends(b"SSH-2.0-OpenSSH_9.2\r\n\r\n"), "invalid HTTP response"),
+    "binary": (wire.sends(bytes(range(256)) * 10), "invalid HTTP response"),
+    "truncated headers": (wire.sends(HEAD + b"Content-"), "invalid HTTP response"),
+    "endless headers": (wire.endless(HEAD, b"X-A: b\r\n" * 1000), "invalid HTTP response"),
+    "endless status line": (wire.endless(b"", b"x" * 10_000), "invalid HTTP response"),
+    "body shorter than Content-Length": (
+        wire.sends(PLAIN + b"Content-Length: 1000\r\n\r\n" + FILE),
         "invalid HTTP response",
     ),
-    "chunks cut off": (
-        wire.says(PLAIN + b"Transfer-Encoding: chunked\r\n\r\n5\r\nUser-"),
+    "truncated chunk": (
+        wire.sends(PLAIN + b"Transfer-Encoding: chunked\r\n\r\n5\r\nUser-"),
         "invalid HTTP response",
     ),
-    "no chunks": (
-        wire.says(PLAIN + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n" + FILE),
+    "invalid chunk size": (
+        wire.sends(PLAIN + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n" + FILE),
         "invalid HTTP response",
     ),
-    "two lengths": (
-        wire.says(PLAIN + b"Content-Length: 5\r\nContent-Length: 33\r\n\r\n" + FILE),
+    "two Content-Length headers": (
+        wire.sends(PLAIN + b"Content-Length: 5\r\nContent-Length: 33\r\n\r\n" + FILE),
         "invalid HTTP response",
     ),
-    "no length": (
-        wire.says(PLAIN + b"Content-Length: many\r\n\r\n" + FILE),
+    "invalid Content-Length": (
+        wire.sends(PLAIN + b"Content-Length: many\r\n\r\n" + FILE),
         "invalid HTTP response",
     ),
-    "reset at once": (wire.resets(), "connection failed"),
-    "reset in the head": (wire.resets(HEAD), "connection failed"),
+    "reset before the response": (wire.resets(), "connection failed"),
+    "reset in the headers": (wire.resets(HEAD), "connection failed"),
     "reset in the body": (
         wire.resets(PLAIN + b"Content-Length: 1000\r\n\r\n" + FILE),
         "connection failed",
     ),
-    "a drip of the head": (
-        wire.drips(PLAIN + b"\r\n" + FILE, 0.1),
+    "slow headers": (
+        wire.sends_slowly(PLAIN + b"\r\n" + FILE, 0.1),
         "no complete response within 0.5 s",
     ),
-    "a drip of the body": (
-        wire.drips(FILE * 10, 0.1, PLAIN + b"Content-Length: 330\r\n\r\n"),
+    "slow body": (
+        wire.sends_slowly(FILE * 10, 0.1, PLAIN + b"Content-Length: 330\r\n\r\n"),
         "no complete response within 0.5 s",
     ),
-    "silence": (lambda _: threading.Event().wait(3) and None, "no complete response within 0.5 s"),
-    "no gzip": (
-        wire.says(PLAIN + b"Content-Encoding: gzip\r\nContent-Length: 33\r\n\r\n" + FILE),
+    "no response": (
+        lambda _: threading.Event().wait(3) and None,
+        "no complete response within 0.5 s",
+    ),
+    "invalid gzip": (
+        wire.sends(PLAIN + b"Content-Encoding: gzip\r\nContent-Length: 33\r\n\r\n" + FILE),
         "response body cannot be decoded",
     ),
-    "no brotli": (
-        wire.says(PLAIN + b"Content-Encoding: br\r\nContent-Length: 33\r\n\r\n" + FILE),
+    "invalid brotli": (
+        wire.sends(PLAIN + b"Content-Encoding: br\r\nContent-Length: 33\r\n\r\n" + FILE),
         "response body cannot be decoded",
     ),
-    "an unknown coding": (
-        wire.says(PLAIN + b"Content-Encoding: x\r\nContent-Length: 2\r\n\r\n\x80\x81"),
+    "unknown content coding": (
+        wire.sends(PLAIN + b"Content-Encoding: x\r\nContent-Length: 2\r\n\r\n\x80\x81"),
         "unsupported Content-Encoding 'x'",
     ),
 }
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_what_is_broken_is_unreachable_and_says_why(kind: str, name: str) -> None:
-    script, why = LOSSES[name]
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_responses_are_unreachable_with_a_reason(kind: str, name: str) -> None:
+    script, why = BROKEN[name]
     with wire.running(script) as running:
-        began = time.monotonic()
-        found = outcome(kind, running.url, timeout=FAST)
-        took = time.monotonic() - began
-    assert reason_of(found) == "unreachable"
-    assert why in found.why
-    assert took < FAST + 2.5
-    assert not found.decide("/x", "FooBot")
+        start = time.monotonic()
+        result = outcome(kind, running.url, timeout=SHORT_TIMEOUT)
+        elapsed = time.monotonic() - start
+    assert reason_of(result) == "unreachable"
+    assert why in result.why
+    assert elapsed < SHORT_TIMEOUT + 2.5
+    assert not result.decide("/x", "FooBot")
 
 
-READ = {
-    "until it closes": wire.says(PLAIN + b"\r\n" + FILE),
-    "HTTP/1.0": wire.says(b"HTTP/1.0 200 OK\r\n\r\n" + FILE),
-    "too long": wire.says(
+READABLE = {
+    "body until close": wire.sends(PLAIN + b"\r\n" + FILE),
+    "HTTP/1.0": wire.sends(b"HTTP/1.0 200 OK\r\n\r\n" + FILE),
+    "body longer than Content-Length": wire.sends(
         PLAIN + b"Content-Length: 33\r\n\r\n" + FILE + b"User-agent: *\nDisallow: /"
     ),
-    "in chunks": wire.says(
+    "chunked": wire.sends(
         PLAIN + b"Transfer-Encoding: chunked\r\n\r\n21\r\n" + FILE + b"\r\n0\r\n\r\n"
     ),
-    "after others": wire.says(
+    "after 103 Early Hints": wire.sends(
         b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", PLAIN + b"\r\n" + FILE
     ),
-    "said to be packed": wire.says(PLAIN + b"Content-Encoding: none\r\n\r\n" + FILE),
-    "slow, but in time": wire.drips(FILE, 0.005, PLAIN + b"Content-Length: 33\r\n\r\n"),
+    "Content-Encoding none": wire.sends(PLAIN + b"Content-Encoding: none\r\n\r\n" + FILE),
+    "slow but in time": wire.sends_slowly(FILE, 0.005, PLAIN + b"Content-Length: 33\r\n\r\n"),
 }
 
 
-@pytest.mark.parametrize("name", READ)
-def test_what_can_be_read(kind: str, name: str) -> None:
-    with wire.running(READ[name]) as running:
-        found = outcome(kind, running.url)
-    assert found.robots is not None, found.why
-    assert found.robots.body == FILE
+@pytest.mark.parametrize("name", READABLE)
+def test_unusual_but_readable_responses(kind: str, name: str) -> None:
+    with wire.running(READABLE[name]) as running:
+        result = outcome(kind, running.url)
+    assert result.robots is not None, result.why
+    assert result.robots.body == FILE
 
 
-def test_an_endless_body_is_cut(kind: str) -> None:
+def test_endless_body_is_truncated_at_the_size_limit(kind: str) -> None:
     line = b"Disallow: /0123456789\n"
     with wire.running(wire.endless(PLAIN + b"\r\n", line * 1000)) as running:
-        found = outcome(kind, running.url)
-    assert found.robots is not None
-    assert 512_000 - len(line) < len(found.robots.body) <= 512_000
-    assert found.robots.body.endswith(line)
+        result = outcome(kind, running.url)
+    assert result.robots is not None
+    assert 512_000 - len(line) < len(result.robots.body) <= 512_000
+    assert result.robots.body.endswith(line)
 
 
-def test_nobody_there(kind: str, unused: int) -> None:
-    found = outcome(kind, f"http://127.0.0.1:{unused}/")
-    assert "connection failed" in found.why
+def test_closed_port(kind: str, unused: int) -> None:
+    result = outcome(kind, f"http://127.0.0.1:{unused}/")
+    assert "connection failed" in result.why
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "a" * 64 + ".example", "a..b"])
-def test_names_without_an_address(kind: str, host: str) -> None:
+def test_unresolvable_names(kind: str, host: str) -> None:
     assert "DNS lookup failed" in outcome(kind, f"http://{host}/", timeout=20).why
 
 
-def test_a_resolver_that_hangs_ends_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    real, over = socket.getaddrinfo, threading.Event()
+def test_hanging_resolver_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    original_getaddrinfo, stop = socket.getaddrinfo, threading.Event()
 
-    def slow(host: Any, *args: Any, **kwargs: Any) -> Any:
+    def slow_getaddrinfo(host: Any, *args: Any, **kwargs: Any) -> Any:
         if kwargs.get("flags"):
-            return real(host, *args, **kwargs)
-        over.wait(20)
+            return original_getaddrinfo(host, *args, **kwargs)
+        stop.wait(20)
         raise socket.gaierror("too late")
 
-    monkeypatch.setattr(socket, "getaddrinfo", slow)
-    began = time.monotonic()
-    found = outcome("threads", "http://slow.example/", timeout=FAST)
-    assert time.monotonic() - began < 3
-    over.set()
-    assert found.why == "no complete response within 0.5 s"
+    monkeypatch.setattr(socket, "getaddrinfo", slow_getaddrinfo)
+    start = time.monotonic()
+    result = outcome("threads", "http://slow.example/", timeout=SHORT_TIMEOUT)
+    assert time.monotonic() - start < 3
+    stop.set()
+    assert result.why == "no complete response within 0.5 s"
 
 
-def packed(coding: str, body: bytes) -> bytes:
+def compressed(coding: str, body: bytes) -> bytes:
     if coding == "gzip":
         return gzip.compress(body)
     if coding == "deflate":
         return zlib.compress(body)
     if coding == "raw deflate":
-        packer = zlib.compressobj(wbits=-15)
-        return packer.compress(body) + packer.flush()
+        compressor = zlib.compressobj(wbits=-15)
+        return compressor.compress(body) + compressor.flush()
     return brotli.compress(body)
 
 
@@ -175,13 +178,13 @@ CODINGS = ["gzip", "deflate", "raw deflate", "br"]
 
 
 @pytest.mark.parametrize("coding", CODINGS)
-def test_packed_bodies(kind: str, site: Site, coding: str) -> None:
+def test_compressed_bodies(kind: str, site: Site, coding: str) -> None:
     site.robots(
-        body=packed(coding, FILE), headers={"Content-Encoding": coding.rsplit(maxsplit=1)[-1]}
+        body=compressed(coding, FILE), headers={"Content-Encoding": coding.rsplit(maxsplit=1)[-1]}
     )
-    found = outcome(kind, site.url)
-    assert found.robots is not None, found.why
-    assert found.robots.body == FILE
+    result = outcome(kind, site.url)
+    assert result.robots is not None, result.why
+    assert result.robots.body == FILE
 
 
 BOMB = """
@@ -190,34 +193,34 @@ sys.path.insert(0, sys.argv[2])
 from fetching import outcome
 import fetching
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-found = outcome(sys.argv[3], sys.argv[1], timeout=60)
+result = outcome(sys.argv[3], sys.argv[1], timeout=60)
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(len(found.robots.body), after - before)
+print(len(result.robots.body), after - before)
 """
 
 
 @pytest.mark.parametrize("coding", CODINGS)
-def test_bombs_take_little_memory(coding: str, site: Site) -> None:
+def test_decompression_bombs_take_little_memory(coding: str, site: Site) -> None:
     line = b"Disallow: /0123456789\n"
-    body = packed(coding, line * 3_000_000)
+    body = compressed(coding, line * 3_000_000)
     assert len(body) < 2_000_000
     site.robots(body=body, headers={"Content-Encoding": coding.rsplit(maxsplit=1)[-1]})
-    here = str(HERE)
+    tests_folder = str(HERE)
     for each in KINDS[:2]:
-        done = subprocess.run(
-            [sys.executable, "-c", BOMB, site.url, here, each],
+        process = subprocess.run(
+            [sys.executable, "-c", BOMB, site.url, tests_folder, each],
             capture_output=True,
             text=True,
             check=True,
         )
-        raw_bytes, grown = map(int, done.stdout.split())
+        raw_bytes, memory_growth = map(int, process.stdout.split())
         assert 512_000 - len(line) < raw_bytes <= 512_000
-        assert grown < 30_000, "KiB, of 66 MB"
+        assert memory_growth < 30_000, "KiB, of 66 MB"
 
 
 @pytest.mark.parametrize("coding", ["gzip, gzip", "zstd, gzip", "br, deflate, gzip"])
-def test_what_is_packed_several_times_is_not_unpacked(kind: str, site: Site, coding: str) -> None:
-    # Small bodies that make work for half a minute are made of layers.
+def test_multiple_content_codings_are_rejected(kind: str, site: Site, coding: str) -> None:
+    # Nested compression makes small bodies that take half a minute to decompress.
     site.robots(body=gzip.compress(gzip.compress(FILE)), headers={"Content-Encoding": coding})
     assert (
         "content codings" in outcome(kind, site.url).why
@@ -225,18 +228,18 @@ def test_what_is_packed_several_times_is_not_unpacked(kind: str, site: Site, cod
     )
 
 
-MANY = b"User-agent: *\n" + b"".join(b"Allow: /p%d\n" % number for number in range(3000))
+LONG_FILE = b"User-agent: *\n" + b"".join(b"Allow: /p%d\n" % number for number in range(3000))
 
 
 @pytest.mark.parametrize("coding", CODINGS)
-def test_a_packed_body_that_breaks_off_is_none(kind: str, coding: str) -> None:
-    body = packed(coding, MANY + b"Disallow: /private\n")
+def test_truncated_compressed_body_is_rejected(kind: str, coding: str) -> None:
+    body = compressed(coding, LONG_FILE + b"Disallow: /private\n")
     head = PLAIN + b"Content-Encoding: %s\r\n\r\n" % coding.rsplit(maxsplit=1)[-1].encode()
     for size in (5, len(body) // 2, len(body) - 1):
-        with wire.running(wire.says(head + body[:size])) as running:
-            found = outcome(kind, running.url)
-        assert found.why == "truncated response body", size
-    with wire.running(wire.says(head + body)) as running:
+        with wire.running(wire.sends(head + body[:size])) as running:
+            result = outcome(kind, running.url)
+        assert result.why == "truncated response body", size
+    with wire.running(wire.sends(head + body)) as running:
         assert outcome(kind, running.url).robots is not None
 
 
@@ -249,78 +252,80 @@ def test_a_packed_body_that_breaks_off_is_none(kind: str, coding: str) -> None:
         b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     ],
 )
-def test_an_empty_answer_is_an_empty_file(kind: str, coding: str, answer: bytes) -> None:
-    with wire.running(wire.says(answer % coding.encode())) as running:
-        found = outcome(kind, running.url)
-    assert found.robots is not None, found.why
-    assert found.robots.body == b""
+def test_empty_response_is_an_empty_file(kind: str, coding: str, answer: bytes) -> None:
+    with wire.running(wire.sends(answer % coding.encode())) as running:
+        result = outcome(kind, running.url)
+    assert result.robots is not None, result.why
+    assert result.robots.body == b""
 
 
 @pytest.mark.parametrize("coding", CODINGS)
-def test_what_follows_a_packed_body_is_not_read(kind: str, coding: str) -> None:
+def test_data_after_a_compressed_body_is_ignored(kind: str, coding: str) -> None:
     head = PLAIN + b"Content-Encoding: %s\r\n\r\n" % coding.rsplit(maxsplit=1)[-1].encode()
-    first = head + packed(coding, FILE)
-    with wire.running(wire.endless(first, b"x" * 65536)) as running:
-        began = time.monotonic()
-        found = outcome(kind, running.url, timeout=5)
-        assert time.monotonic() - began < 3
-    if coding == "br" and found.robots is None:
-        # Its library says no to what follows in the same part.
-        assert "cannot be decoded" in found.why
+    response = head + compressed(coding, FILE)
+    with wire.running(wire.endless(response, b"x" * 65536)) as running:
+        start = time.monotonic()
+        result = outcome(kind, running.url, timeout=5)
+        assert time.monotonic() - start < 3
+    if coding == "br" and result.robots is None:
+        # The brotli library rejects trailing data in the same chunk.
+        assert "cannot be decoded" in result.why
     else:
-        assert found.robots is not None, found.why
-        assert found.robots.body == FILE
+        assert result.robots is not None, result.why
+        assert result.robots.body == FILE
 
 
 @pytest.mark.parametrize("step", [1, 7, 1000, 10**6])
-def test_unpacking_part_by_part(step: int) -> None:
-    members = gzip.compress(MANY[:14]) + gzip.compress(MANY[14:])
-    bodies = [(coding.split()[-1], packed(coding, MANY)) for coding in CODINGS]
+def test_incremental_decompression(step: int) -> None:
+    members = gzip.compress(LONG_FILE[:14]) + gzip.compress(LONG_FILE[14:])
+    bodies = [(coding.split()[-1], compressed(coding, LONG_FILE)) for coding in CODINGS]
     bodies += [
         ("gzip", members),
         ("x-gzip", members + b"\0\0"),
         ("gzip", members + b"\0junk"),
-        ("", MANY),
+        ("", LONG_FILE),
     ]
     for coding, body in bodies:
-        made = decoder_for(coding)
-        found = b"".join(made.feed(body[at : at + step], 10**6) for at in range(0, len(body), step))
-        assert found == MANY
-        assert made.is_whole
+        decoder = decoder_for(coding)
+        decompressed = b"".join(
+            decoder.feed(body[at : at + step], 10**6) for at in range(0, len(body), step)
+        )
+        assert decompressed == LONG_FILE
+        assert decoder.is_whole
     with pytest.raises(zlib.error, match="more than 100 members"):
         decoder_for("gzip").feed(gzip.compress(b"") * 1000, 100)
 
 
 @pytest.mark.parametrize("backend", KINDS[1:])
-def test_a_slow_resolver_holds_up_nobody_else(
+def test_slow_resolver_does_not_delay_other_fetches(
     site: Site, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.robots(body=FILE)
-    real, over = socket.getaddrinfo, threading.Event()
+    original_getaddrinfo, stop = socket.getaddrinfo, threading.Event()
 
-    def slow(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
+    def slow_getaddrinfo(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
         if kwargs.get("flags") or not str(host).endswith(".test"):
-            return real(host, port, *args, **kwargs)
+            return original_getaddrinfo(host, port, *args, **kwargs)
         if "slow" in host:
-            over.wait(30)
-        return real("127.0.0.1", port, type=socket.SOCK_STREAM)
+            stop.wait(30)
+        return original_getaddrinfo("127.0.0.1", port, type=socket.SOCK_STREAM)
 
-    monkeypatch.setattr(socket, "getaddrinfo", slow)
-    words = []
+    monkeypatch.setattr(socket, "getaddrinfo", slow_getaddrinfo)
+    reasons = []
 
     async def main() -> None:
         async with AsyncRobotsClient(NAME, timeout=1) as client:
 
             async def one(host: str) -> None:
-                words.append(reason_of(await client.robots(f"http://{host}:{site.port}/")))
+                reasons.append(reason_of(await client.robots(f"http://{host}:{site.port}/")))
 
             async with anyio.create_task_group() as tasks:
                 for number in range(20):
                     tasks.start_soon(one, f"slow{number}.test")
                 tasks.start_soon(one, "good.test")
 
-    began = time.monotonic()
+    start = time.monotonic()
     anyio.run(main, backend=backend)
-    assert time.monotonic() - began < 5
-    over.set()
-    assert sorted(words) == ["file"] + ["unreachable"] * 20
+    assert time.monotonic() - start < 5
+    stop.set()
+    assert sorted(reasons) == ["file"] + ["unreachable"] * 20

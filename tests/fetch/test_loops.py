@@ -1,4 +1,4 @@
-"""Event loops: a client belongs to one, says so in another, and outlives one that is closed."""
+"""Event loops: a client belongs to one loop, raises in another, and outlives a closed one."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ LOOPS = KINDS[1:]
 
 
 @pytest.fixture(autouse=True)
-def collected() -> Iterator[None]:
-    """Collect what closed loops left open, before another test is blamed for it."""
+def collect_garbage() -> Iterator[None]:
+    """Collect unclosed resources of closed loops, so that no later test warns about them."""
     yield
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()
 
 
-OTHER = "this AsyncRobotsClient belongs to another event loop: create one client per"
+WRONG_LOOP = "this AsyncRobotsClient belongs to another event loop: create one client per"
 
 METHODS: dict[str, Callable[[AsyncRobotsClient, str], Awaitable[Any]]] = {
     "allowed": lambda client, url: client.allowed(url),
@@ -50,7 +50,7 @@ METHODS: dict[str, Callable[[AsyncRobotsClient, str], Awaitable[Any]]] = {
 
 
 def run(kind: str, work: Callable[[], Awaitable[Any]]) -> Any:
-    """Run a function in a new event loop, not forever."""
+    """Run a function in a new event loop, with a timeout."""
 
     async def main() -> Any:
         with anyio.fail_after(10):
@@ -61,41 +61,41 @@ def run(kind: str, work: Callable[[], Awaitable[Any]]) -> Any:
 
 @pytest.mark.parametrize("second", LOOPS)
 @pytest.mark.parametrize("first", LOOPS)
-def test_another_loop_is_told_so_at_once(site: Site, first: str, second: str) -> None:
-    """In all methods: while the first loop fetches, and when all is known."""
+def test_use_in_another_loop_raises_at_once(site: Site, first: str, second: str) -> None:
+    """All methods raise, both during the fetch of the first loop and after it."""
     site.robots(body=FILE, delay=1)
     client = AsyncRobotsClient(NAME, at_once=1)
-    has_fetched, over = threading.Event(), threading.Event()
+    has_fetched, stop = threading.Event(), threading.Event()
 
     async def fetch() -> None:
         async with client:
             assert (await client.robots(site.url)).robots is not None
             has_fetched.set()
-            while not over.is_set():
+            while not stop.is_set():
                 await anyio.sleep(0.01)
             assert await client.allowed(f"{site.url}/x")
 
-    def told() -> None:
+    def use_in_second_loop() -> None:
         for method in METHODS.values():
 
             async def work(method: Any = method) -> None:
-                with pytest.raises(RuntimeError, match=OTHER):
+                with pytest.raises(RuntimeError, match=WRONG_LOOP):
                     await method(client, f"{site.url}/x")
 
-            began = time.monotonic()
+            start = time.monotonic()
             run(second, work)
-            assert time.monotonic() - began < 5
+            assert time.monotonic() - start < 5
 
     with ThreadPoolExecutor(1) as threads:
         running = threads.submit(run, first, fetch)
         try:
             while not site.requests:
                 time.sleep(0.01)
-            told()
+            use_in_second_loop()
             assert has_fetched.wait(10)
-            told()
+            use_in_second_loop()
         finally:
-            over.set()
+            stop.set()
         running.result(20)
     assert len(site.requests) == 1
 
@@ -103,7 +103,7 @@ def test_another_loop_is_told_so_at_once(site: Site, first: str, second: str) ->
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 @pytest.mark.parametrize("second", LOOPS)
 @pytest.mark.parametrize("first", LOOPS)
-def test_a_client_goes_on_after_its_loop_was_closed(site: Site, first: str, second: str) -> None:
+def test_client_is_usable_after_its_loop_is_closed(site: Site, first: str, second: str) -> None:
     site.robots(body=FILE)
     clock = Clock()
     client = AsyncRobotsClient(NAME, at_once=1, clock=clock, pacer=Pacer(Pace(0, 0)))
@@ -113,39 +113,37 @@ def test_a_client_goes_on_after_its_loop_was_closed(site: Site, first: str, seco
 
     assert run(first, ask) is False
     assert run(second, ask) is False
-    assert len(site.requests) == 1, "what was fetched is kept"
+    assert len(site.requests) == 1, "the fetched file is cached"
     for method in METHODS.values():
         clock.later(days=2)
         run(second, lambda method=method: method(client, site.url))
     gc.collect()
-    # All but took and aclose, each of a new loop, have fetched.
+    # Each method but took and aclose has fetched in a new loop.
     assert len(site.requests) == 8
     assert site.connections == 8
 
-    async def closed() -> None:
+    async def use_closed_client() -> None:
         with pytest.raises(RuntimeError, match="the client is closed"):
             await client.robots(site.url)
 
     clock.later(days=2)
-    run(first, closed)
+    run(first, use_closed_client)
 
 
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 @pytest.mark.parametrize("kind", LOOPS)
-def test_a_loop_that_was_closed_in_the_middle_of_a_fetch_holds_nothing_up(
-    site: Site, kind: str
-) -> None:
+def test_loop_closed_during_a_fetch_does_not_block_the_next(site: Site, kind: str) -> None:
     site.robots(body=FILE, delay=0.5)
     client = AsyncRobotsClient(NAME, at_once=1, timeout=5)
 
-    async def cancelled() -> None:
+    async def cancelled_fetch() -> None:
         with anyio.move_on_after(0.1):
             await client.robots(site.url)
 
     if kind == "trio":
-        run(kind, cancelled)
+        run(kind, cancelled_fetch)
     else:
-        # No task is told.
+        # The task is not cancelled.
         loop = asyncio.new_event_loop()
         task = loop.create_task(client.robots(site.url))
         loop.run_until_complete(asyncio.sleep(0.1))
@@ -158,16 +156,16 @@ def test_a_loop_that_was_closed_in_the_middle_of_a_fetch_holds_nothing_up(
 
 
 @pytest.mark.parametrize("what", ["transport", "at_once"])
-def test_what_belongs_to_a_closed_loop_is_not_used_again(site: Site, what: str) -> None:
+def test_resources_of_a_closed_loop_are_rejected(site: Site, what: str) -> None:
     site.robots(body=FILE, headers={"Connection": "close"})
     clients = []
 
-    async def first() -> None:
-        given: Any = httpx2.AsyncHTTPTransport() if what == "transport" else anyio.Semaphore(1)
-        clients.append(AsyncRobotsClient(NAME, **{what: given}))
+    async def use_in_first_loop() -> None:
+        resource: Any = httpx2.AsyncHTTPTransport() if what == "transport" else anyio.Semaphore(1)
+        clients.append(AsyncRobotsClient(NAME, **{what: resource}))
         assert not await clients[0].allowed(f"{site.url}/private")
 
-    async def then() -> None:
+    async def use_in_second_loop() -> None:
         assert not await clients[0].allowed(f"{site.url}/private")
         name = "transport" if what == "transport" else "semaphore"
         message = f"the {name} of this AsyncRobotsClient belongs to a closed event loop"
@@ -175,18 +173,18 @@ def test_what_belongs_to_a_closed_loop_is_not_used_again(site: Site, what: str) 
             await clients[0].refetch(site.url)
         await clients[0].aclose()
 
-    run("asyncio", first)
-    run("asyncio", then)
+    run("asyncio", use_in_first_loop)
+    run("asyncio", use_in_second_loop)
 
 
 @pytest.mark.parametrize("what", ["transport", "at_once"])
-def test_what_was_not_used_belongs_to_no_loop(site: Site, what: str) -> None:
+def test_unused_resources_belong_to_no_loop(site: Site, what: str) -> None:
     site.robots(body=FILE, headers={"Connection": "close"})
     transport, semaphore = httpx2.AsyncHTTPTransport(), anyio.Semaphore(1)
-    given: Any = transport if what == "transport" else semaphore
-    client = AsyncRobotsClient(NAME, **{what: given})
+    resource: Any = transport if what == "transport" else semaphore
+    client = AsyncRobotsClient(NAME, **{what: resource})
 
-    async def nothing() -> bool:
+    async def no_fetch() -> bool:
         return await client.allowed("http://127.0.0.1/robots.txt")
 
     async def fetch() -> None:
@@ -194,20 +192,20 @@ def test_what_was_not_used_belongs_to_no_loop(site: Site, what: str) -> None:
         await client.aclose()
         await transport.aclose()
 
-    assert run("asyncio", nothing) is True
+    assert run("asyncio", no_fetch) is True
     run("asyncio", fetch)
 
 
 @pytest.mark.parametrize("kind", LOOPS)
-def test_a_mock_may_be_used_in_any_loop(kind: str) -> None:
+def test_mock_transport_works_in_any_loop(kind: str) -> None:
     client = AsyncRobotsClient(NAME, transport=MockTransport({"https://example.com": FILE}))
     for _ in range(3):
-        found = run(kind, lambda: client.refetch("https://example.com"))
-        assert found.robots is not None
+        result = run(kind, lambda: client.refetch("https://example.com"))
+        assert result.robots is not None
 
 
-def test_threads_with_loops_of_their_own_that_begin_together() -> None:
-    """One of them has the client, the others are told; and again when that one has ended."""
+def test_only_one_of_several_concurrent_loops_gets_the_client() -> None:
+    """One loop gets the client and the others raise; again after that loop has ended."""
     client = AsyncRobotsClient(NAME, transport=MockTransport({"https://example.com": FILE}))
     count = 8
     for _ in range(3):
@@ -217,21 +215,21 @@ def test_threads_with_loops_of_their_own_that_begin_together() -> None:
             barrier.wait(10)
             try:
                 await client.refetch("https://example.com")
-                word = "has it"
+                outcome = "has it"
             except RuntimeError as error:
-                word = str(error)[: len(OTHER)]
-            # Nobody's loop ends before all have asked.
+                outcome = str(error)[: len(WRONG_LOOP)]
+            # No loop ends before all have tried.
             barrier.wait(10)
-            return word
+            return outcome
 
         with ThreadPoolExecutor(count) as threads:
             running = [threads.submit(run, "asyncio", work) for _ in range(count)]
-            words = sorted(each.result(20) for each in running)
-        assert words == ["has it"] + [OTHER] * (count - 1)
+            outcomes = sorted(each.result(20) for each in running)
+        assert outcomes == ["has it"] + [WRONG_LOOP] * (count - 1)
 
 
 @pytest.mark.parametrize("kind", LOOPS)
-def test_clients_of_one_loop_share_a_semaphore(site: Site, kind: str) -> None:
+def test_clients_in_one_loop_share_a_semaphore(site: Site, kind: str) -> None:
     site.robots(body=FILE)
 
     async def main() -> None:

@@ -1,4 +1,4 @@
-"""The pace in one process."""
+"""Pacer: the pace of one process."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 import anyio
 import pytest
-from fetching import KINDS, NAME, Clock
+from fetching import NAME, Clock
 from hypothesis import given
 from hypothesis import strategies as st
-from pacing import NOW, delayed, rules
+from pacing import NOW, rules, rules_with_delay
 
 import koster
 from koster._moments import FIRST, LAST
@@ -31,8 +31,8 @@ pytestmark = pytest.mark.any_mode
 SHORT = Pace(times_fetch=2.0, at_least=0.1)
 
 
-class Times:
-    """A monotonic clock and a clock of the day that a test moves together, or apart."""
+class Clocks:
+    """A monotonic clock and a wall clock, which tests move together or apart."""
 
     def __init__(self) -> None:
         self.seconds = 1000.0
@@ -46,43 +46,43 @@ class Times:
         self.now += timedelta(seconds=seconds)
 
 
-def test_turns_keep_the_interval() -> None:
-    times = Times()
-    pacer = Pacer(monotonic=times.monotonic)
-    asked = delayed(5)
-    assert pacer.turn("a", asked, times.now) == 0
-    assert pacer.turn("a", asked, times.now) == 5
-    assert pacer.turn("b", asked, times.now) == 0
-    times.pass_(4.5)
-    assert pacer.next_request("a", asked, times.now) == times.now + timedelta(seconds=0.5)
-    assert pacer.turn("a", asked, times.now) == 0.5
-    times.pass_(0.5)
-    assert pacer.turn("a", asked, times.now) == 0
-    assert pacer.turn("a", asked, times.now) == 5
+def test_turns_obey_the_interval() -> None:
+    clocks = Clocks()
+    pacer = Pacer(monotonic=clocks.monotonic)
+    pace_rules = rules_with_delay(5)
+    assert pacer.turn("a", pace_rules, clocks.now) == 0
+    assert pacer.turn("a", pace_rules, clocks.now) == 5
+    assert pacer.turn("b", pace_rules, clocks.now) == 0
+    clocks.pass_(4.5)
+    assert pacer.next_request("a", pace_rules, clocks.now) == clocks.now + timedelta(seconds=0.5)
+    assert pacer.turn("a", pace_rules, clocks.now) == 0.5
+    clocks.pass_(0.5)
+    assert pacer.turn("a", pace_rules, clocks.now) == 0
+    assert pacer.turn("a", pace_rules, clocks.now) == 5
 
 
-def test_a_clock_that_is_set_changes_no_interval() -> None:
-    times = Times()
-    pacer = Pacer(monotonic=times.monotonic)
-    assert pacer.turn("a", delayed(5), times.now) == 0
+def test_setting_the_clock_does_not_change_the_interval() -> None:
+    clocks = Clocks()
+    pacer = Pacer(monotonic=clocks.monotonic)
+    assert pacer.turn("a", rules_with_delay(5), clocks.now) == 0
     for jump in (-86400, 7 * 86400, -86400):
-        times.now += timedelta(seconds=jump)
-        assert pacer.turn("a", delayed(5), times.now) == 5
-    times.pass_(5)
-    assert pacer.turn("a", delayed(5), times.now) == 0
+        clocks.now += timedelta(seconds=jump)
+        assert pacer.turn("a", rules_with_delay(5), clocks.now) == 5
+    clocks.pass_(5)
+    assert pacer.turn("a", rules_with_delay(5), clocks.now) == 0
 
 
-def test_the_rule_of_thumb_needs_to_know_how_long_it_took() -> None:
-    times = Times()
-    pacer = Pacer(monotonic=times.monotonic)
+def test_default_pace_depends_on_the_fetch_duration() -> None:
+    clocks = Clocks()
+    pacer = Pacer(monotonic=clocks.monotonic)
     pacer.took("a", 3)
-    assert pacer.turn("a", rules(), times.now) == 0
-    assert pacer.turn("a", rules(), times.now) == 10
+    assert pacer.turn("a", rules(), clocks.now) == 0
+    assert pacer.turn("a", rules(), clocks.now) == 10
     pacer.took("a", 30)
-    assert pacer.turn("a", rules(), times.now) == 60
-    times.pass_(60)
-    assert pacer.turn("a", rules(), times.now) == 0
-    assert pacer.turn("a", rules(), times.now) == 10
+    assert pacer.turn("a", rules(), clocks.now) == 60
+    clocks.pass_(60)
+    assert pacer.turn("a", rules(), clocks.now) == 0
+    assert pacer.turn("a", rules(), clocks.now) == 10
     for wrong in (-1, float("nan"), float("inf")):
         with pytest.raises(ValueError, match="seconds"):
             pacer.took("a", wrong)
@@ -91,38 +91,43 @@ def test_the_rule_of_thumb_needs_to_know_how_long_it_took() -> None:
 @pytest.mark.parametrize(
     "moment", [FIRST, FIRST + timedelta(seconds=5), LAST - timedelta(seconds=5)]
 )
-def test_turns_at_the_end_of_time(moment: datetime) -> None:
-    """The interval is kept as far as there are moments."""
-    for asked in (delayed(5), rules("Request-rate: 1/5s"), rules("Visit-time: 0000-0000"), rules()):
-        times = Times()
-        pacer = Pacer(Pace(0, 5), monotonic=times.monotonic)
-        times.now = moment
-        assert pacer.turn("a", asked, times.now) == 0
-        assert pacer.turn("a", asked, times.now) == 5
+def test_turns_at_the_limits_of_datetime(moment: datetime) -> None:
+    """The interval holds as far as `datetime` can express it."""
+    for pace_rules in (
+        rules_with_delay(5),
+        rules("Request-rate: 1/5s"),
+        rules("Visit-time: 0000-0000"),
+        rules(),
+    ):
+        clocks = Clocks()
+        pacer = Pacer(Pace(0, 5), monotonic=clocks.monotonic)
+        clocks.now = moment
+        assert pacer.turn("a", pace_rules, clocks.now) == 0
+        assert pacer.turn("a", pace_rules, clocks.now) == 5
         pacer.took("a", 1e300)
-        assert moment <= pacer.next_request("a", asked, times.now) <= LAST
-        # The clock of the day is set, to the other end and back.
+        assert moment <= pacer.next_request("a", pace_rules, clocks.now) <= LAST
+        # The wall clock is set to the other end and back.
         for other in (NOW, FIRST, LAST, moment):
-            assert pacer.turn("a", asked, other) >= 0
+            assert pacer.turn("a", pace_rules, other) >= 0
 
 
-def test_visit_times_are_kept_to() -> None:
-    times = Times()
-    pacer = Pacer(monotonic=times.monotonic)
-    assert pacer.turn("a", rules("Visit-time: 0600-0700"), times.now) == 18 * 3600
-    assert pacer.turn("a", rules("Visit-time: 1200-1300"), times.now) == 0
+def test_visit_times_are_obeyed() -> None:
+    clocks = Clocks()
+    pacer = Pacer(monotonic=clocks.monotonic)
+    assert pacer.turn("a", rules("Visit-time: 0600-0700"), clocks.now) == 18 * 3600
+    assert pacer.turn("a", rules("Visit-time: 1200-1300"), clocks.now) == 0
 
 
-def test_what_matters_no_more_is_forgotten_and_nothing_else() -> None:
-    times = Times()
-    pacer = Pacer(monotonic=times.monotonic)
-    long = delayed(100_000)
-    assert pacer.turn("long", long, times.now) == 0
+def test_only_expired_turns_are_discarded() -> None:
+    clocks = Clocks()
+    pacer = Pacer(monotonic=clocks.monotonic)
+    long = rules_with_delay(100_000)
+    assert pacer.turn("long", long, clocks.now) == 0
     for number in range(30_000):
-        times.pass_(0.1)
-        assert pacer.turn(str(number), delayed(1), times.now) == 0
+        clocks.pass_(0.1)
+        assert pacer.turn(str(number), rules_with_delay(1), clocks.now) == 0
     assert len(pacer) < 12_000
-    assert pacer.turn("long", long, times.now) > 0
+    assert pacer.turn("long", long, clocks.now) > 0
 
 
 @given(
@@ -132,36 +137,30 @@ def test_what_matters_no_more_is_forgotten_and_nothing_else() -> None:
         ["Request-rate: 1/2s", "Request-rate: 1/9s 1159-1200"],
     ]),
 )  # fmt: skip
-def test_the_pacer_does_what_the_schedule_says(
-    asks: list[tuple[str, float]], lines: list[str]
+def test_pacer_agrees_with_next_request(
+    requests: list[tuple[str, float]], lines: list[str]
 ) -> None:
-    times = Times()
-    pacer = Pacer(monotonic=times.monotonic)
-    asked = rules(*lines)
+    clocks = Clocks()
+    pacer = Pacer(monotonic=clocks.monotonic)
+    pace_rules = rules(*lines)
     last: dict[str, Fetch] = {}
-    for key, seconds in asks:
-        times.pass_(seconds)
-        due = next_request(asked, last.get(key), times.now)
-        waiting = pacer.turn(key, asked, times.now)
-        assert waiting == pytest.approx((due - times.now).total_seconds(), abs=1e-3)
-        if waiting == 0:
-            last[key] = Fetch(times.now, 0)
+    for key, seconds in requests:
+        clocks.pass_(seconds)
+        due = next_request(pace_rules, last.get(key), clocks.now)
+        delay = pacer.turn(key, pace_rules, clocks.now)
+        assert delay == pytest.approx((due - clocks.now).total_seconds(), abs=1e-3)
+        if delay == 0:
+            last[key] = Fetch(clocks.now, 0)
 
 
 @given(st.floats(0, 1e9), st.floats(0, 1e5))
-def test_without_windows_the_schedule_is_the_interval(delay: float, seconds: float) -> None:
-    plain = delayed(delay)
+def test_schedule_without_visit_times_is_the_interval(delay: float, seconds: float) -> None:
+    plain = rules_with_delay(delay)
     windowed = rules(f"Crawl-delay: {delay}", "Visit-time: 0000-0000", dialect=koster.RFC9309)
     last = Fetch(NOW - timedelta(seconds=1), seconds)
     assert next_request(plain, last, NOW) == next_request(windowed, last, NOW)
     assert next_request(plain, last, NOW) >= NOW
     assert interval(plain, NOW, seconds) == plain.crawl_delay
-
-
-@pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
 
 
 SITES = MockTransport(
@@ -172,51 +171,53 @@ SITES = MockTransport(
 )
 
 
-def grants(kind: str, count: int, pacer: Any, url: str = "https://slow.example/x") -> list[float]:
-    """Return when so many threads or tasks at once got their turns."""
-    began: list[float] = []
+def turn_times(
+    kind: str, count: int, pacer: Any, url: str = "https://slow.example/x"
+) -> list[float]:
+    """Return when each of ``count`` concurrent threads or tasks got its turn."""
+    times: list[float] = []
     if kind == "threads":
         with RobotsClient(NAME, transport=SITES, pacer=pacer) as client:
 
             def work() -> None:
                 client.wait(url)
-                began.append(time.monotonic())
+                times.append(time.monotonic())
 
             threads = [threading.Thread(target=work) for _ in range(count)]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
-        return sorted(began)
+        return sorted(times)
 
     async def main() -> None:
         async with AsyncRobotsClient(NAME, transport=SITES, pacer=pacer) as client:
 
             async def work() -> None:
                 await client.wait(url)
-                began.append(time.monotonic())
+                times.append(time.monotonic())
 
             async with anyio.create_task_group() as tasks:
                 for _ in range(count):
                     tasks.start_soon(work)
 
     anyio.run(main, backend=kind)
-    return sorted(began)
+    return sorted(times)
 
 
-def test_those_who_wait_keep_the_interval(kind: str) -> None:
-    began = grants(kind, 6, Pacer())
-    gaps = [second - first for first, second in pairwise(began)]
+def test_concurrent_waits_obey_the_interval(kind: str) -> None:
+    times = turn_times(kind, 6, Pacer())
+    gaps = [second - first for first, second in pairwise(times)]
     assert min(gaps) > 0.05
-    assert began[-1] - began[0] > 0.45
+    assert times[-1] - times[0] > 0.45
 
 
-def test_where_there_is_no_file_the_default_holds(kind: str) -> None:
-    began = grants(kind, 3, Pacer(default=SHORT), "https://down.example/x")
-    assert began[-1] - began[0] > 0.15
+def test_default_pace_applies_without_a_file(kind: str) -> None:
+    times = turn_times(kind, 3, Pacer(default=SHORT), "https://down.example/x")
+    assert times[-1] - times[0] > 0.15
 
 
-def test_wait_tells_how_long_it_was_and_next_request_does_not_wait(kind: str) -> None:
+def test_wait_returns_its_duration_and_next_request_does_not_wait(kind: str) -> None:
     clock = Clock()
 
     async def main() -> list[Any]:
@@ -235,17 +236,17 @@ def test_wait_tells_how_long_it_was_and_next_request_does_not_wait(kind: str) ->
             following = client.next_request(url)
             client.took(url, 0.01)
             other = client.next_request(url, "OtherBot")
-            found = [first, following, client.wait(url), other]
+            results = [first, following, client.wait(url), other]
     else:
-        found = anyio.run(main, backend=kind)
-    assert found[0] < 0.05
-    assert timedelta(0) < found[1] - clock.now <= timedelta(seconds=0.1)
-    assert 0.01 < found[2] < 5
-    assert found[3] == clock.now
+        results = anyio.run(main, backend=kind)
+    assert results[0] < 0.05
+    assert timedelta(0) < results[1] - clock.now <= timedelta(seconds=0.1)
+    assert 0.01 < results[2] < 5
+    assert results[3] == clock.now
 
 
-def served(kind: str, count: int, rounds: int) -> list[int]:
-    """Return in which order those were served who came one after the other, and came again."""
+def service_order(kind: str, count: int, rounds: int) -> list[int]:
+    """Return the order in which workers that start one after the other get their turns."""
     order: list[int] = []
     url = "https://slow.example/x"
     pacer = Pacer()
@@ -284,36 +285,36 @@ def served(kind: str, count: int, rounds: int) -> list[int]:
     return order
 
 
-def test_first_come_first_served(kind: str) -> None:
-    assert served(kind, 4, 3) == list(range(4)) * 3
+def test_waiters_are_served_in_order(kind: str) -> None:
+    assert service_order(kind, 4, 3) == list(range(4)) * 3
 
 
 @pytest.mark.parametrize("at_most", [0, 0.05])
-def test_waiting_can_be_bounded(kind: str, at_most: float) -> None:
+def test_at_most_limits_the_wait(kind: str, at_most: float) -> None:
     url = "https://slower.example/"
     sites = MockTransport({"https://slower.example": "User-agent: *\nCrawl-delay: 1000"})
 
-    def check(error: koster.TooSoonError, began: float) -> None:
-        assert time.monotonic() - began < 2
+    def check(error: koster.TooSoonError, start: float) -> None:
+        assert time.monotonic() - start < 2
         assert error.until > datetime.now(UTC) + timedelta(seconds=900)
 
     if kind == "threads":
         with RobotsClient(NAME, transport=sites) as client:
             client.wait(url, at_most=at_most)
             for _ in range(2):
-                began = time.monotonic()
+                start = time.monotonic()
                 with pytest.raises(koster.TooSoonError, match="next request at") as caught:
                     client.wait(url, at_most=at_most)
-                check(caught.value, began)
-            # Behind somebody who waits without a bound, too.
-            thread = threading.Thread(target=_waits_until_closed, args=(client, url))
+                check(caught.value, start)
+            # Also behind a thread that waits without a limit.
+            thread = threading.Thread(target=_wait_until_closed, args=(client, url))
             thread.start()
             time.sleep(0.05)
-            began = time.monotonic()
+            start = time.monotonic()
             with pytest.raises(koster.TooSoonError):
                 client.wait(url, at_most=at_most)
-            check(caught.value, began)
-        # Who waits is told when the client is closed.
+            check(caught.value, start)
+        # Closing the client raises in waiting threads.
         thread.join(5)
         assert not thread.is_alive()
         return
@@ -323,16 +324,16 @@ def test_waiting_can_be_bounded(kind: str, at_most: float) -> None:
         async with anyio.create_task_group() as tasks, client:
             await client.wait(url, at_most=at_most)
             for _ in range(2):
-                began = time.monotonic()
+                start = time.monotonic()
                 with pytest.raises(koster.TooSoonError) as caught:
                     await client.wait(url, at_most=at_most)
-                check(caught.value, began)
+                check(caught.value, start)
 
-            async def waits() -> None:
+            async def wait_until_closed() -> None:
                 with pytest.raises(RuntimeError, match="closed"):
                     await client.wait(url)
 
-            tasks.start_soon(waits)
+            tasks.start_soon(wait_until_closed)
             await anyio.sleep(0.05)
             with pytest.raises(koster.TooSoonError):
                 await client.wait(url, at_most=at_most)
@@ -340,12 +341,12 @@ def test_waiting_can_be_bounded(kind: str, at_most: float) -> None:
     anyio.run(main, backend=kind)
 
 
-def test_the_error_goes_from_one_process_to_another() -> None:
+def test_too_soon_error_can_be_pickled() -> None:
     error = koster.TooSoonError("too soon", NOW)
-    again = pickle.loads(pickle.dumps(error))
-    assert (str(again), again.until) == ("too soon", NOW)
+    copy = pickle.loads(pickle.dumps(error))
+    assert (str(copy), copy.until) == ("too soon", NOW)
 
 
-def _waits_until_closed(client: RobotsClient, url: str) -> None:
+def _wait_until_closed(client: RobotsClient, url: str) -> None:
     with pytest.raises(RuntimeError, match="closed"):
         client.wait(url)

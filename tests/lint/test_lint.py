@@ -1,4 +1,4 @@
-"""Findings: each check raises what it should, and not what it should not."""
+"""Lint: each check reports what it should and nothing else, and fixes and reports are valid."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def body_of(case: dict[str, Any]) -> bytes:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["code"])
-def test_a_check_raises_what_it_should(case: dict[str, Any]) -> None:
+def test_check_reports_its_cases(case: dict[str, Any]) -> None:
     code = case["code"]
     body = body_of(case)
-    found = [each for each in lint(body) if each.code == code]
-    assert [each.line for each in found][:1] == case["at"][:1], lint(body)
-    assert found[0].column == case["at"][1]
-    assert found[0].end_column >= found[0].column
-    assert found[0].severity is CHECK_OF[code].severity
-    near = lint(case["near"].encode())
-    assert not [each for each in near if each.code == code], near
+    findings = [each for each in lint(body) if each.code == code]
+    assert [each.line for each in findings][:1] == case["at"][:1], lint(body)
+    assert findings[0].column == case["at"][1]
+    assert findings[0].end_column >= findings[0].column
+    assert findings[0].severity is CHECK_OF[code].severity
+    near_misses = lint(case["near"].encode())
+    assert not [each for each in near_misses if each.code == code], near_misses
     if "fixed" in case:
-        assert fixed(body, found).decode() == case["fixed"]
+        assert fixed(body, findings).decode() == case["fixed"]
 
 
 def test_every_check_has_cases() -> None:
@@ -50,22 +50,22 @@ def test_every_check_has_cases() -> None:
     assert {check.code for check in CHECKS} == {case["code"] for case in CASES} | {"S004"}
 
 
-def test_a_pattern_that_no_path_is_like_is_found() -> None:
-    """MK1994 compares bytes as they stand, and no URL has these: it is text."""
-    found = lint(b"User-agent: *\nDisallow: /caf\xff\n", koster.MK1994, dialects=())
-    assert "S004" in {each.code for each in found}
-    found = lint("User-agent: *\nDisallow: /café\n".encode(), koster.MK1994, dialects=())
-    assert "S004" not in {each.code for each in found}
+def test_pattern_that_matches_no_path_is_reported() -> None:
+    """MK1994 compares raw bytes, and no URL contains these: a URL is text."""
+    findings = lint(b"User-agent: *\nDisallow: /caf\xff\n", koster.MK1994, dialects=())
+    assert "S004" in {each.code for each in findings}
+    findings = lint("User-agent: *\nDisallow: /café\n".encode(), koster.MK1994, dialects=())
+    assert "S004" not in {each.code for each in findings}
 
 
-def test_a_comment_begins_where_the_dialect_says() -> None:
+def test_comments_start_where_the_dialect_says() -> None:
     body = b"User-agent: *\nRobot-version: 2.0\nDisallow: /a#b # c\nDisallow: ?a\nDisallow: [/]b\n"
-    found = lint(body, koster.EXTENDED2, dialects=())
-    assert not {each.code for each in found} & {"L007", "L008", "P001"}
-    assert fixed(body, found) == body
+    findings = lint(body, koster.EXTENDED2, dialects=())
+    assert not {each.code for each in findings} & {"L007", "L008", "P001"}
+    assert fixed(body, findings) == body
 
 
-def test_the_table_is_sound() -> None:
+def test_check_table_is_consistent() -> None:
     codes = [check.code for check in CHECKS]
     assert len(set(codes)) == len(codes)
     assert len({check.name for check in CHECKS}) == len(codes)
@@ -78,73 +78,73 @@ def test_the_table_is_sound() -> None:
     assert order == list(Family)
 
 
-def test_codes_are_chosen_by_how_they_begin() -> None:
+def test_codes_are_selected_by_prefix() -> None:
     assert {check.code[0] for check in chosen(["s", "P001"])} == {"S", "P"}
     assert "S001" not in {check.code for check in chosen(["S"], ["s001"])}
     with pytest.raises(ValueError, match="X1"):
         chosen(["X1"])
 
 
-def test_a_page_is_told_to_be_one_and_nothing_else() -> None:
-    found = lint(b"<!doctype html>\n<p>not found</p>\nfoo: bar\n")
-    assert {each.code for each in found} == {"B001"}
+def test_html_page_has_only_one_finding() -> None:
+    findings = lint(b"<!doctype html>\n<p>not found</p>\nfoo: bar\n")
+    assert {each.code for each in findings} == {"B001"}
 
 
-def test_a_clean_file_is_clean() -> None:
+def test_clean_file_has_no_findings() -> None:
     body = b"# ours\nUser-agent: *\nDisallow: /cart/\nAllow: /cart/help$\n\nSitemap: https://e.com/s.xml\n"
     assert lint(body) == []
 
 
-def test_lines_that_only_one_dialect_needs_are_not_dead() -> None:
-    """To RFC 9309 both are one path; Google tells them apart."""
+def test_rule_that_one_dialect_needs_is_not_dead() -> None:
+    """RFC 9309 reads both as the same path; Google distinguishes them."""
     body = b"User-agent: *\nDisallow: /wiki/Special:\nDisallow: /wiki/Special%3A\n"
     assert not {each.code for each in lint(body)} & {"S001", "S003"}
     assert "S001" in {each.code for each in lint(body, dialects=())}
 
 
-def test_lines_that_only_an_older_dialect_obeys_are_not_dead_beside_it() -> None:
-    """To MK1996 a star is one: the plain line is the only one that it obeys."""
+def test_rule_that_an_older_dialect_needs_is_not_dead() -> None:
+    """MK1996 reads ``*`` literally: the plain line is the only one that it obeys."""
     body = b"User-agent: *\nDisallow: /trackback\nDisallow: */trackback\n"
     assert "S001" in {each.code for each in lint(body)}
-    beside = lint(body, dialects=(koster.MK1996,))
-    assert not {each.code for each in beside} & {"S001", "S003"}
+    findings = lint(body, dialects=(koster.MK1996,))
+    assert not {each.code for each in findings} & {"S001", "S003"}
 
 
-def test_a_rule_that_lives_for_one_robot_is_not_dead() -> None:
-    """Foo, which is asked about first, has the first group alone; Bar has both."""
+def test_rule_that_one_crawler_needs_is_not_dead() -> None:
+    """Foo, which is checked first, has only the first group; Bar has both."""
     body = b"User-agent: Foo\nUser-agent: Bar\nDisallow: /a\n\nUser-agent: Bar\nAllow: /a\n"
     assert not {each.code for each in lint(body)} & {"S001", "S002", "S003"}
 
 
 @given(strategies.bodies)
-def test_any_bytes_can_be_linted_and_mended(body: bytes) -> None:
-    """Nothing raises; places are in the file; a mended file has no more of what was mended."""
-    found = lint(body)
+def test_any_bytes_can_be_linted_and_fixed(body: bytes) -> None:
+    """Nothing raises, and all positions and edits are inside the file."""
+    findings = lint(body)
     lines = koster.parse(body).lines
-    for each in found:
+    for each in findings:
         assert 1 <= each.line <= max(len(lines), 1)
         assert 1 <= each.column <= each.end_column
         for edit in each.edits:
             assert 0 <= edit.start <= edit.end <= len(body)
-    fixed(body, found)
-    assert len(json.loads(to_json(list(map(of_finding, found))))) == len(found)
-    shown = Findings([FileFindings("a.txt", "a.txt", body, found)], [])
-    assert json.loads(as_log(shown))["version"] == "2.1.0"
-    assert len(as_commands(shown).splitlines()) == len(found)
+    fixed(body, findings)
+    assert len(json.loads(to_json(list(map(of_finding, findings))))) == len(findings)
+    report = Findings([FileFindings("a.txt", "a.txt", body, findings)], [])
+    assert json.loads(as_log(report))["version"] == "2.1.0"
+    assert len(as_commands(report).splitlines()) == len(findings)
 
 
-def _robot(message: str) -> str:
-    """Return who a message says may fetch a URL."""
+def _allowed_agent(message: str) -> str:
+    """Return the crawler that may fetch the URL, according to a message."""
     return message.partition(" may")[0].replace("a robot without a group", "*").strip('"')
 
 
 @given(strategies.files)
-def test_every_url_that_is_named_proves_what_is_said(body: bytes) -> None:
+def test_urls_in_findings_prove_the_disagreement(body: bytes) -> None:
     for each in lint(body, checks=chosen(["D001"])):
         verdicts = {
             koster.parse(body, dialect).allowed(each.url or "", name)
             for dialect in (koster.RFC9309, koster.GOOGLE)
-            for name in [_robot(each.message)]
+            for name in [_allowed_agent(each.message)]
         }
         assert len(verdicts) == 2, each
 
@@ -155,18 +155,18 @@ def test_no_real_file_raises(conformance_data: None) -> None:
             assert each.code in CHECK_OF, site
 
 
-def test_the_severity_of_a_note_is_the_least() -> None:
+def test_note_is_the_lowest_severity() -> None:
     assert list(Severity)[-1] is Severity.NOTE
 
 
-def test_what_is_special_to_no_dialect_is_not_found_there() -> None:
+def test_dialect_findings_need_a_dialect_that_differs() -> None:
     body = b"User-agent: *\nDisallow: /a$b\nDisallow: /c*\nDisallow: /*?d=\n"
     assert {each.code for each in lint(body, dialects=())} >= {"P003", "P004", "P008"}
     assert not lint(body, koster.MK1994, dialects=())
 
 
 @pytest.mark.parametrize(
-    ("path", "written"),
+    ("path", "escaped"),
     [
         ("robots.txt", "robots.txt"),
         ("a%b:c,d", "a%25b%3Ac%2Cd"),
@@ -174,15 +174,15 @@ def test_what_is_special_to_no_dialect_is_not_found_there() -> None:
         ("\x1b]0;x\x07\x9b\u202e\u2066\udcff", r"\x1b]0;x\x07\x9b\u202e\u2066\xff"),
     ],
 )
-def test_github_gets_names_escaped(path: str, written: str) -> None:
-    """As https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands has it."""
-    found = lint(b"User-agent: *\nDisallow: a%0A::error::\x1b\n", dialects=())
-    printed = as_commands(
-        Findings([FileFindings(path, path, b"", found)], [f"{path}: cannot be read"])
+def test_github_commands_escape_file_names(path: str, escaped: str) -> None:
+    """See https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands."""
+    findings = lint(b"User-agent: *\nDisallow: a%0A::error::\x1b\n", dialects=())
+    output = as_commands(
+        Findings([FileFindings(path, path, b"", findings)], [f"{path}: cannot be read"])
     )
-    first, *others = printed.split("\n")
-    data = written.replace("%3A", ":").replace("%2C", ",")
+    first, *finding_lines = output.split("\n")
+    data = escaped.replace("%3A", ":").replace("%2C", ",")
     assert first == f"::error title=koster::{data}: cannot be read"
-    assert len(others) == len(found)
-    assert all(f" file={written},line=" in line for line in others)
-    assert printed.replace("\n", "").isprintable()
+    assert len(finding_lines) == len(findings)
+    assert all(f" file={escaped},line=" in line for line in finding_lines)
+    assert output.replace("\n", "").isprintable()

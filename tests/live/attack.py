@@ -1,4 +1,4 @@
-"""Attacks on a service, each run as a process of its own: ``python attack.py NAME URL …``."""
+"""Attacks on a service. Each runs as a separate process: ``python attack.py NAME URL …``."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import time
 from urllib.parse import urlsplit
 
 
-def place(url: str) -> tuple[str, int]:
+def address_of(url: str) -> tuple[str, int]:
     parts = urlsplit(url)
     assert parts.hostname
     return parts.hostname, parts.port or 80
 
 
-def idle(url: str, number: int, seconds: float) -> None:
-    """Hold so many connections on which nothing is sent; open those again that are closed."""
+def idle(url: str, count: int, seconds: float) -> None:
+    """Keep ``count`` idle connections open, and reopen closed ones."""
     until = time.monotonic() + seconds
-    held: list[socket.socket] = []
+    connections: list[socket.socket] = []
     opened = 0
     while time.monotonic() < until:
         alive = []
-        for connection in held:
+        for connection in connections:
             try:
                 connection.recv(4096)
             except BlockingIOError:
@@ -33,28 +33,32 @@ def idle(url: str, number: int, seconds: float) -> None:
                 connection.close()
             else:
                 connection.close()
-        held = alive
-        while len(held) < number and time.monotonic() < until:
+        connections = alive
+        while len(connections) < count and time.monotonic() < until:
             connection = socket.socket()
             connection.settimeout(1)
             try:
-                connection.connect(place(url))
+                connection.connect(address_of(url))
             except OSError:
                 connection.close()
                 break
             connection.setblocking(False)
-            held.append(connection)
+            connections.append(connection)
             opened += 1
         time.sleep(0.02)
-    print(json.dumps({"opened": opened, "held": len(held)}))
+    print(json.dumps({"opened": opened, "held": len(connections)}))
 
 
-async def _asking(url: str, address: str, request: bytes, until: float, codes: list[int]) -> None:
-    """Ask the same on one connection after the other, from an address."""
+async def _send_repeatedly(
+    url: str, address: str, request: bytes, until: float, codes: list[int]
+) -> None:
+    """Send the same request on one connection after another, from one address."""
     while time.monotonic() < until:
         status = 0
         with contextlib.suppress(OSError, asyncio.IncompleteReadError, ValueError):
-            reader, writer = await asyncio.open_connection(*place(url), local_addr=(address, 0))
+            reader, writer = await asyncio.open_connection(
+                *address_of(url), local_addr=(address, 0)
+            )
             writer.write(request)
             line = await reader.readline()
             status = int(line.split()[1])
@@ -65,8 +69,13 @@ async def _asking(url: str, address: str, request: bytes, until: float, codes: l
             await asyncio.sleep(0.05)
 
 
-async def _all_asking(
-    url: str, route: str, body: bytes, addresses: list[str], each: int, seconds: float
+async def _send_from_all(
+    url: str,
+    route: str,
+    body: bytes,
+    addresses: list[str],
+    connections_per_client: int,
+    seconds: float,
 ) -> dict[str, int]:
     codes: list[int] = []
     head = (
@@ -75,20 +84,28 @@ async def _all_asking(
     )
     until = time.monotonic() + seconds
     tasks = [
-        asyncio.create_task(_asking(url, address, head.encode() + body, until, codes))
+        asyncio.create_task(_send_repeatedly(url, address, head.encode() + body, until, codes))
         for address in addresses
-        for _ in range(each)
+        for _ in range(connections_per_client)
     ]
     await asyncio.wait(tasks, timeout=seconds)
     return {str(code): codes.count(code) for code in sorted(set(codes))}
 
 
-def work(url: str, route: str, path: str, clients: int, each: int, seconds: float) -> None:
-    """Have some clients, each with an address of its own, ask a long question again and again."""
+def work(
+    url: str, route: str, path: str, clients: int, connections_per_client: int, seconds: float
+) -> None:
+    """Send a long request repeatedly from several clients, each with its own address."""
     with open(path, "rb") as file:
         body = file.read()
     addresses = [f"127.0.1.{number + 1}" for number in range(clients)]
-    print(json.dumps(asyncio.run(_all_asking(url, route, body, addresses, each, seconds))))
+    print(
+        json.dumps(
+            asyncio.run(
+                _send_from_all(url, route, body, addresses, connections_per_client, seconds)
+            )
+        )
+    )
 
 
 if __name__ == "__main__":
@@ -96,5 +113,5 @@ if __name__ == "__main__":
     if name == "idle":
         idle(arguments[0], int(arguments[1]), float(arguments[2]))
     else:
-        url, route, path, clients, each, seconds = arguments
-        work(url, route, path, int(clients), int(each), float(seconds))
+        url, route, path, clients, connections_per_client, seconds = arguments
+        work(url, route, path, int(clients), int(connections_per_client), float(seconds))

@@ -1,4 +1,4 @@
-"""A browser, the service that it asks, and what must hold of every page."""
+"""Fixtures for the live tests: a browser, the service, and checks on every page."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 import serving
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-# Beside the tests of the load a browser may be slow.
+# The browser may be slow while the load tests run.
 expect.set_options(timeout=20_000)
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
-#: It starts as root, and calls nobody by itself.
+#: Run as root, without background requests.
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -42,37 +42,37 @@ OpenPage = Callable[..., Page]
 
 
 @pytest.fixture
-def opened(browser: Browser, service: str) -> Iterator[OpenPage]:
-    """Open the tester; at the end see that nothing went wrong, and nobody else was asked."""
+def open_page(browser: Browser, service: str) -> Iterator[OpenPage]:
+    """Open the tester; afterwards, check for errors and for requests to other hosts."""
     contexts = []
-    troubles: list[str] = []
+    problems: list[str] = []
 
-    def listen(page: Page) -> None:
-        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
-        page.on("console", note)
-        page.on("request", ask)
+    def add_listeners(page: Page) -> None:
+        page.on("pageerror", lambda error: problems.append(f"error: {error}"))
+        page.on("console", check_console)
+        page.on("request", check_request)
 
-    def note(message: Any) -> None:
-        # What the service answers with 4xx is no fault of the page.
+    def check_console(message: Any) -> None:
+        # 4xx responses of the service are not errors of the page.
         expected = "status of 4" in message.text or "DISCONNECTED" in message.text
         if message.type in ("error", "warning") and not expected:
-            troubles.append(f"console: {message.text}")
+            problems.append(f"console: {message.text}")
 
-    def ask(request: Any) -> None:
+    def check_request(request: Any) -> None:
         if not request.url.startswith((service, "data:", "blob:")):
-            troubles.append(f"asked: {request.url}")
+            problems.append(f"request: {request.url}")
 
-    def opened(fragment: str = "", width: int = 1400, height: int = 900, **options: Any) -> Page:
+    def open_page(fragment: str = "", width: int = 1400, height: int = 900, **options: Any) -> Page:
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(20_000)
-        listen(page)
+        add_listeners(page)
         page.goto(f"{service}/{fragment}")
         page.wait_for_selector("body[data-ready]")
         return page
 
-    yield opened
+    yield open_page
     for context in contexts:
         context.close()
-    assert troubles == []
+    assert problems == []

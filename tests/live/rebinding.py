@@ -1,7 +1,7 @@
-"""A name server that means harm, for names under .test; and a service that asks it.
+"""A hostile name server for names under .test, and a service that queries it.
 
-Run as root in namespaces of its own, with its own /etc/resolv.conf and no network but loopback:
-``unshare --mount --net python rebinding.py PATH``. Prints what came of it as JSON.
+Runs as root in separate namespaces, with its own /etc/resolv.conf and only the loopback network:
+``unshare --mount --net python rebinding.py PATH``. Prints the results as JSON.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import time
 
 import httpx2
 
-#: Where a real name would lead; nobody is asked there, as the address is not reachable here.
+#: A public address. It is not reachable here, so no request leaves the machine.
 PUBLIC = "93.184.216.34"
 SERVER = "127.0.0.153"
-#: What a name gives, the first time and later: each asks for A, AAAA or both.
+#: The addresses of each name: the first answer and later ones, for A and AAAA queries.
 NAMES: dict[str, list[list[str]]] = {
     "flips": [[PUBLIC], ["127.0.0.1"]],
     "loopback": [["127.0.0.1"]],
@@ -43,21 +43,21 @@ NAMES: dict[str, list[list[str]]] = {
 }
 
 
-def encoded(name: str) -> bytes:
+def encode_name(name: str) -> bytes:
     return b"".join(bytes([len(part)]) + part.encode() for part in name.split(".")) + b"\0"
 
 
-def answer(query: bytes, asked: collections.Counter[tuple[str, int]]) -> bytes | None:
-    """Return the answer to a query, or None for silence."""
+def response_to(query: bytes, queries: collections.Counter[tuple[str, int]]) -> bytes | None:
+    """Return the response to a query, or None to send none."""
     at, labels = 12, []
     while query[at]:
         labels.append(query[at + 1 : at + 1 + query[at]].decode("latin-1").lower())
         at += 1 + query[at]
-    (kind,) = struct.unpack(">H", query[at + 1 : at + 3])
+    (record_type,) = struct.unpack(">H", query[at + 1 : at + 3])
     question = query[12 : at + 5]
     states = NAMES.get(labels[0], [[]])
-    number = asked[labels[0], kind]
-    asked[labels[0], kind] += 1
+    number = queries[labels[0], record_type]
+    queries[labels[0], record_type] += 1
     records = []
     for each in states[min(number, len(states) - 1)]:
         if each == "silent":
@@ -65,38 +65,38 @@ def answer(query: bytes, asked: collections.Counter[tuple[str, int]]) -> bytes |
         if each == "garbage":
             return query[:2] + b"\x81\x80" + b"\xff" * 500
         if each.startswith("alias:"):
-            other = encoded(each.removeprefix("alias:"))
+            other = encode_name(each.removeprefix("alias:"))
             records.append(struct.pack(">HHHIH", 0xC00C, 5, 1, 0, len(other)) + other)
-            if kind == 1:
+            if record_type == 1:
                 data = ipaddress.ip_address("127.0.0.1").packed
-                records.append(other + struct.pack(">HHIH", kind, 1, 0, len(data)) + data)
+                records.append(other + struct.pack(">HHIH", record_type, 1, 0, len(data)) + data)
             continue
         address = ipaddress.ip_address(each)
-        if kind == (1 if address.version == 4 else 28):
+        if record_type == (1 if address.version == 4 else 28):
             data = address.packed
-            records.append(struct.pack(">HHHIH", 0xC00C, kind, 1, 0, len(data)) + data)
+            records.append(struct.pack(">HHHIH", 0xC00C, record_type, 1, 0, len(data)) + data)
     head = query[:2] + struct.pack(">HHHHH", 0x8180, 1, len(records), 0, 0)
     return head + question + b"".join(records)
 
 
-def name_server() -> collections.Counter[tuple[str, int]]:
-    asked: collections.Counter[tuple[str, int]] = collections.Counter()
+def start_name_server() -> collections.Counter[tuple[str, int]]:
+    queries: collections.Counter[tuple[str, int]] = collections.Counter()
     server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     server.bind((SERVER, 53))
 
     def serve() -> None:
         while True:
             query, client = server.recvfrom(4096)
-            told = answer(query, asked)
-            if told is not None:
-                server.sendto(told, client)
+            response = response_to(query, queries)
+            if response is not None:
+                server.sendto(response, client)
 
     threading.Thread(target=serve, daemon=True).start()
-    return asked
+    return queries
 
 
-def canary(family: socket.AddressFamily, host: str, port: int, hits: list[str]) -> None:
-    """Note whoever connects to a service of this machine."""
+def start_canary(family: socket.AddressFamily, host: str, port: int, hits: list[str]) -> None:
+    """Record each connection to a local service."""
     server = socket.socket(family, socket.SOCK_STREAM)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     server.bind((host, port))
@@ -125,10 +125,10 @@ def main(path: str) -> None:
     with open(path, "w") as file:
         file.write(f"nameserver {SERVER}\noptions timeout:1 attempts:1\n")
     subprocess.run(["mount", "--bind", path, "/etc/resolv.conf"], check=True)
-    asked = name_server()
+    queries = start_name_server()
     hits: list[str] = []
-    canary(socket.AF_INET, "0.0.0.0", 80, hits)
-    canary(socket.AF_INET6, "::1", 80, hits)
+    start_canary(socket.AF_INET, "0.0.0.0", 80, hits)
+    start_canary(socket.AF_INET6, "::1", 80, hits)
     command = [sys.executable, "-m", "koster", "serve", "--port", "0", "--cache", "memory"]
     command += ["--rate", "0", "--fetch-timeout", "3", "--log", "error"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -146,16 +146,19 @@ def main(path: str) -> None:
                     time.sleep(0.1)
             for _ in range(3):
                 for name in NAMES:
-                    # A name of its own each time, so that nothing is cached.
+                    # Each scheme is a separate origin, with its own cache entry.
                     for scheme in ("http", "https"):
                         params = {"site": f"{scheme}://{name}.test", "max_age": 60}
-                        told = api.get("/v1/fetch", params=params)
-                        bodies[f"{scheme} {name}"] = (told.status_code, told.json().get("why"))
+                        response = api.get("/v1/fetch", params=params)
+                        bodies[f"{scheme} {name}"] = (
+                            response.status_code,
+                            response.json().get("why"),
+                        )
         process.terminate()
         process.wait(30)
-    names = {name for name, _ in asked}
-    told = {"hits": hits, "asked": sorted(names), "names": sorted(NAMES), "answers": bodies}
-    print(json.dumps(told))
+    names = {name for name, _ in queries}
+    result = {"hits": hits, "queried": sorted(names), "names": sorted(NAMES), "answers": bodies}
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Attacks by processes of their own, on the command that people run; with numbers for the docs."""
+"""Attacks by separate processes on `koster serve`; prints the numbers for the docs."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from support import ROOT
 
 ATTACK = Path(__file__).parent / "attack.py"
 
-#: What an answer may take on a busy machine; the numbers that are printed say what it took.
-PATIENCE = 5.0
+#: Maximum response time on a busy machine; the printed numbers are the actual ones.
+MAX_SECONDS = 5.0
 
 
-def attacking(*arguments: object) -> subprocess.Popen[str]:
+def start_attack(*arguments: object) -> subprocess.Popen[str]:
     command = [sys.executable, str(ATTACK), *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def of(attack: subprocess.Popen[str]) -> Any:
-    """Return what an attack says of itself at its end."""
-    told, _ = attack.communicate(timeout=60)
-    return json.loads(told)
+def result_of(attack: subprocess.Popen[str]) -> Any:
+    """Return the JSON output of a finished attack."""
+    output, _ = attack.communicate(timeout=60)
+    return json.loads(output)
 
 
-def told(name: str, waited: list[float]) -> None:
-    waited = sorted(waited)
-    p95 = waited[len(waited) * 95 // 100]
+def print_latencies(name: str, latencies: list[float]) -> None:
+    latencies = sorted(latencies)
+    p95 = latencies[len(latencies) * 95 // 100]
     print(
-        f"\n{name}: {len(waited)} answers, median {waited[len(waited) // 2] * 1000:.0f} ms, "
-        f"p95 {p95 * 1000:.0f} ms, longest {waited[-1] * 1000:.0f} ms",
+        f"\n{name}: {len(latencies)} answers, median {latencies[len(latencies) // 2] * 1000:.0f} ms, "
+        f"p95 {p95 * 1000:.0f} ms, longest {latencies[-1] * 1000:.0f} ms",
         end="",
     )
 
@@ -51,68 +51,71 @@ def told(name: str, waited: list[float]) -> None:
     ],
 )
 def test_idle_connections(number: int, descriptors: int, options: tuple[object, ...]) -> None:
-    waited = []
+    latencies = []
     with serving.as_command(*options, descriptors=descriptors) as command:
-        attack = attacking("idle", command.url, number, 6)
+        attack = start_attack("idle", command.url, number, 6)
         while attack.poll() is None:
-            began = time.monotonic()
-            answer = httpx2.get(f"{command.url}/healthz", timeout=PATIENCE)
-            waited.append(time.monotonic() - began)
+            start = time.monotonic()
+            answer = httpx2.get(f"{command.url}/healthz", timeout=MAX_SECONDS)
+            latencies.append(time.monotonic() - start)
             assert answer.status_code == 200
             time.sleep(0.05)
-        opened = of(attack)
-        assert opened["opened"] >= number
+        attack_result = result_of(attack)
+        assert attack_result["opened"] >= number
         assert command.stop() in (0, -15)
         command.entry("stopped")
-    # A line for each cause, not for each connection.
-    other = [each for each in command.entries if each["message"] != "request"]
-    assert len(other) <= 7, other
-    assert "connection" in " ".join(each["message"] for each in other)
-    told(f"{number:,} idle connections, {descriptors:,} descriptors, {opened}, /healthz", waited)
+    # One log line per cause, not per connection.
+    log_entries = [each for each in command.entries if each["message"] != "request"]
+    assert len(log_entries) <= 7, log_entries
+    assert "connection" in " ".join(each["message"] for each in log_entries)
+    print_latencies(
+        f"{number:,} idle connections, {descriptors:,} descriptors, {attack_result}, /healthz",
+        latencies,
+    )
 
 
-def test_too_few_descriptors(capfd: pytest.CaptureFixture[str]) -> None:
+def test_too_few_file_descriptors(capfd: pytest.CaptureFixture[str]) -> None:
     command = ["sh", "-c", 'ulimit -n 100 && exec "$@"', "sh", sys.executable, "-m", "koster"]
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, "serve", "--port", "0"], capture_output=True, text=True, check=False, timeout=60
     )
-    assert done.returncode == 3
-    assert "file descriptors" in done.stderr
-    assert "ulimit -n" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert process.returncode == 3
+    assert "file descriptors" in process.stderr
+    assert "ulimit -n" in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 STARS = "User-agent: *\n" + "".join(
     f"Disallow: /*{chr(97 + each)}*{chr(98 + each)}*{chr(99 + each)}\n" for each in range(22)
 )
-#: Long questions: the two of the attack that was found, and one that takes all the time there is.
-LONG = {
+#: Long requests: two from a known attack, and one that takes all the available time.
+LONG_REQUESTS = {
     "stars": ("disagree", {"robots": STARS}),
     "percents": ("disagree", {"robots": "User-agent: *\nDisallow: /" + "%" * 400_000}),
     "endless": ("audit", {"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}),
 }
-USUAL = (ROOT / "examples/robots.txt").read_text("utf-8")
+EXAMPLE_FILE = (ROOT / "examples/robots.txt").read_text("utf-8")
 
 
 @pytest.mark.parametrize("clients", [1, 3])
-@pytest.mark.parametrize("kind", LONG)
+@pytest.mark.parametrize("kind", LONG_REQUESTS)
 def test_one_client_does_not_starve_others(tmp_path: Path, kind: str, clients: int) -> None:
-    """Ten long questions at a time from each attacker, and a client who lints a usual file."""
-    route, question = LONG[kind]
+    """Each attacker sends ten long requests at a time while a client lints a small file."""
+    route, request_body = LONG_REQUESTS[kind]
     path = tmp_path / "question.json"
-    path.write_text(json.dumps(question))
-    waited: list[float] = []
+    path.write_text(json.dumps(request_body))
+    latencies: list[float] = []
     with serving.as_command("--workers", 2) as command, httpx2.Client(base_url=command.url) as api:
-        assert api.post("/v1/lint", json={"robots": USUAL}).status_code == 200
-        attack = attacking("work", command.url, route, path, clients, 10, 12)
+        assert api.post("/v1/lint", json={"robots": EXAMPLE_FILE}).status_code == 200
+        attack = start_attack("work", command.url, route, path, clients, 10, 12)
         time.sleep(1)
         while attack.poll() is None:
-            began = time.monotonic()
-            answer = api.post("/v1/lint", json={"robots": USUAL}, timeout=30)
-            waited.append(time.monotonic() - began)
+            start = time.monotonic()
+            answer = api.post("/v1/lint", json={"robots": EXAMPLE_FILE}, timeout=30)
+            latencies.append(time.monotonic() - start)
             assert answer.status_code == 200, answer.text
             time.sleep(0.1)
-        answers = of(attack)
-        assert sum(answers.values()) > 0
-    assert sorted(waited)[len(waited) * 95 // 100] < PATIENCE
-    told(f"{clients} x 10 {kind}, {answers}, lint", waited)
+        status_counts = result_of(attack)
+        assert sum(status_counts.values()) > 0
+    assert sorted(latencies)[len(latencies) * 95 // 100] < MAX_SECONDS
+    print_latencies(f"{clients} x 10 {kind}, {status_counts}, lint", latencies)

@@ -1,4 +1,4 @@
-"""The guard of a running service: nothing leads to an address that is not public."""
+"""The guard of a running service: it connects only to public addresses."""
 
 from __future__ import annotations
 
@@ -11,81 +11,81 @@ import pytest
 import serving
 import wire
 from fetching import SPELLINGS
-from raw_http import is_well
+from raw_http import is_responsive
 from server import Answer, Site
 
 from koster.fetch import Guard
 from koster.service import Settings, _sites
 
-#: What the command has by default, but for the rate.
+#: The defaults of the command, without a rate limit.
 GUARDED = Settings(rate=0)
 
 
 @pytest.fixture(scope="module")
-def guarded() -> Any:
+def guarded_url() -> Any:
     with serving.in_thread(GUARDED) as url:
         yield url
 
 
 @pytest.mark.parametrize("host", [*SPELLINGS, "017700000001", "[::ffff:7f00:1]", "[::127.0.0.1]",
                                   "0x7f.0x0.0x0.0x1", "①②⑦.⓪.⓪.①"])  # fmt: skip
-def test_no_spelling_gets_into_the_house(guarded: str, site: Site, host: str) -> None:
+def test_loopback_is_blocked_in_any_spelling(guarded_url: str, site: Site, host: str) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /secret")
-    inside = f"http://{host}:{site.port}/"
-    with httpx2.Client(base_url=guarded, timeout=60) as api:
+    private_url = f"http://{host}:{site.port}/"
+    with httpx2.Client(base_url=guarded_url, timeout=60) as api:
         for answer in (
-            api.get("/v1/check", params={"url": inside}),
-            api.get("/v1/fetch", params={"site": inside}),
-            api.post("/v1/decide", json={"site": inside, "urls": ["/"]}),
-            api.post("/v1/lint", json={"site": inside}),
-            api.post("/v1/diff", json={"before": {"site": inside}, "after": {"robots": ""}}),
+            api.get("/v1/check", params={"url": private_url}),
+            api.get("/v1/fetch", params={"site": private_url}),
+            api.post("/v1/decide", json={"site": private_url, "urls": ["/"]}),
+            api.post("/v1/lint", json={"site": private_url}),
+            api.post("/v1/diff", json={"before": {"site": private_url}, "after": {"robots": ""}}),
         ):
             assert answer.status_code in (200, 422)
             assert "secret" not in answer.text
             if answer.status_code == 200:
-                told = answer.json()
-                assert (told.get("fetch") or told)["outcome"] == "unreachable"
+                response = answer.json()
+                assert (response.get("fetch") or response)["outcome"] == "unreachable"
     assert site.connections == 0
 
 
-def test_no_redirect_leads_into_the_house(
+def test_redirects_to_private_addresses_are_blocked(
     site: Site, names: dict[str, list[list[str]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /secret")
     names |= {"outside.test": [["127.0.0.1"]], "inside.test": [["127.0.0.2"]]}
     settings = Settings(rate=0, let_through=("127.0.0.1/32",))
-    for place in ("inside.test", "127.0.0.2", "[::ffff:127.0.0.2]", "2130706434", "0177.0.0.2"):
-        location = f"http://{place}:{site.port}/robots.txt"
+    for host in ("inside.test", "127.0.0.2", "[::ffff:127.0.0.2]", "2130706434", "0177.0.0.2"):
+        location = f"http://{host}:{site.port}/robots.txt"
         head = f"HTTP/1.1 301 Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode()
-        with wire.running(wire.says(head)) as running, serving.in_thread(settings) as url:
-            where = {"url": f"http://outside.test:{running.port}/x"}
-            told = httpx2.get(f"{url}/v1/check", params=where).json()
-        assert len(told["fetch"]["hops"]) == 2
-        why = told["fetch"]["why"]
+        with wire.running(wire.sends(head)) as running, serving.in_thread(settings) as url:
+            params = {"url": f"http://outside.test:{running.port}/x"}
+            response = httpx2.get(f"{url}/v1/check", params=params).json()
+        assert len(response["fetch"]["hops"]) == 2
+        why = response["fetch"]["why"]
         assert "address blocked by the guard" in why or "DNS lookup failed" in why
-        assert told["decision"]["allowed"] is False
+        assert response["decision"]["allowed"] is False
     assert site.connections == 0
 
 
-def test_no_change_of_a_name_leads_into_the_house(
+def test_dns_rebinding_is_blocked(
     names: dict[str, list[list[str]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is connected to is what was looked at; a name is resolved once for each connection."""
-    connected: list[str] = []
+    """The service connects to the address it has checked: it resolves a name once per connection."""
+    connected_hosts: list[str] = []
 
-    async def refuses(_self: Any, host: str, *_args: Any, **_options: Any) -> Any:
-        connected.append(host)
+    async def failing_connect(_self: Any, host: str, *_args: Any, **_options: Any) -> Any:
+        connected_hosts.append(host)
         raise httpcore2.ConnectError("as planned")
 
-    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", refuses)
+    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", failing_connect)
     names["rebinds.test"] = [["93.184.216.34"], ["127.0.0.1"]]
     with serving.in_thread(GUARDED) as url, httpx2.Client(base_url=url) as api:
         for path in ("/a", "/b"):
-            told = api.get("/v1/check", params={"url": f"http://rebinds.test{path}"}).json()
-            assert told["fetch"]["outcome"] == "unreachable"
-        told = api.get("/v1/check", params={"url": "http://rebinds.test:81/"}).json()
-        assert "address blocked by the guard: 127.0.0.1 is loopback" in told["fetch"]["why"]
-    assert connected == ["93.184.216.34"]
+            response = api.get("/v1/check", params={"url": f"http://rebinds.test{path}"}).json()
+            assert response["fetch"]["outcome"] == "unreachable"
+        response = api.get("/v1/check", params={"url": "http://rebinds.test:81/"}).json()
+        assert "address blocked by the guard: 127.0.0.1 is loopback" in response["fetch"]["why"]
+    assert connected_hosts == ["93.184.216.34"]
 
 
 def test_the_guard_is_always_on() -> None:
@@ -97,12 +97,12 @@ def test_the_guard_is_always_on() -> None:
     assert sites._guard.why_not("127.0.0.1")
 
 
-def test_slow_sites_hold_up_only_those_who_ask_for_them(site: Site) -> None:
+def test_slow_sites_do_not_delay_other_requests(site: Site) -> None:
     site.pages["/robots.txt"] = Answer(200, b"User-agent: *", delay=30)
     settings = Settings(rate=0, fetch_timeout=1, fetches=2, let_through=("127.0.0.1/32",))
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url, timeout=30) as api:
-        began = time.monotonic()
-        told = api.get("/v1/check", params={"url": site.url}).json()
-        assert "no complete response within 1 s" in told["fetch"]["why"]
-        assert time.monotonic() - began < 5
-        assert is_well(url)
+        start = time.monotonic()
+        response = api.get("/v1/check", params={"url": site.url}).json()
+        assert "no complete response within 1 s" in response["fetch"]["why"]
+        assert time.monotonic() - start < 5
+        assert is_responsive(url)

@@ -1,4 +1,4 @@
-"""Clients that mean harm, on real connections."""
+"""Hostile clients, on real connections."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Any
 import httpx2
 import pytest
 import serving
-from raw_http import is_well
+from raw_http import is_responsive
 from server import Answer, Site
 
 from koster.service import Settings, _gate, _protocol
 
-QUESTION = json.dumps({"robots": "", "urls": ["/"]}).encode()
+REQUEST_BODY = json.dumps({"robots": "", "urls": ["/"]}).encode()
 
 
 HEAD = b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 
 
-def request(body: bytes = QUESTION, head: bytes = HEAD) -> bytes:
+def request(body: bytes = REQUEST_BODY, head: bytes = HEAD) -> bytes:
     return head + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
 def exchange(url: str, *parts: bytes, pause: float = 0) -> bytes:
-    """Send bytes, and return all that comes."""
+    """Send bytes, and return the whole response."""
     with serving.connected(url) as connection:
         for part in parts:
             try:
@@ -38,8 +38,8 @@ def exchange(url: str, *parts: bytes, pause: float = 0) -> bytes:
         return serving.read_all(connection)
 
 
-def test_bodies_of_ten_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answer comes, also to those who read it only when they have sent all."""
+def test_ten_megabyte_bodies_get_413(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients that read only after sending the whole body get the response too."""
     with serving.in_thread() as url:
         ten = b"x" * (10 << 20)
         for body in (ten, json.dumps({"robots": "x" * len(ten), "urls": ["/"]}).encode()):
@@ -56,9 +56,9 @@ def test_bodies_of_ten_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
         assert exchange(url, HEAD + b"Content-Length: 99999999999\r\n\r\n", b"x").startswith(
             b"HTTP/1.1 413"
         )
-        expecting = HEAD + b"Expect: 100-continue\r\nContent-Length: 9999999\r\n\r\n"
-        assert exchange(url, expecting).startswith(b"HTTP/1.1 413")
-        assert is_well(url)
+        expect_continue = HEAD + b"Expect: 100-continue\r\nContent-Length: 9999999\r\n\r\n"
+        assert exchange(url, expect_continue).startswith(b"HTTP/1.1 413")
+        assert is_responsive(url)
 
 
 @pytest.mark.parametrize(
@@ -83,109 +83,109 @@ def test_bodies_of_ten_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=range(16),
 )
-def test_what_is_no_proper_http(hostile: str, raw_bytes: bytes) -> None:
-    answer = exchange(hostile, raw_bytes)
+def test_malformed_http_gets_400(service_url: str, raw_bytes: bytes) -> None:
+    answer = exchange(service_url, raw_bytes)
     assert answer.startswith(b"HTTP/1.1 400 "), answer
     assert b'"code": "not-http"' in answer
 
 
 @pytest.fixture(scope="module")
-def hostile() -> Any:
+def service_url() -> Any:
     with serving.in_thread() as url:
         yield url
-        assert is_well(url)
+        assert is_responsive(url)
 
 
-def test_a_head_without_end(hostile: str) -> None:
+def test_endless_request_head(service_url: str) -> None:
     lines = [b"X-%d: %s\r\n" % (number, b"x" * 900) for number in range(200)]
-    answer = exchange(hostile, HEAD, *lines)
+    answer = exchange(service_url, HEAD, *lines)
     assert answer == b"" or answer.startswith(b"HTTP/1.1 431 ")
     for size in (33_000, 60_000, 70_000, 200_000):
-        answer = exchange(hostile, b"GET /" + b"x" * size + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+        answer = exchange(service_url, b"GET /" + b"x" * size + b" HTTP/1.1\r\nHost: x\r\n\r\n")
         assert answer == b"" or answer.startswith((b"HTTP/1.1 414 ", b"HTTP/1.1 431 ")), answer
-    answer = exchange(hostile, b"GET /" + b"x" * 33_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+    answer = exchange(service_url, b"GET /" + b"x" * 33_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 414 ")
     assert b'"code": "uri-too-long"' in answer
     long = b"GET /" + b"x" * 30_000 + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-    assert exchange(hostile, long).startswith(b"HTTP/1.1 404 ")
+    assert exchange(service_url, long).startswith(b"HTTP/1.1 404 ")
 
 
 @pytest.mark.parametrize(("size", "status"), [(60_000, 200), (65_300, 200), (65_700, 431)])
-def test_a_large_head(hostile: str, size: int, status: int) -> None:
+def test_large_request_head(service_url: str, size: int, status: int) -> None:
     fields = b"".join(b"X-%03d: %s\r\n" % (number, b"x" * 991) for number in range(size // 1_000))
     fields += b"X: %s\r\n" % (b"x" * (size % 1_000))
-    answer = exchange(hostile, b"GET /healthz HTTP/1.0\r\nHost: x\r\n" + fields + b"\r\n")
+    answer = exchange(service_url, b"GET /healthz HTTP/1.0\r\nHost: x\r\n" + fields + b"\r\n")
     assert answer.startswith(b"HTTP/1.1 %d " % status)
 
 
-def test_odd_but_proper_requests(hostile: str) -> None:
+def test_unusual_but_valid_requests(service_url: str) -> None:
     pipelined = b"".join(
         request(json.dumps({"robots": "", "urls": [f"/{number}"]}).encode()) for number in range(20)
     )
     last = b"GET /healthz HTTP/1.0\r\n\r\n"
-    answer = exchange(hostile, pipelined + last)
+    answer = exchange(service_url, pipelined + last)
     assert answer.count(b"HTTP/1.1 200 OK") == 21
     places = [answer.index(b'"url":"/%d"' % number) for number in range(20)]
     assert places == sorted(places)
     upgrade = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n"
-    assert exchange(hostile, upgrade).startswith(b"HTTP/1.1 200 OK")
-    assert exchange(hostile, b"HEAD / HTTP/1.0\r\n\r\n").endswith(b"\r\n\r\n")
+    assert exchange(service_url, upgrade).startswith(b"HTTP/1.1 200 OK")
+    assert exchange(service_url, b"HEAD / HTTP/1.0\r\n\r\n").endswith(b"\r\n\r\n")
     absolute = b"GET http://other.example/healthz HTTP/1.0\r\n\r\n"
-    assert exchange(hostile, absolute).startswith(b"HTTP/1.1 200 OK")
+    assert exchange(service_url, absolute).startswith(b"HTTP/1.1 200 OK")
 
 
-def test_a_refusal_waits_for_the_answers_before_it(hostile: str) -> None:
-    """Else the first answer would belong to the last request."""
+def test_rejections_are_sent_after_earlier_responses(service_url: str) -> None:
+    """Otherwise the rejection would be taken for the response to an earlier request."""
     for bad in (
         b"GET /healthz HTTP/1.1\r\n\r\n",
         b"GET http://[ HTTP/1.1\r\nHost: x\r\n\r\n",
         b"BREW / HTTP/1.1\r\nHost: x\r\n\r\n",
     ):
-        answer = exchange(hostile, request() + request() + bad + request())
+        answer = exchange(service_url, request() + request() + bad + request())
         statuses = [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]]
         assert statuses == [b"200", b"200", b"400"], answer
     cut_off = HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"
-    answer = exchange(hostile, request() + request() + cut_off + request())
+    answer = exchange(service_url, request() + request() + cut_off + request())
     statuses = [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]]
     assert statuses == [b"200", b"200", b"400"]
 
 
-def test_trailers_and_chunks_are_no_way_around(hostile: str) -> None:
+def test_trailers_and_chunks_do_not_bypass_limits(service_url: str) -> None:
     chunked = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
     trailers = [b"1\r\n{\r\n0\r\n", *[b"aaaaaaa:b\r\n" * 1_000] * 100]
-    answer = exchange(hostile, chunked, *trailers)
+    answer = exchange(service_url, chunked, *trailers)
     assert b" 431 " in answer or answer == b""
     endless = [b"1\r\n{\r\n0\r\ny:", *[b"x" * 10_000] * 100]
-    answer = exchange(hostile, chunked, *endless)
+    answer = exchange(service_url, chunked, *endless)
     assert b" 431 " in answer or answer == b""
     extensions = [b"1;" + b"a" * 100_000 + b"\r\n{\r\n"] * 10
-    answer = exchange(hostile, chunked, *extensions)
+    answer = exchange(service_url, chunked, *extensions)
     assert b" 431 " in answer or b" 400 " in answer or answer == b""
     tiny = [b"1\r\nx\r\n" * 5_000] * 20
-    answer = exchange(hostile, chunked, *tiny)
+    answer = exchange(service_url, chunked, *tiny)
     assert answer == b"" or (b" 400 " in answer and b"small chunks" in answer)
-    # Many small chunks are as good as a large one; trailers are no fields.
-    body = b"".join(b"1\r\n%c\r\n" % byte for byte in QUESTION * 1)
+    # Small chunks are equivalent to a large one; trailers are not header fields.
+    body = b"".join(b"1\r\n%c\r\n" % byte for byte in REQUEST_BODY * 1)
     last = b"0\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n"
     answer = exchange(
-        hostile, HEAD + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n" + body + last
+        service_url, HEAD + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n" + body + last
     )
     assert answer.startswith(b"HTTP/1.1 200 OK"), answer
 
 
-def test_requests_that_wait_behind_another_are_few(hostile: str) -> None:
+def test_pipelined_requests_are_limited(service_url: str) -> None:
     first = HEAD.replace(b"decide", b"audit")
     many = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 20_000
-    assert exchange(hostile, request(b'{"robots": ""}', first), many).count(b"HTTP/1.1 ") < 200
+    assert exchange(service_url, request(b'{"robots": ""}', first), many).count(b"HTTP/1.1 ") < 200
 
 
 @pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"nonsense"])
-def test_upgrades_smuggle_nothing(hostile: str, protocol: bytes) -> None:
+def test_upgrades_cannot_smuggle_requests(service_url: str, protocol: bytes) -> None:
     head = HEAD + b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: " + protocol + b"\r\n"
     hidden = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
     whole = head + b"Content-Length: %d\r\n\r\n" % len(hidden)
     for parts in ((whole + hidden,), (whole, hidden)):
-        answer = exchange(hostile, *parts, pause=0.1)
+        answer = exchange(service_url, *parts, pause=0.1)
         assert answer.count(b"HTTP/1.1 ") == 1, answer
         assert answer.startswith(b"HTTP/1.1 400 ")
     bare = (
@@ -193,26 +193,26 @@ def test_upgrades_smuggle_nothing(hostile: str, protocol: bytes) -> None:
         + protocol
         + b"\r\n\r\n"
     )
-    answer = exchange(hostile, bare, hidden, pause=0.1)
+    answer = exchange(service_url, bare, hidden, pause=0.1)
     assert answer.startswith(b"HTTP/1.1 200 OK")
     assert answer.count(b"HTTP/1.1 ") == 1
 
 
-def test_who_hangs_up_frees_the_worker() -> None:
+def test_disconnect_frees_the_worker() -> None:
     hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
     with serving.in_thread() as url:
         for _ in range(5):
             with serving.connected(url) as connection:
                 connection.sendall(request(hard, HEAD.replace(b"decide", b"audit")))
                 time.sleep(0.1)
-        began = time.monotonic()
+        start = time.monotonic()
         answer = httpx2.post(f"{url}/v1/lint", json={"robots": ""}, timeout=30)
         assert answer.status_code == 200
-        # Else five times ten seconds.
-        assert time.monotonic() - began < 20
+        # Without it, five times ten seconds.
+        assert time.monotonic() - start < 20
 
 
-def test_who_hangs_up_is_noticed_behind_another_request() -> None:
+def test_disconnect_is_detected_with_a_pipelined_request() -> None:
     hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
     busy = request(hard, HEAD.replace(b"decide", b"audit"))
     with serving.in_thread() as url:
@@ -222,26 +222,26 @@ def test_who_hangs_up_is_noticed_behind_another_request() -> None:
             assert b"koster_work_in_progress 1.0" in httpx2.get(f"{url}/metrics").content
         until = time.monotonic() + 6
         while True:
-            # The page of metrics is made once a second.
+            # The metrics are updated once per second.
             time.sleep(1.1)
             if b"koster_work_in_progress 0.0" in httpx2.get(f"{url}/metrics").content:
                 break
             assert time.monotonic() < until
 
 
-def test_one_client_has_its_share_of_the_workers() -> None:
+def test_one_client_cannot_use_all_workers() -> None:
     hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
     with serving.in_thread(Settings(rate=0, work_timeout=4)) as url:
-        asking = [serving.connected(url) for _ in range(12)]
-        for connection in asking:
+        connections = [serving.connected(url) for _ in range(12)]
+        for connection in connections:
             connection.sendall(request(hard, HEAD.replace(b"decide", b"audit")))
-        refused: set[socket.socket] = set()
+        rejected: set[socket.socket] = set()
         until = time.monotonic() + 10
-        while len(refused) < 2 and time.monotonic() < until:
-            refused |= {each for each in asking if each not in refused and _has_answer(each)}
-        assert len(refused) == 2
-        assert is_well(url)
-        for connection in asking:
+        while len(rejected) < 2 and time.monotonic() < until:
+            rejected |= {each for each in connections if each not in rejected and _has_answer(each)}
+        assert len(rejected) == 2
+        assert is_responsive(url)
+        for connection in connections:
             connection.close()
 
 
@@ -253,7 +253,7 @@ def _has_answer(connection: socket.socket) -> bool:
         return False
 
 
-def test_who_goes_away_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:
+def test_disconnects_are_not_logged_as_errors(caplog: pytest.LogCaptureFixture) -> None:
     with serving.in_thread() as url:
         for part in (b"", HEAD, HEAD + b"Content-Length: 100\r\n\r\n{", request() * 5):
             for _ in range(5):
@@ -262,88 +262,90 @@ def test_who_goes_away_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
                 connection.close()
         time.sleep(0.3)
-        assert is_well(url)
+        assert is_responsive(url)
     assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []
 
 
-def test_slow_clients_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_clients_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_protocol, "TIMEOUT", 0.6)
     with serving.in_thread() as url:
-        began = time.monotonic()
+        start = time.monotonic()
         assert exchange(url).startswith(b"HTTP/1.1 408 ")
         slow_head = (bytes([byte]) for byte in HEAD)
         assert exchange(url, *slow_head, pause=0.02).startswith(b"HTTP/1.1 408 ")
         slow_body = (bytes([byte]) for byte in b"x" * 100)
         answer = exchange(url, HEAD + b"Content-Length: 100\r\n\r\n", *slow_body, pause=0.02)
         assert answer.startswith(b"HTTP/1.1 408 ")
-        # A second request is given as long as the first.
+        # A second request has the same timeout as the first.
         answer = exchange(url, request(), b"POST /v1/")
         assert answer.startswith(b"HTTP/1.1 200 OK")
         assert b"HTTP/1.1 408 " in answer
-        # Empty lines are no request, before the first one and after it.
+        # Empty lines before and after a request do not count as requests.
         for first in (b"", request()):
             answer = exchange(url, first, *[b"\r\n"] * 100, pause=0.02)
             assert answer.count(b"HTTP/1.1 408 ") == 1
-        assert time.monotonic() - began < 20
-        assert is_well(url)
+        assert time.monotonic() - start < 20
+        assert is_responsive(url)
 
 
-def test_who_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_that_do_not_read_are_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_protocol, "TIMEOUT", 0.5)
     with serving.in_thread() as url:
         with socket.socket() as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            place = httpx2.URL(url)
-            connection.connect((place.host, place.port))
-            asking = b"GET /v1/agents HTTP/1.1\r\nHost: x\r\n\r\n"
+            parsed_url = httpx2.URL(url)
+            connection.connect((parsed_url.host, parsed_url.port))
+            agents_request = b"GET /v1/agents HTTP/1.1\r\nHost: x\r\n\r\n"
             until = time.monotonic() + 10
             try:
                 while time.monotonic() < until:
-                    connection.sendall(asking * 20)
+                    connection.sendall(agents_request * 20)
                     time.sleep(0.05)
-                pytest.fail("it went on without end")
+                pytest.fail("the connection was not closed")
             except (BrokenPipeError, ConnectionResetError):
                 pass
-        assert is_well(url)
+        assert is_responsive(url)
 
 
-def test_slow_ones_hold_up_nobody(hostile: str) -> None:
-    waiting = [serving.connected(hostile) for _ in range(200)]
+def test_slow_clients_do_not_delay_others(service_url: str) -> None:
+    waiting_connections = [serving.connected(service_url) for _ in range(200)]
     try:
-        for connection in waiting:
+        for connection in waiting_connections:
             connection.sendall(HEAD + b"Content-Length: 100\r\n\r\n{")
-        began = time.monotonic()
-        assert all(is_well(hostile) for _ in range(5))
-        assert time.monotonic() - began < 5
+        start = time.monotonic()
+        assert all(is_responsive(service_url) for _ in range(5))
+        assert time.monotonic() - start < 5
     finally:
-        for connection in waiting:
+        for connection in waiting_connections:
             connection.close()
 
 
-def held(url: str, number: int, *said: bytes, host: str = "127.0.0.1") -> list[socket.socket]:
-    """Open connections one after the other, from an address, and say something on each."""
-    place = httpx2.URL(url)
-    found = []
+def open_connections(
+    url: str, number: int, *parts: bytes, host: str = "127.0.0.1"
+) -> list[socket.socket]:
+    """Open connections from an address, and send the parts on each."""
+    parsed_url = httpx2.URL(url)
+    connections = []
     for _ in range(number):
         connection = socket.create_connection(
-            (place.host, place.port or 80), timeout=5, source_address=(host, 0)
+            (parsed_url.host, parsed_url.port or 80), timeout=5, source_address=(host, 0)
         )
-        for part in said:
+        for part in parts:
             connection.sendall(part)
-        found.append(connection)
-    HELD.extend(found)
+        connections.append(connection)
+    OPEN_CONNECTIONS.extend(connections)
     time.sleep(0.2)
-    return found
+    return connections
 
 
-HELD: list[socket.socket] = []
+OPEN_CONNECTIONS: list[socket.socket] = []
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_left() -> Any:
+def _close_connections() -> Any:
     yield
-    closed(HELD)
-    HELD.clear()
+    close_all(OPEN_CONNECTIONS)
+    OPEN_CONNECTIONS.clear()
 
 
 def is_open(connection: socket.socket) -> bool:
@@ -356,30 +358,30 @@ def is_open(connection: socket.socket) -> bool:
         return False
 
 
-def closed(connections: list[socket.socket]) -> None:
+def close_all(connections: list[socket.socket]) -> None:
     for connection in connections:
         connection.close()
 
 
-def test_idle_connections_give_way() -> None:
-    """First those of the client that has the most, the one that is idle longest first."""
+def test_idle_connections_are_closed_for_new_ones() -> None:
+    """The connection of the client with the most connections that is idle longest goes first."""
     with serving.in_thread(max_connections=40) as url:
-        others = held(url, 5, host="127.0.0.2")
-        greedy = held(url, 35)
+        others = open_connections(url, 5, host="127.0.0.2")
+        greedy = open_connections(url, 35)
         assert all(map(is_open, others + greedy))
-        assert is_well(url)
+        assert is_responsive(url)
         assert [is_open(each) for each in others] == [True] * 5
         assert [is_open(each) for each in greedy] == [False] + [True] * 34
-        closed(others + greedy)
+        close_all(others + greedy)
 
 
-def test_slow_senders_give_way_when_nobody_is_idle() -> None:
+def test_slow_senders_are_closed_when_no_connection_is_idle() -> None:
     with serving.in_thread(max_connections=20) as url:
-        sending = held(url, 20, HEAD + b"Content-Length: 100\r\n\r\n{")
-        assert is_well(url)
-        assert exchange_on(sending[0]).startswith(b"HTTP/1.1 503 ")
-        assert is_open(sending[1])
-        closed(sending)
+        sending_connections = open_connections(url, 20, HEAD + b"Content-Length: 100\r\n\r\n{")
+        assert is_responsive(url)
+        assert exchange_on(sending_connections[0]).startswith(b"HTTP/1.1 503 ")
+        assert is_open(sending_connections[1])
+        close_all(sending_connections)
 
 
 def exchange_on(connection: socket.socket) -> bytes:
@@ -387,50 +389,50 @@ def exchange_on(connection: socket.socket) -> bytes:
     return serving.read_all(connection)
 
 
-def test_monitoring_is_answered_when_all_connections_are_busy() -> None:
+def test_monitoring_works_when_all_connections_are_busy() -> None:
     hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
     busy = request(hard, HEAD.replace(b"decide", b"audit"))
     with serving.in_thread(max_connections=4) as url:
-        working = held(url, 4, busy)
+        busy_connections = open_connections(url, 4, busy)
         assert exchange(url, request()).startswith(b"HTTP/1.1 503 ")
         for path in ("healthz", "readyz", "metrics"):
             answer = exchange(url, f"GET /{path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             assert answer.startswith(b"HTTP/1.1 200 OK")
             assert b"\r\nconnection: close\r\n" in answer.lower()
-        # More than the spare ones wait, and are answered when there is room.
-        waiting = held(url, 30, b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert all(exchange_on(each).startswith(b"HTTP/1.1 200 OK") for each in waiting)
-        closed(working + waiting)
+        # Connections over the reserve wait until one is free.
+        waiting_connections = open_connections(url, 30, b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert all(exchange_on(each).startswith(b"HTTP/1.1 200 OK") for each in waiting_connections)
+        close_all(busy_connections + waiting_connections)
 
 
-def test_a_client_may_have_some_connections() -> None:
-    """Its idle ones give way to its new ones; others are not concerned."""
+def test_connection_limit_per_client() -> None:
+    """Over the limit, its idle connections are closed for new ones; other clients are unaffected."""
     with serving.in_thread(per_client=10) as url:
-        idle = held(url, 10)
-        assert is_well(url)
+        idle = open_connections(url, 10)
+        assert is_responsive(url)
         assert [is_open(each) for each in idle] == [False] + [True] * 9
-        closed(idle)
+        close_all(idle)
         time.sleep(0.2)
-        sending = held(url, 10, HEAD)
+        sending_connections = open_connections(url, 10, HEAD)
         answer = exchange(url, request())
         assert answer.startswith(b"HTTP/1.1 429 ")
         assert b"too-many-connections" in answer
         assert b"Retry-After: 2" in answer
-        other = held(url, 1, request(), host="127.0.0.2")
+        other = open_connections(url, 1, request(), host="127.0.0.2")
         other[0].shutdown(socket.SHUT_WR)
         assert other[0].recv(100).startswith(b"HTTP/1.1 200 OK")
-        closed(sending + other)
+        close_all(sending_connections + other)
 
 
-def test_proxies_are_no_clients() -> None:
+def test_connection_limit_does_not_apply_to_proxies() -> None:
     with serving.in_thread(per_client=2, proxies=["127.0.0.2"]) as url:
-        through = held(url, 20, HEAD, host="127.0.0.2")
-        assert all(map(is_open, through))
-        closed(through)
+        proxy_connections = open_connections(url, 20, HEAD, host="127.0.0.2")
+        assert all(map(is_open, proxy_connections))
+        close_all(proxy_connections)
 
 
-def test_who_is_no_proxy_is_not_believed() -> None:
-    """X-Forwarded-For of others does not get around the rate limit."""
+def test_forwarded_for_is_ignored_from_untrusted_clients() -> None:
+    """X-Forwarded-For does not bypass the rate limit unless a trusted proxy sends it."""
     settings = Settings(rate=2)
     with serving.in_thread(settings, proxies=["127.0.0.2"]) as url:
 
@@ -438,7 +440,7 @@ def test_who_is_no_proxy_is_not_believed() -> None:
             answers = []
             for number in range(8):
                 head = f"GET /v1/dialects HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.{number}"
-                (connection,) = held(url, 1, head.encode() + b"\r\n\r\n", host=host)
+                (connection,) = open_connections(url, 1, head.encode() + b"\r\n\r\n", host=host)
                 answers.append(connection.recv(4096)[9:12])
                 connection.close()
             return answers
@@ -451,12 +453,12 @@ def test_one_ipv6_network_is_one_client() -> None:
     from koster.service._connections import Connections
     from koster.service._metrics import Metrics
 
-    all_of_them: Any = Connections(100, 3, Metrics())
+    connections: Any = Connections(100, 3, Metrics())
     for number in range(3):
-        all_of_them.add(BusyConnection(f"2001:db8:0:1:{number}::1"))
-    assert all_of_them.rejection("2001:db8:0:1:ffff::9").status == 429
-    assert all_of_them.rejection("2001:db8:0:2::9") is None
-    assert all_of_them.rejection("::ffff:192.0.2.1") is None
+        connections.add(BusyConnection(f"2001:db8:0:1:{number}::1"))
+    assert connections.rejection("2001:db8:0:1:ffff::9").status == 429
+    assert connections.rejection("2001:db8:0:2::9") is None
+    assert connections.rejection("::ffff:192.0.2.1") is None
 
 
 class BusyConnection:
@@ -473,9 +475,9 @@ INJECTIONS = [
 
 
 @pytest.mark.parametrize("text", INJECTIONS, ids=range(len(INJECTIONS)))
-def test_nothing_gets_into_a_header(hostile: str, site: Site, text: str) -> None:
+def test_input_cannot_inject_headers(service_url: str, site: Site, text: str) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /")
-    with httpx2.Client(base_url=hostile) as api:
+    with httpx2.Client(base_url=service_url) as api:
         answers = [
             api.post("/v1/decide", json={"robots": text, "agents": [text], "urls": [text]}),
             api.get("/v1/check", params={"url": f"{site.url}/{text}", "agent": text}),
@@ -492,14 +494,14 @@ def test_nothing_gets_into_a_header(hostile: str, site: Site, text: str) -> None
         assert "X-Evil" not in headers
 
 
-def test_what_a_site_says_gets_into_no_header_and_no_markup(hostile: str, site: Site) -> None:
+def test_site_responses_cannot_inject_headers_or_markup(service_url: str, site: Site) -> None:
     evil = b"<script>alert(1)</script>"
     site.pages["/robots.txt"] = Answer(
         302, headers={"Location": "/<script>?x=%0d%0aX-Evil:%201", "Server": "<b>evil</b>"}
     )
     site.pages["/%3Cscript%3E?x=%0d%0aX-Evil:%201"] = Answer(200, b"User-agent: *\n" + evil)
     site.pages["/<script>?x=%0d%0aX-Evil:%201"] = Answer(200, b"User-agent: *\n" + evil)
-    answer = httpx2.get(f"{hostile}/v1/fetch", params={"site": site.url})
+    answer = httpx2.get(f"{service_url}/v1/fetch", params={"site": site.url})
     assert answer.status_code == 200
     assert "x-evil" not in answer.headers
     assert answer.headers["content-type"] == "application/json"

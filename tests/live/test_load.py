@@ -1,4 +1,4 @@
-"""Many clients at once, and a stop while they ask: nothing is lost, nothing is mixed up."""
+"""Load tests: no response is lost or mixed up, also when the service stops under load."""
 
 from __future__ import annotations
 
@@ -15,49 +15,49 @@ import httpx2
 import pytest
 import serving
 
-#: Clients at once, and seconds for which they ask.
+#: Concurrent clients, and the duration in seconds.
 CLIENTS = 500
 SECONDS = float(os.environ.get("KOSTER_LOAD_SECONDS", "30"))
 
 
 @dataclass
 class Tally:
-    """What came of all requests."""
+    """Totals over all requests."""
 
     answered: int = 0
     wrong: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     refused: int = 0
-    #: Connections that were reset before the service had taken them up.
-    untaken: int = 0
-    waited: list[float] = field(default_factory=list)
+    #: Connections that were reset before their first response.
+    resets: int = 0
+    latencies: list[float] = field(default_factory=list)
 
 
-class Asker:
-    """A client that asks one question after the other, each its own, on one connection."""
+class LoadClient:
+    """A client that sends distinct requests one after another on one connection."""
 
     def __init__(self, url: str, name: int, tally: Tally) -> None:
-        place = httpx2.URL(url)
-        self.host, self.port = place.host, place.port
+        parsed_url = httpx2.URL(url)
+        self.host, self.port = parsed_url.host, parsed_url.port
         self.name = name
         self.tally = tally
         self.number = 0
-        self.is_taken_up = False
+        self.has_response = False
         self.reader: asyncio.StreamReader | None = None
         self.writer: asyncio.StreamWriter | None = None
 
     async def connect(self) -> bool:
-        """Connect; False if nobody listens any more."""
+        """Connect; return False if the service no longer listens."""
         try:
-            self.is_taken_up = False
+            self.has_response = False
             self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
         except (ConnectionRefusedError, ConnectionResetError):
             self.tally.refused += 1
             return False
         return True
 
-    def question(self) -> tuple[bytes, str, int]:
-        """Return a request that nobody else makes, its URL, and the line that decides."""
+    def request_body(self) -> tuple[bytes, str, int]:
+        """Return a unique request, its URL, and the line of the deciding rule."""
         self.number += 1
         lines = 1 + (self.name * 7 + self.number) % 20
         url = f"/client-{self.name}/{self.number}"
@@ -70,29 +70,29 @@ class Asker:
         return head.encode() + body, url, lines + 2
 
     async def ask(self) -> bool:
-        """Ask once; False if the connection is to be closed."""
+        """Send one request; return False if the connection must be closed."""
         assert self.reader is not None
         assert self.writer is not None
-        raw_bytes, url, line = self.question()
-        began = time.monotonic()
+        raw_bytes, url, line = self.next_request()
+        start = time.monotonic()
         try:
             self.writer.write(raw_bytes)
             head = await self.reader.readuntil(b"\r\n\r\n")
             length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
             body = await self.reader.readexactly(length)
         except (OSError, asyncio.IncompleteReadError) as error:
-            if isinstance(error, ConnectionResetError) and not self.is_taken_up:
-                self.tally.untaken += 1
+            if isinstance(error, ConnectionResetError) and not self.has_response:
+                self.tally.resets += 1
                 return False
             self.tally.lost.append(f"{url}: {error!r}")
             return False
-        self.tally.waited.append(time.monotonic() - began)
+        self.tally.latencies.append(time.monotonic() - start)
         self.tally.answered += 1
-        self.is_taken_up = True
-        (decided,) = json.loads(body)["decisions"]
-        told = decided["agent"], decided["url"], decided["line"], decided["allowed"]
-        if told != (f"Bot{self.name}", url, line, False):
-            self.tally.wrong.append(f"{url}: {told}")
+        self.has_response = True
+        (decision,) = json.loads(body)["decisions"]
+        decision_values = decision["agent"], decision["url"], decision["line"], decision["allowed"]
+        if decision_values != (f"Bot{self.name}", url, line, False):
+            self.tally.wrong.append(f"{url}: {decision_values}")
         return b"connection: close" not in head.lower()
 
     def close(self) -> None:
@@ -100,109 +100,109 @@ class Asker:
             self.writer.close()
 
 
-async def all_asking(
+async def run_clients(
     command: serving.Command, clients: int, seconds: float
 ) -> tuple[Tally, list[int]]:
-    """Have many ask for a time; gives what came of it, and what memory the service had."""
+    """Run clients for a time; return the totals and the memory use of the service."""
     tally = Tally()
     until = time.monotonic() + seconds
     memory: list[int] = []
 
-    async def asking(name: int) -> None:
-        asker = Asker(command.url, name, tally)
-        assert await asker.connect()
+    async def run_client(name: int) -> None:
+        client = LoadClient(command.url, name, tally)
+        assert await client.connect()
         while time.monotonic() < until:
-            if not await asker.ask():
+            if not await client.ask():
                 tally.lost.append("the connection was closed")
                 break
-        asker.close()
+        client.close()
 
-    async def watching() -> None:
+    async def watch_memory() -> None:
         while time.monotonic() < until:
             await asyncio.sleep(seconds / 30)
             memory.append(command.memory())
 
-    await asyncio.gather(watching(), *(asking(name) for name in range(clients)))
+    await asyncio.gather(watch_memory(), *(run_client(name) for name in range(clients)))
     return tally, memory
 
 
 def test_five_hundred_clients(record_property: Any) -> None:
     with serving.as_command("--rate", 0, "--connections-per-client", 0) as command:
-        tally, memory = asyncio.run(all_asking(command, CLIENTS, SECONDS))
+        tally, memory = asyncio.run(run_clients(command, CLIENTS, SECONDS))
         assert tally.wrong == []
-        assert (tally.lost, tally.untaken) == ([], 0)
+        assert (tally.lost, tally.resets) == ([], 0)
         assert tally.answered > CLIENTS
-        # After a third of the time it has what it needs; then it stays.
-        settled = memory[len(memory) // 3]
-        assert max(memory) < settled * 1.15 + (8 << 20), [each >> 20 for each in memory]
+        # Memory use must not grow after the first third of the time.
+        baseline = memory[len(memory) // 3]
+        assert max(memory) < baseline * 1.15 + (8 << 20), [each >> 20 for each in memory]
         assert max(memory) < 400 << 20
         with httpx2.Client(base_url=command.url) as api:
-            told = api.get("/metrics").text
-        assert f"koster_questions_total {tally.answered}.0" in told
-    waited = sorted(tally.waited)
+            metrics = api.get("/metrics").text
+        assert f"koster_questions_total {tally.answered}.0" in metrics
+    latencies = sorted(tally.latencies)
     print(
         f"\n{CLIENTS} clients, {SECONDS:g} s: {tally.answered / SECONDS:,.0f} requests/s, "
-        f"median {waited[len(waited) // 2] * 1000:.0f} ms, "
-        f"p99 {waited[len(waited) * 99 // 100] * 1000:.0f} ms, "
-        f"memory {settled >> 20} to {max(memory) >> 20} MiB"
+        f"median {latencies[len(latencies) // 2] * 1000:.0f} ms, "
+        f"p99 {latencies[len(latencies) * 99 // 100] * 1000:.0f} ms, "
+        f"memory {baseline >> 20} to {max(memory) >> 20} MiB"
     )
 
 
 @pytest.mark.parametrize("number", range(5))
-def test_a_stop_under_load_loses_nothing_that_was_accepted(number: int) -> None:
-    """Who has a connection gets an answer to what was sent on it; the last one says so."""
+def test_stop_under_load_answers_all_accepted_requests(number: int) -> None:
+    """Each accepted connection gets its responses; the last one closes the connection."""
     tally = Tally()
     with serving.as_command("--rate", 0) as command:
 
-        async def asking(name: int) -> None:
-            asker = Asker(command.url, name, tally)
-            while await asker.connect():
-                while await asker.ask():
+        async def run_client(name: int) -> None:
+            client = LoadClient(command.url, name, tally)
+            while await client.connect():
+                while await client.ask():
                     pass
-                asker.close()
+                client.close()
 
-        async def all_until_the_end() -> None:
-            tasks = [asyncio.create_task(asking(name)) for name in range(50)]
+        async def run_until_stopped() -> None:
+            tasks = [asyncio.create_task(run_client(name)) for name in range(50)]
             await asyncio.sleep(0.5 + number / 7)
             command.process.send_signal(signal.SIGTERM)
             await asyncio.gather(*tasks)
 
-        asyncio.run(all_until_the_end())
+        asyncio.run(run_until_stopped())
         assert command.process.wait(30) in (0, -signal.SIGTERM)
         command.entry("stopped")
     assert tally.wrong == []
     assert tally.lost == []
     assert tally.answered > 100
-    # A connection that was never taken up is no request that was accepted: those are hardly any.
-    assert tally.refused + tally.untaken == 50 + tally.untaken
-    assert tally.untaken <= 2
+    # Connections reset before their first response were not accepted; there are very few.
+    assert tally.refused + tally.resets == 50 + tally.resets
+    assert tally.resets <= 2
 
 
-def test_long_work_ends_before_the_service_does() -> None:
-    """A question that is worked on in another process, and one whose body is still coming."""
+def test_stop_waits_for_long_requests() -> None:
+    """One request is running in a worker process; the body of another is still arriving."""
     robots = "User-agent: *\n" + "".join(f"Disallow: *{number}*x\n" for number in range(3_000))
-    question = json.dumps({"robots": robots}).encode()
+    request_body = json.dumps({"robots": robots}).encode()
     head = (
         b"POST /v1/audit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-        b"Content-Length: %d\r\n\r\n" % len(question)
+        b"Content-Length: %d\r\n\r\n" % len(request_body)
     )
     with serving.as_command("--rate", 0) as command:
-        with serving.connected(command.url) as working, serving.connected(command.url) as sending:
-            working.sendall(head + question)
-            sending.sendall(head + question[:100])
+        with serving.connected(command.url) as busy, serving.connected(command.url) as sending:
+            busy.sendall(head + request_body)
+            sending.sendall(head + request_body[:100])
             time.sleep(0.1)
             command.process.send_signal(signal.SIGTERM)
             time.sleep(0.2)
-            sending.sendall(question[100:])
-            for connection in (working, sending):
+            sending.sendall(request_body[100:])
+            for connection in (busy, sending):
                 answer = serving.read_all(connection)
                 assert answer.startswith(b"HTTP/1.1 200 OK"), answer[:200]
                 assert answer.endswith(b"}")
         assert command.process.wait(40) in (0, -signal.SIGTERM)
 
 
-def test_who_is_not_answered_within_the_grace_period_is_told() -> None:
-    """Of two questions without end, one waits for a worker; two requests are still arriving."""
+def test_requests_unfinished_after_the_grace_period_get_503() -> None:
+    """One of two endless requests waits for a worker; two more requests are still arriving."""
     stars = "".join(f"Disallow: /*{number}*x\n" for number in range(60_000))
     endless = json.dumps({"robots": f"User-agent: *\n{stars}"}).encode()
     head = (
@@ -211,17 +211,17 @@ def test_who_is_not_answered_within_the_grace_period_is_told() -> None:
     )
     options = ("--rate", 0, "--grace", 1, "--workers", 1, "--work-timeout", 60)
     with serving.as_command(*options, "--max-body", 8 << 20) as command, ExitStack() as stack:
-        working, waiting, arriving, beginning, idle = (
+        busy, queued, arriving, beginning, idle = (
             stack.enter_context(serving.connected(command.url)) for _ in range(5)
         )
-        for connection in (working, waiting):
+        for connection in (busy, queued):
             connection.sendall(head + endless)
             time.sleep(0.5)
         arriving.sendall(head + endless[:100])
         beginning.sendall(head[:-10])
         time.sleep(0.5)
         command.process.send_signal(signal.SIGTERM)
-        for connection in (working, waiting, arriving, beginning):
+        for connection in (busy, queued, arriving, beginning):
             answer = serving.read_all(connection)
             assert answer.startswith(b"HTTP/1.1 503 "), answer[:200]
             assert b'"code": "stopping"' in answer
@@ -229,13 +229,15 @@ def test_who_is_not_answered_within_the_grace_period_is_told() -> None:
         assert serving.read_all(idle) == b""
         assert command.process.wait(20) in (0, -signal.SIGTERM)
         command.entry("stopped")
-    over = next(each for each in command.entries if each["message"].startswith("grace period"))
-    assert over["requests"] == 3
+    grace_entry = next(
+        each for each in command.entries if each["message"].startswith("grace period")
+    )
+    assert grace_entry["requests"] == 3
     assert [each for each in command.entries if "exception" in each] == []
 
 
-def test_nothing_is_left_when_it_is_killed() -> None:
-    """Its processes end with it."""
+def test_kill_leaves_no_processes() -> None:
+    """The worker processes end with the service."""
     with serving.as_command("--rate", 0) as command:
         with open(f"/proc/{command.process.pid}/task/{command.process.pid}/children") as file:
             children = [int(each) for each in file.read().split()]

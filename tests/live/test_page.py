@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from server import Answer, Site
 from support import ROOT
-from tester import TABS, Opened, editor, row, tab
+from tester import TABS, OpenPage, editor, row, tab
 
 AXE = ROOT / ".venv/node/node_modules/axe-core/axe.min.js"
 
@@ -21,8 +21,8 @@ def verdicts(page: Page) -> list[list[str]]:
     return [row.locator("td").all_inner_texts() for row in rows]
 
 
-def test_each_keystroke_changes_the_verdicts(opened: Opened) -> None:
-    page = opened()
+def test_each_keystroke_updates_the_verdicts(open_page: OpenPage) -> None:
+    page = open_page()
     expect(row(page, "Googlebot", "/private/x")).to_contain_text("line 3: Disallow: /private/")
     editor(page).fill("User-agent: *\nDisallow: /private/y")
     expect(row(page, "Googlebot", "/private/x")).to_contain_text("no rule matches")
@@ -36,8 +36,8 @@ def test_each_keystroke_changes_the_verdicts(opened: Opened) -> None:
     expect(page.locator("#panel-test [role=status]")).to_have_text("6 allowed, 2 disallowed")
 
 
-def test_a_verdict_shows_its_line(opened: Opened) -> None:
-    page = opened()
+def test_a_verdict_shows_its_line(open_page: OpenPage) -> None:
+    page = open_page()
     lines = [f"Disallow: /{number}" for number in range(300)]
     editor(page).fill("\n".join(["User-agent: *", *lines, "Disallow: /private/"]))
     expect(page.locator("#facts")).to_contain_text("302 lines")
@@ -49,8 +49,8 @@ def test_a_verdict_shows_its_line(opened: Opened) -> None:
     assert editor(page).evaluate("text => text.scrollTop") > 1000
 
 
-def test_robots_are_picked_or_typed(opened: Opened) -> None:
-    page = opened()
+def test_crawlers_can_be_selected_or_typed(open_page: OpenPage) -> None:
+    page = open_page()
     assert "ClaudeBot" in page.locator("#known option").evaluate_all("all => all.map(o => o.value)")
     name = page.get_by_label("Another robot")
     name.fill("CCBot")
@@ -59,16 +59,16 @@ def test_robots_are_picked_or_typed(opened: Opened) -> None:
     name.fill("Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(row(page, "claudebot@anthropic.com", "/")).to_contain_text("line 10: Disallow: /")
-    for robot in ("Googlebot", "GPTBot", "CCBot"):
-        page.get_by_role("button", name=f"Remove {robot}").click()
+    for crawler in ("Googlebot", "GPTBot", "CCBot"):
+        page.get_by_role("button", name=f"Remove {crawler}").click()
     expect(page.locator("#panel-test tbody tr")).to_have_count(4)
     page.get_by_role("button", name=re.compile("^Remove Mozilla")).click()
     expect(page.locator("#panel-test .chip")).to_have_text("* (any robot)")
     expect(row(page, "* (any robot)", "/private/x")).to_contain_text("disallowed")
 
 
-def test_urls_and_dialects(opened: Opened) -> None:
-    page = opened()
+def test_urls_and_dialects(open_page: OpenPage) -> None:
+    page = open_page()
     page.get_by_label("URLs or paths, one a line").fill("https://example.com/a.pdf\n\n  /a.pdf?x  ")
     editor(page).fill("User-agent: *\nDisallow: /*.pdf$")
     expect(page.locator("#panel-test tbody tr")).to_have_count(4)
@@ -80,8 +80,8 @@ def test_urls_and_dialects(opened: Opened) -> None:
     expect(page.locator("#panel-test")).to_contain_text("Which URLs?")
 
 
-def test_too_many_questions_are_said(opened: Opened) -> None:
-    page = opened()
+def test_too_many_verdicts_is_an_error(open_page: OpenPage) -> None:
+    page = open_page()
     page.get_by_label("URLs or paths, one a line").fill("\n".join(f"/{n}" for n in range(501)))
     expect(page.locator("#panel-test [role=status]")).to_have_text(
         "1,002 questions, the maximum is 1,000: send fewer agents or URLs"
@@ -90,8 +90,8 @@ def test_too_many_questions_are_said(opened: Opened) -> None:
     expect(page.locator("#panel-test tbody tr")).to_have_count(2)
 
 
-def test_marks_in_the_margin_explain_and_mend(opened: Opened) -> None:
-    page = opened()
+def test_margin_marks_explain_and_fix(open_page: OpenPage) -> None:
+    page = open_page()
     editor(page).fill(BROKEN)
     mark = page.get_by_role("button", name=re.compile("^Line 3: warning L001"))
     mark.click()
@@ -111,8 +111,8 @@ def test_marks_in_the_margin_explain_and_mend(opened: Opened) -> None:
     expect(message).to_be_empty()
 
 
-def test_the_list_of_findings(opened: Opened) -> None:
-    page = opened()
+def test_findings_list(open_page: OpenPage) -> None:
+    page = open_page()
     editor(page).fill(BROKEN)
     expect(page.locator("#count")).to_have_text(re.compile("^[4-9]$"))
     tab(page, "findings")
@@ -129,8 +129,8 @@ def test_the_list_of_findings(opened: Opened) -> None:
     expect(page.locator("#editor .gutter button")).to_have_count(0)
 
 
-def test_a_mend_that_changes_what_is_allowed_says_so(opened: Opened) -> None:
-    page = opened()
+def test_fix_reports_access_changes(open_page: OpenPage) -> None:
+    page = open_page()
     editor(page).fill(
         "User-agent: *\nDisallow: /a*\nAllow: /a/\nAllow: /ab\nDisallow: /b\nAllow: /?"
     )
@@ -142,9 +142,9 @@ def test_a_mend_that_changes_what_is_allowed_says_so(opened: Opened) -> None:
     )
 
 
-def test_bytes_are_counted_as_the_service_counts_them(opened: Opened) -> None:
-    """Edits are in bytes of UTF-8; the text has characters of one to four of them, and a BOM."""
-    page = opened()
+def test_fixes_use_utf8_byte_offsets(open_page: OpenPage) -> None:
+    """Edits are UTF-8 byte offsets; the text has characters of one to four bytes, and a BOM."""
+    page = open_page()
     text = "\ufeff# caf\u00e9 ☕ 🤖\nUser-agent: *\nDisalow: /foo\n# 🤖"
     editor(page).fill(text)
     page.get_by_role("button", name=re.compile("^Line 3: warning L003")).click()
@@ -152,8 +152,8 @@ def test_bytes_are_counted_as_the_service_counts_them(opened: Opened) -> None:
     expect(editor(page)).to_have_value(text.replace("Disalow", "Disallow"))
 
 
-def test_who_may(opened: Opened) -> None:
-    page = opened()
+def test_audit(open_page: OpenPage) -> None:
+    page = open_page()
     tab(page, "audit")
     panel = page.locator("#panel-audit")
     expect(panel.locator(".lead")).to_contain_text("ClaudeBot, GPTBot")
@@ -168,8 +168,8 @@ def test_who_may(opened: Opened) -> None:
     assert link.get_attribute("rel") == "noreferrer noopener"
 
 
-def test_compare(opened: Opened, site: Site) -> None:
-    page = opened()
+def test_compare(open_page: OpenPage, site: Site) -> None:
+    page = open_page()
     tab(page, "compare")
     panel = page.locator("#panel-compare")
     expect(panel).to_contain_text("Which file to compare with?")
@@ -192,8 +192,8 @@ def test_compare(opened: Opened, site: Site) -> None:
     expect(panel).to_contain_text("9 s")
 
 
-def test_dialects(opened: Opened) -> None:
-    page = opened()
+def test_dialects(open_page: OpenPage) -> None:
+    page = open_page()
     editor(page).fill("User-agent: *\nDisallow: /*.pdf$")
     tab(page, "dialects")
     panel = page.locator("#panel-dialects")
@@ -209,17 +209,17 @@ def test_dialects(opened: Opened) -> None:
     expect(panel.locator(".lead")).to_contain_text("The file is read as GYM2008")
 
 
-def test_load_from_site_shows_the_hops(opened: Opened, site: Site) -> None:
+def test_load_from_site_shows_the_hops(open_page: OpenPage, site: Site) -> None:
     site.pages["/robots.txt"] = Answer(301, headers={"Location": "/elsewhere.txt"})
     site.pages["/elsewhere.txt"] = Answer(
         200, b"User-agent: *\r\nDisallow: /from-site\r\n", headers={"Content-Type": "text/plain"}
     )
-    page = opened()
+    page = open_page()
     page.get_by_label("Load from site").fill(site.url)
     page.get_by_role("button", name="Load", exact=True).click()
     expect(editor(page)).to_have_value("User-agent: *\nDisallow: /from-site\n")
-    fetched = page.get_by_role("region", name="What was fetched")
-    hops = fetched.locator("li")
+    fetch_region = page.get_by_role("region", name="What was fetched")
+    hops = fetch_region.locator("li")
     expect(hops).to_have_count(2)
     expect(hops.nth(0)).to_contain_text("301")
     expect(hops.nth(0)).to_contain_text("→ /elsewhere.txt")
@@ -227,27 +227,27 @@ def test_load_from_site_shows_the_hops(opened: Opened, site: Site) -> None:
     expect(hops.nth(1)).to_contain_text("text/plain")
     page.get_by_role("button", name="Undo").click()
     expect(editor(page)).to_have_value(re.compile("^# An example"))
-    fetched.get_by_role("button", name="Close what was fetched").click()
-    expect(fetched).to_be_hidden()
+    fetch_region.get_by_role("button", name="Close what was fetched").click()
+    expect(fetch_region).to_be_hidden()
 
 
-def test_what_cannot_be_loaded(opened: Opened, site: Site) -> None:
-    page = opened()
+def test_load_errors(open_page: OpenPage, site: Site) -> None:
+    page = open_page()
     before = editor(page).input_value()
-    for place, told in (
+    for url, expected in (
         ("http://127.0.0.2:8000", "address blocked by the guard: 127.0.0.2 is loopback"),
         ("http://[::1]/", "address blocked by the guard"),
     ):
-        page.get_by_label("Load from site").fill(place)
+        page.get_by_label("Load from site").fill(url)
         page.get_by_label("Load from site").press("Enter")
-        expect(page.get_by_role("region", name="What was fetched")).to_contain_text(told)
+        expect(page.get_by_role("region", name="What was fetched")).to_contain_text(expected)
         expect(page.locator("#message")).to_contain_text("still the one from before")
-    for place, told in (("", "Which site?"), ("http://", "http://"), ("ftp://x", "ftp")):
-        page.get_by_label("Load from site").fill(place)
+    for url, expected in (("", "Which site?"), ("http://", "http://"), ("ftp://x", "ftp")):
+        page.get_by_label("Load from site").fill(url)
         page.get_by_label("Load from site").press("Enter")
-        expect(page.locator("#message")).to_contain_text(told)
+        expect(page.locator("#message")).to_contain_text(expected)
     assert editor(page).input_value() == before
-    # A site without a file is as one with an empty one.
+    # A missing file is loaded as an empty one.
     page.get_by_label("Load from site").fill(site.url)
     page.get_by_label("Load from site").press("Enter")
     expect(page.get_by_role("region", name="What was fetched")).to_contain_text(
@@ -257,8 +257,8 @@ def test_what_cannot_be_loaded(opened: Opened, site: Site) -> None:
     expect(row(page, "GPTBot", "/private/x")).to_contain_text("no group for this robot")
 
 
-def test_the_last_load_counts_and_nothing_that_was_typed_goes(opened: Opened, site: Site) -> None:
-    page = opened()
+def test_last_load_wins_and_typed_text_is_kept(open_page: OpenPage, site: Site) -> None:
+    page = open_page()
     load = page.get_by_label("Load from site")
     site.robots(body=b"User-agent: *\nDisallow: /slow", delay=1)
     load.fill(site.url)
@@ -278,33 +278,33 @@ def test_the_last_load_counts_and_nothing_that_was_typed_goes(opened: Opened, si
     expect(page.get_by_role("region", name="What was fetched")).to_contain_text(site.url)
 
 
-def test_undo_goes_back_through_all(opened: Opened) -> None:
-    page = opened()
+def test_undo_and_redo(open_page: OpenPage) -> None:
+    page = open_page()
     example = editor(page).input_value()
     editor(page).fill(BROKEN)
     tab(page, "findings")
     page.get_by_role("button", name=re.compile("^Fix all")).click()
     expect(editor(page)).to_have_value(re.compile("Disallow: /foo"))
-    mended = editor(page).input_value()
+    fixed = editor(page).input_value()
     editor(page).press("Control+End")
     editor(page).type("# one")
     page.wait_for_timeout(1100)
     editor(page).type("# two")
-    for there_was in (mended + "# one", mended, BROKEN, example, example):
+    for expected in (fixed + "# one", fixed, BROKEN, example, example):
         editor(page).press("Control+z")
-        assert editor(page).input_value() == there_was
-    for there_was in (BROKEN, mended, mended + "# one"):
+        assert editor(page).input_value() == expected
+    for expected in (BROKEN, fixed, fixed + "# one"):
         editor(page).press("Control+Shift+z")
-        assert editor(page).input_value() == there_was
+        assert editor(page).input_value() == expected
     editor(page).press("Control+y")
-    expect(editor(page)).to_have_value(mended + "# one# two")
+    expect(editor(page)).to_have_value(fixed + "# one# two")
     tab(page, "test")
     expect(row(page, "Googlebot", "/private/x")).to_contain_text("no rule matches")
 
 
-def test_what_may_be_meant_in_another_way_is_said(opened: Opened, site: Site) -> None:
+def test_ambiguous_input_is_explained(open_page: OpenPage, site: Site) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /caf\xe9\n")
-    page = opened()
+    page = open_page()
     page.get_by_label("Load from site").fill(site.url)
     page.get_by_label("Load from site").press("Enter")
     expect(page.get_by_role("region", name="What was fetched")).to_contain_text("not UTF-8")
@@ -318,8 +318,8 @@ def test_what_may_be_meant_in_another_way_is_said(opened: Opened, site: Site) ->
         expect(rows.nth(number)).not_to_contain_text(re.compile("no scheme|not on"))
 
 
-def test_a_link_holds_all(opened: Opened, service: str) -> None:
-    page = opened(permissions=["clipboard-read", "clipboard-write"])
+def test_link_contains_the_whole_state(open_page: OpenPage, service: str) -> None:
+    page = open_page(permissions=["clipboard-read", "clipboard-write"])
     text = "User-agent: *\nDisallow: /<b>\u00e9☕🤖&amp;%23\n"
     editor(page).fill(text)
     page.get_by_label("URLs or paths, one a line").fill("/<b>☕\n/x")
@@ -332,7 +332,7 @@ def test_a_link_holds_all(opened: Opened, service: str) -> None:
     expect(page.locator("#message")).to_contain_text("The link is copied")
     link = page.evaluate("navigator.clipboard.readText()")
     assert link.startswith(f"{service}/#1.")
-    other = opened(link.removeprefix(f"{service}/"))
+    other = open_page(link.removeprefix(f"{service}/"))
     assert editor(other).input_value() == text
     expect(other.locator("#panel-compare")).to_be_visible()
     expect(other.get_by_label("The robots.txt before")).to_have_value("User-agent: *\n")
@@ -340,7 +340,7 @@ def test_a_link_holds_all(opened: Opened, service: str) -> None:
     tab(other, "test")
     expect(other.locator("#panel-test .chip")).to_have_text("Googlebot ✕".replace(" ", ""))
     expect(row(other, "Googlebot", "/<b>☕")).to_contain_text("allowed")
-    # What is typed is kept in the address, too.
+    # Typed text is saved in the URL too.
     editor(other).fill("User-agent: *\nDisallow: /kept")
     other.wait_for_timeout(700)
     other.reload()
@@ -349,25 +349,25 @@ def test_a_link_holds_all(opened: Opened, service: str) -> None:
 
 
 @pytest.mark.parametrize("fragment", ["#1.nonsense", "#1.", "#x", "#1.q1YqSS0uUbJSKi1OLVKqBQA"])
-def test_a_broken_link_is_said(opened: Opened, fragment: str) -> None:
-    page = opened(fragment)
+def test_broken_link_shows_the_example(open_page: OpenPage, fragment: str) -> None:
+    page = open_page(fragment)
     expect(editor(page)).to_have_value(re.compile("User-agent"))
     expect(page.locator("#panel-test tbody tr")).to_have_count(8)
 
 
-def test_with_the_keyboard_alone(opened: Opened) -> None:
-    page = opened()
-    focused = "document.activeElement.id || document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
+def test_keyboard_navigation(open_page: OpenPage) -> None:
+    page = open_page()
+    focused_element = "document.activeElement.id || document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
     page.keyboard.press("Tab")
-    assert page.evaluate(focused) == "Skip to the tester"
-    seen = []
+    assert page.evaluate(focused_element) == "Skip to the tester"
+    focus_order = []
     for _ in range(12):
         page.keyboard.press("Tab")
-        seen.append(page.evaluate(focused))
-    assert seen[:5] == ["site", "Load", "share", "API", "dialect"]
-    assert "The text of the robots.txt" in seen
-    assert "tab-test" in seen
-    assert "tab-findings" not in seen
+        focus_order.append(page.evaluate(focused_element))
+    assert focus_order[:5] == ["site", "Load", "share", "API", "dialect"]
+    assert "The text of the robots.txt" in focus_order
+    assert "tab-test" in focus_order
+    assert "tab-findings" not in focus_order
     page.locator("#tab-test").focus()
     for key, name in (
         ("ArrowRight", "findings"), ("End", "dialects"), ("ArrowRight", "test"),
@@ -379,7 +379,7 @@ def test_with_the_keyboard_alone(opened: Opened) -> None:
     row(page, "Googlebot", "/private/x").get_by_role("button").focus()
     page.keyboard.press("Enter")
     expect(page.locator("#editor .gutter .now")).to_have_text("3")
-    # The focus stays where it was, though the table is drawn anew.
+    # The focus does not move when the table is redrawn.
     assert "line 3" in page.evaluate("document.activeElement.textContent")
     mark = page.get_by_role("button", name=re.compile("^Line 6: note"))
     mark.focus()
@@ -391,8 +391,8 @@ def test_with_the_keyboard_alone(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("width", [360, 560, 768, 900, 1024, 1400, 2560])
-def test_nothing_sticks_out(opened: Opened, width: int) -> None:
-    page = opened(width=width)
+def test_nothing_overflows(open_page: OpenPage, width: int) -> None:
+    page = open_page(width=width)
     editor(page).fill("User-agent: *\nDisallow: /" + "x" * 500 + "\nAllow: /" + "y" * 300)
     page.get_by_label("URLs or paths, one a line").fill("/" + "x" * 900 + "\n/" + "y" * 400)
     page.get_by_label("Another robot").fill("Z" * 300)
@@ -415,11 +415,11 @@ def test_nothing_sticks_out(opened: Opened, width: int) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1400])
-def test_axe_finds_nothing(opened: Opened, site: Site, scheme: str, width: int) -> None:
+def test_axe_finds_no_violations(open_page: OpenPage, site: Site, scheme: str, width: int) -> None:
     if not AXE.is_file():
         pytest.skip("no axe-core: make test-service installs it, with npm")
-    # What axe does to look at a page, the page's own policy forbids.
-    page = opened(width=width, color_scheme=scheme, bypass_csp=True)
+    # The page's Content-Security-Policy does not allow axe to run.
+    page = open_page(width=width, color_scheme=scheme, bypass_csp=True)
     page.evaluate(AXE.read_text("utf-8"))
     site.robots(body=BROKEN.encode() + b"Disallow: /private/\n")
     page.get_by_label("Load from site").fill(site.url)
@@ -434,19 +434,19 @@ def test_axe_finds_nothing(opened: Opened, site: Site, scheme: str, width: int) 
         if name == "test":
             page.locator("#panel-test tbody button").first.click()
         page.wait_for_timeout(250)
-        check(page, name)
+        check_axe(page, name)
     page.get_by_role("button", name=re.compile("^Line 3: ")).click()
-    check(page, "a mark")
+    check_axe(page, "a margin mark")
 
 
-def check(page: Page, what: str) -> None:
+def check_axe(page: Page, place: str) -> None:
     options = {"resultTypes": ["violations"]}
-    found = page.evaluate("options => axe.run(document, options)", options)
-    told = [
+    result = page.evaluate("options => axe.run(document, options)", options)
+    violations = [
         (each["id"], each["help"], [node["html"][:200] for node in each["nodes"]])
-        for each in found["violations"]
+        for each in result["violations"]
     ]
-    assert told == [], what
+    assert violations == [], place
 
 
 SCRIPTS = [
@@ -459,7 +459,7 @@ SCRIPTS = [
 ]
 
 
-def is_harmless(page: Page) -> None:
+def check_harmless(page: Page) -> None:
     page.wait_for_timeout(300)
     assert page.evaluate("window.pwned") is None
     assert page.locator("main img, main svg, main script, main iframe").count() == 0
@@ -467,55 +467,57 @@ def is_harmless(page: Page) -> None:
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=range(len(SCRIPTS)))
-def test_text_stays_text_in_every_field(opened: Opened, site: Site, script: str) -> None:
-    hostile = (
+def test_scripts_in_any_field_are_not_run(open_page: OpenPage, site: Site, script: str) -> None:
+    hostile_file = (
         f"User-agent: {script}\nDisallow: /{script}\n{script}\nDisalow: /{script}\n"
         f"User-agent: *\nDisallow: {script}\nSitemap: {script}\nLicense: {script}\n"
         f"Content-Signal: ai-train={script}\nContent-Usage: /{script} train-ai=n\nHost: {script}\n"
     )
-    page = opened()
-    editor(page).fill(hostile)
+    page = open_page()
+    editor(page).fill(hostile_file)
     page.get_by_label("URLs or paths, one a line").fill(f"/{script}\n{script}\nhttps://{script}/x")
     page.get_by_label("Another robot").fill(script)
     page.get_by_label("Another robot").press("Enter")
     expect(page.locator("#panel-test")).to_contain_text("pwned")
-    is_harmless(page)
+    check_harmless(page)
     for name in TABS:
         tab(page, name)
         if name == "compare":
             page.get_by_role("button", name="Take the file on the left").click()
-            page.get_by_label("The robots.txt before").fill(hostile.replace("Disallow", "Allow"))
-        is_harmless(page)
+            page.get_by_label("The robots.txt before").fill(
+                hostile_file.replace("Disallow", "Allow")
+            )
+        check_harmless(page)
     page.locator("#editor .gutter button").first.click()
-    is_harmless(page)
+    check_harmless(page)
     page.get_by_role("button", name="Copy link").click()
     fragment = page.evaluate("location.hash")
     site.pages["/robots.txt"] = Answer(
         302, headers={"Location": f"/{script.replace(' ', '%20')}", "Content-Type": script}
     )
-    for place in (site.url, script):
-        page.get_by_label("Load from site").fill(place)
+    for url in (site.url, script):
+        page.get_by_label("Load from site").fill(url)
         page.get_by_role("button", name="Load", exact=True).click()
-        is_harmless(page)
-    site.robots(body=hostile.encode(), headers={"Content-Type": script, "Server": script})
-    fresh = opened(fragment)
-    expect(editor(fresh)).to_have_value(hostile)
-    is_harmless(fresh)
-    fresh.get_by_label("Load from site").fill(f"{site.url}/")
-    fresh.get_by_role("button", name="Load", exact=True).click()
-    is_harmless(fresh)
+        check_harmless(page)
+    site.robots(body=hostile_file.encode(), headers={"Content-Type": script, "Server": script})
+    second_page = open_page(fragment)
+    expect(editor(second_page)).to_have_value(hostile_file)
+    check_harmless(second_page)
+    second_page.get_by_label("Load from site").fill(f"{site.url}/")
+    second_page.get_by_role("button", name="Load", exact=True).click()
+    check_harmless(second_page)
 
 
-def test_letters_that_mislead_are_spelt_out(opened: Opened) -> None:
-    page = opened()
+def test_misleading_characters_are_escaped(open_page: OpenPage) -> None:
+    page = open_page()
     page.get_by_label("URLs or paths, one a line").fill("/a\u202eb\u200bc")
     expect(page.locator("#panel-test")).to_contain_text(r"/a\u{202e}b\u{200b}c")
 
 
-def test_a_large_file(opened: Opened) -> None:
-    page = opened()
+def test_a_large_file(open_page: OpenPage) -> None:
+    page = open_page()
     lines = "".join(f"Disallow: /{number}/x\n" for number in range(25_000))
-    # As a file that is loaded; typing so much takes Chromium itself a minute.
+    # Set the value directly: typing this much takes Chromium a minute.
     editor(page).evaluate(
         "(text, value) => { text.value = value; text.dispatchEvent(new Event('input')); }",
         "User-agent: *\n" + lines,
@@ -525,12 +527,12 @@ def test_a_large_file(opened: Opened) -> None:
     expect(row(page, "Googlebot", "/24999/x")).to_contain_text("line 25001")
     row(page, "Googlebot", "/24999/x").get_by_role("button").click()
     expect(page.locator("#editor .gutter .now")).to_have_text("25001")
-    # Only what can be seen is drawn.
+    # Only visible lines are drawn.
     assert page.locator("#editor .gutter div").count() < 100
 
 
-def test_a_service_that_is_gone_is_said(opened: Opened) -> None:
-    page = opened()
+def test_unreachable_service_is_reported(open_page: OpenPage) -> None:
+    page = open_page()
     page.context.set_offline(True)
     page.get_by_label("URLs or paths, one a line").fill("/x")
     expect(page.locator("#panel-test [role=status]")).to_contain_text("does not answer")

@@ -1,4 +1,4 @@
-"""The pictures of the tester that the docs show."""
+"""Takes the screenshots of the tester for the docs."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 from server import Site
-from tester import TABS, Opened, editor, row, tab
+from tester import TABS, OpenPage, editor, row, tab
 
 PICTURES = (
     Path(os.environ.get("KOSTER_PICTURES", "")) if os.environ.get("KOSTER_PICTURES") else None
 )
 
 
-@pytest.mark.skipif(PICTURES is None, reason="pictures are taken by make pictures")
+@pytest.mark.skipif(PICTURES is None, reason="run make pictures to take the pictures")
 @pytest.mark.parametrize("name", [*TABS, "margin", "dark", "narrow"])
-def test_pictures_for_the_docs(opened: Opened, site: Site, name: str) -> None:
+def test_pictures_for_the_docs(open_page: OpenPage, site: Site, name: str) -> None:
     assert PICTURES is not None
     narrow = name == "narrow"
-    page = opened(
+    page = open_page(
         width=390 if narrow else 1280, height=844 if narrow else 760,
         color_scheme="dark" if name == "dark" else "light",
     )  # fmt: skip

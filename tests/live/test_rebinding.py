@@ -1,4 +1,4 @@
-"""A real name server that means harm: no name leads the service into its own machine."""
+"""DNS rebinding with a real name server: no name makes the service connect to its own machine."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ import pytest
 SCRIPT = Path(__file__).with_name("rebinding.py")
 
 
-#: Names that lead nowhere, or first to a public address that cannot be reached here.
-OTHERWISE = {"flips", "mixed", "aliasflip", "nothing", "garbage", "silent"}
+#: Names without an address, or whose first address is public and not reachable here.
+UNGUARDED = {"flips", "mixed", "aliasflip", "nothing", "garbage", "silent"}
 
 
-def test_no_name_leads_to_this_machine(tmp_path: Path) -> None:
+def test_no_name_resolves_to_the_service_machine(tmp_path: Path) -> None:
     if shutil.which("unshare") is None or os.geteuid() != 0:
-        pytest.skip("needs root and unshare for namespaces of its own")
+        pytest.skip("needs root and unshare to create namespaces")
     command = ["unshare", "--mount", "--net", sys.executable, str(SCRIPT), str(tmp_path / "conf")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    if "unshare failed" in done.stderr:
-        pytest.skip(f"no namespaces here: {done.stderr.strip()}")
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["hits"] == []
-    assert told["asked"] == told["names"]
-    for name, (status, why) in told["answers"].items():
+    process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    if "unshare failed" in process.stderr:
+        pytest.skip(f"namespaces are not available: {process.stderr.strip()}")
+    assert process.returncode == 0, process.stderr
+    result = json.loads(process.stdout)
+    assert result["hits"] == []
+    assert result["queried"] == result["names"]
+    for name, (status, why) in result["answers"].items():
         assert status == 200, name
         assert why, name
-        assert "guard" in why or name.split()[1] in OTHERWISE, (name, why)
-    assert "guard" in told["answers"]["https flips"][1]
-    assert "guard" in told["answers"]["http alias"][1]
+        assert "guard" in why or name.split()[1] in UNGUARDED, (name, why)
+    assert "guard" in result["answers"]["https flips"][1]
+    assert "guard" in result["answers"]["http alias"][1]

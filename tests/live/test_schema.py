@@ -1,6 +1,6 @@
-"""Schemathesis against the description of the API: whatever it says may be sent is answered.
+"""Schemathesis tests of the API against its OpenAPI schema.
 
-No answer is a 5xx, and each is what the description says: status, media type and body.
+No response is a 5xx, and the status, media type and body of each match the schema.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ def teardown_module() -> None:
 
 @schema.parametrize()
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-def test_every_answer_is_as_described(case: schemathesis.Case) -> None:
-    # Names that it makes up are not to be looked up: no site of theirs is asked.
+def test_responses_match_the_schema(case: schemathesis.Case) -> None:
+    # Generated host names must not be resolved or fetched.
     if isinstance(case.body, dict):
-        loopback(case.body)
+        use_loopback_sites(case.body)
     if case.query:
         for name in ("url", "site"):
             if isinstance(case.query.get(name), str):
                 case.query[name] = f"http://127.0.0.2/{case.query[name]}"[:2000]
     response = case.call()
-    # 413 rejects as well, which the last check does not know.
+    # The last check does not accept 413 as a rejection.
     checks = CHECKS if response.status_code != 413 else CHECKS[:-1]
     case.validate_response(response, checks=checks)
 
 
-def loopback(question: dict[str, object]) -> None:
-    """Have a question ask about a site on this machine alone, which the guard refuses."""
-    if isinstance(question.get("site"), str):
-        question["site"] = f"http://127.0.0.2/{question['site']}"[:2000]
+def use_loopback_sites(body: dict[str, object]) -> None:
+    """Replace the sites in a request body by loopback URLs, which the guard blocks."""
+    if isinstance(body.get("site"), str):
+        body["site"] = f"http://127.0.0.2/{body['site']}"[:2000]
     for name in ("before", "after"):
-        inner = question.get(name)
-        if isinstance(inner, dict):
-            loopback(inner)
+        nested = body.get(name)
+        if isinstance(nested, dict):
+            use_loopback_sites(nested)

@@ -1,4 +1,4 @@
-"""Parts of the tester page, in tests."""
+"""Helpers for the parts of the tester page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-Opened = Any
+OpenPage = Any
 
 
 TABS = ["test", "findings", "audit", "compare", "dialects"]
@@ -21,9 +21,9 @@ def tab(page: Page, name: str) -> None:
     expect(page.locator(f"#panel-{name}")).to_be_visible()
 
 
-def row(page: Page, robot: str, url: str) -> Any:
+def row(page: Page, crawler: str, url: str) -> Any:
     return (
         page.locator("#panel-test tbody tr")
-        .filter(has_text=robot)
+        .filter(has_text=crawler)
         .filter(has=page.get_by_text(url, exact=True))
     )

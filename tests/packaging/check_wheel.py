@@ -1,4 +1,4 @@
-"""Check an installed wheel: compiled, a decision, and the command. Prints its name and size.
+"""Check an installed wheel: compiled modules, a decision, and the command. Prints its name and size.
 
     python check_wheel.py WHEEL
 
@@ -33,12 +33,12 @@ def main() -> None:
     check_decision()
     check_command()
     size = wheel.stat().st_size / 1024
-    how = "compiled" if compiled else "plain Python"
-    print(f"{wheel.name}: {size:,.0f} KiB, {how}")
+    kind = "compiled" if compiled else "plain Python"
+    print(f"{wheel.name}: {size:,.0f} KiB, {kind}")
 
 
 def check_modules(compiled: bool) -> None:
-    """Every hot module is compiled, or none is; the compiler skips a module it fails on."""
+    """All hot modules are compiled, or none: the build skips modules that fail to compile."""
     assert compiled == koster.COMPILED, f"koster.COMPILED is {koster.COMPILED}"
     for name in _pure.HOT:
         file = importlib.import_module(f"koster.{name}").__file__ or ""
@@ -55,21 +55,21 @@ def check_decision() -> None:
 
 
 def check_command() -> None:
-    """``koster check`` answers, from its own script and from ``python -m koster``."""
+    """Run ``koster check`` as a script and with ``python -m koster``."""
     script = str(Path(sysconfig.get_path("scripts"), "koster"))
     check = ("check", "--robots", "robots.txt", "--format", "csv", "/private/x", "/private/press")
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "robots.txt").write_text(ROBOTS, "utf-8")
         for command in ([script], [sys.executable, "-m", "koster"]):
-            done = subprocess.run(
+            process = subprocess.run(
                 [*command, *check], capture_output=True, text=True, check=False, cwd=folder
             )
             # 1: a URL is disallowed.
-            assert done.returncode == 1, (done.returncode, done.stderr)
-            answers = [row["allowed"] for row in csv.DictReader(done.stdout.splitlines())]
-            assert answers == ["false", "true"], done.stdout
+            assert process.returncode == 1, (process.returncode, process.stderr)
+            allowed = [row["allowed"] for row in csv.DictReader(process.stdout.splitlines())]
+            assert allowed == ["false", "true"], process.stdout
     print("$", "koster", *check)
-    print(done.stdout)
+    print(process.stdout)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The types of the public API, as mypy --strict sees them in a program of somebody else.
+"""The types of the public API, as mypy --strict sees them in a user's program.
 
-mypy reads this file with the installed package and no settings of ours (make lint, and
-test_public_api.py with a wheel). Nothing here runs: ``assert_type`` fails in mypy.
+mypy checks this file against the installed package, without the settings of this project (make lint,
+and test_public_api.py with a wheel). It is not run: ``assert_type`` fails in mypy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from koster.freshness import Entry, Hop
 from koster.origins import Origin, as_browsers_read, origin_of
 from koster.politeness import RULE_OF_THUMB, Fetch, Pace, interval, next_request
 
-#: What an agent may be: a product token or a header, or several in order of preference.
+#: Valid agents: a product token or a header, or several in order of preference.
 AGENTS: tuple[str | Sequence[str], ...] = ("FooBot", ("FooBot-Image", "FooBot"), ["FooBot"])
 
 
@@ -89,21 +89,21 @@ def rules_of_a_crawler(rules: koster.Rules, urls: Iterator[str], now: datetime) 
     assert_type(rules.dialect, koster.Dialect)
 
 
-def decision(found: koster.Decision) -> None:
-    assert_type(found.allowed, bool)
-    assert_type(found.reason, koster.Reason)
-    assert_type(found.rule, koster.Rule | None)
-    assert_type(found.group, koster.Group | None)
-    assert_type(found.agent, str | tuple[str, ...])
-    assert_type(found.url, str)
-    assert_type(found.dialect, koster.Dialect)
-    assert_type(found.why, str)
-    assert_type(bool(found), bool)
-    if found.rule is not None:
-        assert_type(found.rule.line, int)
-    if found.reason is koster.Reason.RULE:
-        # A reason is a str, for logs and for JSON.
-        text: str = found.reason
+def decision(result: koster.Decision) -> None:
+    assert_type(result.allowed, bool)
+    assert_type(result.reason, koster.Reason)
+    assert_type(result.rule, koster.Rule | None)
+    assert_type(result.group, koster.Group | None)
+    assert_type(result.agent, str | tuple[str, ...])
+    assert_type(result.url, str)
+    assert_type(result.dialect, koster.Dialect)
+    assert_type(result.why, str)
+    assert_type(bool(result), bool)
+    if result.rule is not None:
+        assert_type(result.rule.line, int)
+    if result.reason is koster.Reason.RULE:
+        # A reason is a str, for logs and JSON.
+        text: str = result.reason
         assert_type(text, str)
 
 
@@ -219,28 +219,28 @@ async def async_client(on_event: list[Event]) -> None:
         await robots.aclose()
 
 
-def outcome(found: koster.Outcome, rules: koster.Rules) -> None:
-    assert_type(found.origin, str)
-    assert_type(found.dialect, koster.Dialect)
-    assert_type(found.robots, koster.RobotsTxt | None)
-    assert_type(found.reason, koster.Reason | None)
-    assert_type(found.why, str)
-    assert_type(found.url, str)
-    assert_type(found.hops, tuple[Hop, ...])
-    assert_type(found.hops[0].status, int | None)
-    assert_type(found.fetched, datetime)
-    assert_type(found.expires, datetime)
-    assert_type(found.unreachable_since, datetime | None)
-    assert_type(found.is_stale, bool)
-    assert_type(found.is_cut, bool)
-    assert_type(found.is_downgraded, bool)
-    assert_type(found.charset, str | None)
-    assert_type(found.unreachable, koster.Unreachable)
-    assert_type(found.sitemaps, tuple[str, ...])
-    assert_type(found.crawl_delay("FooBot"), float | None)
-    assert_type(found.allowed("/x", "FooBot"), bool)
-    assert_type(found.decide("/x", ["FooBot"]), koster.Decision)
-    assert_type(found.decide_by(rules, "/x"), koster.Decision)
+def outcome(result: koster.Outcome, rules: koster.Rules) -> None:
+    assert_type(result.origin, str)
+    assert_type(result.dialect, koster.Dialect)
+    assert_type(result.robots, koster.RobotsTxt | None)
+    assert_type(result.reason, koster.Reason | None)
+    assert_type(result.why, str)
+    assert_type(result.url, str)
+    assert_type(result.hops, tuple[Hop, ...])
+    assert_type(result.hops[0].status, int | None)
+    assert_type(result.fetched, datetime)
+    assert_type(result.expires, datetime)
+    assert_type(result.unreachable_since, datetime | None)
+    assert_type(result.is_stale, bool)
+    assert_type(result.is_cut, bool)
+    assert_type(result.is_downgraded, bool)
+    assert_type(result.charset, str | None)
+    assert_type(result.unreachable, koster.Unreachable)
+    assert_type(result.sitemaps, tuple[str, ...])
+    assert_type(result.crawl_delay("FooBot"), float | None)
+    assert_type(result.allowed("/x", "FooBot"), bool)
+    assert_type(result.decide("/x", ["FooBot"]), koster.Decision)
+    assert_type(result.decide_by(rules, "/x"), koster.Decision)
 
 
 def fetching(event: Event, rules: koster.Rules, now: datetime) -> None:
@@ -281,7 +281,7 @@ def caches(entry: Entry) -> None:
 
 
 class OwnCache:
-    """A cache of the user's own needs no base class."""
+    """A user-defined cache needs no base class."""
 
     def get(self, key: str) -> Entry | None:
         return None
@@ -301,11 +301,11 @@ def without_a_network(now: datetime, answer: Response) -> None:
     access = Access(koster.RFC9309.statuses, to_ascii)
     step = access.begin(origin)
     assert_type(step, Request)
-    following = access.respond(step, answer, now)
-    assert_type(following, Request | Entry)
-    failed = access.fail(step, Failure(FailureKind.TIMEOUT, "too slow"), now)
-    assert_type(failed, Entry)
-    assert_type(outcome_of(failed, koster.RFC9309, now), koster.Outcome)
+    next_step = access.respond(step, answer, now)
+    assert_type(next_step, Request | Entry)
+    failure_entry = access.fail(step, Failure(FailureKind.TIMEOUT, "too slow"), now)
+    assert_type(failure_entry, Entry)
+    assert_type(outcome_of(failure_entry, koster.RFC9309, now), koster.Outcome)
 
 
 def politeness(rules: koster.Rules, now: datetime) -> None:
@@ -317,12 +317,12 @@ def politeness(rules: koster.Rules, now: datetime) -> None:
 
 def analysis(robots: koster.RobotsTxt, rules: koster.Rules) -> None:
     budget = koster.analysis.Budget(states=1_000, total=10_000, compared=1_000)
-    found = koster.analysis.classify(rules, budget)
-    assert_type(found, koster.analysis.Classification)
-    assert_type(found.extent, koster.analysis.Extent)
-    assert_type(found.allowed, str | None)
-    assert_type(found.rule, koster.Rule | None)
-    assert_type(found.is_proved, bool)
+    classification = koster.analysis.classify(rules, budget)
+    assert_type(classification, koster.analysis.Classification)
+    assert_type(classification.extent, koster.analysis.Extent)
+    assert_type(classification.allowed, str | None)
+    assert_type(classification.rule, koster.Rule | None)
+    assert_type(classification.is_proved, bool)
     dead = koster.analysis.dead_rules(rules)
     assert_type(dead.rules, tuple[koster.analysis.DeadRule, ...])
     assert_type(dead.rules[0].cause, koster.analysis.Cause)
@@ -349,23 +349,23 @@ def whole_files(robots: koster.RobotsTxt) -> None:
     assert_type(whole.sets, list[tuple[str, koster.Rules]])
     assert_type(whole.surely_dead, list[tuple[koster.analysis.DeadRule, str]])
     assert_type(whole.surely_idle, list[koster.analysis.IdleRule])
-    compared = koster.diff.compare(robots, robots, known=["FooBot"])
-    assert_type(compared, koster.diff.Comparison)
-    assert_type(compared.is_empty, bool)
-    assert_type(compared.changes, tuple[koster.diff.Change, ...])
-    assert_type(compared.changes[0].differences, koster.analysis.Differences)
-    assert_type(compared.settings, tuple[koster.diff.Setting, ...])
+    comparison = koster.diff.compare(robots, robots, known=["FooBot"])
+    assert_type(comparison, koster.diff.Comparison)
+    assert_type(comparison.is_empty, bool)
+    assert_type(comparison.changes, tuple[koster.diff.Change, ...])
+    assert_type(comparison.changes[0].differences, koster.analysis.Differences)
+    assert_type(comparison.settings, tuple[koster.diff.Setting, ...])
 
 
 def lint() -> None:
-    found = koster.lint.lint(b"", koster.RFC9309, dialects=(koster.GOOGLE,))
-    assert_type(found, list[koster.lint.Finding])
-    assert_type(found[0].code, str)
-    assert_type(found[0].severity, koster.lint.Severity)
-    assert_type(found[0].line, int)
-    assert_type(found[0].edits, tuple[koster.lint.Edit, ...])
-    assert_type(found[0].url, str | None)
-    assert_type(koster.lint.fixed(b"", found), bytes)
+    findings = koster.lint.lint(b"", koster.RFC9309, dialects=(koster.GOOGLE,))
+    assert_type(findings, list[koster.lint.Finding])
+    assert_type(findings[0].code, str)
+    assert_type(findings[0].severity, koster.lint.Severity)
+    assert_type(findings[0].line, int)
+    assert_type(findings[0].edits, tuple[koster.lint.Edit, ...])
+    assert_type(findings[0].url, str | None)
+    assert_type(koster.lint.fixed(b"", findings), bytes)
     assert_type(koster.lint.chosen(["P"], ignore=["P004"]), tuple[koster.lint.Check, ...])
     assert_type(koster.lint.CHECKS[0].family, koster.lint.Family)
 
@@ -382,7 +382,7 @@ def expectations(robots: koster.RobotsTxt) -> None:
 
 
 def bulk(bodies: list[str]) -> None:
-    """Arrow has no types that every version ships: results are Any, arguments are checked."""
+    """Not every version of Arrow ships types: results are Any, arguments are checked."""
     koster.bulk.classify(bodies, ["FooBot"], koster.GOOGLE)
     koster.bulk.decide(bodies, "/x", "FooBot")
     koster.bulk.allowed("User-agent: *", ["/x", "/y"], "FooBot")

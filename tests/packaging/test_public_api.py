@@ -1,4 +1,4 @@
-"""The public API has the types that public_api.py says, where only the wheel is installed."""
+"""The installed wheel has the public types that public_api.py asserts."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ API = Path(__file__).with_name("public_api.py")
 
 
 def run(*command: object, **environment: str) -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         [str(part) for part in command],
         capture_output=True, text=True, check=False, env=os.environ | environment,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
-def installed(folder: Path) -> Path:
-    """Install a wheel into a clean environment, and return the Python there."""
+def install(folder: Path) -> Path:
+    """Install the wheel in a clean environment, and return the path of its Python."""
     copy = folder / "source"
     copy.mkdir()
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
-    left_out = shutil.ignore_patterns("*.so", "*.pyd", "*.egg-info", "__pycache__")
-    shutil.copytree(ROOT / "src", copy / "src", ignore=left_out)
-    # Types are the same whether modules are compiled or not.
+    ignored_files = shutil.ignore_patterns("*.so", "*.pyd", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT / "src", copy / "src", ignore=ignored_files)
+    # The types do not depend on compilation.
     options = ("--wheel", "--no-isolation", "--outdir", folder)
     run(sys.executable, "-m", "build", *options, copy, KOSTER_PURE="1")
     (wheel,) = folder.glob("*.whl")
@@ -41,7 +41,7 @@ def installed(folder: Path) -> Path:
     return python
 
 
-def checked(file: Path, python: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+def run_mypy(file: Path, python: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     options = ("--strict", "--config-file=", "--cache-dir", folder / "cache")
     command = (sys.executable, "-m", "mypy", *options, "--python-executable", python, file)
     return subprocess.run(
@@ -50,11 +50,13 @@ def checked(file: Path, python: Path, folder: Path) -> subprocess.CompletedProce
 
 
 def test_types_of_the_wheel(tmp_path: Path) -> None:
-    python = installed(tmp_path)
-    done = checked(API, python, tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    # A wrong type is found: the package is there, and is typed.
-    wrong = tmp_path / "wrong.py"
-    wrong.write_text("import koster\nkoster.parse('').allowed('/', 'x').bit_length(1)\n", "utf-8")
-    done = checked(wrong, python, tmp_path)
-    assert '"bit_length" of "int"' in done.stdout, done.stdout + done.stderr
+    python = install(tmp_path)
+    result = run_mypy(API, python, tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    # A type error is reported, so mypy found the package and its types.
+    invalid_file = tmp_path / "wrong.py"
+    invalid_file.write_text(
+        "import koster\nkoster.parse('').allowed('/', 'x').bit_length(1)\n", "utf-8"
+    )
+    result = run_mypy(invalid_file, python, tmp_path)
+    assert '"bit_length" of "int"' in result.stdout, result.stdout + result.stderr

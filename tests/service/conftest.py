@@ -1,4 +1,4 @@
-"""Fixtures of this folder."""
+"""Fixtures for the service tests."""
 
 from __future__ import annotations
 

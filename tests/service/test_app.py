@@ -1,4 +1,4 @@
-"""Headers, metrics, the description of the API, and its docs."""
+"""Headers, metrics, health checks, the OpenAPI description, and the docs of the service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import koster
 from koster.service._gate import _HEADERS, _PAGE_HEADERS
 
 
-def test_headers_for_browsers(api: httpx2.Client) -> None:
+def test_security_headers(api: httpx2.Client) -> None:
     for path in ("/", "/static/app.js", "/v1/agents", "/nowhere", "/healthz", "/openapi.json"):
         headers = api.get(path).headers
         is_page = path in ("/", "/static/app.js")
@@ -29,7 +29,7 @@ def test_headers_for_browsers(api: httpx2.Client) -> None:
     assert "access-control-allow-origin" not in answer.headers
 
 
-def test_the_page_loads_nothing_from_elsewhere(api: httpx2.Client) -> None:
+def test_page_loads_nothing_from_other_hosts(api: httpx2.Client) -> None:
     page = api.get("/")
     assert page.headers["content-type"].startswith("text/html")
     assert api.head("/").status_code == 200
@@ -40,23 +40,23 @@ def test_the_page_loads_nothing_from_elsewhere(api: httpx2.Client) -> None:
         assert "https:" not in text.replace("https://example.com/sitemap.xml", "").replace(
             '"https:"', ""
         )
-        served = api.get(f"/static/{path.name}")
-        assert served.text == text
-        assert served.headers["cache-control"] == "no-cache"
+        response = api.get(f"/static/{path.name}")
+        assert response.text == text
+        assert response.headers["cache-control"] == "no-cache"
 
 
-def test_metrics_have_no_label_from_outside(site: Site) -> None:
+def test_metric_labels_contain_no_client_input(site: Site) -> None:
     site.robots(body=b"User-agent: *")
     with serving.in_thread() as url, httpx2.Client(base_url=url) as api:
         api.get("/v1/check", params={"url": f"{site.url}/secret-path"})
         api.get("/secret-path")
         api.request("PROPFIND", "/v1/decide")
         api.post("/v1/decide", json={"robots": "", "urls": ["/a", "/b"], "agents": ["Secret"]})
-        told = api.get("/metrics")
-        assert told.headers["content-type"].startswith("text/plain; version=")
-        assert "secret" not in told.text.lower()
-        assert "127.0.0.1" not in told.text
-        lines = told.text.splitlines()
+        metrics = api.get("/metrics")
+        assert metrics.headers["content-type"].startswith("text/plain; version=")
+        assert "secret" not in metrics.text.lower()
+        assert "127.0.0.1" not in metrics.text
+        lines = metrics.text.splitlines()
         assert 'http_requests_total{code="200",handler="check",method="GET"} 1.0' in lines
         assert 'http_requests_total{code="404",handler="none",method="GET"} 1.0' in lines
         assert 'http_requests_total{code="405",handler="decide",method="other"} 1.0' in lines
@@ -72,7 +72,7 @@ def test_health(api: httpx2.Client) -> None:
     assert api.get("/readyz").json()["status"] == "ready"
 
 
-def test_openapi_says_what_there_is(api: httpx2.Client) -> None:
+def test_openapi_lists_every_route(api: httpx2.Client) -> None:
     schema = api.get("/openapi.json").json()
     routes = {
         f"{method} {path}": each

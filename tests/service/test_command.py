@@ -1,4 +1,4 @@
-"""koster serve."""
+"""The command `koster serve`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from koster.service import Settings, create_app
 pytestmark = pytest.mark.any_mode
 
 
-def test_the_command_serves_until_it_is_told_to_stop() -> None:
+def test_command_serves_until_a_signal() -> None:
     with serving.as_command("--rate", 0) as command:
         with httpx2.Client(base_url=command.url) as api:
             answer = api.post("/v1/decide", json={"robots": "", "urls": ["/"]})
@@ -37,21 +37,26 @@ def test_the_command_serves_until_it_is_told_to_stop() -> None:
         assert command.stop(signal.SIGINT) == 130
 
 
-def test_where_it_cannot_listen(tmp_path: Path) -> None:
+def test_listen_errors(tmp_path: Path) -> None:
     runner = CliRunner()
-    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
-        port = taken.getsockname()[1]
-        done = runner.invoke(command_line, ["serve", "--port", str(port), "--cache", "memory"])
-        assert (done.exit_code, done.output.startswith("koster: cannot listen on 127.0.0.1")) == (
+    with closing(socket.create_server(("127.0.0.1", 0))) as occupied:
+        port = occupied.getsockname()[1]
+        result = runner.invoke(command_line, ["serve", "--port", str(port), "--cache", "memory"])
+        assert (
+            result.exit_code,
+            result.output.startswith("koster: cannot listen on 127.0.0.1"),
+        ) == (
             3,
             True,
         )
-    done = runner.invoke(command_line, ["serve", "--host", "no.such.invalid", "--cache", "memory"])
-    assert done.exit_code == 3
+    result = runner.invoke(
+        command_line, ["serve", "--host", "no.such.invalid", "--cache", "memory"]
+    )
+    assert result.exit_code == 3
     (tmp_path / "file").write_text("mine")
     for path in (tmp_path / "file", tmp_path / "no/such", "x" * 300):
-        done = runner.invoke(command_line, ["serve", "--socket", str(path), "--cache", "memory"])
-        assert done.exit_code == 3, done.output
+        result = runner.invoke(command_line, ["serve", "--socket", str(path), "--cache", "memory"])
+        assert result.exit_code == 3, result.output
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -68,17 +73,19 @@ def test_where_it_cannot_listen(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_wrong_usage(options: tuple[str, ...]) -> None:
-    done = CliRunner().invoke(command_line, ["serve", "--cache", "memory", "--port", "0", *options])
-    assert done.exit_code == 2, done.output
-    assert "The tester is at" not in done.output
+def test_invalid_options(options: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(
+        command_line, ["serve", "--cache", "memory", "--port", "0", *options]
+    )
+    assert result.exit_code == 2, result.output
+    assert "The tester is at" not in result.output
 
 
-def test_a_socket_and_a_proxy(tmp_path: Path) -> None:
+def test_unix_socket_behind_a_proxy(tmp_path: Path) -> None:
     path = tmp_path / "koster.sock"
-    stale = socket.socket(socket.AF_UNIX)
-    stale.bind(str(path))
-    stale.close()
+    stale_socket = socket.socket(socket.AF_UNIX)
+    stale_socket.bind(str(path))
+    stale_socket.close()
     with serving.as_command("--socket", path, "--proxy", "*", "--rate", "2") as command:
         transport = httpx2.HTTPTransport(uds=str(path))
         with httpx2.Client(transport=transport, base_url="http://koster") as api:
@@ -89,7 +96,7 @@ def test_a_socket_and_a_proxy(tmp_path: Path) -> None:
         assert command.entry("request")["client"] == "192.0.2.1"
 
 
-def test_nobody_else_is_believed() -> None:
+def test_forwarded_for_is_ignored_from_untrusted_clients() -> None:
     with serving.as_command("--rate", "2", "--proxy", "192.0.2.9") as command:
         with httpx2.Client(base_url=command.url) as api:
             headers = [{"X-Forwarded-For": f"198.51.100.{number}"} for number in range(5)]
@@ -98,7 +105,7 @@ def test_nobody_else_is_believed() -> None:
         assert command.entry("request")["client"] == "127.0.0.1"
 
 
-def test_the_cache_is_kept(tmp_path: Path, site: Site) -> None:
+def test_sqlite_cache_survives_a_restart(tmp_path: Path, site: Site) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /x")
     settings = Settings(rate=0, cache=str(tmp_path / "c.sqlite"), let_through=("127.0.0.1/32",))
     for _ in range(2):
@@ -108,7 +115,7 @@ def test_the_cache_is_kept(tmp_path: Path, site: Site) -> None:
     assert len(site.requests) == 1
 
 
-def test_the_cache_in_redis(redis_url: str, site: Site) -> None:
+def test_redis_cache_survives_a_restart(redis_url: str, site: Site) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /x")
     settings = Settings(rate=0, cache=redis_url, let_through=("127.0.0.1/32",))
     for _ in range(2):
@@ -117,25 +124,25 @@ def test_the_cache_in_redis(redis_url: str, site: Site) -> None:
     assert len(site.requests) == 1
 
 
-def test_a_missing_extra_says_what_to_install() -> None:
+def test_missing_extra_error_says_what_to_install() -> None:
     program = (
         "import sys; sys.modules['fastapi'] = None\n"
         "from koster.cli import main; sys.argv = ['koster', 'serve']; main()"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], check=False, capture_output=True, text=True
     )
-    assert done.returncode == 2
-    assert "pip install 'koster[service]'" in done.stderr
+    assert result.returncode == 2
+    assert "pip install 'koster[service]'" in result.stderr
 
 
-def test_an_application_for_any_server() -> None:
+def test_create_app_returns_an_asgi_application() -> None:
     app = create_app()
     assert callable(app)
     assert closed_port()
 
 
-def test_where_the_cache_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from koster.cli.serve import _cache_path
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))

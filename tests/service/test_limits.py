@@ -1,4 +1,4 @@
-"""Limits for each client and request."""
+"""Limits per client and per request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from koster.service._limits import RateLimit
 pytestmark = pytest.mark.any_mode
 
 
-def test_rates() -> None:
+def test_rate_limit() -> None:
     now = 100.0
     limit = RateLimit(2, lambda: now)
     assert [limit.take("192.0.2.7") == 0 for _ in range(6)] == [True] * 4 + [False] * 2
@@ -24,21 +24,21 @@ def test_rates() -> None:
     assert [limit.take("192.0.2.7") == 0 for _ in range(2)] == [True, False]
     now += 100
     assert [limit.take("192.0.2.7") == 0 for _ in range(5)] == [True] * 4 + [False]
-    # What counts as more than may come at once is let through when nothing else was.
+    # A request that costs more than the burst is allowed if the client is idle.
     slow = RateLimit(1, lambda: now)
     assert slow.take("192.0.2.7", 10) == 0
     assert slow.take("192.0.2.7") > 8
-    # A network of IPv6 is one client; one with an IPv4 address in it is that.
+    # An IPv6 /64 network is one client; an IPv4-mapped address counts as its IPv4 address.
     assert [limit.take(f"2001:db8::{number}") == 0 for number in range(5)] == [True] * 4 + [False]
     assert limit.take("2001:db8:0:1::1") == 0
-    # What is no address is somebody's word.
+    # Names that are not addresses are all one client.
     assert [limit.take(f"x{number}") == 0 for number in range(5)] == [True] * 4 + [False]
     assert limit.take("::ffff:192.0.2.1") == 0
     assert limit.take("::ffff:192.0.2.2") == 0
     assert RateLimit(0, lambda: now).take("a", 1e9) == 0
 
 
-def test_who_asks_too_often_is_told_when_to_come_back(site: Site) -> None:
+def test_rate_limit_sends_retry_after(site: Site) -> None:
     site.robots(body=b"")
     settings = Settings(rate=2, let_through=("127.0.0.1/32",))
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
@@ -50,17 +50,17 @@ def test_who_asks_too_often_is_told_when_to_come_back(site: Site) -> None:
         assert api.get("/healthz").status_code == 200
         assert api.get("/v1/check", params={"url": site.url}).status_code == 429
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
-        # One that fetches counts as ten.
+        # A request that fetches counts as ten.
         assert api.get("/v1/check", params={"url": site.url}).status_code == 200
         problem(api.get("/v1/check", params={"url": site.url}), 429, "too-many-requests")
 
 
-def test_limits_of_a_request() -> None:
+def test_request_limits() -> None:
     settings = Settings(rate=0, max_body=1_000, max_questions=4)
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
-        question = {"robots": "", "urls": ["/a", "/b"], "agents": ["x", "y"]}
-        assert api.post("/v1/decide", json=question).status_code == 200
-        answer = api.post("/v1/decide", json=question | {"urls": ["/a", "/b", "/c"]})
+        request = {"robots": "", "urls": ["/a", "/b"], "agents": ["x", "y"]}
+        assert api.post("/v1/decide", json=request).status_code == 200
+        answer = api.post("/v1/decide", json=request | {"urls": ["/a", "/b", "/c"]})
         problem(answer, 422, "too-many-questions")
         problem(api.post("/v1/decide", json={"robots": "x" * 1_000}), 413, "body-too-large")
         chunks = iter([b'{"robots": "', *[b"x" * 100] * 20, b'"}'])
@@ -70,12 +70,12 @@ def test_limits_of_a_request() -> None:
         assert answer.status_code == 415
 
 
-def test_a_question_that_takes_too_long_is_given_up() -> None:
+def test_request_over_the_work_timeout_is_cancelled() -> None:
     settings = Settings(rate=0, work_timeout=2)
     hard = "User-agent: *\n" + "".join(f"Disallow: *{number}*x\n" for number in range(40_000))
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url, timeout=30) as api:
         problem(api.post("/v1/audit", json={"robots": hard}), 422, "too-much-work")
-        # The process that worked on it is gone; the next question has another.
+        # Its worker process was killed; the next request gets another.
         for _ in range(3):
             answer = api.post("/v1/lint", json={"robots": "User-agent: *\nDisallow: /"})
             if answer.status_code == 200:

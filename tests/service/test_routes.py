@@ -1,4 +1,4 @@
-"""The routes of the API, without a server."""
+"""The routes of the API."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from koster.dialects import DIALECTS
 ROBOTS = (ROOT / "examples/robots.txt").read_text("utf-8")
 
 
-def test_every_robot_and_every_url(api: httpx2.Client) -> None:
+def test_decide_covers_every_agent_and_url(api: httpx2.Client) -> None:
     agents = ["FooBot", "GPTBot", "*", "Mozilla/5.0 (compatible; Googlebot/2.1)"]
     urls = ["/", "/search?q=tea", "https://example.com/private/x", "//x/y", "", "caf\u00e9 ☕"]
     answer = post(api, "decide", {"robots": ROBOTS, "agents": agents, "urls": urls[:4] + urls[5:]})
@@ -46,17 +46,17 @@ def test_every_robot_and_every_url(api: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_in_every_dialect(api: httpx2.Client, dialect: str) -> None:
-    question = {"robots": ROBOTS, "urls": ["/a", "/search?x"], "dialect": dialect.lower()}
-    answer = post(api, "decide", question)
+def test_decide_in_every_dialect(api: httpx2.Client, dialect: str) -> None:
+    request_body = {"robots": ROBOTS, "urls": ["/a", "/search?x"], "dialect": dialect.lower()}
+    answer = post(api, "decide", request_body)
     robots = koster.parse(ROBOTS, DIALECTS[dialect])
     assert answer["dialect"] == dialect
     assert [each["allowed"] for each in answer["decisions"]] == [
-        robots.allowed(url, "*") for url in question["urls"]
+        robots.allowed(url, "*") for url in request_body["urls"]
     ]
 
 
-def test_large_questions_are_worked_on_beside(api: httpx2.Client) -> None:
+def test_decide_with_a_large_file(api: httpx2.Client) -> None:
     robots = "User-agent: *\n" + "".join(f"Disallow: /{number}$\n" for number in range(30_000))
     urls = [f"/{number}" for number in range(0, 60_000, 70)]
     answer = post(api, "decide", {"robots": robots, "urls": urls})
@@ -65,7 +65,7 @@ def test_large_questions_are_worked_on_beside(api: httpx2.Client) -> None:
     ]
 
 
-def test_by_a_site_s_own_file(api: httpx2.Client, site: Site) -> None:
+def test_decide_fetches_the_file_of_a_site(api: httpx2.Client, site: Site) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /caf\xe9\n", headers={"Content-Type": "text/plain"})
     urls = ["/x", f"{site.url}/caf%E9"]
     answer = post(api, "decide", {"site": site.url, "urls": urls, "agents": ["a", "b"]})
@@ -76,20 +76,20 @@ def test_by_a_site_s_own_file(api: httpx2.Client, site: Site) -> None:
     answer = api.post(
         "/v1/decide", json={"site": site.url, "urls": ["/x", "http://other.example/x"]}
     )
-    found = problem(answer, 422, "another-site")
-    assert found["errors"][0]["pointer"] == "/urls/1"
+    problem_body = problem(answer, 422, "another-site")
+    assert problem_body["errors"][0]["pointer"] == "/urls/1"
 
 
-def test_what_a_site_without_a_file_means(api: httpx2.Client, site: Site) -> None:
+def test_site_without_a_file(api: httpx2.Client, site: Site) -> None:
     site.robots(404)
-    question = {"site": site.url, "urls": ["/x"]}
-    (decided,) = post(api, "decide", question)["decisions"]
-    assert (decided["allowed"], decided["reason"]) == (True, "unavailable")
-    found = api.post("/v1/lint", json={"site": site.url})
-    problem(found, 422, "no-file")
+    request_body = {"site": site.url, "urls": ["/x"]}
+    (decision,) = post(api, "decide", request_body)["decisions"]
+    assert (decision["allowed"], decision["reason"]) == (True, "unavailable")
+    response = api.post("/v1/lint", json={"site": site.url})
+    problem(response, 422, "no-file")
 
 
-def test_check_fetches_the_url_s_own_site(api: httpx2.Client, site: Site) -> None:
+def test_check_fetches_the_site_of_the_url(api: httpx2.Client, site: Site) -> None:
     site.pages["/robots.txt"] = Answer(301, headers={"Location": "/elsewhere"})
     site.pages["/elsewhere"] = Answer(200, b"User-agent: GPTBot\nDisallow: /x")
     answer = api.get("/v1/check", params={"url": f"{site.url}/x?y", "agent": "GPTBot"})
@@ -101,36 +101,38 @@ def test_check_fetches_the_url_s_own_site(api: httpx2.Client, site: Site) -> Non
     assert len(site.requests) == 2
 
 
-def test_fetch_gives_the_file_as_the_command_does(api: httpx2.Client, site: Site) -> None:
+def test_fetch_matches_the_command(api: httpx2.Client, site: Site) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /\xff\n", headers={"ETag": '"a"'})
-    found = api.get("/v1/fetch", params={"site": f"{site.url}/page"}).json()
-    # Bytes that are no UTF-8 are read as Latin-1.
-    assert found["body"] == "User-agent: *\nDisallow: /\u00ff\n" or "\ufffd" in found["body"]
-    done = CliRunner().invoke(command_line, ["fetch", site.url, "--format", "json"])
-    told = json.loads(done.stdout)
-    # Comments are for the user agent of whoever runs the command.
-    moving = {"fetched", "expires", "hops", "comments"}
-    assert {key: found[key] for key in told.keys() - moving} == {
-        key: told[key] for key in told.keys() - moving
+    api_output = api.get("/v1/fetch", params={"site": f"{site.url}/page"}).json()
+    # Bytes that are not UTF-8 are decoded as Latin-1.
+    assert (
+        api_output["body"] == "User-agent: *\nDisallow: /\u00ff\n" or "\ufffd" in api_output["body"]
+    )
+    result = CliRunner().invoke(command_line, ["fetch", site.url, "--format", "json"])
+    cli_output = json.loads(result.stdout)
+    # Comments depend on the user agent, which differs for the command.
+    varying_fields = {"fetched", "expires", "hops", "comments"}
+    assert {key: api_output[key] for key in cli_output.keys() - varying_fields} == {
+        key: cli_output[key] for key in cli_output.keys() - varying_fields
     }
 
 
-def test_a_copy_may_be_too_old(
+def test_max_age_refetches_older_copies(
     api: httpx2.Client, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An owner who has just fixed the file sees the new one, and nobody can ask every second."""
+    """A site owner sees a fixed file soon, and clients cannot force a fetch every second."""
     site.robots(body=b"User-agent: *\nDisallow: /old")
     first = api.get("/v1/fetch", params={"site": site.url}).json()
     site.robots(body=b"User-agent: *\nDisallow: /new")
     same = api.get("/v1/fetch", params={"site": site.url, "max_age": 60}).json()
     assert same["body"] == first["body"]
 
-    class Later(datetime):
+    class LaterDatetime(datetime):
         @classmethod
         def now(cls, tz: Any = None) -> Any:
             return datetime.now(tz) + timedelta(seconds=100)
 
-    monkeypatch.setattr("koster.service._sites.datetime", Later)
+    monkeypatch.setattr("koster.service._sites.datetime", LaterDatetime)
     assert api.get("/v1/fetch", params={"site": site.url}).json()["body"] == first["body"]
     for _ in range(3):
         fresh = api.get("/v1/fetch", params={"site": site.url, "max_age": 60}).json()
@@ -138,49 +140,49 @@ def test_a_copy_may_be_too_old(
     assert len(site.requests) == 2
 
 
-def cli(*arguments: object) -> Any:
-    done = CliRunner().invoke(command_line, list(map(str, arguments)))
-    assert done.exit_code in (0, 1), done.output
-    return json.loads(done.stdout)
+def cli_json(*arguments: object) -> Any:
+    result = CliRunner().invoke(command_line, list(map(str, arguments)))
+    assert result.exit_code in (0, 1), result.output
+    return json.loads(result.stdout)
 
 
 def test_lint(api: httpx2.Client, tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text(BROKEN)
     answer = post(api, "lint", {"robots": BROKEN})
-    explained = {"name", "title", "why", "source"}
+    explanation_fields = {"name", "title", "why", "source"}
     assert [
-        {key: text for key, text in each.items() if key not in explained}
+        {key: text for key, text in each.items() if key not in explanation_fields}
         for each in answer["findings"]
     ] == [
         {key: text for key, text in each.items() if key != "file"}
-        for each in cli("lint", path, "--format", "json")
+        for each in cli_json("lint", path, "--format", "json")
     ]
     assert answer["more"] == 0
-    assert all(each[key] for each in answer["findings"] for key in explained)
+    assert all(each[key] for each in answer["findings"] for key in explanation_fields)
 
 
 def test_diff(api: httpx2.Client, tmp_path: Path, site: Site) -> None:
     before, after = tmp_path / "before", tmp_path / "after"
     before.write_text(ROBOTS)
     after.write_text(BROKEN)
-    question = {"before": {"robots": ROBOTS}, "after": {"robots": BROKEN}}
-    told = cli("diff", before, after, "--format", "json")
-    assert post(api, "diff", question) == told
+    request_body = {"before": {"robots": ROBOTS}, "after": {"robots": BROKEN}}
+    cli_output = cli_json("diff", before, after, "--format", "json")
+    assert post(api, "diff", request_body) == cli_output
     site.robots(body=ROBOTS.encode())
-    assert post(api, "diff", question | {"before": {"site": site.url}}) == told
+    assert post(api, "diff", request_body | {"before": {"site": site.url}}) == cli_output
     same = post(api, "diff", {"before": {"robots": ROBOTS}, "after": {"robots": ROBOTS + "\n#"}})
     assert (same["decides_alike"], same["changes"]) == (True, [])
-    found = problem(api.post("/v1/diff", json={"before": {}, "after": {}}), 422, "invalid")
-    assert {each["pointer"] for each in found["errors"]} == {"/before", "/after"}
+    problem_body = problem(api.post("/v1/diff", json={"before": {}, "after": {}}), 422, "invalid")
+    assert {each["pointer"] for each in problem_body["errors"]} == {"/before", "/after"}
 
 
 def test_audit(api: httpx2.Client, tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text(ROBOTS)
-    told = cli("audit", path, "--format", "json")
-    del told["site"]
-    assert post(api, "audit", {"robots": ROBOTS}) == told | {"fetch": None}
+    cli_output = cli_json("audit", path, "--format", "json")
+    del cli_output["site"]
+    assert post(api, "audit", {"robots": ROBOTS}) == cli_output | {"fetch": None}
     some = post(api, "audit", {"robots": ROBOTS, "agents": ["gptbot", "CCBot"]})
     assert [each["token"] for each in some["crawlers"]] == ["GPTBot", "CCBot"]
     answer = api.post("/v1/audit", json={"robots": "", "agents": ["GPTBot", "nobody"]})
@@ -188,10 +190,10 @@ def test_audit(api: httpx2.Client, tmp_path: Path) -> None:
 
 
 def test_disagree(api: httpx2.Client) -> None:
-    question = {"robots": "User-agent: *\nDisallow: /*.pdf$\n", "agents": ["x", "*"]}
-    answer = post(api, "disagree", question)
+    request_body = {"robots": "User-agent: *\nDisallow: /*.pdf$\n", "agents": ["x", "*"]}
+    answer = post(api, "disagree", request_body)
     assert answer["dialects"] == [name for name in DIALECTS if name != "RFC9309"]
-    robots = {name: koster.parse(question["robots"], each) for name, each in DIALECTS.items()}
+    robots = {name: koster.parse(request_body["robots"], each) for name, each in DIALECTS.items()}
     assert {each["dialect"] for each in answer["disagreements"]} >= {"MK1994", "MK1996"}
     for each in answer["disagreements"]:
         assert each["differences"]

@@ -1,4 +1,4 @@
-"""Workers: turns, time, and processes."""
+"""Workers: fair scheduling, time limits, and interrupted processes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Clock:
         return self.now
 
 
-def test_worker_time_is_forgiven() -> None:
+def test_work_time_budget_recovers() -> None:
     clock = Clock()
     time = WorkTime(30, clock)
     assert (time.used("a"), time.wait("a")) == (0, 0)
@@ -47,8 +47,8 @@ def test_worker_time_is_forgiven() -> None:
     assert unlimited.used("a") > 0
 
 
-class Users:
-    """Clients that wait for a lane; each notes when its turn comes, and holds it until told."""
+class LaneClients:
+    """Clients that wait for a lane; each records its turn and holds its slot until `end`."""
 
     def __init__(self, lane: Lane[int], group: TaskGroup) -> None:
         self.lane = lane
@@ -56,7 +56,7 @@ class Users:
         self.running: list[str] = []
         self.ends: dict[str, anyio.Event] = {}
 
-    async def ask(self, *names: str) -> None:
+    async def start(self, *names: str) -> None:
         for name in names:
             self.ends[name] = anyio.Event()
             self.group.start_soon(self._use, name)
@@ -79,63 +79,63 @@ def test_clients_take_turns() -> None:
         clock = Clock()
         time = WorkTime(0, clock)
         async with anyio.create_task_group() as group:
-            users = Users(Lane([0], time), group)
-            await users.ask("a1", "a2", "a3", "b1", "b2", "c1")
+            clients = LaneClients(Lane([0], time), group)
+            await clients.start("a1", "a2", "a3", "b1", "b2", "c1")
             order = []
-            while users.running:
-                (name,) = users.running
+            while clients.running:
+                (name,) = clients.running
                 order.append(name)
-                await users.end(name)
-            # Those that have used the same: by turns, not all of the first client.
+                await clients.end(name)
+            # Clients with the same work time alternate.
             assert order == ["a1", "a2", "b1", "c1", "a3", "b2"]
 
     anyio.run(main)
 
 
-def test_who_used_the_least_is_next() -> None:
+def test_client_with_the_least_work_time_is_next() -> None:
     async def main() -> None:
         time = WorkTime(0, Clock())
         time.charge("a", 10)
         time.charge("b", 5)
         async with anyio.create_task_group() as group:
-            users = Users(Lane([0], time), group)
-            await users.ask("x1", "a1", "a2", "b1", "c1")
-            await users.end("x1")
-            assert users.running == ["c1"]
-            await users.end("c1")
-            assert users.running == ["b1"]
-            await users.end("b1")
-            assert users.running == ["a1"]
-            await users.end("a1", "a2")
+            clients = LaneClients(Lane([0], time), group)
+            await clients.start("x1", "a1", "a2", "b1", "c1")
+            await clients.end("x1")
+            assert clients.running == ["c1"]
+            await clients.end("c1")
+            assert clients.running == ["b1"]
+            await clients.end("b1")
+            assert clients.running == ["a1"]
+            await clients.end("a1", "a2")
 
     anyio.run(main)
 
 
-def test_one_client_does_not_take_all_workers() -> None:
+def test_one_client_cannot_use_all_workers() -> None:
     async def main() -> None:
         async with anyio.create_task_group() as group:
-            users = Users(Lane([0, 1, 2], WorkTime(0, Clock())), group)
-            await users.ask("a1", "a2", "a3", "a4")
-            # The last worker is for somebody else.
-            assert users.running == ["a1", "a2"]
-            await users.ask("b1")
-            assert users.running == ["a1", "a2", "b1"]
-            await users.ask("c1")
-            await users.end("a1")
-            assert users.running == ["a2", "b1", "c1"]
-            await users.end("b1", "c1")
-            assert users.running == ["a2", "a3"]
-            await users.end("a2", "a3", "a4")
+            clients = LaneClients(Lane([0, 1, 2], WorkTime(0, Clock())), group)
+            await clients.start("a1", "a2", "a3", "a4")
+            # The last worker is reserved for another client.
+            assert clients.running == ["a1", "a2"]
+            await clients.start("b1")
+            assert clients.running == ["a1", "a2", "b1"]
+            await clients.start("c1")
+            await clients.end("a1")
+            assert clients.running == ["a2", "b1", "c1"]
+            await clients.end("b1", "c1")
+            assert clients.running == ["a2", "a3"]
+            await clients.end("a2", "a3", "a4")
 
     anyio.run(main)
 
 
-def test_who_stops_waiting_takes_no_slot() -> None:
+def test_cancelled_wait_takes_no_slot() -> None:
     async def main() -> None:
         lane = Lane([0], WorkTime(0, Clock()))
         async with anyio.create_task_group() as group:
-            users = Users(lane, group)
-            await users.ask("a1")
+            clients = LaneClients(lane, group)
+            await clients.start("a1")
             with pytest.raises(TimeoutError):
                 async with lane.slot("b", 0.05):
                     pytest.fail("there was no slot")
@@ -143,10 +143,10 @@ def test_who_stops_waiting_takes_no_slot() -> None:
                 async with lane.slot("b", 60):
                     pytest.fail("there was no slot")
             assert scope.cancelled_caught
-            await users.ask("c1")
-            await users.end("a1")
-            assert users.running == ["c1"]
-            await users.end("c1")
+            await clients.start("c1")
+            await clients.end("a1")
+            assert clients.running == ["c1"]
+            await clients.end("c1")
         assert lane._free == [0]
         assert not lane._waiting
         assert not lane._running
@@ -154,8 +154,8 @@ def test_who_stops_waiting_takes_no_slot() -> None:
     anyio.run(main)
 
 
-def test_a_client_may_use_so_much_worker_time() -> None:
-    """Beyond it the answer is 429, which says when to ask again; others are not concerned."""
+def test_work_time_limit_sends_retry_after() -> None:
+    """Over the limit the response is 429 with Retry-After; other clients are not affected."""
     hard = "User-agent: *\n" + "Disallow: *9*x\n" * 60_000
     settings = Settings(rate=0, work_timeout=1, work_per_minute=1)
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url, timeout=30) as api:
@@ -166,7 +166,7 @@ def test_a_client_may_use_so_much_worker_time() -> None:
         problem(answer, 429, "too-much-work-time")
         assert 1 <= int(answer.headers["retry-after"]) <= 120
         problem(api.post("/v1/lint", json={"robots": ""}), 429, "too-much-work-time")
-        # What takes no worker is answered.
+        # Requests that need no worker are answered.
         assert post(api, "decide", {"robots": "", "urls": ["/"]})
         transport = httpx2.HTTPTransport(local_address="127.0.0.2")
         with httpx2.Client(base_url=url, transport=transport, timeout=30) as other:
@@ -180,36 +180,36 @@ from koster.worker import loop
 chance = random.Random(1)
 files = [open(path, "rb").read() for path in sys.argv[1:]]
 def all_answers():
-    found = []
+    results = []
     for body in files:
-        found.append(answers.lint(body, ["RFC9309", "GOOGLE"]))
-        found.append(answers.audit_crawlers(body, "RFC9309"))
-        found.append(answers.disagree(body, "RFC9309", ["MK1996", "GOOGLE", "EXTENDED2"], ["*"]))
-    return found
-ended = 0
-while ended < 30:
+        results.append(answers.lint(body, ["RFC9309", "GOOGLE"]))
+        results.append(answers.audit_crawlers(body, "RFC9309"))
+        results.append(answers.disagree(body, "RFC9309", ["MK1996", "GOOGLE", "EXTENDED2"], ["*"]))
+    return results
+timeouts = 0
+while timeouts < 30:
     for body in files:
         seconds = chance.uniform(0.0005, 0.02)
-        found = loop.run("lint", (body, ["RFC9309", "GOOGLE"]), seconds, 9)
-        ended += found[0] == loop.TIMED_OUT
-        question = body, "GOOGLE", ["MK1994"], ["x"]
-        found = loop.run("disagree", question, 9, seconds)
-        ended += found[0] == loop.TIMED_OUT
+        result = loop.run("lint", (body, ["RFC9309", "GOOGLE"]), seconds, 9)
+        timeouts += result[0] == loop.TIMED_OUT
+        arguments = body, "GOOGLE", ["MK1994"], ["x"]
+        result = loop.run("disagree", arguments, 9, seconds)
+        timeouts += result[0] == loop.TIMED_OUT
         loop.run("audit_crawlers", (body, "GOOGLE"), seconds, 9)
 print(json.dumps(all_answers()))
 """
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
-def test_a_process_whose_question_was_ended_answers_the_next_ones(tmp_path: Path) -> None:
+def test_interrupted_process_answers_later_requests(tmp_path: Path) -> None:
     files = [ROOT / "examples/robots.txt", tmp_path / "second.txt"]
     files[1].write_text(BROKEN * 5 + "User-agent: GPTBot\nDisallow: /*a*b*c$\nAllow: /*b\n")
-    printed = []
-    for code in (INTERRUPTED, INTERRUPTED.replace("ended < 30", "False")):
-        done = subprocess.run(
+    outputs = []
+    for code in (INTERRUPTED, INTERRUPTED.replace("timeouts < 30", "False")):
+        process = subprocess.run(
             [sys.executable, "-c", code, *map(str, files)],
             capture_output=True, text=True, check=True, timeout=120,
         )  # fmt: skip
-        printed.append(done.stdout)
-    assert printed[0] == printed[1]
-    assert len(printed[0]) > 1_000
+        outputs.append(process.stdout)
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0]) > 1_000

@@ -1,4 +1,4 @@
-"""Ray Data hands on Arrow, and takes it: the call that docs/archives.md shows."""
+"""Ray Data with Arrow batches: the example in docs/archives.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AGENTS = ["GPTBot", "CCBot"]
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_ray_answers_as_the_kernel_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ray_agrees_with_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     agents = AGENTS
 
@@ -27,10 +27,10 @@ def test_ray_answers_as_the_kernel_does(monkeypatch: pytest.MonkeyPatch) -> None
     table = pa.table({"id": pa.array(range(len(BODIES))), "body": pa.array(BODIES)})
     ray.init(num_cpus=2, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False)
     try:
-        given = ray.data.from_arrow(table)
-        found = given.map_batches(add_answers, batch_format="pyarrow").take_all()
+        dataset = ray.data.from_arrow(table)
+        results = dataset.map_batches(add_answers, batch_format="pyarrow").take_all()
     finally:
         ray.shutdown()
-    rows = sorted(found, key=lambda row: row["id"])
+    rows = sorted(results, key=lambda row: row["id"])
     expected = koster.bulk.classify(table["body"], AGENTS).to_pylist()
     assert [None if row["robots"] is None else list(row["robots"]) for row in rows] == expected

@@ -1,6 +1,6 @@
-"""Spark says what the kernel says: on a real local session of two workers.
+"""koster.bulk.spark agrees with the kernel, in a real local session of two workers.
 
-``make test-spark`` runs these; pyspark is half a gigabyte, and needs Java 17.
+``make test-spark`` runs these tests; pyspark is half a gigabyte, and needs Java 17.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ROWS = 2_000
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    found = (
+    spark_session = (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.bindAddress", "127.0.0.1")
@@ -39,8 +39,8 @@ def session() -> Iterator[Any]:
         .config("spark.sql.shuffle.partitions", "4")
         .getOrCreate()
     )
-    yield found
-    found.stop()
+    yield spark_session
+    spark_session.stop()
 
 
 @pytest.fixture(scope="module")
@@ -62,30 +62,30 @@ def frame(session: Any, table: pa.Table, tmp_path_factory: pytest.TempPathFactor
     return session.read.parquet(str(path)).repartition(4)
 
 
-def collected(frame: Any, column: str) -> list[Any]:
+def collect_column(frame: Any, column: str) -> list[Any]:
     rows = frame.select("id", column).orderBy("id").collect()
     return [row.asDict(recursive=True)[column] for row in rows]
 
 
 @pytest.mark.parametrize("body", ["text", "body"])
-def test_spark_answers_as_the_kernel_does(frame: Any, table: pa.Table, body: str) -> None:
-    found = robots.classify(frame, AGENTS, body=body)
-    assert found.columns == [*frame.columns, "robots"]
-    assert collected(found, "robots") == kernel.classify(table[body], AGENTS).to_pylist()
-    decided = robots.decide(frame, body=body)
+def test_spark_agrees_with_the_kernel(frame: Any, table: pa.Table, body: str) -> None:
+    classified = robots.classify(frame, AGENTS, body=body)
+    assert classified.columns == [*frame.columns, "robots"]
+    assert collect_column(classified, "robots") == kernel.classify(table[body], AGENTS).to_pylist()
+    decisions = robots.decide(frame, body=body)
     expected = kernel.decide(table[body], table["url"], table["agent"]).to_pylist()
-    assert collected(decided, "decision") == expected
-    told = collected(robots.facts(frame, body=body), "facts")
-    assert told == kernel.facts(table[body]).to_pylist()
+    assert collect_column(decisions, "decision") == expected
+    facts = collect_column(robots.facts(frame, body=body), "facts")
+    assert facts == kernel.facts(table[body]).to_pylist()
 
 
-def test_one_agent_may_ask_in_all_rows(frame: Any, table: pa.Table) -> None:
-    found = robots.decide(frame, koster.GOOGLE, agent="GPTBot", result="answer")
+def test_decide_with_one_agent_for_all_rows(frame: Any, table: pa.Table) -> None:
+    decisions = robots.decide(frame, koster.GOOGLE, agent="GPTBot", result="answer")
     expected = kernel.decide(table["body"], table["url"], "GPTBot", koster.GOOGLE)
-    assert collected(found, "answer") == expected.to_pylist()
+    assert collect_column(decisions, "answer") == expected.to_pylist()
 
 
-def test_what_is_wrong_is_told_before_anything_runs(frame: Any) -> None:
+def test_invalid_columns_raise_before_the_job_runs(frame: Any) -> None:
     with pytest.raises(TypeError, match=r"no column 'robots_txt' \(columns: id, text"):
         robots.classify(frame, ["x"], body="robots_txt")
     with pytest.raises(TypeError, match="id must be a column of text or bytes, not of bigint"):
@@ -95,56 +95,56 @@ def test_what_is_wrong_is_told_before_anything_runs(frame: Any) -> None:
 
 
 def test_the_command_writes_the_same_table(session: Any, table: pa.Table, tmp_path: Path) -> None:
-    given, out = tmp_path / "robots.parquet", tmp_path / "out"
-    pq.write_table(table.drop_columns(["text"]), given)
-    command = [sys.executable, "-m", "koster", "bulk", "classify", str(given), "-o", str(out)]
+    input_file, out = tmp_path / "robots.parquet", tmp_path / "out"
+    pq.write_table(table.drop_columns(["text"]), input_file)
+    command = [sys.executable, "-m", "koster", "bulk", "classify", str(input_file), "-o", str(out)]
     for agent in AGENTS:
         command += ["--agent", agent]
     subprocess.run(command, check=True)
-    written = session.read.parquet(str(out))
-    found = robots.classify(session.read.parquet(str(given)), AGENTS)
-    assert collected(written, "robots") == collected(found, "robots")
+    written_frame = session.read.parquet(str(out))
+    classified = robots.classify(session.read.parquet(str(input_file)), AGENTS)
+    assert collect_column(written_frame, "robots") == collect_column(classified, "robots")
 
 
-def test_archives_are_read_by_the_workers(session: Any, tmp_path: Path) -> None:
-    """The same rows as the command writes; what cannot be read is told in rows of its own."""
+def test_workers_read_archives(session: Any, tmp_path: Path) -> None:
+    """The rows equal those that the command writes; unreadable archives have rows with an error."""
     for number in range(3):
         archives.write(tmp_path / "in" / f"{number}.warc.gz", archives.sites(40, 40 * number))
     broken = tmp_path / "in" / "3.warc.gz"
     broken.write_bytes(archives.archive(archives.sites(4, 900))[0][:-20])
     paths = [*map(str, sorted((tmp_path / "in").iterdir())), str(tmp_path / "gone.warc.gz")]
     frame = session.createDataFrame([(path,) for path in paths], "path string").repartition(3)
-    found = robots.archives(frame)
-    errors = [row.error for row in found.where("error is not null").collect()]
+    archive_rows = robots.archives(frame)
+    errors = [row.error for row in archive_rows.where("error is not null").collect()]
     assert len(errors) == 2
     assert any("No such file" in each for each in errors)
-    rows = robots.classify(found.where("error is null"), ["GPTBot", "x"])
+    rows = robots.classify(archive_rows.where("error is null"), ["GPTBot", "x"])
     out = tmp_path / "out"
     question = runs.Question("classify", ("GPTBot", "x"))
     runs.run(question, runs.find_inputs([str(tmp_path / "in")]), out, 1)
     columns = ["url", "status", "class", "location", "bytes", "offset", "archive", "robots"]
 
-    def in_order(frame: Any) -> list[Any]:
+    def sorted_rows(frame: Any) -> list[Any]:
         return [row.asDict(True) for row in frame.select(*columns).orderBy("url").collect()]
 
-    assert in_order(rows) == in_order(session.read.parquet(str(out)))
+    assert sorted_rows(rows) == sorted_rows(session.read.parquet(str(out)))
 
 
 def test_the_example_job_runs(table: pa.Table, tmp_path: Path) -> None:
-    given, out = tmp_path / "robots.parquet", tmp_path / "out.parquet"
-    pq.write_table(table, given)
+    input_file, out = tmp_path / "robots.parquet", tmp_path / "out.parquet"
+    pq.write_table(table, input_file)
     job = ROOT / "examples" / "spark_job.py"
     submit = Path(sys.executable).parent / "spark-submit"
-    command = [submit, "--master", "local[2]", job, given, out, "GPTBot", "CCBot"]
-    done = subprocess.run(
+    command = [submit, "--master", "local[2]", job, input_file, out, "GPTBot", "CCBot"]
+    process = subprocess.run(
         command, check=False, capture_output=True, text=True,
         env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
+    assert process.returncode == 0, process.stderr[-2000:]
     rows = pq.read_table(out).sort_by("agent").to_pylist()
-    closed = kernel.classify(table["body"], ["CCBot", "GPTBot"]).to_pylist()
-    counted = [sum(each[n]["effective"] == "all" for each in closed if each) for n in (0, 1)]
+    expected = kernel.classify(table["body"], ["CCBot", "GPTBot"]).to_pylist()
+    counts = [sum(each[n]["effective"] == "all" for each in expected if each) for n in (0, 1)]
     assert [(row["agent"], row["closed"]) for row in rows] == [
-        ("CCBot", counted[0]),
-        ("GPTBot", counted[1]),
+        ("CCBot", counts[0]),
+        ("GPTBot", counts[1]),
     ]
