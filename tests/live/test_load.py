@@ -56,7 +56,7 @@ class LoadClient:
             return False
         return True
 
-    def request_body(self) -> tuple[bytes, str, int]:
+    def next_request(self) -> tuple[bytes, str, int]:
         """Return a unique request, its URL, and the line of the deciding rule."""
         self.number += 1
         lines = 1 + (self.name * 7 + self.number) % 20
