@@ -38,13 +38,18 @@ def over_all_files() -> None:
         print("susbot is not measured")
     print(f"### The tools over {len(bodies):,} files\n")
     rows = []
-    for name, action in actions.items():
+    for label, action in actions.items():
         times = []
+        refused = 0
         for body in bodies:
             began = time.perf_counter()
-            action(body)
+            try:
+                action(body)
+            except formatting.NotTheSame:
+                refused += 1
             times.append(time.perf_counter() - began)
         slow = max(times)
+        name = f"{label}; {refused} files refused" if refused else label
         rows.append((name, format_time(median(times)), format_time(slow), format_time(sum(times))))
     table(["", "median", "slowest file", "all"], rows)
     print()
