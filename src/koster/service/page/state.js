@@ -31,8 +31,8 @@ export const urlsAsked = () => state.urls.split("\n").map((url) => url.trim()).f
 
 const VERSION = "1.";
 
-//: Octets that a state has at most: a short link may unpack to gigabytes.
-const MOST_OCTETS = 10_000_000;
+//: The maximum bytes of a state: a short link may unpack to gigabytes.
+const MAX_BYTES = 10_000_000;
 
 async function through(stream, bytes) {
   const parts = [];
@@ -43,7 +43,7 @@ async function through(stream, bytes) {
     if (done) break;
     parts.push(value);
     size += value.length;
-    if (size > MOST_OCTETS) {
+    if (size > MAX_BYTES) {
       await reader.cancel();
       throw new RangeError("too long");
     }
