@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from support import ROOT, all_cases, bodies
+from support import EVERYTHING, ROOT, all_cases, bodies
 
 import koster
 
@@ -169,7 +169,7 @@ def test_constructors() -> None:
         koster.RobotsTxt(5)  # type: ignore[arg-type]
 
 
-_LONG = 1_000_000 if koster.COMPILED else 100_000
+_LONG = 1_000_000 if koster.COMPILED or EVERYTHING else 100_000
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import EVERYTHING
 
 import koster
 from koster import analysis
@@ -301,7 +302,7 @@ def test_exceeding_the_budget_is_not_proved() -> None:
 
 def test_large_files_are_analyzed() -> None:
     """Many plain rules and a pattern of a thousand stars. docs/linting.md lists the times."""
-    count = 30_000 if koster.COMPILED else 3_000
+    count = 30_000 if koster.COMPILED or EVERYTHING else 3_000
     lines = "".join(f"Disallow: /{number % 977}/{number}/\n" for number in range(count))
     rules = rules_of(f"User-agent: *\n{lines}Disallow: /5/", "RFC9309")
     assert dead_rules(rules).is_proved

@@ -75,10 +75,10 @@ on_linux = pytest.mark.skipif(
 def test_memory_for_one_long_cell_is_bounded(tmp_path: Path, kind: str) -> None:
     """Reading and parsing it take less than eight times its size."""
     small, large = tmp_path / "small.parquet", tmp_path / "large.parquet"
-    cell = RULES + b"#" + os.urandom(20_000_000).hex().encode() + b"\n"
+    cell = RULES + b"#" + os.urandom(50_000_000).hex().encode() + b"\n"
     pq.write_table(pa.table({"body": [RULES]}), small)
     pq.write_table(pa.table({"body": pa.array([cell], pa.large_binary())}), large)
-    assert peak_memory(kind, large) - peak_memory(kind, small) < 7.5 * len(cell)
+    assert peak_memory(kind, large) - peak_memory(kind, small) < 6.5 * len(cell)
 
 
 @on_linux
@@ -86,14 +86,14 @@ def test_memory_does_not_grow_with_the_row_group(tmp_path: Path) -> None:
     """All bodies differ, so that they do not fit in one dictionary."""
     rng = random.Random(1)
     peaks = []
-    for count in (5_000, 20_000):
+    for count in (10_000, 40_000):
         path = tmp_path / f"{count}.parquet"
         bodies = [RULES + b"# %d " % n + rng.randbytes(3_000).hex().encode() for n in range(count)]
         pq.write_table(pa.table({"body": pa.array(bodies, pa.binary())}), path)
         assert pq.read_metadata(path).num_row_groups == 1
         peaks.append(peak_memory("classify", path))
-    # The bodies are 30 MB and 120 MB.
-    assert peaks[1] - peaks[0] < 45e6
+    # The bodies are 60 MB and 240 MB.
+    assert peaks[1] - peaks[0] < 60e6
 
 
 def test_pages_over_the_unpacked_limit_are_rejected(
@@ -135,7 +135,7 @@ def test_partly_dictionary_encoded_column_is_read_in_small_batches(
     """Values after a repeated long text no longer fit in the dictionary."""
     monkeypatch.setattr(_parquet, "_MAX_BYTES", 2_000_000)
     path = tmp_path / "a.parquet"
-    bodies = [RULES + b"#" * 100_000] * 1_000 + [RULES + b"# %d" % n for n in range(3_000)]
+    bodies = [RULES + b"#" * 100_000] * 3_000 + [RULES + b"# %d" % n for n in range(3_000)]
     table = pa.table({"body": pa.array(bodies, pa.binary())})
     pq.write_table(table, path, dictionary_pagesize_limit=110_000)
     with path.open("rb") as file:

@@ -15,7 +15,6 @@ from typing import Any
 import archives
 import pytest
 from bulk_runs import GPT, contents
-from support import EVERYTHING
 
 from koster.bulk import (
     _answering,
@@ -40,7 +39,7 @@ def test_killed_run_resumes(inputs: Path, tmp_path: Path) -> None:
     rng = random.Random(7)
     for path in killed.glob("*.parquet"):
         path.unlink()
-    for number in range(10 if EVERYTHING else 4):
+    for number in range(10):
         process = subprocess.Popen(
             [*arguments, "-j", str(1 + number % 2)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -399,7 +399,7 @@ def test_fmt_preserves_the_whole_file_mode(tmp_path: Path) -> None:
 
 
 #: Without compilation, the engine is up to a hundred times slower per rule and name.
-_DIVISOR = (1 if EVERYTHING else 25) if koster.COMPILED else 50
+_DIVISOR = (1 if EVERYTHING else 10) if koster.COMPILED else 50
 
 
 def _numbered_lines(line: bytes, count: int) -> bytes:

@@ -202,7 +202,7 @@ print(len(result.robots.body), after - before)
 @pytest.mark.parametrize("coding", CODINGS)
 def test_decompression_bombs_take_little_memory(coding: str, site: Site) -> None:
     line = b"Disallow: /0123456789\n"
-    body = compressed(coding, line * 3_000_000)
+    body = compressed(coding, line * 10_000_000)
     assert len(body) < 2_000_000
     site.robots(body=body, headers={"Content-Encoding": coding.rsplit(maxsplit=1)[-1]})
     tests_folder = str(HERE)
@@ -215,7 +215,7 @@ def test_decompression_bombs_take_little_memory(coding: str, site: Site) -> None
         )
         raw_bytes, memory_growth = map(int, process.stdout.split())
         assert 512_000 - len(line) < raw_bytes <= 512_000
-        assert memory_growth < 30_000, "KiB, of 66 MB"
+        assert memory_growth < 30_000, "KiB, of 220 MB"
 
 
 @pytest.mark.parametrize("coding", ["gzip, gzip", "zstd, gzip", "br, deflate, gzip"])

@@ -142,7 +142,9 @@ def lint(
     find = functools.partial(_findings, dialects=chosen, checks=checks)
     found = [(each, find(each)) for each in inputs]
     if not fix:
-        reports = [_file_findings(each, _for_machines(each, findings)) for each, findings in found]
+        reports = [
+            _file_findings(each, _with_valid_edits(each, findings)) for each, findings in found
+        ]
         render(Findings(reports, errors), form)
     for number, (each, findings) in enumerate(found if fix else ()):
         try:
@@ -207,7 +209,7 @@ def _file_findings(each: Input, findings: list[Finding]) -> FileFindings:
     return FileFindings(each.name, _files.file_name(each.path), each.body, findings)
 
 
-def _for_machines(each: Input, findings: list[Finding]) -> list[Finding]:
+def _with_valid_edits(each: Input, findings: list[Finding]) -> list[Finding]:
     """Return findings, without edits if the file is not UTF-8: edits count bytes of UTF-8."""
     return (
         findings if each.charset is None else [replace(finding, edits=()) for finding in findings]
