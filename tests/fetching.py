@@ -41,6 +41,20 @@ def ask(kind: str, *questions: tuple[str, Any], **options: Any) -> list[Any]:
     return anyio.run(answers, backend=kind)
 
 
+def call(kind: str, method: str, *arguments: Any, **options: Any) -> Any:
+    """Call one method of a kind of client."""
+    options = {"timeout": 10} | options
+    if kind == "threads":
+        with RobotsClient(NAME, **options) as client:
+            return getattr(client, method)(*arguments)
+
+    async def answer() -> Any:
+        async with AsyncRobotsClient(NAME, **options) as client:
+            return await getattr(client, method)(*arguments)
+
+    return anyio.run(answer, backend=kind)
+
+
 def outcome(kind: str, url: str, **options: Any) -> Outcome:
     result: Outcome = ask(kind, ("robots", url), **options)[0]
     return result

@@ -43,7 +43,7 @@ from .model import (
     Reason,
     Rule,
 )
-from .robots import RobotsTxt, Rules, parse
+from .robots import RobotsTxt, Rules, parse, parse_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ __all__ = [
     "__version__",
     "dialect_named",
     "parse",
+    "parse_file",
 ]
 
 #: Names by the module that is loaded when one of them is first asked for: what only pacing,

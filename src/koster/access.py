@@ -28,7 +28,7 @@ from .freshness import (
 )
 from .model import Decision, Reason
 from .origins import Origin, as_browsers_read, idna_2003, redirect_target
-from .robots import RobotsTxt, parse
+from .robots import RobotsTxt, parse, rules_for_data, rules_for_question
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -376,7 +376,7 @@ class Outcome:
 
     def crawl_delay(self, agent: str | Sequence[str]) -> float | None:
         """Return the crawl delay for a crawler in seconds, or None."""
-        return self.robots.rules_for(agent).crawl_delay if self.robots is not None else None
+        return rules_for_data(self.robots, agent).crawl_delay if self.robots is not None else None
 
     def allowed(self, url: str, agent: str | Sequence[str]) -> bool:
         """Return whether a crawler may fetch a URL of this origin, or a path on it.
@@ -390,7 +390,7 @@ class Outcome:
     def decide(self, url: str, agent: str | Sequence[str]) -> Decision:
         """Return whether a crawler may fetch a URL or path, with the reason."""
         robots = self.robots if self.robots is not None else parse(b"", self.dialect)
-        return self.decide_by(robots.rules_for(agent), url)
+        return self.decide_by(rules_for_question(robots, url, agent), url)
 
     def decide_by(self, rules: Rules, url: str) -> Decision:
         """Decide like `decide`, with rules of the file prepared by the caller."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .analysis import Budget, Extent, classify, likely_urls
 from .crawlers import Obeys, Purpose, known
+from .robots import rules_for_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -116,7 +117,7 @@ def audit(
     preferences = {
         (each.line, each.key): each
         for name in ("*", *(verdict.crawler.token for verdict in verdicts if verdict.is_named))
-        for each in robots.rules_for(name).preferences
+        for each in rules_for_data(robots, name).preferences
     }
     return Audit(verdicts, tuple(preferences.values()), robots.licenses, robots.sitemaps)
 
@@ -130,7 +131,7 @@ class _Auditor:
         self._found: dict[tuple[int, ...], tuple[Classification, Rule | None, int, bool]] = {}
 
     def verdict(self, crawler: Crawler) -> Verdict:
-        rules = self._robots.rules_for(crawler.token)
+        rules = rules_for_data(self._robots, crawler.token)
         obeys_file = crawler.obeys is not Obeys.NOTHING and (
             crawler.obeys is not Obeys.OWN_GROUPS or rules.is_named
         )

@@ -14,7 +14,7 @@ from .analysis import Extent, classify, difference, rule_sets
 from .crawlers import Obeys, Purpose, known
 from .diff import MAX_AGENTS, Comparison, compare
 from .model import RULES, Directive, LineKind, Scope
-from .robots import parse
+from .robots import parse, rules_for_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -170,7 +170,7 @@ def _crawler_groups(intentions: Intentions, old: RobotsTxt) -> list[_CrawlerGrou
     closed: dict[tuple[int, ...], bool] = {}
 
     def moves(name: str, wanted: str) -> bool:
-        rules = old.rules_for(name)
+        rules = rules_for_data(old, name)
         if wanted == ALLOW:
             return _blocks_site(rules) if rules.is_named else needs_names
         if rules.group_lines not in closed:

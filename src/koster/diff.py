@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .analysis import EVERYBODY, Budget, Differences, difference, first_of, names_in, paired_names
+from .robots import rules_for_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -100,7 +101,7 @@ def compare(
     selected = first_of(named)[:MAX_AGENTS]
     star_settings: dict[object, tuple[Setting, ...]] = {}
     for names in [*selected, *unnamed]:
-        before, after = old.rules_for(names[0]), new.rules_for(names[0])
+        before, after = rules_for_data(old, names[0]), rules_for_data(new, names[0])
         lines = before.group_lines, after.group_lines
         # All agents without a named group have the same settings.
         settings = None if before.is_named or after.is_named else star_settings.get(lines)
@@ -110,7 +111,7 @@ def compare(
         classes.setdefault(key, []).extend(names)
         sets.setdefault(key, (before, after))
     for name in paired_names(named, old, new):
-        before, after = old.rules_for(name), new.rules_for(name)
+        before, after = rules_for_data(old, name), rules_for_data(new, name)
         key = before.group_lines, after.group_lines, _settings(before, after)
         if key not in sets:
             classes[key] = [name]

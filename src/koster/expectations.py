@@ -16,6 +16,7 @@ from .crawlers import Purpose, of_purposes
 from .dialects import GOOGLE, RFC9309, dialect_named
 from .diff import compare
 from .errors import KosterError, MissingExtraError, UnknownDialectError
+from .robots import rules_for_data
 
 if TYPE_CHECKING:
     from .dialects import Dialect
@@ -177,7 +178,7 @@ def check(
 
 
 def _check_question(question: Question, robots: RobotsTxt) -> Result:
-    decision = robots.decide(question.url, question.agent)
+    decision = rules_for_data(robots, question.agent).decide(question.url)
     if decision.allowed == question.allowed:
         return Result(str(question), True)
     rule = decision.rule

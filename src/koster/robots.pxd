@@ -16,9 +16,10 @@ cdef class RobotsTxt:
     cdef Py_ssize_t _clock
 
     @cython.locals(last=Rules, rules=Rules)
-    cdef Rules _rules_for(self, object agent)
+    cdef Rules _rules_for(self, object agent, object url)
 
 
+cdef bint _is_location(object agent) except -1
 cdef object _values_in(File file, object rows)
 @cython.locals(rules=Rules, names=tuple)
 cdef Rules _prepare(File file, object agent, dict prepared)
@@ -38,5 +39,7 @@ cdef class Rules:
     cdef bint _verdict(self, object url) except -1
 
 
+cpdef Rules rules_for_question(RobotsTxt robots, object url, object agent)
+cpdef Rules rules_for_data(RobotsTxt robots, object agent)
 cpdef File file_of(RobotsTxt robots)
 cpdef Selection selection_of(Rules rules)

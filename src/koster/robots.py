@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from . import _misuse
 from .dialects import RFC9309, USAGE_PATHS, Rates, WindowEnd
 from .engine import document as _document
 from .engine import ruleset as _ruleset
@@ -21,6 +22,7 @@ MAX_PARSED_BYTES = _document.MAX_PARSED_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
@@ -47,6 +49,10 @@ def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
         TypeError: ``body`` is not bytes or str, or ``dialect`` is not a `Dialect`. What the
             file says never raises.
 
+    Warns:
+        UserWarning: ``body`` is a str, and a URL or the name of a file: see `parse_file` and
+            `koster.RobotsClient`.
+
     >>> robots = parse("User-agent: *\\nDisallow: /private\\nAllow: /private/press")
     >>> robots.allowed("https://example.com/private/x", "FooBot")
     False
@@ -56,10 +62,27 @@ def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
     return _parse(body, dialect)
 
 
+def parse_file(path: str | os.PathLike[str], dialect: Dialect = RFC9309) -> RobotsTxt:
+    """Parse a robots.txt on disk.
+
+    The file is read by its byte order mark: UTF-16 and UTF-32 are converted to UTF-8.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    from ._charsets import decode_by_bom  # noqa: PLC0415 - only for files on disk
+
+    with open(path, "rb") as file:
+        body = file.read(MAX_PARSED_BYTES + 1)
+    return _parse(decode_by_bom(body, len(body) <= MAX_PARSED_BYTES)[0], dialect)
+
+
 def _parse(body: Any, dialect: Dialect) -> RobotsTxt:
     """Make a `RobotsTxt` without its constructor, which costs as much as parsing a line."""
     robots = RobotsTxt.__new__(RobotsTxt)
     plan = _document.plan_for(dialect)
+    if isinstance(body, str):
+        _misuse.warn_if_location(body)
     robots._file = _document.read(body if type(body) is bytes else _document.bytes_of(body), plan)
     robots._prepared = None
     robots._last = None
@@ -111,23 +134,29 @@ class RobotsTxt:
 
         Raises:
             TypeError: ``url`` is not a str, or ``agent`` neither a str nor a sequence of them.
+            ValueError: the arguments are swapped: the agent is a URL or path, the URL is neither.
         """
-        return self._rules_for(agent)._verdict(url)
+        return self._rules_for(agent, url)._verdict(url)
 
     def decide(self, url: str, agent: str | Sequence[str]) -> Decision:
         """Decide like `allowed`, with the reason and the rule."""
-        return self._rules_for(agent).decide(url)
+        return self._rules_for(agent, url).decide(url)
 
     def rules_for(self, agent: str | Sequence[str]) -> Rules:
         """Return the rules of a crawler, prepared once for many decisions.
 
         Raises:
             TypeError: ``agent`` is neither a str nor a sequence of them.
+            ValueError: ``agent`` is a URL.
         """
-        return self._rules_for(agent)
+        return self._rules_for(agent, None)
 
-    def _rules_for(self, agent: str | Sequence[str]) -> Rules:
-        """Return the rules of an agent, from the cache if possible."""
+    def _rules_for(self, agent: str | Sequence[str], url: object) -> Rules:
+        """Return the rules of an agent, from the cache if possible.
+
+        ``url`` is the URL of the question, or None. An agent that is a URL or path is checked each
+        time, and not cached.
+        """
         last = self._last
         if last is not None and last._agent is agent:
             return last
@@ -137,6 +166,11 @@ class RobotsTxt:
         rules = self._prepared.get(key)
         if rules is None:
             rules = _prepare(self._file, key, self._prepared)
+            if _is_location(key):
+                if url is None:
+                    _misuse.check_agent(key, "call rules_for(agent), then allowed(url)")
+                _misuse.check_order(url, key)
+                return rules
             if len(self._prepared) >= MAX_PREPARED_AGENTS:
                 _discard_least_recent(self._prepared)
             self._prepared[key] = rules
@@ -209,6 +243,11 @@ def _agent_key(agent: Any) -> str | tuple[str, ...]:
     raise TypeError(f"agent must be a str or a sequence of str, not {type(agent).__name__}")
 
 
+def _is_location(agent: Any) -> bool:
+    """Return whether an agent is a URL or path; fast for product tokens."""
+    return type(agent) is str and "/" in agent and _misuse.is_location(agent)
+
+
 def _prepare(file: File, agent: str | tuple[str, ...], prepared: dict[Any, Rules]) -> Rules:
     """Make the rules of an agent; agents with the same groups share compiled rules."""
     if isinstance(agent, str):
@@ -235,7 +274,7 @@ def _discard_least_recent(prepared: dict[Any, Rules]) -> None:
 
 def _rules_of(body: bytes, dialect: Dialect, agent: str | tuple[str, ...]) -> Rules:
     """Return the rules of an agent; `Rules` are unpickled with it."""
-    return parse(body, dialect).rules_for(agent)
+    return rules_for_data(parse(body, dialect), agent)
 
 
 class Rules:
@@ -418,6 +457,21 @@ def _matched_length(url: str, pattern: str) -> int:
     raw = pattern.encode("utf-8", "surrogateescape")
     rule = parse(b"User-agent: *\nAllow: " + raw, USAGE_PATHS).decide(url, "*").rule
     return _ruleset.pattern_bytes(raw) if rule else -1
+
+
+def rules_for_question(robots: RobotsTxt, url: str, agent: str | Sequence[str]) -> Rules:
+    """Return the rules of a crawler for a question about a URL.
+
+    Raises:
+        TypeError: ``agent`` is neither a str nor a sequence of them.
+        ValueError: the arguments are swapped.
+    """
+    return robots._rules_for(agent, url)
+
+
+def rules_for_data(robots: RobotsTxt, agent: str | Sequence[str]) -> Rules:
+    """Return the rules of a crawler whose name comes from data: any string, even a URL."""
+    return robots._rules_for(agent, "/")
 
 
 def file_of(robots: RobotsTxt) -> File:

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from fetching import FILE, NAME, Clock, ask, outcome, reason_of
+from fetching import FILE, NAME, Clock, ask, call, outcome, reason_of
 from server import Site
 from support import ROOT
 
@@ -195,3 +195,48 @@ def test_importing_koster_loads_no_network_modules() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert process.stdout.strip() == "[]"
+
+
+SWAPPED = ("FooBot", "https://example.com/private/x")
+
+
+@pytest.mark.parametrize("method", ["allowed", "decide", "wait", "next_request"])
+def test_swapped_arguments_raise(kind: str, method: str) -> None:
+    sites = MockTransport({"https://example.com": FILE})
+    with pytest.raises(
+        ValueError, match=r"swapped: .*\('https://example.com/private/x', 'FooBot'\)"
+    ):
+        call(kind, method, *SWAPPED, transport=sites)
+    assert sites.requests == []
+
+
+def test_took_with_swapped_arguments_raises(kind: str) -> None:
+    with pytest.raises(ValueError, match="swapped"):
+        call(kind, "took", "FooBot", 0.5, "https://example.com/", transport=MockTransport({}))
+
+
+def test_an_agent_that_is_a_url_gets_an_answer(kind: str) -> None:
+    sites = MockTransport({"https://example.com": FILE})
+    agent = "https://bot.example/"
+    for method, answer in (("allowed", False), ("decide", False)):
+        found = call(kind, method, "https://example.com/private/x", agent, transport=sites)
+        assert bool(found) is answer
+
+
+@pytest.mark.parametrize("make", [RobotsClient, AsyncRobotsClient])
+@pytest.mark.parametrize("options", [{"user_agent": "https://a.example/"}, {"agent": "http://a"}])
+def test_url_in_place_of_the_crawler_raises(make: Any, options: dict[str, str]) -> None:
+    name = next(iter(options))
+    with pytest.raises(ValueError, match=f"^{name} must be a product token or a User-Agent header"):
+        make(**{"user_agent": NAME} | options)
+
+
+def test_outcome_raises_for_swapped_arguments() -> None:
+    sites = MockTransport({"https://example.com": FILE, "https://down.example": 503})
+    with RobotsClient(NAME, transport=sites) as client:
+        for site in ("https://example.com", "https://down.example"):
+            found = client.robots(site)
+            for method in (found.allowed, found.decide):
+                with pytest.raises(ValueError, match="swapped"):
+                    method(*SWAPPED)
+                assert not method("/private/x", "https://bot.example/")

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..dialects import RobotsTxtPath
-from ..robots import parse, selection_of
+from ..robots import parse, rules_for_data, selection_of
 from ._alphabet import (
     UNDECODED_ESCAPES,
     alphabet,
@@ -129,7 +129,9 @@ def disagreements(
     found = []
     for agent in agents:
         for other in readings:
-            differences = difference(robots.rules_for(agent), other.rules_for(agent), budget)
+            differences = difference(
+                rules_for_data(robots, agent), rules_for_data(other, agent), budget
+            )
             if not differences.are_equal:
                 found.append(Disagreement(agent, other.dialect, differences))
     return tuple(found)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..dialects import Names
 from ..model import SPACE
-from ..robots import file_of, parse, selection_of
+from ..robots import file_of, parse, rules_for_data, selection_of
 from ._questions import dead_rules, each_likely_url, idle_rules
 from ._search import Budget, BudgetSpentError
 
@@ -97,7 +97,7 @@ def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rul
     """
     found: dict[tuple[int, ...], tuple[str, Rules]] = {}
     for name, *_ in first_of(names_in(robots))[:most]:
-        rules = robots.rules_for(name)
+        rules = rules_for_data(robots, name)
         found.setdefault(rules.group_lines, (name, rules))
     return list(found.values())
 
@@ -223,7 +223,7 @@ class WholeFile:
     def _redundant_lines(self, dialect: Dialect, name: str) -> set[int]:
         key = dialect, name
         if key not in self._idle_lines:
-            rules = self.read_by(dialect).rules_for(name)
+            rules = rules_for_data(self.read_by(dialect), name)
             self._idle_lines[key] = {
                 each.rule.line for each in idle_rules(rules, self._idle_budget)
             }
@@ -251,7 +251,7 @@ class WholeFile:
     def _lines_with_likely_url(self, dialect: Dialect, name: str) -> set[int]:
         key = dialect, name
         if key not in self._living_lines:
-            rules = self.read_by(dialect).rules_for(name)
+            rules = rules_for_data(self.read_by(dialect), name)
             try:
                 self._living_lines[key] = {line for line, _ in each_likely_url(rules, self._budget)}
             except BudgetSpentError:

@@ -19,13 +19,14 @@ from array import array
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from .._misuse import check_order
 from ..analysis import Budget
 from ..analysis import classify as analyze
 from ..dialects import RFC9309
 from ..engine import batches as _batches
 from ..engine import extents as _extents
 from ..engine import user_agents as _user_agents
-from ..robots import parse
+from ..robots import parse, rules_for_data
 from ._arrow import pa, pc
 from ._columns import (
     EncodedColumn,
@@ -188,7 +189,7 @@ def _analyze_unsettled(
             budget = _budget()
             known: dict[tuple[int, ...], tuple[int, int]] = {}
             last = body
-        rules = robots.rules_for(agents[agent])
+        rules = rules_for_data(robots, agents[agent])
         key = rules.group_lines
         if key not in known:
             found = analyze(rules, budget)
@@ -215,7 +216,8 @@ def decide(
 
     Raises:
         TypeError: one of them is not a column of text or bytes.
-        ValueError: columns differ in length, or there is no column.
+        ValueError: columns differ in length, or there is no column; or one URL and one agent for
+            all rows are swapped.
     """
     decisions = _Decisions(bodies, urls, agents, dialect)
     return in_chunks(decisions.decisions(), decisions.chunks)
@@ -253,6 +255,8 @@ class _Decisions:
         dialect: Dialect,
     ) -> None:
         parse(b"", dialect)  # raises TypeError for an invalid dialect
+        if isinstance(urls, str) and isinstance(agents, str):
+            check_order(urls, agents)
         arguments = {"bodies": bodies, "urls": urls, "agents": agents}
         columns = {
             what: to_arrow(each, what)

@@ -19,6 +19,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from .._misuse import check_order, is_location
 from ..dialects import RFC9309
 from ..errors import missing
 from . import kernel
@@ -65,15 +66,17 @@ def _expression(value: Any) -> pl.Expr:
     return value if isinstance(value, pl.Expr) else pl.lit(value, pl.String)
 
 
-def _check_url(value: Any) -> Any:
-    """Return a URL or expression.
+def _check_arguments(url: Any, agent: Any) -> None:
+    """Check text that applies to all rows.
 
     Raises:
-        ValueError: text is not a URL or path; it is probably the name of a column.
+        ValueError: the arguments are swapped, or the URL is not a URL or path; it is probably the
+            name of a column.
     """
-    if isinstance(value, str) and not value.startswith("/") and "://" not in value:
-        raise ValueError(f"url is {value!r}, not a URL or path; for a column use pl.col(...)")
-    return value
+    if isinstance(url, str) and isinstance(agent, str):
+        check_order(url, agent)
+    if isinstance(url, str) and not is_location(url):
+        raise ValueError(f"url is {url!r}, not a URL or path; for a column use pl.col(...)")
 
 
 @pl.api.register_expr_namespace("robots")
@@ -109,9 +112,10 @@ class RobotsExpr:
     def _answer(
         self, answer: Callable[..., Any], url: Any, agent: Any, dialect: Dialect, type_: Any
     ) -> pl.Expr:
+        _check_arguments(url, agent)
         rows = pl.struct(
             self._bodies.alias("body"),
-            _expression(_check_url(url)).alias("url"),
+            _expression(url).alias("url"),
             _expression(agent).alias("agent"),
         )
         return _map(rows, partial(_answer_rows, answer, dialect), type_)
@@ -145,7 +149,8 @@ class RobotsSeries:
         return _series(kernel.allowed(*self._columns(url, agent), dialect))
 
     def _columns(self, url: Any, agent: Any) -> tuple[Any, Any, Any]:
-        columns = (self._bodies, _check_url(url), agent)
+        _check_arguments(url, agent)
+        columns = (self._bodies, url, agent)
         body, url, agent = (
             each.to_arrow() if isinstance(each, pl.Series) else each for each in columns
         )

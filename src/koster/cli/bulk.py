@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import rich_click as click
 
+from .._misuse import is_location
 from ..crawlers import known
 from ..errors import KosterError, MissingExtraError, UnreadableError
 from ..expectations import ExpectationsError, expand_agent
@@ -174,6 +175,9 @@ def decide(
     """
     runs = _runs()
     all_agents = _all_agents(agents, lists)
+    for url in urls:
+        if not is_location(url):
+            raise click.UsageError(f"--url {url!r} is not a URL or path; a path starts with /")
     if urls and url_column:
         raise click.UsageError("--url and --url-column cannot be used together")
     if all_agents and agent_column:

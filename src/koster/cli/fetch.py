@@ -12,6 +12,7 @@ from ..errors import UrlError
 from ..model import Reason
 from ..reports.fetch import Fetched
 from ..reports.registry import render
+from ..robots import rules_for_data
 from . import _sites
 from ._types import dialect_option, format_option
 
@@ -52,6 +53,6 @@ def fetch(
     settings = _sites.Settings(timeout, cache, user_agent)
     ((outcome,),) = _sites.fetch_all([origin], (dialect,), settings)
     robots = outcome.robots
-    comments = [] if robots is None else list(robots.rules_for(user_agent).comments)
+    comments = [] if robots is None else list(rules_for_data(robots, user_agent).comments)
     render(Fetched(outcome, comments, began), form)
     sys.exit(_EXIT[outcome.reason])

@@ -26,6 +26,11 @@ def lower_non_ascii(user_agent: str) -> str:
     return user_agent if user_agent.isascii() else user_agent.lower()
 
 
+def encoded(text: str) -> bytes:
+    """Return the text of a file as UTF-8, which `koster.parse` takes without a warning."""
+    return text.encode("utf-8", "surrogatepass")
+
+
 def text_of(value: str | bytes) -> str:
     """Return a value as text; invalid UTF-8 becomes lone surrogates."""
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value

@@ -16,7 +16,8 @@ from .. import dialects
 from ..dialects import IndexPages, Names, Separator
 from ..model import SPACE, Directive, LineKind, text_of
 from ..robots import parse as _parse
-from ._http import decoders, lower_non_ascii
+from ..robots import rules_for_data
+from ._http import decoders, encoded, lower_non_ascii
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -190,19 +191,19 @@ class Protego:
         if not isinstance(content, str):
             raise TypeError(f"Protego.parse expects str, got {type(content).__name__}")
         parser = cls()
-        parser._robots = _parse(_add_colons(content), _DIALECT)
+        parser._robots = _parse(encoded(_add_colons(content)), _DIALECT)
         return parser
 
     def can_fetch(self, url: str, user_agent: str) -> bool:
         """Return whether the user agent may fetch the URL."""
         if "%" in url:
             url = _normalize_url(url)
-        return self._robots.allowed(url, lower_non_ascii(user_agent))
+        return rules_for_data(self._robots, lower_non_ascii(user_agent)).allowed(url)
 
     def crawl_delay(self, user_agent: str) -> float | None:
         """Return the last valid crawl delay of the user agent in seconds, or None."""
         for value in reversed(
-            self._robots.rules_for(lower_non_ascii(user_agent)).values(Directive.CRAWL_DELAY)
+            rules_for_data(self._robots, lower_non_ascii(user_agent)).values(Directive.CRAWL_DELAY)
         ):
             try:
                 delay = float(value)
@@ -214,7 +215,7 @@ class Protego:
 
     def request_rate(self, user_agent: str) -> RequestRate | None:
         """Return the last request rate of the user agent, or None."""
-        rates = self._robots.rules_for(lower_non_ascii(user_agent)).request_rates
+        rates = rules_for_data(self._robots, lower_non_ascii(user_agent)).request_rates
         if not rates:
             return None
         rate = rates[-1]
@@ -222,7 +223,7 @@ class Protego:
 
     def visit_time(self, user_agent: str) -> VisitTime | None:
         """Return the last visit time of the user agent, or None."""
-        times = self._robots.rules_for(lower_non_ascii(user_agent)).visit_times
+        times = rules_for_data(self._robots, lower_non_ascii(user_agent)).visit_times
         return VisitTime(times[-1].start, times[-1].end) if times else None
 
     @property

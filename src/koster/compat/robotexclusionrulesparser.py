@@ -20,8 +20,8 @@ from .._charsets import decode_text
 from ..dialects import Names, RobotsTxtPath, Separator, keys_of
 from ..freshness import parse_http_date
 from ..model import RULES, Directive, LineKind, text_of
-from ..robots import parse
-from ._http import lower_non_ascii
+from ..robots import parse, rules_for_data
+from ._http import encoded, lower_non_ascii
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -206,7 +206,7 @@ class RobotExclusionRulesParser:
         # Rare special cases: a fragment, empty parameters, an empty query.
         if "#" in url or ";" in url or url[-1:] == "?":
             url = _normalize_url(url)
-        return robots.allowed(url, lower_non_ascii(user_agent))
+        return rules_for_data(robots, lower_non_ascii(user_agent)).allowed(url)
 
     def _in_syntax(self, syntax: int) -> RobotsTxt:
         """Return the file in another syntax.
@@ -225,7 +225,7 @@ class RobotExclusionRulesParser:
         return _delay(self._rules_for(user_agent).values(Directive.CRAWL_DELAY))
 
     def _rules_for(self, user_agent: str) -> Rules:
-        return self._gym2008.rules_for(lower_non_ascii(user_agent))
+        return rules_for_data(self._gym2008, lower_non_ascii(user_agent))
 
     def fetch(self, url: str, timeout: float | None = None) -> None:
         """Fetch a robots.txt and parse it. 401 and 403 disallow everything, 404 allows everything.
@@ -277,9 +277,9 @@ class RobotExclusionRulesParser:
         if not isinstance(s, (str, bytes, bytearray)):
             raise TypeError(f"s must be str or bytes, not {type(s).__name__}")
         if isinstance(s, str):
-            s = _scrub(s)
+            s = encoded(_scrub(s))
         elif not s.isascii() or s.translate(None, _USUAL_BYTES):
-            s = _scrub(s.decode(_DEFAULT_CHARSET))
+            s = encoded(_scrub(s.decode(_DEFAULT_CHARSET)))
         body = bytes(s) if isinstance(s, bytearray) else s
         self._gym2008 = parse(body, _DIALECTS[GYM2008])
         self._mk1996 = None

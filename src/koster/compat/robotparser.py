@@ -19,6 +19,7 @@ from .. import dialects
 from ..dialects import Names, Separator, keys_of
 from ..model import Directive
 from ..robots import parse as _parse
+from ..robots import rules_for_data
 from ._http import ASCII, MAX_BYTES
 
 if TYPE_CHECKING:
@@ -182,19 +183,19 @@ class RobotFileParser:
             return False
         if not url.isascii():
             url = urllib.parse.quote(url, safe=ASCII, errors="surrogateescape")
-        return self._robots.allowed(url, useragent)
+        return rules_for_data(self._robots, useragent).allowed(url)
 
     def crawl_delay(self, useragent: str) -> int | None:
         """Return the last valid Crawl-delay of the user agent, an integer, or None."""
         if not self.mtime():
             return None
-        return _delay(self._robots.rules_for(useragent).values(Directive.CRAWL_DELAY))
+        return _delay(rules_for_data(self._robots, useragent).values(Directive.CRAWL_DELAY))
 
     def request_rate(self, useragent: str) -> RequestRate | None:
         """Return the last valid Request-rate of the user agent, or None."""
         if not self.mtime():
             return None
-        return _rate(self._robots.rules_for(useragent).values(Directive.REQUEST_RATE))
+        return _rate(rules_for_data(self._robots, useragent).values(Directive.REQUEST_RATE))
 
     def site_maps(self) -> list[str] | None:
         """Return the values of Sitemap lines, or None if there are none."""

@@ -31,6 +31,7 @@ from ..dialects import (
 from ..model import Directive
 from ..origins import PORTS
 from ..robots import parse as _parse
+from ..robots import rules_for_data
 from ._http import ASCII, MAX_BYTES, bracket_ipv6, decode_body
 from ._timed import Deadline, exchange, fetch, request_target
 
@@ -150,7 +151,7 @@ class Parser:
             url = _SEPARATORS.sub(lambda match: "%25" + match[1].upper(), url)
         if self._charset != "utf-8" and not url.isascii():
             url = quote(url, safe=ASCII, encoding=self._charset, errors="replace")
-        return self._robots.allowed(url, self.robot_id)
+        return rules_for_data(self._robots, self.robot_id).allowed(url)
 
     @property
     def sitemaps(self) -> list[str]:

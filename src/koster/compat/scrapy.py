@@ -30,7 +30,7 @@ from ..dialects import dialect_named
 from ..errors import UrlError
 from ..freshness import is_fresh
 from ..origins import origin_of
-from ..robots import parse
+from ..robots import parse, rules_for_data
 from ._http import text_of
 
 if TYPE_CHECKING:
@@ -58,11 +58,11 @@ class KosterRobotParser:
 
     def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
         """Return whether the user agent may fetch the URL."""
-        return self.robots.allowed(text_of(url), text_of(user_agent))
+        return rules_for_data(self.robots, text_of(user_agent)).allowed(text_of(url))
 
     def crawl_delay(self, user_agent: str | bytes) -> float | None:
         """Return the crawl delay of the user agent in seconds, or None."""
-        return self.robots.rules_for(text_of(user_agent)).crawl_delay
+        return rules_for_data(self.robots, text_of(user_agent)).crawl_delay
 
 
 #: Key in the meta of `RobotsTxtMiddleware`'s requests: the number of bytes received.
@@ -253,7 +253,7 @@ class RobotsTxtMiddleware:
         """Raise the delay of a request's slot to the interval of its site."""
         if outcome.robots is None:
             return
-        seconds = outcome.robots.rules_for(agent).interval(_now())
+        seconds = rules_for_data(outcome.robots, agent).interval(_now())
         if not seconds:
             return
         downloader = self.crawler.engine.downloader

@@ -40,7 +40,7 @@ from ..dialects import (
 from ..model import Directive, Reason, text_of
 from ..origins import origin_of
 from ..robots import parse as _parse
-from ._http import lower_non_ascii
+from ._http import encoded, lower_non_ascii
 from ._timed import Deadline, fetch
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _collect_groups(robots: RobotsTxt) -> dict[str, list[Rule]]:
 
 def parse_robots(text: str) -> RobotsPolicy:
     """Parse the text of a robots.txt."""
-    return _create_policy(_parse(text, _DIALECT))
+    return _create_policy(_parse(encoded(text), _DIALECT))
 
 
 def _create_policy(robots: RobotsTxt) -> RobotsPolicy:
@@ -216,7 +216,7 @@ def evaluate_robots(
     rules = []
     if robots is None:
         rules = policy.rules_for(product)
-        robots = _parse(_to_robots_txt(rules), _DIALECT)
+        robots = _parse(encoded(_to_robots_txt(rules)), _DIALECT)
         path = path.translate(_SWAPPED_CHARACTERS)
     elif "#" in path:
         # Neither character occurs in patterns, and a line feed does not end the path.

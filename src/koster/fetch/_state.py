@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from .._misuse import check_agent, check_order
 from ..access import Access, Failure, Request, Unreachable, outcome_of
 from ..cache import MemoryCache, open_cache
 from ..cache.memory import LRUCache, memory_bytes
@@ -23,7 +24,7 @@ from ..errors import TooSoonError
 from ..freshness import Standing, fresh_from, is_fresh, standing
 from ..model import Directive, Reason
 from ..origins import MAX_URL, as_browsers_read, origin_of
-from ..robots import parse
+from ..robots import parse, rules_for_data
 from ._lookup import to_ascii
 from .events import EventEmitter, EventName
 
@@ -48,6 +49,9 @@ _MAX_LAST_EVENTS = 10_000
 
 #: Agents remembered per site; most clients have a few.
 _MAX_AGENTS_PER_SITE = 1000
+
+#: A User-Agent header, for messages.
+_EXAMPLE = "FooBot/1.0 (+https://foo.example/bot)"
 
 #: Default number of concurrent fetches.
 DEFAULT_AT_ONCE = 100
@@ -96,6 +100,8 @@ class ClientState:
                 f"not {type(unreachable).__name__}"
             )
         self.user_agent = validate_user_agent(user_agent)
+        check_agent(user_agent, f"pass {_EXAMPLE!r}", "user_agent")
+        check_agent(agent, f"pass {_EXAMPLE!r}")
         self.agent = _agent_from_header(user_agent, dialect) if agent is None else agent
         self.dialect = dialect
         self.timeout = _validate_timeout(timeout)
@@ -148,6 +154,15 @@ class ClientState:
         if self.is_closed:
             raise RuntimeError("the client is closed")
 
+    def check_order(self, url: str, agent: str | Sequence[str] | None) -> None:
+        """Check that the arguments of a question are not swapped.
+
+        Raises:
+            ValueError: they are.
+        """
+        if agent is not None:
+            check_order(url, agent)
+
     def close(self) -> None:
         """Clear the sites in memory; close the cache if the client created it."""
         self._sites.clear()
@@ -190,7 +205,7 @@ class ClientState:
     def site_from(self, entry: Entry) -> Site:
         """Return the site of an entry; emit the events that its use causes."""
         outcome = outcome_of(entry, self.dialect, self.clock(), self.unreachable)
-        rules = None if outcome.robots is None else outcome.robots.rules_for(self.agent)
+        rules = None if outcome.robots is None else rules_for_data(outcome.robots, self.agent)
         if outcome.is_stale:
             self._emit_stale(outcome)
         if outcome.reason is Reason.UNREACHABLE:
@@ -242,7 +257,7 @@ class ClientState:
         if agent is None and site.rules is not None:
             return site.rules
         robots = site.outcome.robots or self._empty_robots
-        return robots.rules_for(self.agent if agent is None else agent)
+        return rules_for_data(robots, self.agent if agent is None else agent)
 
     def pace_key(self, site: Site, agent: str | Sequence[str] | None) -> str:
         """Return the pacer's key: the origin and the agent."""
@@ -333,7 +348,7 @@ class ClientState:
             return
         if site.outcome.robots is None:
             return
-        rules = site.outcome.robots.rules_for(agent)
+        rules = rules_for_data(site.outcome.robots, agent)
         name = _agent_name(rules)
         if name not in site.other_agents:
             if len(site.other_agents) >= _MAX_AGENTS_PER_SITE:

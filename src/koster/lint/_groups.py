@@ -12,7 +12,7 @@ from ..analysis import letters_of
 from ..dialects import EXTENDED2, GOOGLE, Names
 from ..errors import MissingExtraError
 from ..model import RULES, Directive
-from ..robots import parse, selection_of
+from ..robots import parse, rules_for_data, selection_of
 from ._model import count_noun, truncate
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
             and line.value.lower() not in with_rules
             # A group with another spelling of the name may also apply.
             and not selection_of(
-                subject.robots.rules_for(_agent_for_name(subject, line.value))
+                rules_for_data(subject.robots, _agent_for_name(subject, line.value))
             ).rule_lines()
         ]
         if left:

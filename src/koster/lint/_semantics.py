@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..analysis import Cause, Extent, classify, difference
 from ..model import Directive
+from ..robots import rules_for_data
 from ._model import count_noun, truncate
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def search_blocked(subject: Subject) -> Iterator[Remark]:
     if classify(everybody, subject.budget).extent is Extent.ALL:
         return
     for name in _RENDERING_CRAWLERS:
-        rules = subject.robots.rules_for(name)
+        rules = rules_for_data(subject.robots, name)
         if rules.is_named and classify(rules, subject.budget).extent is Extent.ALL:
             rule = rules.decide("/").rule
             if rule is not None:
@@ -239,7 +240,7 @@ def resources(subject: Subject) -> Iterator[Remark]:
     reported = set()
     resource_count = 0
     for name in _RENDERING_CRAWLERS:
-        rules = subject.robots.rules_for(name)
+        rules = rules_for_data(subject.robots, name)
         for group in rules.groups:
             for rule in group.rules:
                 url = None if rule.allow or rule.line in reported else _resource_url(rule.pattern)
@@ -299,7 +300,7 @@ def dialects(subject: Subject) -> Iterator[Remark]:
         other = subject.analysis.read_by(dialect)
         reported: set[int] = set()
         for name, rules in subject.sets:
-            theirs = other.rules_for(name)
+            theirs = rules_for_data(other, name)
             if not rules.group_lines and not theirs.group_lines:
                 continue
             found = difference(rules, theirs, subject.budget).found

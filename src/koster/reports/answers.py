@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..model import Reason, text_of
-from ..robots import parse
+from ..robots import parse, rules_for_data
 from .plain import printable, shorten
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Reading:
 
     def rules_for(self, agent: str) -> Rules:
         """Return the rules of a crawler."""
-        return self.robots.rules_for(agent)
+        return rules_for_data(self.robots, agent)
 
     def decide(self, url: str, rules: Rules) -> Decision:
         """Decide by a crawler's rules, or by the outcome of the fetch."""

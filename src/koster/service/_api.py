@@ -14,7 +14,7 @@ from ..crawlers import known
 from ..dialects import DIALECTS, RFC9309, Patterns, dialect_named
 from ..reports._json import scalars
 from ..reports.records import of_outcome
-from ..robots import parse
+from ..robots import parse, rules_for_data
 from ..worker import answers
 from . import _models as models
 from ._gate import MAX_RESPONSE
@@ -66,9 +66,10 @@ class Api:
             outcome = await self._outcome(question.site, name, request, "/site")
             _check_site(urls, outcome)
         if outcome is not None and outcome.robots is None:
+            empty = parse(b"", outcome.dialect)
             decisions = [
-                answers.decision_record(outcome.decide(url, agent))
-                for agent in agents
+                answers.decision_record(outcome.decide_by(rules, url))
+                for rules in (rules_for_data(empty, agent) for agent in agents)
                 for url in urls
             ]
         else:

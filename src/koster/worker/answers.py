@@ -16,7 +16,7 @@ from ..dialects import dialect_named
 from ..diff import compare
 from ..reports._json import scalars
 from ..reports.records import of_audit, of_comparison, of_disagreement, of_finding
-from ..robots import parse
+from ..robots import parse, rules_for_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ def decision_records(
     """Return the decisions for every URL and agent, ordered by agent."""
     found = []
     for agent in agents:
-        rules = robots.rules_for(agent)
+        rules = rules_for_data(robots, agent)
         found += [decision_record(rules.decide(url)) for url in urls]
     return found
 

@@ -13,7 +13,8 @@ from ...dialects import Names, Orphans, Separator, keys_of
 from ...model import Directive, LineKind
 from ...origins import PORTS
 from ...robots import parse as _parse
-from .._http import bracket_ipv6, decoders, text_of
+from ...robots import rules_for_data
+from .._http import bracket_ipv6, decoders, encoded, text_of
 from . import exceptions
 from ._http import get
 from .ttl import HeaderWithDefaultPolicy
@@ -91,7 +92,7 @@ class Agent:
     def from_robots(cls, robots: Robots, name: str | bytes) -> Self:
         """Return a copy of the rules of a crawler."""
         agent = cls()
-        agent._rules = robots._robots.rules_for(text_of(name))
+        agent._rules = rules_for_data(robots._robots, text_of(name))
         agent._host = robots._host
         agent._lines = [
             f"{rule.directive}: {rule.pattern}"
@@ -125,7 +126,7 @@ class Agent:
         """Return whether a path or URL is allowed; URLs of other hosts are not."""
         if self._rules is None:
             body = "\n".join(["User-agent: *", *self._lines])
-            self._rules = _parse(body, _DIALECT).rules_for("*")
+            self._rules = _parse(encoded(body), _DIALECT).rules_for("*")
         url = text_of(path)
         if self._host and _host(url) not in ("", self._host):
             return False
@@ -157,7 +158,7 @@ class Robots:
         self, url: str | bytes, content: str | bytes, expires: float | None = None
     ) -> None:
         self._url = text_of(url)
-        self._robots = _parse(content, _DIALECT)
+        self._robots = _parse(encoded(content) if isinstance(content, str) else content, _DIALECT)
         self._own_prefixes: tuple[str, ...] = ()
         self._cached_host: str | None = None
         #: When it expires, in seconds since the epoch.
@@ -258,7 +259,7 @@ class Robots:
             return False
         if "%" in path:
             path = _normalize_url(path)
-        return self._robots.allowed(path, name)
+        return rules_for_data(self._robots, name).allowed(path)
 
     def _is_external(self, url: str) -> bool:
         """Return whether a URL has another host; cache the usual prefixes of this host's URLs."""

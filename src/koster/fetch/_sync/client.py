@@ -55,6 +55,7 @@ class Client(ABC):
 
         Raises:
             UrlError: the URL is invalid, or not HTTP or HTTPS.
+            ValueError: ``url`` and ``agent`` are swapped.
         """
         site = self._cached_site(url)
         if site is None:
@@ -70,6 +71,7 @@ class Client(ABC):
         state = self._state
         site = self._cached_site(url)
         if site is None:
+            state.check_order(url, agent)
             agent_or_default = state.agent if agent is None else agent
             decision = state.robots_txt_decision(url, agent_or_default)
             if decision is not None:
@@ -125,7 +127,7 @@ class Client(ABC):
             RuntimeError: the client is closed.
         """
         began = time.monotonic()
-        site = self._get_site(url)
+        site = self._get_site(url, agent)
         state = self._state
         state.emit_if_outside_visit_times(site, agent)
         key, rules = state.pace_key(site, agent), state.rules(site, agent)
@@ -150,7 +152,7 @@ class Client(ABC):
         Raises:
             UrlError: the URL is invalid, or not HTTP or HTTPS.
         """
-        site = self._get_site(url)
+        site = self._get_site(url, agent)
         key, rules = self._state.pace_key(site, agent), self._state.rules(site, agent)
         moment: datetime = self._call_pacer("next_request", key, rules, self._state.clock())
         return moment
@@ -164,12 +166,15 @@ class Client(ABC):
             UrlError: the URL is invalid, or not HTTP or HTTPS.
             ValueError: ``seconds`` is not a finite number of at least 0.
         """
-        site = self._get_site(url)
+        site = self._get_site(url, agent)
         self._call_pacer("took", self._state.pace_key(site, agent), seconds)
 
-    def _get_site(self, url: str) -> Site:
+    def _get_site(self, url: str, agent: str | Sequence[str] | None = None) -> Site:
         site = self._cached_site(url)
-        return self._load_site(url) if site is None else site
+        if site is None:
+            self._state.check_order(url, agent)
+            site = self._load_site(url)
+        return site
 
     def _load_site(self, url: str) -> Site:
         """Load a site from the cache, or fetch it; one caller per origin at a time."""
