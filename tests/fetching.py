@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import aiohttp
 import anyio
+import httpx
+import httpx2
+import requests
 
 from koster.fetch import (
     AsyncRobotsClient,
     Outcome,
     RobotsClient,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
 
 #: Spellings of 127.0.0.1 that a system resolver accepts.
 SPELLINGS = ["127.0.0.1", "[::ffff:127.0.0.1]", "[::1]", "2130706433", "0x7f000001", "127.1", "0177.0.0.1",
@@ -26,33 +34,75 @@ FILE = b"User-agent: *\nDisallow: /private\n"
 
 KINDS = ["threads", "asyncio", "trio"]
 
+#: Kinds of clients with the HTTP library that the caller has.
+LIBRARY_KINDS = [
+    *("threads httpx", "threads httpx2", "threads requests"),
+    *("asyncio httpx", "asyncio httpx2", "asyncio aiohttp"),
+]
+
+
+@contextmanager
+def _client(library: str, options: dict[str, Any]) -> Iterator[RobotsClient]:
+    if not library:
+        with RobotsClient(NAME, **options) as client:
+            yield client
+        return
+    with (
+        HTTP_CLIENTS[library]() as http,
+        RobotsClient(NAME, http=http, **options) as client,
+    ):
+        yield client
+
+
+@asynccontextmanager
+async def _async_client(library: str, options: dict[str, Any]) -> AsyncIterator[AsyncRobotsClient]:
+    if not library:
+        async with AsyncRobotsClient(NAME, **options) as client:
+            yield client
+        return
+    async with (
+        ASYNC_HTTP_CLIENTS[library]() as http,
+        AsyncRobotsClient(NAME, http=http, **options) as client,
+    ):
+        yield client
+
+
+#: The client or session of each library, as a user creates it.
+HTTP_CLIENTS: dict[str, Callable[[], Any]] = {
+    "httpx": httpx.Client,
+    "httpx2": httpx2.Client,
+    "requests": requests.Session,
+}
+ASYNC_HTTP_CLIENTS: dict[str, Callable[[], Any]] = {
+    "httpx": httpx.AsyncClient,
+    "httpx2": httpx2.AsyncClient,
+    "aiohttp": aiohttp.ClientSession,
+}
+
 
 def ask(kind: str, *questions: tuple[str, Any], **options: Any) -> list[Any]:
     """Call methods of a kind of client; each question is a method name and its argument."""
+    return call_all(kind, *((method, (argument,)) for method, argument in questions), **options)
+
+
+def call_all(kind: str, *calls: tuple[str, tuple[Any, ...]], **options: Any) -> list[Any]:
+    """Call methods of a kind of client, with their arguments."""
     options = {"timeout": 10} | options
-    if kind == "threads":
-        with RobotsClient(NAME, **options) as client:
-            return [getattr(client, method)(argument) for method, argument in questions]
+    backend, _, library = kind.partition(" ")
+    if backend == "threads":
+        with _client(library, options) as client:
+            return [getattr(client, method)(*arguments) for method, arguments in calls]
 
     async def answers() -> list[Any]:
-        async with AsyncRobotsClient(NAME, **options) as client:
-            return [await getattr(client, method)(argument) for method, argument in questions]
+        async with _async_client(library, options) as client:
+            return [await getattr(client, method)(*arguments) for method, arguments in calls]
 
-    return anyio.run(answers, backend=kind)
+    return anyio.run(answers, backend=backend)
 
 
 def call(kind: str, method: str, *arguments: Any, **options: Any) -> Any:
     """Call one method of a kind of client."""
-    options = {"timeout": 10} | options
-    if kind == "threads":
-        with RobotsClient(NAME, **options) as client:
-            return getattr(client, method)(*arguments)
-
-    async def answer() -> Any:
-        async with AsyncRobotsClient(NAME, **options) as client:
-            return await getattr(client, method)(*arguments)
-
-    return anyio.run(answer, backend=kind)
+    return call_all(kind, (method, arguments), **options)[0]
 
 
 def outcome(kind: str, url: str, **options: Any) -> Outcome:

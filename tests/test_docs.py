@@ -31,6 +31,7 @@ from koster.bulk import CLASSIFIED, DECIDED, FACTS, _inputs, warc
 from koster.bulk._batches import ARCHIVED
 from koster.cli._root import koster as command
 from koster.fetch import EventName
+from koster.fetch.senders import transport
 
 pytestmark = pytest.mark.any_mode
 
@@ -187,11 +188,14 @@ def test_examples_about_fetching_run(
     page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     sites = koster.fetch.MockTransport({"https://example.com": "User-agent: *\nCrawl-delay: 0.01"})
-    monkeypatch.setattr(koster.fetch.sync, "Transport", lambda guard: sites)
-    monkeypatch.setattr(koster.fetch.aio, "AsyncTransport", lambda guard: sites)
+    monkeypatch.setattr(transport, "own_sender", lambda _: transport.TransportSender(sites))
+    monkeypatch.setattr(
+        transport, "own_async_sender", lambda _: transport.AsyncTransportSender(sites)
+    )
+    monkeypatch.setattr(koster.cache.RedisCache, "check", lambda _: None)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        httpx2.Client, "send", lambda self, request: httpx2.Response(200, request=request)
+        httpx2.Client, "send", lambda self, request, **_: httpx2.Response(200, request=request)
     )
     names: dict[str, object] = {}
     blocks = _blocks(page)

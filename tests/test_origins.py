@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import koster
-from koster.fetch._lookup import to_ascii
+from koster.fetch import to_ascii
 from koster.origins import origin_of, redirect_target
 
 pytestmark = pytest.mark.any_mode

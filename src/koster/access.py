@@ -108,6 +108,8 @@ class FailureKind(enum.Enum):
     """The body cannot be decoded by its Content-Encoding."""
     REFUSED = "refused"
     """The guard blocks the address."""
+    PROXY = "proxy"
+    """The proxy cannot be reached, or rejects the request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -381,6 +381,17 @@ class Values:
         delay = self.crawl_delay
         return max(intervals if delay is None else [*intervals, delay], default=None)
 
+    def interval_line(self, now: datetime) -> tuple[int, str] | None:
+        """Return the line that sets the interval at a moment: its number, and its text."""
+        seconds = self.interval(now)
+        lines = {rate.line for rate in self.request_rates if rate.interval == seconds}
+        for directive in (Directive.CRAWL_DELAY, Directive.REQUEST_RATE):
+            for value, line in self._values_of(directive):
+                is_delay = directive is Directive.CRAWL_DELAY and delay(value) == seconds
+                if seconds is not None and (is_delay or line in lines):
+                    return line, f"{directive}: {text_of(value)}"
+        return None
+
     def open_at(self, now: datetime) -> bool:
         """Return whether a moment is in a window; True if there are no windows."""
         moment = utc(now)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ._moments import later
 from .dialects import Rates
 from .directives import DAY_MINUTES, RequestRate, VisitTime, minute_of, spans, utc
+from .robots import interval_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +41,21 @@ class Pace:
 #: Sean Conner, An Extended Standard for Robot Exclusion: "twice the amount of time it took to
 #: retrieve the document; 10 seconds; whichever is slower".
 RULE_OF_THUMB = Pace(times_fetch=2.0, at_least=10.0)
+
+
+def pace_of(seconds: float | None) -> Pace:
+    """Return the pace with an interval in seconds; the rule of thumb, if it is None.
+
+    Raises:
+        TypeError: it is not a number.
+        ValueError: it is not a finite number of at least 0.
+    """
+    if seconds is None:
+        return RULE_OF_THUMB
+    if not isinstance(seconds, (int, float)):
+        raise TypeError(f"the default interval must be a number, not {type(seconds).__name__}")
+    validate_seconds(seconds)
+    return Pace(times_fetch=0.0, at_least=float(seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +140,27 @@ def next_request(
             return due
         moment = after
     return moment
+
+
+def why(rules: Rules, due: datetime) -> str:
+    """Return why the next request to a site is due at a moment, as a part of a sentence.
+
+    >>> from datetime import UTC, datetime
+    >>> from koster import parse
+    >>> due = datetime(2026, 1, 1, 3, 0, tzinfo=UTC)
+    >>> why(parse("User-agent: *\\nCrawl-delay: 30").rules_for("FooBot"), due)
+    'line 2, Crawl-delay: 30'
+    >>> why(parse("").rules_for("FooBot"), due)
+    'the site sets no pace, so default_interval applies'
+    """
+    moment = utc(due)
+    for window in rules.visit_times:
+        if (moment.hour, moment.minute) == (window.start.hour, window.start.minute):
+            return f"line {window.line}, Visit-time: {window} UTC"
+    found = interval_line(rules, moment)
+    if found is None:
+        return "the site sets no pace, so default_interval applies"
+    return f"line {found[0]}, {found[1]}"
 
 
 def _paces(rules: Rules, default: float) -> list[float]:

@@ -459,6 +459,11 @@ def _matched_length(url: str, pattern: str) -> int:
     return _ruleset.pattern_bytes(raw) if rule else -1
 
 
+def interval_line(rules: Rules, now: datetime) -> tuple[int, str] | None:
+    """Return the line that sets the interval between requests: its number, and its text."""
+    return rules._values().interval_line(now)
+
+
 def rules_for_question(robots: RobotsTxt, url: str, agent: str | Sequence[str]) -> Rules:
     """Return the rules of a crawler for a question about a URL.
 

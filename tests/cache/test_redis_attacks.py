@@ -28,7 +28,12 @@ pytestmark = pytest.mark.any_mode
 Answer = Callable[[socket.socket, list[bytes]], None]
 
 #: The commands with which redis-py opens a connection, and the replies of Redis.
-HANDSHAKE = {b"HELLO": b"%1\r\n$5\r\nproto\r\n:3\r\n", b"CLIENT": b"+OK\r\n", b"SELECT": b"+OK\r\n"}
+HANDSHAKE = {
+    b"PING": b"+PONG\r\n",
+    b"HELLO": b"%1\r\n$5\r\nproto\r\n:3\r\n",
+    b"CLIENT": b"+OK\r\n",
+    b"SELECT": b"+OK\r\n",
+}
 
 KEY = "https://example.com FooBot"
 SITES = MockTransport({"https://example.com": "User-agent: *\nCrawl-delay: 60\nDisallow: /x"})

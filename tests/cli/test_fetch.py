@@ -256,8 +256,8 @@ def test_cache_option(site: Site, tmp_path: Path) -> None:
     assert len(site.requests) == 1
     (tmp_path / "text").write_text("not a cache\n" * 100)
     broken = run("fetch", "--cache", str(tmp_path / "text"), site.url)
-    assert broken.exit_code == 0
-    assert broken.stderr.startswith("koster: the cache is not used: ")
+    assert broken.exit_code == 2
+    assert broken.stderr.startswith(f"koster: cannot open the cache {tmp_path / 'text'}: file is ")
     assert (tmp_path / "text").read_text() == "not a cache\n" * 100
 
 

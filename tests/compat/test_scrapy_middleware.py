@@ -233,9 +233,11 @@ def test_cache_survives_the_crawl(site: Site, tmp_path: Path) -> None:
         assert list(crawl.blocked) == [url], crawl.errors
     assert [path for path, _ in site.requests] == ["/robots.txt"]
     (tmp_path / "text").write_text("no cache")
-    crawl = Crawl(tmp_path, url, KOSTER_CACHE=str(tmp_path / "text"))
-    assert list(crawl.blocked) == [url]
-    assert any(key.startswith("robotstxt/cache_exception_count/") for key in crawl.stats)
+    # A cache that cannot be opened ends the crawl before its first request.
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        Crawl(tmp_path, url, KOSTER_CACHE=str(tmp_path / "text"))
+    assert "cannot open the cache" in f"{caught.value.stderr}{caught.value.stdout}"
+    assert (tmp_path / "text").read_text() == "no cache"
 
 
 def test_endless_file_is_truncated(tmp_path: Path) -> None:

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx
+import httpx2
 import pytest
-from fetching import FILE, NAME, Clock, ask, call, outcome, reason_of
-from server import Site
+import requests
+from fetching import (
+    ASYNC_HTTP_CLIENTS,
+    FILE,
+    HTTP_CLIENTS,
+    LIBRARY_KINDS,
+    NAME,
+    Clock,
+    ask,
+    call,
+    outcome,
+    reason_of,
+)
+from server import Answer, Site
 from support import ROOT
 
 import koster
+from koster.cache import SqliteCache
 from koster.fetch import (
     AsyncRobotsClient,
     MockTransport,
@@ -172,7 +188,7 @@ import sys
 sys.modules["httpx2"] = None
 import koster
 try:
-    koster.RobotsClient
+    koster.RobotsClient("FooBot/1.0")
 except koster.MissingExtraError as error:
     print(error)
 sys.modules["redis"] = None
@@ -240,3 +256,202 @@ def test_outcome_raises_for_swapped_arguments() -> None:
                 with pytest.raises(ValueError, match="swapped"):
                     method(*SWAPPED)
                 assert not method("/private/x", "https://bot.example/")
+
+
+class HalfACache:
+    def get(self, key: str) -> None:
+        return None
+
+
+@pytest.mark.parametrize("make", [RobotsClient, AsyncRobotsClient])
+@pytest.mark.parametrize(
+    ("cache", "error", "message"),
+    [
+        ({}, TypeError, r"cache must be the path of a file, a URL redis://…, or .*, not dict"),
+        (5, TypeError, r"koster\.cache\.Cache, not int"),
+        (HalfACache(), TypeError, r"koster\.cache\.Cache, not HalfACache"),
+        (b"x.sqlite", TypeError, r"koster\.cache\.Cache, not bytes"),
+        ("/nope/x.sqlite", koster.CacheError, "cannot open the cache /nope/x.sqlite: unable to"),
+        ("/tmp", koster.CacheError, "cannot open the cache /tmp: unable to open database file"),
+        (SqliteCache("/nope/x.sqlite"), koster.CacheError, "cannot open the cache /nope/x.sqlit"),
+        ("redis://127.0.0.1:1/0", koster.CacheError, r"^Redis: .*[Cc]onnect"),
+    ],
+)
+def test_cache_is_checked(make: Any, cache: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        make(NAME, cache=cache, transport=MockTransport({}))
+
+
+def test_cache_that_is_locked_for_a_moment_is_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    with sqlite3.connect(path) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with RobotsClient(NAME, cache=path, transport=MockTransport({})) as client:
+            assert client.allowed("https://example.com/")
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("client", "transport", "message"),
+    [
+        (RobotsClient, requests.Session(), r"not requests\.Session; pass a client or session as"),
+        (
+            RobotsClient,
+            httpx.HTTPTransport(),
+            r"an httpx2\.BaseTransport, .*, not httpx\.HTTPTrans",
+        ),
+        (RobotsClient, httpx2.AsyncHTTPTransport(), r"an httpx2\.BaseTransport, such as koster"),
+        (RobotsClient, 5, r"not builtins\.int"),
+        (AsyncRobotsClient, httpx2.HTTPTransport(), r"an httpx2\.AsyncBaseTransport, such as"),
+        (AsyncRobotsClient, requests.Session(), r"not requests\.Session; pass a client or session"),
+    ],
+)
+def test_transport_is_checked(client: Any, transport: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=f"^the transport of {client.__name__} must be .*{message}"):
+        client(NAME, transport=transport)
+
+
+class Subclass(httpx.Client):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("client", "http", "message"),
+    [
+        (
+            RobotsClient,
+            5,
+            r"http must be an httpx\.Client, .* or a requests\.Session, not builtins\.i",
+        ),
+        (RobotsClient, requests, r"not builtins\.module"),
+        (
+            RobotsClient,
+            httpx.AsyncClient(),
+            r"httpx\.AsyncClient is asynchronous: use it with Async",
+        ),
+        (
+            AsyncRobotsClient,
+            "x",
+            r"httpx2\.AsyncClient or an aiohttp\.ClientSession, not builtins\.s",
+        ),
+        (
+            AsyncRobotsClient,
+            httpx.Client(),
+            r"httpx\.Client is not asynchronous: use it with Robots",
+        ),
+        (AsyncRobotsClient, requests.Session(), r"requests\.Session is not asynchronous: use"),
+    ],
+)
+def test_http_is_checked(client: Any, http: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        client(NAME, http=http)
+
+
+def test_subclass_of_a_client_is_accepted(site: Site) -> None:
+    site.robots(body=FILE)
+    with Subclass() as http, RobotsClient(NAME, http=http) as client:
+        assert not client.allowed(f"{site.url}/private")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"guard": koster.PUBLIC_ONLY}, {"proxy": "http://proxy.example"}, {"verify": False}),
+        *({"cert": "own.pem"}, {"trust_env": False}, {"transport": MockTransport({})}),
+    ],
+)
+def test_settings_of_the_own_network_cannot_be_combined_with_http(options: dict[str, Any]) -> None:
+    name = next(iter(options))
+    message = f"{name} cannot be combined with http|http and {name} cannot be combined"
+    with httpx.Client() as http, pytest.raises(ValueError, match=message):
+        RobotsClient(NAME, http=http, **options)
+
+
+def test_guard_is_checked() -> None:
+    with pytest.raises(
+        TypeError, match=r"guard must be koster\.PUBLIC_ONLY or a .*Guard, not bool"
+    ):
+        RobotsClient(NAME, guard=True)  # type: ignore[arg-type]
+
+
+def test_client_with_an_http_client_needs_no_httpx2() -> None:
+    code = """
+import sys
+for name in ("httpx2", "httpcore2", "brotli", "anyio", "truststore"):
+    sys.modules[name] = None
+import requests
+import koster
+from koster.fetch import Event, Guard, Pacer
+with requests.Session() as session, koster.RobotsClient("FooBot/1.0", http=session) as client:
+    print(client.decide("http://127.0.0.1:1/x").why)
+"""
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.startswith("connection failed: ")
+
+
+def test_the_callers_client_keeps_its_settings(kind_over_library: str, site: Site) -> None:
+    """Its headers and cookies are sent, its parameters and its User-Agent are not."""
+    site.robots(body=FILE)
+    backend, _, library = kind_over_library.partition(" ")
+
+    def configure(http: Any) -> None:
+        http.headers["X-Team"] = "search"
+        http.headers["User-Agent"] = "other"
+        if library != "aiohttp":
+            http.params = {"key": "1"}
+
+    if backend == "threads":
+        with HTTP_CLIENTS[library]() as http, RobotsClient(NAME, http=http) as client:
+            configure(http)
+            assert not client.allowed(f"{site.url}/private")
+    else:
+
+        async def main() -> None:
+            async with (
+                ASYNC_HTTP_CLIENTS[library]() as http,
+                AsyncRobotsClient(NAME, http=http) as client,
+            ):
+                configure(http)
+                assert not await client.allowed(f"{site.url}/private")
+
+        anyio.run(main)
+    ((path, headers),) = site.requests
+    assert path == "/robots.txt"
+    assert headers["X-Team"] == "search"
+    assert headers["User-Agent"] == NAME
+
+
+@pytest.fixture(params=LIBRARY_KINDS)
+def kind_over_library(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+def test_redirects_go_through_the_callers_client(kind_over_library: str, site: Site) -> None:
+    site.robots(301, headers={"Location": "/next?a=1;b=2"})
+    site.pages["/next?a=1;b=2"] = Answer(body=FILE, headers={"ETag": '"1"'})
+    found = outcome(kind_over_library, site.url)
+    assert found.robots is not None
+    assert [hop.status for hop in found.hops] == [301, 200]
+    assert dict(found.hops[1].headers)["etag"] == '"1"'
+
+
+def test_the_callers_client_stays_open(kind_over_library: str, site: Site) -> None:
+    site.robots(body=FILE)
+    backend, _, library = kind_over_library.partition(" ")
+    if backend == "threads":
+        with HTTP_CLIENTS[library]() as http:
+            RobotsClient(NAME, http=http).close()
+            assert http.get(site.robots(body=FILE)).status_code == 200
+        return
+
+    async def main() -> None:
+        async with ASYNC_HTTP_CLIENTS[library]() as http:
+            async with AsyncRobotsClient(NAME, http=http):
+                pass
+            response = await http.get(site.robots(body=FILE))
+            assert getattr(response, "status_code", None) or response.status == 200
+
+    anyio.run(main)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import sqlite3
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
@@ -16,7 +18,7 @@ from server import Site
 
 import koster
 from koster._moments import LAST
-from koster.cache import MemoryCache
+from koster.cache import MemoryCache, SqliteCache
 from koster.fetch import (
     AsyncRobotsClient,
     Event,
@@ -328,9 +330,71 @@ def test_failing_cache_does_not_prevent_decisions(kind: str, site: Site) -> None
     assert failures[0].attributes == {"error.type": "CacheError", "error.message": "down"}
 
 
-def test_sqlite_cache_persists_and_recovers_from_corruption(
+class MoodyCache(MemoryCache):
+    """A cache whose methods fail while they are in ``failing``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failing: set[str] = set()
+
+    def get(self, key: str) -> Any:
+        return 5 if "wrong" in self.failing else self._unless("get", super().get, key)
+
+    def put(self, key: str, entry: Any) -> None:
+        self._unless("put", super().put, key, entry)
+
+    def _unless(self, name: str, method: Any, *arguments: Any) -> Any:
+        if name in self.failing:
+            raise OSError("the disk is full")
+        return method(*arguments)
+
+
+@pytest.mark.parametrize("failing", [{"get"}, {"put"}, {"get", "put"}, {"wrong"}])
+def test_failing_cache_is_reported_once_until_it_works(
+    failing: set[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    events: list[Event] = []
+    cache = MoodyCache()
+    sites = MockTransport({})
+    numbers = itertools.count()
+    with RobotsClient(NAME, cache=cache, transport=sites, on_event=events.append) as client:
+
+        def outages() -> int:
+            for _ in range(5):
+                client._state.resilient_cache._paused_until = 0
+                assert client.allowed(f"https://{next(numbers)}.example/")
+            return [event.name for event in events].count(EventName.CACHE_FAILED)
+
+        assert outages() == 0
+        cache.failing = failing
+        assert outages() == 1
+        cache.failing = set()
+        assert outages() == 1
+        cache.failing = failing
+        assert outages() == 2
+    messages = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert len(messages) == 2
+    assert messages[0].startswith("the cache failed and is not used for a while: ")
+
+
+def test_sqlite_cache_that_breaks_later_does_not_prevent_decisions(
     kind: str, site: Site, tmp_path: Path
 ) -> None:
+    site.robots(body=FILE)
+    path = tmp_path / "cache.sqlite"
+    cache = SqliteCache(path)
+    assert outcome(kind, site.url, cache=cache).robots is not None
+    with sqlite3.connect(path) as other:
+        other.execute("DROP TABLE entries")
+    other.close()
+    events: list[Event] = []
+    calls = [("robots", site.url)] * 2
+    assert ask(kind, *calls, cache=cache, on_event=events.append)[1].robots is not None
+    assert [event.name for event in events].count(EventName.CACHE_FAILED) == 1
+    cache.close()
+
+
+def test_sqlite_cache_persists_and_is_checked(kind: str, site: Site, tmp_path: Path) -> None:
     site.robots(body=FILE, headers={"ETag": '"1"'})
     path = tmp_path / "cache.sqlite"
     first, second = (outcome(kind, site.url, cache=path) for _ in range(2))
@@ -338,8 +402,9 @@ def test_sqlite_cache_persists_and_recovers_from_corruption(
     assert (first.robots is None) == (second.robots is None) is False
     assert first.hops == second.hops
     path.write_bytes(b"nonsense" * 1000)
-    assert outcome(kind, site.url, cache=str(path)).robots is not None
-    assert len(site.requests) == 2
+    with pytest.raises(koster.CacheError, match=f"cannot open the cache {path}: file is not a dat"):
+        outcome(kind, site.url, cache=str(path))
+    assert path.read_bytes() == b"nonsense" * 1000
 
 
 def test_clients_share_a_redis_cache(kind: str, site: Site, redis_url: str) -> None:

@@ -6,9 +6,13 @@ and test_public_api.py with a wheel). It is not run: ``assert_type`` fails in my
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator, Sequence
 from datetime import datetime, time
+from pathlib import Path
 from typing import assert_type
+
+import httpx2
 
 import koster
 import koster.analysis
@@ -46,6 +50,8 @@ def parse() -> None:
     assert_type(koster.parse(b"User-agent: *"), koster.RobotsTxt)
     assert_type(koster.parse("", koster.GOOGLE), koster.RobotsTxt)
     assert_type(koster.parse("", dialect=koster.GOOGLE), koster.RobotsTxt)
+    assert_type(koster.parse_file("robots.txt", koster.GOOGLE), koster.RobotsTxt)
+    assert_type(koster.parse_file(Path("robots.txt")), koster.RobotsTxt)
     assert_type(koster.RobotsTxt(b"", koster.MK1996), koster.RobotsTxt)
 
 
@@ -200,7 +206,27 @@ def client(on_event: list[Event]) -> None:
         assert_type(robots.wait("https://example.com/x", at_most=60), float)
         assert_type(robots.next_request("https://example.com/x"), datetime)
         robots.took("https://example.com/x", 0.4)
+        robots.prefetch(["https://example.com/x", "https://example.org/y"])
+        assert_type(robots.cached("https://example.com/x"), koster.Outcome | None)
+        with robots.turn("https://example.com/x", at_most=60) as turn:
+            assert_type(turn.allowed, bool)
+            assert_type(turn.decision, koster.Decision)
+            assert_type(turn.waited, float)
         robots.close()
+
+
+def network(context: ssl.SSLContext) -> None:
+    koster.RobotsClient(
+        "FooBot/1.0",
+        headers={"From": "bot@foo.example"},
+        default_interval=2,
+        proxy="http://proxy.example:3128",
+        trust_env=False,
+        verify=context,
+    )
+    koster.AsyncRobotsClient("FooBot/1.0", verify="ca.pem", cert=("own.pem", "own.key"))
+    koster.RobotsClient("FooBot/1.0", http=httpx2.Client())
+    koster.AsyncRobotsClient("FooBot/1.0", http=httpx2.AsyncClient())
 
 
 async def async_client(on_event: list[Event]) -> None:
@@ -216,6 +242,10 @@ async def async_client(on_event: list[Event]) -> None:
         assert_type(await robots.wait("https://example.com/x", at_most=60), float)
         assert_type(await robots.next_request("https://example.com/x"), datetime)
         await robots.took("https://example.com/x", 0.4)
+        await robots.prefetch(["https://example.com/x", "https://example.org/y"])
+        assert_type(await robots.cached("https://example.com/x"), koster.Outcome | None)
+        async with robots.turn("https://example.com/x") as turn:
+            assert_type(turn.allowed, bool)
         await robots.aclose()
 
 

@@ -27,14 +27,25 @@ def open_cache(
     """Return the cache at a location: the path of a file, or the URL of a Redis server.
 
     ``max_bytes`` limits the size of a file. If the location is None, so is the result.
+
+    Raises:
+        CacheError: the file cannot be opened, or the server does not respond.
+        ValueError: the URL is invalid.
     """
     if location is None:
         return None
     if isinstance(location, str) and location.startswith(_SERVERS):
         from .redis import RedisCache  # noqa: PLC0415 - needs an extra
 
-        return RedisCache(location)
-    return SqliteCache(location, max_bytes)
+        cache: RedisCache | SqliteCache = RedisCache(location)
+    else:
+        cache = SqliteCache(location, max_bytes)
+    try:
+        cache.check()
+    except BaseException:
+        cache.close()
+        raise
+    return cache
 
 
 def __getattr__(name: str) -> object:

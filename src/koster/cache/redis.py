@@ -45,6 +45,9 @@ class RedisCache:
         server: A URL such as ``redis://localhost:6379/0``, or a client (`redis.Redis`) that
             returns bytes, not text; the caller closes it.
         prefix: The prefix of all keys.
+
+    Raises:
+        TypeError: the client returns text.
     """
 
     def __init__(self, server: str | redis.Redis, prefix: str = "koster:") -> None:
@@ -52,6 +55,17 @@ class RedisCache:
         self._prefix = prefix
         if self._server.client.get_connection_kwargs().get("decode_responses"):
             raise TypeError("the Redis client must return bytes: set decode_responses=False")
+
+    def check(self) -> None:
+        """Check that the server responds.
+
+        Raises:
+            CacheError: it does not.
+        """
+        try:
+            self._server.client.ping()
+        except Exception as error:  # as in `get`
+            raise self._to_cache_error(error) from error
 
     def get(self, key: str) -> Entry | None:
         """Return the entry of a key; None if it is missing or invalid.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ..freshness import Entry
 from .store import key_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..dialects import Statuses
-    from ..freshness import Entry
     from .store import Cache
 
 #: Seconds until a failed cache is tried again, so that decisions do not wait for each timeout.
@@ -24,7 +24,7 @@ class ResilientCache:
     Args:
         cache: The cache for the entries.
         statuses: How statuses are read.
-        on_failure: Called with the origin and the cache's exception.
+        on_failure: Called with the origin and the cache's exception, once until it works again.
         monotonic: Returns seconds of a monotonic clock.
     """
 
@@ -40,16 +40,19 @@ class ResilientCache:
         self._on_failure = on_failure
         self._monotonic = monotonic
         self._paused_until = -math.inf
+        #: The methods that failed when they were last called.
+        self._failing: set[str] = set()
 
     def get(self, origin: str) -> Entry | None:
         """Return the entry of an origin, fresh or not; None if it is missing or the cache fails."""
         if self._monotonic() < self._paused_until:
             return None
         try:
-            entry = self._cache.get(self._prefix + origin)
+            entry = _entry(self._cache.get(self._prefix + origin))
         except Exception as error:  # noqa: BLE001 - user code
-            self._report_failure(origin, error)
+            self._report_failure("get", origin, error)
             return None
+        self._failing.discard("get")
         return entry if entry is not None and entry.origin == origin else None
 
     def put(self, entry: Entry) -> None:
@@ -59,8 +62,24 @@ class ResilientCache:
         try:
             self._cache.put(self._prefix + entry.origin, entry)
         except Exception as error:  # noqa: BLE001 - user code
-            self._report_failure(entry.origin, error)
+            self._report_failure("put", entry.origin, error)
+        else:
+            self._failing.discard("put")
 
-    def _report_failure(self, origin: str, error: Exception) -> None:
+    def _report_failure(self, method: str, origin: str, error: Exception) -> None:
         self._paused_until = self._monotonic() + RETRY_SECONDS
-        self._on_failure(origin, error)
+        is_new = not self._failing
+        self._failing.add(method)
+        if is_new:
+            self._on_failure(origin, error)
+
+
+def _entry(found: object) -> Entry | None:
+    """Return what a cache returned.
+
+    Raises:
+        TypeError: it is not an entry.
+    """
+    if found is not None and not isinstance(found, Entry):
+        raise TypeError(f"the cache returned a {type(found).__name__}, not an Entry")
+    return found

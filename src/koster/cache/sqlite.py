@@ -62,9 +62,9 @@ class SqliteCache:
     ``max_bytes``: once entries take more, those fetched longest ago are deleted; the file itself
     does not shrink. Default: no limit.
 
-    The file is opened on first use; errors then and later are a `CacheError`. The connection is
-    closed before the process forks; parent and child each open a new one. If another thread's
-    statement does not end within seconds, the fork proceeds, and the child's cache raises
+    The file is opened on first use, or by `check`; errors then and later are a `CacheError`. The
+    connection is closed before the process forks; parent and child each open a new one. If another
+    thread's statement does not end within seconds, the fork proceeds, and the child's cache raises
     `CacheError` from then on.
     """
 
@@ -84,6 +84,21 @@ class SqliteCache:
             in_parent=self._release_after_fork,
             in_child=self._reset_after_fork,
         )
+
+    def check(self) -> None:
+        """Open the file.
+
+        Raises:
+            CacheError: it cannot be opened or created, or is not a koster cache. A file that
+                another process has locked for the moment is no error.
+        """
+        with self._lock:
+            try:
+                self._get_connection()
+            except (sqlite3.Error, OSError, ValueError) as error:
+                code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                if code not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                    raise CacheError(f"cannot open the cache {self._path}: {error}") from error
 
     def __repr__(self) -> str:
         return f"<SqliteCache {self._path}>"

@@ -34,7 +34,7 @@ class Cache(Protocol):
     """Stores entries by key.
 
     Must be thread-safe. Methods may raise any exception: the client then continues without the
-    cache.
+    cache. If it has a method ``check``, a new client calls it, and does not catch its exceptions.
     """
 
     def get(self, key: str) -> Entry | None:

@@ -23,7 +23,7 @@ from rich.progress import (
 from .. import origins
 from .._version import VERSION
 from ..access import with_dialect
-from ..errors import MissingExtraError
+from ..errors import CacheError, MissingExtraError
 from ..reports import screen
 
 if TYPE_CHECKING:
@@ -47,7 +47,19 @@ INTERRUPTED = 130
 
 
 def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for fetching to a command."""
+    """Add the options for fetching to a command, which gets their values as ``settings``."""
+
+    @wraps(command)
+    def with_settings(
+        *args: Any,
+        timeout: float,
+        cache: str | None,
+        proxy: str | None,
+        user_agent: str,
+        **kwargs: Any,
+    ) -> Any:
+        return command(*args, settings=Settings(timeout, cache, proxy, user_agent), **kwargs)
+
     for option in (
         click.option(
             "--timeout",
@@ -64,6 +76,12 @@ def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "redis://HOST:PORT/DB.",
         ),
         click.option(
+            "--proxy",
+            metavar="URL",
+            help="Fetch through this proxy. Default: HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the "
+            "environment.",
+        ),
+        click.option(
             "--user-agent",
             default=USER_AGENT,
             show_default=True,
@@ -71,8 +89,8 @@ def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="User-Agent header to send; it does not choose the rules.",
         ),
     ):
-        command = option(command)
-    return command
+        with_settings = option(with_settings)
+    return with_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +99,7 @@ class Settings:
 
     timeout: float
     cache: str | None
+    proxy: str | None
     user_agent: str
 
 
@@ -137,17 +156,20 @@ def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
 
         def warn(event: Event) -> None:
             if event.name is EventName.CACHE_FAILED:
-                screen.complain(f"the cache is not used: {event.attributes['error.message']}")
+                screen.complain(
+                    f"the cache failed and is not used: {event.attributes['error.message']}"
+                )
 
         return RobotsClient(
             settings.user_agent,
             dialect=dialect,
             timeout=settings.timeout,
             cache=settings.cache,
+            proxy=settings.proxy,
             at_once=_AT_ONCE,
             on_event=warn,
         )
-    except MissingExtraError as error:
+    except (MissingExtraError, CacheError) as error:
         screen.complain(str(error))
         sys.exit(2)
     except ValueError as error:

@@ -36,9 +36,7 @@ def audit(
     has_all: bool,
     dialect: Dialect,
     form: str,
-    timeout: float,
-    cache: str | None,
-    user_agent: str,
+    settings: _sites.Settings,
 ) -> None:
     """Show what known crawlers may fetch: search engines, assistants, training crawlers and more.
 
@@ -48,7 +46,6 @@ def audit(
 
     Exit codes: 0 done, 2 wrong usage, 3 the file could not be read.
     """
-    settings = _sites.Settings(timeout, cache, user_agent)
     inputs, errors = _inputs.read_all((robots,), settings, dialect)
     if errors:
         sys.exit(3)

@@ -76,9 +76,7 @@ def check(
     dialects: tuple[tuple[Dialect, ...], ...],
     moment: datetime | None,
     form: str,
-    timeout: float,
-    cache: str | None,
-    user_agent: str,
+    settings: _sites.Settings,
 ) -> None:
     """May these crawlers fetch these URLs, and which line says so?
 
@@ -96,7 +94,6 @@ def check(
     files, complete = _read_each(_files.read_lines, lists)
     all_urls = (*map(_files.escape_surrogates, urls), *(url for _, lines in files for url in lines))
     agents = agents or (_ANY_AGENT,)
-    settings = _sites.Settings(timeout, cache, user_agent)
     if paths:
         _warn_without_scheme(urls)
         questions, all_read = _questions_for_files(paths, chosen, settings, agents, all_urls)

@@ -116,9 +116,7 @@ def compose(
     keep: str | None,
     write: str | None,
     quiet: bool,
-    timeout: float,
-    cache: str | None,
-    user_agent: str,
+    settings: _sites.Settings,
     **purposes: str | None,
 ) -> None:
     """Write a robots.txt from what you want, with the known crawlers by name.
@@ -148,7 +146,7 @@ def compose(
     try:
         # Before anything is read: only this version may be overwritten, not a newer one.
         before = None if write is None else _files.version_of(write)
-        old = b"" if keep is None else _read_old(keep, _sites.Settings(timeout, cache, user_agent))
+        old = b"" if keep is None else _read_old(keep, settings)
         composed = composing.compose(wanted, old)
         _write(composed.body, write, before)
     except MissingExtraError as error:

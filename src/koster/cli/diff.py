@@ -34,9 +34,7 @@ def diff(
     new: str,
     dialect: Dialect,
     form: str,
-    timeout: float,
-    cache: str | None,
-    user_agent: str,
+    settings: _sites.Settings,
 ) -> None:
     """Show what a change opens and closes: for every crawler, with a URL and both deciding lines.
 
@@ -47,7 +45,6 @@ def diff(
     Exit codes: 0 no access changes (proved), 1 access changes, or that is not proved, 2 wrong
     usage, 3 a file could not be read.
     """
-    settings = _sites.Settings(timeout, cache, user_agent)
     inputs, errors = _inputs.read_all((old, new), settings, dialect)
     if errors:
         sys.exit(3)

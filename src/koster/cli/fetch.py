@@ -29,9 +29,7 @@ _EXIT = {None: 0, Reason.UNAVAILABLE: 1, Reason.FORBIDDEN: 1, Reason.UNREACHABLE
 @format_option(Fetched, "How to print it; file: the robots.txt alone, as UTF-8.")
 @_sites.fetching_options
 @_sites.stoppable
-def fetch(
-    site: str, dialect: Dialect, form: str, timeout: float, cache: str | None, user_agent: str
-) -> None:
+def fetch(site: str, dialect: Dialect, form: str, settings: _sites.Settings) -> None:
     """Fetch a site's robots.txt; show each hop, the headers that matter, freshness and the file.
 
     Comment lines for the user agent are shown, too.
@@ -50,9 +48,8 @@ def fetch(
     except UrlError as error:
         raise click.UsageError(str(error)) from error
     began = datetime.now(UTC)
-    settings = _sites.Settings(timeout, cache, user_agent)
     ((outcome,),) = _sites.fetch_all([origin], (dialect,), settings)
     robots = outcome.robots
-    comments = [] if robots is None else list(rules_for_data(robots, user_agent).comments)
+    comments = [] if robots is None else list(rules_for_data(robots, settings.user_agent).comments)
     render(Fetched(outcome, comments, began), form)
     sys.exit(_EXIT[outcome.reason])

@@ -40,9 +40,7 @@ def fmt(
     write: bool,
     check: bool,
     dialects: tuple[tuple[Dialect, ...], ...],
-    timeout: float,
-    cache: str | None,
-    user_agent: str,
+    settings: _sites.Settings,
 ) -> None:
     """Write a robots.txt in its usual layout. That access does not change is proved.
 
@@ -57,7 +55,7 @@ def fmt(
     """
     _check_usage(files, write, check)
     chosen = tuple(dict.fromkeys([RFC9309, GOOGLE, *unique_dialects(dialects)]))
-    inputs, errors = _inputs.read_all(files, _sites.Settings(timeout, cache, user_agent))
+    inputs, errors = _inputs.read_all(files, settings)
     is_done = True
     for each in inputs:
         try:

@@ -118,9 +118,7 @@ def lint(
     strict: bool,
     dialects: tuple[tuple[Dialect, ...], ...],
     form: str,
-    timeout: float,
-    cache: str | None,
-    user_agent: str,
+    settings: _sites.Settings,
 ) -> None:
     """Find what a robots.txt's author should know: each finding with its place and a suggestion.
 
@@ -137,7 +135,6 @@ def lint(
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     chosen = unique_dialects(dialects) or (RFC9309, GOOGLE)
-    settings = _sites.Settings(timeout, cache, user_agent)
     inputs, errors = _inputs.read_all(files, settings, chosen[0])
     find = functools.partial(_findings, dialects=chosen, checks=checks)
     found = [(each, find(each)) for each in inputs]

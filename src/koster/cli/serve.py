@@ -5,12 +5,13 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from ..errors import KosterError, MissingExtraError
+from ..errors import CacheError, KosterError, MissingExtraError
 from ..reports import screen
 from . import _sites
 
@@ -56,6 +57,12 @@ def _check_networks(
     metavar="PATH",
     help="Cache fetched files in this file, or in redis://HOST:PORT/DB; memory: only in the "
     "process. Default: a file in the user's cache folder.",
+)
+@click.option(
+    "--fetch-proxy",
+    metavar="URL",
+    help="Fetch through this proxy. Default: HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the "
+    "environment.",
 )
 @click.option(
     "--cache-size",
@@ -193,6 +200,7 @@ def serve(
     port: int,
     path: str | None,
     cache: str | None,
+    fetch_proxy: str | None,
     cache_size: int,
     max_body: int,
     max_questions: int,
@@ -219,7 +227,7 @@ def serve(
     Example: koster serve --port 8000
 
     Exit codes: 0 stopped (130 by SIGINT, the signal's own by SIGTERM), 2 wrong usage, 3 it could
-    not listen.
+    not listen or open its cache.
     """
     try:
         from ..service import Settings, create_app, listener_address, open_listener
@@ -237,6 +245,7 @@ def serve(
             fetch_timeout=fetch_timeout,
             fetches=fetches,
             user_agent=user_agent,
+            fetch_proxy=fetch_proxy,
             cache=_cache_path(cache),
             cache_bytes=cache_size * _MIB,
             let_through=let_through,
@@ -273,4 +282,13 @@ def _cache_path(cache: str | None) -> str | None:
     except OSError as error:
         screen.complain(f"{folder}: {error.strerror}; caching in memory instead")
         return None
-    return str(folder / "service.sqlite")
+    from ..cache import SqliteCache
+
+    path = folder / "service.sqlite"
+    with closing(SqliteCache(path)) as opened:
+        try:
+            opened.check()
+        except CacheError as error:
+            screen.complain(f"{error}; caching in memory instead")
+            return None
+    return str(path)

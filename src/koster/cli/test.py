@@ -37,9 +37,7 @@ def test(
     files: tuple[str, ...],
     robots: str | None,
     form: str,
-    timeout: float,
-    cache: str | None,
-    user_agent: str,
+    settings: _sites.Settings,
 ) -> None:
     """Check a robots.txt against expected access.
 
@@ -52,7 +50,6 @@ def test(
     """
     if not files:
         raise click.UsageError("no files given: name a file of expectations")
-    settings = _sites.Settings(timeout, cache, user_agent)
     tested: list[FileResults] = []
     failures: list[Failure] = []
     has_invalid = False

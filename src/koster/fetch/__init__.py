@@ -1,33 +1,34 @@
-"""Clients that fetch and cache robots.txt files, and pace requests. Needs the extra ``http``.
+"""Clients that fetch and cache robots.txt files, and pace requests.
 
-`RobotsClient` and `AsyncRobotsClient` drive `koster.access` over httpx2; `PUBLIC_ONLY` blocks
-addresses that are not public; `Pacer` and, with the extra ``redis``, `FleetPacer` keep requests to
-the pace that sites set; `MockTransport` replaces the network in tests.
+`RobotsClient` and `AsyncRobotsClient` drive `koster.access`, over koster's own network (extra
+``http``) or the HTTP client that the caller has; `PUBLIC_ONLY` blocks addresses that are not
+public; `Pacer` and, with the extra ``redis``, `FleetPacer` keep requests to the pace that sites
+set; `MockTransport` replaces the network in tests.
 """
 
 from __future__ import annotations
 
 import logging
+from importlib import import_module
 
-from ..errors import missing
+from ..access import Outcome, Unreachable
+from ..errors import KosterError, missing
 
 try:
-    import httpx2  # noqa: F401 - for the error message
+    from ._hosts import to_ascii
 except ModuleNotFoundError as error:
     raise missing("koster.fetch", "http") from error
 
-from ..access import Outcome, Unreachable
-from ._lookup import to_ascii
-from .aio import AsyncRobotsClient
 from .events import Event, EventName
 from .guard import PUBLIC_ONLY, Guard, RefusedAddressError
-from .mock import MockTransport, Reply
 from .pace import Pacer
 from .sync import RobotsClient
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .aio import AsyncRobotsClient
     from .fleet import FleetPacer
+    from .mock import MockTransport, Reply
 
 logging.getLogger("koster").addHandler(logging.NullHandler())
 
@@ -48,11 +49,22 @@ __all__ = [
     "to_ascii",
 ]
 
+#: Names by module, for those that need packages which not every caller has.
+_LATE = {
+    "AsyncRobotsClient": "aio",
+    "FleetPacer": "fleet",
+    "MockTransport": "mock",
+    "Reply": "mock",
+}
+
 
 def __getattr__(name: str) -> object:
-    """Import `FleetPacer` on first access: it needs the extra ``redis``."""
-    if name == "FleetPacer":
-        from .fleet import FleetPacer  # noqa: PLC0415 - needs an extra
-
-        return FleetPacer
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import a name on first access."""
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(f".{_LATE[name]}", __name__), name)
+    except ModuleNotFoundError as error:
+        if isinstance(error, KosterError):
+            raise
+        raise missing(f"koster.fetch.{name}", "http") from error

@@ -1,19 +1,26 @@
 """Content codings: streaming, bounded decoders that report truncated bodies.
 
-httpx2 accepts a truncated body as complete, which would silently drop rules of a robots.txt. Only
-one coding per response is supported, which limits decompression bombs.
+HTTP libraries accept a truncated body as complete, which would silently drop rules of a robots.txt.
+Only one coding per response is supported, which limits decompression bombs.
 """
 
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import brotli  # type: ignore[import-untyped]
-import httpx2
+try:
+    import brotli  # type: ignore[import-untyped]
+except ModuleNotFoundError:  # only the extra http has it
+    brotli = None
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+class CodingError(Exception):
+    """A body has an unsupported Content-Encoding."""
+
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -118,10 +125,10 @@ class _Deflate:
 
 
 class _Brotli:
-    """br (RFC 7932)."""
+    """br (RFC 7932), with the package brotli."""
 
     def __init__(self) -> None:
-        self._stream = brotli.Decompressor()
+        self._stream: Any = brotli.Decompressor()
 
     @property
     def is_whole(self) -> bool:
@@ -147,26 +154,27 @@ _DECODERS: dict[str, Callable[[], Decoder]] = {
     "gzip": _Gzip,
     "x-gzip": _Gzip,
     "deflate": _Deflate,
-    "br": _Brotli,
 }
+if brotli is not None:
+    _DECODERS["br"] = _Brotli
 
 #: The Accept-Encoding header, and the codings supported (RFC 9110 §8.4.1.3: x-gzip is gzip).
-ACCEPTED = "gzip, deflate, br"
+ACCEPTED = ", ".join(each for each in _DECODERS if each != "x-gzip")
 CODINGS = frozenset({"identity", *_DECODERS})
 
 #: What decoders raise for invalid bodies.
-ERRORS = (zlib.error, brotli.error)
+ERRORS = (zlib.error, CodingError, *([] if brotli is None else [brotli.error]))
 
 
 def decoder_for(content_encoding: str) -> Decoder:
     """Return the decoder for a Content-Encoding; unknown codings are passed through.
 
     Raises:
-        httpx2.DecodingError: the header names several supported codings.
+        CodingError: the header names several supported codings.
     """
     codings = (each.strip().lower() for each in content_encoding.split(","))
     factories = [_DECODERS[each] for each in codings if each in _DECODERS]
     if len(factories) > 1:
-        raise httpx2.DecodingError(f"{len(factories)} content codings, only one is supported")
+        raise CodingError(f"{len(factories)} content codings, only one is supported")
     decoder: Decoder = factories[0]() if factories else _Plain()
     return decoder

@@ -1,8 +1,14 @@
-"""One request and its response over httpx2, for both clients."""
+"""One request and its response, for all HTTP libraries.
+
+A `Sender` sends requests with an HTTP library, and returns each response as `Received`, whose body
+is not yet read. `BodyReader` reads it, up to the size limit.
+"""
 
 from __future__ import annotations
 
-import httpx2
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ..access import (
     MAX_BYTES,
@@ -16,34 +22,175 @@ from ..access import (
 )
 from ._codings import ACCEPTED, CODINGS, decoder_for
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from contextlib import AbstractAsyncContextManager, AbstractContextManager
+    from typing import TypeAlias
+
+    from ._failures import Kinds
+
+    #: The headers of a request.
+    Headers: TypeAlias = list[tuple[str, str]]
+
+Parts = TypeVar("Parts")
+
 #: Encoded bytes read of a body: a coding never doubles the size of the decoded bytes used.
 _MAX_ENCODED = 2 * MAX_BYTES
 
+#: Headers that belong to the fetch, with the way to set them, if there is one.
+_RESERVED = {
+    "user-agent": "use user_agent",
+    "proxy-authorization": "put the password into the URL of proxy",
+    **dict.fromkeys(
+        (
+            *("accept-encoding", "connection", "content-encoding", "content-length", "expect"),
+            *("host", "if-modified-since", "if-none-match", "range", "te", "trailer"),
+            *("transfer-encoding", "upgrade"),
+        ),
+        "koster sets it",
+    ),
+}
+#: Headers that are not sent to other sites after a redirect.
+_CREDENTIALS = ("authorization", "cookie")
 
-def http_request(request: Request, user_agent: str, timeout: float | None) -> httpx2.Request:
-    """Return the httpx2 request for a `Request`."""
-    headers = [("User-Agent", user_agent), ("Accept", "text/plain,*/*;q=0.8")]
-    headers += [("Accept-Encoding", ACCEPTED), *request.headers]
-    times = dict.fromkeys(("connect", "read", "write", "pool"), timeout)
-    return httpx2.Request("GET", request.url, headers=headers, extensions={"timeout": times})
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+def validate_headers(headers: Mapping[str, str] | None) -> Headers:
+    """Return the additional headers of each request.
+
+    Raises:
+        TypeError: they are not a mapping of str.
+        ValueError: a name or value is invalid, or belongs to the fetch.
+    """
+    if headers is None:
+        return []
+    if not hasattr(headers, "items"):
+        raise TypeError(f"headers must be a mapping of str, not {type(headers).__name__}")
+    found = []
+    for name, value in headers.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise TypeError(f"headers must be a mapping of str to str, not {name!r}: {value!r}")
+        how = _RESERVED.get(name.lower())
+        if how is not None:
+            raise ValueError(f"headers must not contain {name}: {how}")
+        if not _NAME.fullmatch(name) or not value.isascii() or not value.isprintable():
+            raise ValueError(f"invalid header: {name!r}: {value!r}")
+        found.append((name, value.strip()))
+    return found
+
+
+def request_headers(request: Request, user_agent: str, more: Headers) -> Headers:
+    """Return the headers of a request; ``more`` are additional ones."""
+    is_elsewhere = not request.url.startswith(f"{request.origin}/")
+    own = [
+        (name, value) for name, value in more if not (is_elsewhere and name.lower() in _CREDENTIALS)
+    ]
+    headers = [("User-Agent", user_agent)]
+    if all(name.lower() != "accept" for name, _ in own):
+        headers.append(("Accept", "text/plain,*/*;q=0.8"))
+    return [*headers, ("Accept-Encoding", ACCEPTED), *own, *request.headers]
+
+
+@dataclass(slots=True)
+class Received(Generic[Parts]):
+    """A response whose body is not yet read.
+
+    Attributes:
+        status: Its status.
+        headers: Its headers, in order.
+        parts: An iterator of its encoded body.
+        content: The decoded body, if the HTTP library has already read it.
+        may_be_of_proxy: Whether a status 407 may come from a proxy.
+    """
+
+    status: int
+    headers: Iterable[tuple[bytes, bytes]]
+    parts: Parts
+    content: bytes | None = None
+    may_be_of_proxy: bool = False
+
+
+class _AnySender(Protocol):
+    """What both kinds of senders have.
+
+    Attributes:
+        errors: The errors of a request.
+        kinds: The kinds of failures that they are.
+        keeps_connections: Whether it holds connections that must not be used after a fork, or in
+            another event loop.
+    """
+
+    errors: tuple[type[BaseException], ...]
+    kinds: Kinds
+    keeps_connections: bool
+
+    def proxy_for(self, url: str, /) -> str:
+        """Return the proxy for a URL, without its password; empty if there is none, or unknown."""
+
+
+class Sender(_AnySender, Protocol):
+    """Sends requests with an HTTP library, for threads."""
+
+    def send(
+        self, url: str, headers: Headers, seconds: float
+    ) -> AbstractContextManager[Received[Any]]:
+        """Send a GET request, without following redirects.
+
+        ``seconds`` limits each operation of the network, or the whole exchange.
+        """
+
+    def close(self) -> None:
+        """Close the connections, unless they are the caller's."""
+
+
+class AsyncSender(_AnySender, Protocol):
+    """Sends requests with an HTTP library, in an event loop."""
+
+    def send(self, url: str, headers: Headers) -> AbstractAsyncContextManager[Received[Any]]:
+        """Send a GET request, without following redirects."""
+
+    async def aclose(self) -> None:
+        """Close the connections, unless they are the caller's."""
+
+    def reset_connections(self) -> None:
+        """Drop the connections of a closed event loop."""
+
+
+class CallersClient:
+    """What senders over the caller's client share: the caller closes it."""
+
+    keeps_connections = True
+
+    def proxy_for(self, _url: str, /) -> str:
+        """Return an empty string: clients do not tell."""
+        return ""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    async def aclose(self) -> None:
+        """Do nothing."""
+
+    def reset_connections(self) -> None:
+        """Do nothing."""
 
 
 class BodyReader:
     """Decodes the body of a response, up to the size limit."""
 
-    def __init__(self, response: httpx2.Response) -> None:
-        self._status = response.status_code
-        self._headers = collect_headers(response.headers.raw)
+    def __init__(self, received: Received[Any]) -> None:
+        self._status = received.status
+        self._headers = collect_headers(received.headers)
+        self._may_be_of_proxy = received.may_be_of_proxy
         self._body = bytearray()
         self._received = 0
         has_body = wants_body(self._status)
-        # A mock transport may already have read and decoded it.
-        is_consumed = response.is_stream_consumed
-        self.wants_body = has_body and not is_consumed
+        self.wants_body = has_body and received.content is None
         coding = self._headers.get("content-encoding", "") if self.wants_body else ""
         self._decoder = decoder_for(coding)
-        if has_body and is_consumed:
-            self.feed(response.content)
+        if has_body and received.content is not None:
+            self.feed(received.content)
 
     def feed(self, chunk: bytes) -> bool:
         """Decode a chunk of the body; return whether no more is needed."""
@@ -57,6 +204,9 @@ class BodyReader:
 
     def result(self) -> Response | Failure:
         """Return the response, or why its body is invalid."""
+        if self._status == 407 and self._may_be_of_proxy:
+            # A 4xx of the site would allow everything.
+            return Failure(FailureKind.PROXY, "proxy failed: 407 Proxy Authentication Required")
         raw, is_whole = bytes(self._body[:MAX_BYTES]), len(self._body) <= MAX_BYTES
         # An empty body has no encoded stream: 204, or an empty file.
         if is_whole and self._received and not self._decoder.is_whole:

@@ -1,4 +1,4 @@
-"""Host names: their ASCII form, and their addresses, as far as the guard permits them."""
+"""The addresses of host names, as far as the guard permits them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import anyio
 import anyio.from_thread
 import anyio.lowlevel
-import httpcore2
-import idna
 
-from ..origins import idna_2003
 from .guard import RefusedAddressError
 
 if TYPE_CHECKING:
@@ -26,23 +23,11 @@ if TYPE_CHECKING:
     _LookupResult: TypeAlias = list[str] | Exception
 
 
-def to_ascii(host: str) -> str:
-    """Return a host name in ASCII: by UTS 46, as browsers do, or else by IDNA 2003.
-
-    Raises:
-        ValueError: the name is invalid.
-    """
-    try:
-        return idna.encode(host, uts46=True).decode("ascii")
-    except idna.IDNAError:
-        return idna_2003(host)
-
-
 def resolve(host: str, port: int, seconds: float) -> list[str]:
     """Return the addresses of a host.
 
     Raises:
-        httpcore2.ConnectTimeout: the lookup took too long.
+        TimeoutError: the lookup took too long.
         OSError: the lookup failed.
         UnicodeError: the name is invalid.
     """
@@ -54,7 +39,7 @@ def resolve(host: str, port: int, seconds: float) -> list[str]:
     try:
         return _unwrap(results.get(timeout=seconds))
     except queue.Empty:
-        raise httpcore2.ConnectTimeout(f"DNS lookup of {host} timed out") from None
+        raise TimeoutError(f"DNS lookup of {host} timed out") from None
 
 
 async def resolve_async(host: str, port: int) -> list[str]:

@@ -1,225 +1,83 @@
-"""The network for both clients: httpcore2 transports with a guard and a deadline.
-
-A custom network backend of httpcore2 sees each resolved address before it connects.
-"""
+"""Koster's own network: httpcore2 with a guard, a deadline, proxies and TLS settings."""
 
 from __future__ import annotations
 
-import contextvars
+import errno
 import os
-import time
-import weakref
+import ssl
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-import anyio
-import anyio.from_thread
-import anyio.lowlevel
 import httpcore2
 import httpx2
 
 from ..cache.forks import at_fork
+from ..errors import MissingExtraError
+from ..origins import PORTS
+from ._backends import AsyncBackend, AsyncProxyBackend, Backend, ProxyBackend
+from ._deadline import remaining
 from ._lookup import permitted, resolve, resolve_async
+from ._proxies import Proxies, environment
 
 if TYPE_CHECKING:
-    import ssl
-    from collections.abc import AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncIterator, Iterator
 
-    from .guard import Guard
-
-    _Options: TypeAlias = Iterable[httpcore2.SOCKET_OPTION] | None
+    from ._proxies import Proxy
+    from ._state import NetworkSettings
 
 #: Connections that are kept open for a while after a response: redirects often stay on a host.
 _MAX_IDLE_CONNECTIONS = 3
 _IDLE_SECONDS = 5.0
 
-#: The deadline of the fetch in this context, on the monotonic clock.
-_deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("deadline", default=None)
 
-
-class Deadline:
-    """A context in which connections of `Transport` time out at a monotonic moment."""
-
-    def __init__(self, moment: float) -> None:
-        self.moment = moment
-
-    def __enter__(self) -> Self:
-        self._token = _deadline.set(self.moment)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _deadline.reset(self._token)
-
-    def check(self) -> float:
-        """Return the remaining seconds.
-
-        Raises:
-            httpcore2.ReadTimeout: the deadline has passed.
-        """
-        return _remaining(None)
-
-
-def _remaining(timeout: float | None) -> float:
-    """Return the seconds until the deadline, else ``timeout``.
+def tls_context(settings: NetworkSettings) -> ssl.SSLContext:
+    """Return the context for TLS.
 
     Raises:
-        httpcore2.ReadTimeout: the deadline has passed.
+        OSError: a file of certificates cannot be read.
+        ValueError: both a context and a client certificate are given.
     """
-    moment = _deadline.get()
-    if moment is None:
-        return timeout if timeout is not None else 60.0
-    remaining = moment - time.monotonic()
-    if remaining <= 0:
-        raise httpcore2.ReadTimeout("the deadline has passed")
-    return remaining
+    verify, cert = settings.verify, settings.cert
+    if isinstance(verify, ssl.SSLContext):
+        if cert is not None:
+            raise ValueError("cert cannot be combined with an SSLContext: load it into the context")
+        return verify
+    if isinstance(verify, bool):
+        context = httpx2.create_ssl_context(verify, trust_env=settings.trust_env)
+    elif isinstance(verify, (str, os.PathLike)):
+        path = _existing(verify)
+        where = {"capath" if os.path.isdir(path) else "cafile": path}
+        context = ssl.create_default_context(**where)  # type: ignore[arg-type]
+    else:
+        raise TypeError(
+            f"verify must be True, False, a path or an ssl.SSLContext, not {type(verify).__name__}"
+        )
+    if cert is not None:
+        context.load_cert_chain(*_cert_chain(cert))
+    return context
 
 
-class _Stream(httpcore2.NetworkStream):
-    """A connection that obeys the deadline, registered in ``streams``."""
+def _cert_chain(cert: Any) -> tuple[str, ...]:
+    """Return the certificate, its key and the key's password, as far as they are given.
 
-    def __init__(self, inner: httpcore2.NetworkStream, streams: weakref.WeakSet[_Stream]) -> None:
-        self._inner = inner
-        self._streams = streams
-        streams.add(self)
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._inner.read(max_bytes, _remaining(timeout))
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, _remaining(timeout))
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> httpcore2.NetworkStream:
-        inner = self._inner.start_tls(ssl_context, server_hostname, _remaining(timeout))
-        return _Stream(inner, self._streams)
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._inner.get_extra_info(info)
+    Raises:
+        OSError: a file does not exist.
+        TypeError: it is neither a path nor a tuple.
+    """
+    if isinstance(cert, (str, os.PathLike)):
+        return (_existing(cert),)
+    if not isinstance(cert, tuple) or not 1 <= len(cert) <= 3:
+        raise TypeError("cert must be a path, or a tuple (certificate, key) or with a password")
+    return (*map(_existing, cert[:2]), *cert[2:])
 
 
-class _Backend(httpcore2.NetworkBackend):
-    """Connects to addresses that the guard permits, before the deadline."""
-
-    def __init__(self, guard: Guard | None) -> None:
-        self._guard = guard
-        self._inner = httpcore2.SyncBackend()
-        self._streams: weakref.WeakSet[_Stream] = weakref.WeakSet()
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: _Options = None,
-    ) -> httpcore2.NetworkStream:
-        addresses = permitted(resolve(host, port, _remaining(timeout)), port, self._guard)
-        for tries_left in range(len(addresses), 0, -1):
-            # An address that does not respond must not use up the time for the others.
-            seconds = _remaining(timeout) / tries_left
-            try:
-                inner = self._inner.connect_tcp(
-                    addresses[-tries_left], port, seconds, local_address, socket_options or ()
-                )
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                if tries_left == 1:
-                    raise
-            else:
-                return _Stream(inner, self._streams)
-        raise httpcore2.ConnectError(f"{host} has no address")
-
-    def close_inherited(self) -> None:
-        """Close inherited sockets in a child process, without sending anything."""
-        for stream in list(self._streams):
-            stream.get_extra_info("socket").close()
-
-
-class _AsyncStream(httpcore2.AsyncNetworkStream):
-    """A connection that is closed when its TLS handshake is cancelled."""
-
-    def __init__(
-        self,
-        inner: httpcore2.AsyncNetworkStream,
-        streams: weakref.WeakSet[httpcore2.AsyncNetworkStream],
-    ) -> None:
-        self._inner = inner
-        self._streams = streams
-        streams.add(inner)
-        self.read = inner.read  # type: ignore[method-assign]
-        self.write = inner.write  # type: ignore[method-assign]
-        self.get_extra_info = inner.get_extra_info  # type: ignore[method-assign]
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        try:
-            stream = await self._inner.start_tls(ssl_context, server_hostname, timeout)
-        except BaseException:
-            with anyio.CancelScope(shield=True):
-                await self._inner.aclose()
-            raise
-        self._streams.add(stream)
-        return stream
-
-
-class _AsyncBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to addresses that the guard permits. Callers set deadlines with cancel scopes."""
-
-    def __init__(self, guard: Guard | None) -> None:
-        self._guard = guard
-        self._inner = httpcore2.AnyIOBackend()
-        #: All open connections.
-        self._streams: weakref.WeakSet[httpcore2.AsyncNetworkStream] = weakref.WeakSet()
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: _Options = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        addresses = permitted(await resolve_async(host, port), port, self._guard)
-        for tries_left in range(len(addresses), 0, -1):
-            # See `_Backend`.
-            seconds = None if timeout is None else timeout / tries_left
-            try:
-                inner = await self._inner.connect_tcp(
-                    addresses[-tries_left], port, seconds, local_address, socket_options or ()
-                )
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                if tries_left == 1:
-                    raise
-            else:
-                return _AsyncStream(inner, self._streams)
-        raise httpcore2.ConnectError(f"{host} has no address")
-
-    def close_inherited(self) -> None:
-        """Close inherited sockets in a child process, without sending anything.
-
-        Closing them through the event loop would unregister them from the parent's epoll, so the
-        file descriptors are redirected to /dev/null instead.
-        """
-        null = os.open(os.devnull, os.O_RDWR)
-        for stream in list(self._streams):
-            socket_ = stream.get_extra_info("socket")
-            number = -1 if socket_ is None else socket_.fileno()
-            if number >= 0:
-                os.dup2(null, number, inheritable=False)
-        os.close(null)
+def _existing(path: str | os.PathLike[str]) -> str:
+    """Return a path; ssl does not name the file in its errors."""
+    if not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
+    return os.fspath(path)
 
 
 class _Body(httpx2.SyncByteStream):
@@ -258,31 +116,88 @@ def _to_httpcore(request: httpx2.Request) -> httpcore2.Request:
     )
 
 
+class _Routes:
+    """The proxy for each URL, and the arguments of connection pools."""
+
+    def __init__(self, settings: NetworkSettings) -> None:
+        self.guard = settings.guard
+        self._proxies = Proxies(settings.proxy, environment() if settings.trust_env else {})
+        if any(proxy.is_socks for proxy in self._proxies.all) and not find_spec("socksio"):
+            raise MissingExtraError("SOCKS proxies need the package socksio: pip install socksio")
+        self._tls = tls_context(settings)
+
+    @property
+    def all(self) -> list[Proxy | None]:
+        """All routes; None is a direct connection."""
+        return [None, *self._proxies.all]
+
+    def proxy_for(self, url: httpx2.URL) -> Proxy | None:
+        """Return the proxy for a URL."""
+        return self._proxies.proxy_for(url.scheme, *self.target(url))
+
+    def proxy_for_text(self, url: str) -> Proxy | None:
+        """Return the proxy for a URL that httpx2 may reject."""
+        parts = urlsplit(url)
+        port = parts.port or PORTS[parts.scheme]
+        return self._proxies.proxy_for(parts.scheme, parts.hostname or "", port)
+
+    def target(self, url: httpx2.URL) -> tuple[str, int]:
+        """Return the host and the port of a URL."""
+        return url.raw_host.decode("ascii"), url.port or PORTS[url.scheme]
+
+    def pool_arguments(self, proxy: Proxy | None) -> dict[str, Any]:
+        """Return the arguments of the pool for a proxy."""
+        arguments: dict[str, Any] = {
+            "ssl_context": self._tls,
+            "max_connections": None,
+            "max_keepalive_connections": _MAX_IDLE_CONNECTIONS,
+            "keepalive_expiry": _IDLE_SECONDS,
+        }
+        if proxy is None:
+            return arguments
+        url = httpcore2.URL(
+            scheme=proxy.scheme.encode(), host=proxy.host.encode(), port=proxy.port, target=b"/"
+        )
+        if proxy.scheme == "https":
+            arguments["proxy_ssl_context"] = self._tls
+        return arguments | {"proxy_url": url, "proxy_auth": proxy.auth}
+
+
 class Transport(httpx2.BaseTransport):
     """The network for `RobotsClient`."""
 
-    def __init__(self, guard: Guard | None) -> None:
-        self._backend = _Backend(guard)
-        self._tls = httpcore2.default_ssl_context()
-        self._pool = self._new_pool()
+    def __init__(self, settings: NetworkSettings) -> None:
+        self._routes = _Routes(settings)
+        self._direct, self._proxied = Backend(settings.guard), ProxyBackend()
+        self._open_pools()
         at_fork(in_child=self._reset_after_fork)
 
-    def _new_pool(self) -> httpcore2.ConnectionPool:
-        return httpcore2.ConnectionPool(
-            ssl_context=self._tls,
-            max_connections=None,
-            max_keepalive_connections=_MAX_IDLE_CONNECTIONS,
-            keepalive_expiry=_IDLE_SECONDS,
-            network_backend=self._backend,
-        )
+    def _open_pools(self) -> None:
+        self._pools = {proxy: self._new_pool(proxy) for proxy in self._routes.all}
+
+    def _new_pool(self, proxy: Proxy | None) -> httpcore2.ConnectionPool:
+        arguments = self._routes.pool_arguments(proxy)
+        if proxy is None:
+            return httpcore2.ConnectionPool(network_backend=self._direct, **arguments)
+        pool = httpcore2.SOCKSProxy if proxy.is_socks else httpcore2.HTTPProxy
+        return pool(network_backend=self._proxied, **arguments)
 
     def _reset_after_fork(self) -> None:
-        self._backend.close_inherited()
-        self._pool = self._new_pool()
+        for backend in (self._direct, self._proxied):
+            backend.close_inherited()
+        self._open_pools()
+
+    def proxy_for(self, url: str) -> Proxy | None:
+        """Return the proxy for a URL, which httpx2 may reject."""
+        return self._routes.proxy_for_text(url)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request."""
-        response = self._pool.handle_request(_to_httpcore(request))
+        proxy = self._routes.proxy_for(request.url)
+        if proxy is not None and self._routes.guard is not None:
+            host, port = self._routes.target(request.url)
+            permitted(resolve(host, port, remaining(None)), port, self._routes.guard)
+        response = self._pools[proxy].handle_request(_to_httpcore(request))
         return httpx2.Response(
             response.status,
             headers=response.headers,
@@ -292,35 +207,46 @@ class Transport(httpx2.BaseTransport):
 
     def close(self) -> None:
         """Close all connections."""
-        self._pool.close()
+        for pool in self._pools.values():
+            pool.close()
 
 
 class AsyncTransport(httpx2.AsyncBaseTransport):
     """The network for `AsyncRobotsClient`."""
 
-    def __init__(self, guard: Guard | None) -> None:
-        self._backend = _AsyncBackend(guard)
-        self._tls = httpcore2.default_ssl_context()
+    def __init__(self, settings: NetworkSettings) -> None:
+        self._routes = _Routes(settings)
+        self._direct, self._proxied = AsyncBackend(settings.guard), AsyncProxyBackend()
         self.reset_connections()
         at_fork(in_child=self._reset_after_fork)
 
     def reset_connections(self) -> None:
-        """Start a new pool: connections of the old one belong to a closed event loop."""
-        self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=self._tls,
-            max_connections=None,
-            max_keepalive_connections=_MAX_IDLE_CONNECTIONS,
-            keepalive_expiry=_IDLE_SECONDS,
-            network_backend=self._backend,
-        )
+        """Start with new pools: connections of the old ones belong to a closed event loop."""
+        self._pools = {proxy: self._new_pool(proxy) for proxy in self._routes.all}
+
+    def _new_pool(self, proxy: Proxy | None) -> httpcore2.AsyncConnectionPool:
+        arguments = self._routes.pool_arguments(proxy)
+        if proxy is None:
+            return httpcore2.AsyncConnectionPool(network_backend=self._direct, **arguments)
+        pool = httpcore2.AsyncSOCKSProxy if proxy.is_socks else httpcore2.AsyncHTTPProxy
+        return pool(network_backend=self._proxied, **arguments)
 
     def _reset_after_fork(self) -> None:
-        self._backend.close_inherited()
+        for backend in (self._direct, self._proxied):
+            backend.close_inherited()
         self.reset_connections()
+
+    def proxy_for(self, url: str) -> Proxy | None:
+        """Return the proxy for a URL, which httpx2 may reject."""
+        return self._routes.proxy_for_text(url)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request."""
-        response = await self._pool.handle_async_request(_to_httpcore(request))
+        proxy = self._routes.proxy_for(request.url)
+        if proxy is not None and self._routes.guard is not None:
+            host, port = self._routes.target(request.url)
+            permitted(await resolve_async(host, port), port, self._routes.guard)
+        response = await self._pools[proxy].handle_async_request(_to_httpcore(request))
         return httpx2.Response(
             response.status,
             headers=response.headers,
@@ -330,9 +256,5 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._pool.aclose()
-
-
-def has_connection_pool(transport: object) -> bool:
-    """Return whether a transport is one of httpx2's, which keep connections open."""
-    return isinstance(transport, (httpx2.HTTPTransport, httpx2.AsyncHTTPTransport))
+        for pool in self._pools.values():
+            await pool.aclose()

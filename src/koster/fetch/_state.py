@@ -10,26 +10,32 @@ import math
 import os
 import re
 import time
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from .._misuse import check_agent, check_order
+from .._moments import later
 from ..access import Access, Failure, Request, Unreachable, outcome_of
 from ..cache import MemoryCache, open_cache
 from ..cache.memory import LRUCache, memory_bytes
 from ..cache.resilient import ResilientCache
 from ..dialects import Dialect, Names
-from ..errors import TooSoonError
+from ..errors import TooSoonError, missing
 from ..freshness import Standing, fresh_from, is_fresh, standing
 from ..model import Directive, Reason
 from ..origins import MAX_URL, as_browsers_read, origin_of
+from ..politeness import why
 from ..robots import parse, rules_for_data
-from ._lookup import to_ascii
+from ._exchange import request_headers, validate_headers
+from ._hosts import to_ascii
 from .events import EventEmitter, EventName
+from .guard import Guard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    import ssl
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..access import Outcome, Response
     from ..cache import Cache
@@ -37,8 +43,8 @@ if TYPE_CHECKING:
     from ..model import Decision
     from ..origins import Origin
     from ..robots import RobotsTxt, Rules
+    from ._exchange import Headers
     from .events import OnEvent, Value
-    from .guard import Guard
 
 #: Sites cached in memory, and the total bytes of their files.
 _MAX_SITES = 1000
@@ -55,6 +61,19 @@ _EXAMPLE = "FooBot/1.0 (+https://foo.example/bot)"
 
 #: Default number of concurrent fetches.
 DEFAULT_AT_ONCE = 100
+
+
+@contextmanager
+def needs_http() -> Iterator[None]:
+    """Import what only the extra ``http`` has.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise missing("koster.fetch", "http") from error
 
 
 def utc_now() -> datetime:
@@ -78,6 +97,31 @@ class Site:
     other_agents: set[str] = field(default_factory=set)
 
 
+@dataclass(frozen=True, slots=True)
+class NetworkSettings:
+    """The arguments of a client for koster's own network; see `RobotsClient`."""
+
+    guard: Guard | None
+    proxy: str | None
+    trust_env: bool
+    verify: bool | str | os.PathLike[str] | ssl.SSLContext
+    cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ...] | None
+
+    def check_unused(self, other: str) -> None:
+        """Check that no argument is given, because requests go through ``other``.
+
+        Raises:
+            ValueError: one is given.
+        """
+        defaults = NetworkSettings(None, None, True, True, None)
+        for each in fields(self):
+            if getattr(self, each.name) != getattr(defaults, each.name):
+                raise ValueError(
+                    f"{each.name} cannot be combined with {other}: it belongs to koster's own "
+                    "network"
+                )
+
+
 class ClientState:
     """The state of a client; see `RobotsClient` for the arguments."""
 
@@ -87,6 +131,7 @@ class ClientState:
         agent: str | Sequence[str] | None,
         dialect: Dialect,
         timeout: float,
+        headers: Mapping[str, str] | None,
         cache: Cache | str | os.PathLike[str] | None,
         on_event: OnEvent | None,
         clock: Callable[[], datetime],
@@ -105,6 +150,7 @@ class ClientState:
         self.agent = _agent_from_header(user_agent, dialect) if agent is None else agent
         self.dialect = dialect
         self.timeout = _validate_timeout(timeout)
+        self.headers = validate_headers(headers)
         self.clock = clock
         self.unreachable = unreachable
         self.is_closed = False
@@ -117,6 +163,9 @@ class ClientState:
             _MAX_LAST_EVENTS, _MAX_LAST_EVENTS, lambda _: 1
         )
         self._next_open: LRUCache[str, datetime] = LRUCache(
+            _MAX_LAST_EVENTS, _MAX_LAST_EVENTS, lambda _: 1
+        )
+        self._wait_reasons: LRUCache[str, str] = LRUCache(
             _MAX_LAST_EVENTS, _MAX_LAST_EVENTS, lambda _: 1
         )
         self._sites: LRUCache[str, Site] = LRUCache(
@@ -174,6 +223,11 @@ class ClientState:
         if key:
             self._sites.put(key, site)
 
+    def cache_site_if_new(self, key: str, site: Site) -> None:
+        """Keep a site in memory, unless a concurrent fetch has stored another one."""
+        if self.cached_site_at(key) is None:
+            self._sites.put(key, site)
+
     def robots_txt_decision(self, url: str, agent: str | Sequence[str]) -> Decision | None:
         """Return the decision if a URL is a robots.txt: it needs no fetch. Otherwise None.
 
@@ -224,6 +278,10 @@ class ClientState:
         self._emit_started(request)
         return request
 
+    def headers_for(self, request: Request) -> Headers:
+        """Return the headers of a request."""
+        return request_headers(request, self.user_agent, self.headers)
+
     def follow(
         self, request: Request, answer: Response | Failure, seconds: float
     ) -> Request | Entry:
@@ -264,8 +322,31 @@ class ClientState:
         agents = self.agent if agent is None else agent
         return f"{site.outcome.origin} {agents if isinstance(agents, str) else ', '.join(agents)}"
 
-    def too_soon_error(self, key: str, moment: datetime) -> TooSoonError:
-        return TooSoonError(f"{key}: next request at {moment:%Y-%m-%d %H:%M:%S} UTC", moment)
+    def too_soon_error(self, key: str, moment: datetime, rules: Rules) -> TooSoonError:
+        reason = why(rules, moment)
+        return TooSoonError(
+            f"{key}: next request at {moment:%Y-%m-%d %H:%M:%S} UTC ({reason})", moment
+        )
+
+    def emit_waiting(self, site: Site, rules: Rules, seconds: float, queued: float) -> None:
+        """Emit that a caller waits for its turn; log it once for each reason."""
+        if not self.emitter.emits_info:
+            return
+        reason = why(rules, later(self.clock(), seconds))
+        key = f"{site.outcome.origin} {_agent_name(rules)}"
+        before = self._wait_reasons.get(key)
+        self._wait_reasons.put(key, reason)
+        self.emitter.emit(
+            EventName.PACE_WAITING,
+            site.outcome.origin,
+            {
+                "koster.agent": _agent_name(rules),
+                "koster.wait.seconds": seconds,
+                "koster.wait.queued": queued,
+                "koster.why": reason,
+            },
+            is_logged=before != reason,
+        )
 
     # Events.
 
@@ -425,10 +506,25 @@ def _outcome_name(outcome: Outcome) -> str:
 
 
 def _resolve_cache(cache: Cache | str | os.PathLike[str] | None) -> tuple[Cache, bool]:
+    """Return a client's cache, and whether the client closes it.
+
+    Raises:
+        CacheError: the cache cannot be opened.
+        TypeError: it is not a cache.
+    """
     if cache is None:
         return MemoryCache(), True
     if isinstance(cache, (str, os.PathLike)):
         return open_cache(cache) or MemoryCache(), True
+    for name in ("get", "put", "close"):
+        if not callable(getattr(cache, name, None)):
+            raise TypeError(
+                "cache must be the path of a file, a URL redis://…, or an object with the methods "
+                f"of koster.cache.Cache, not {type(cache).__name__}"
+            )
+    check = getattr(cache, "check", None)
+    if callable(check):
+        check()
     return cache, False
 
 
@@ -469,15 +565,23 @@ def _agent_from_header(user_agent: str, dialect: Dialect) -> str:
     return header[:end]
 
 
-def check_arguments(guard: Guard | None, transport: object, at_once: int) -> None:
+def check_arguments(
+    network: NetworkSettings, http: object, transport: object, at_once: int
+) -> None:
     """Check the arguments of a client.
 
     Raises:
-        ValueError: both a guard and a transport, or ``at_once`` below 1.
+        ValueError: arguments that cannot be combined, or ``at_once`` below 1.
     """
-    if guard is not None and transport is not None:
-        raise ValueError(
-            "guard and transport cannot be combined: a guard needs koster's own network"
+    if http is not None and transport is not None:
+        raise ValueError("http and transport cannot be combined")
+    for name, value in (("http", http), ("transport", transport)):
+        if value is not None:
+            network.check_unused(name)
+    if network.guard is not None and not isinstance(network.guard, Guard):
+        raise TypeError(
+            f"guard must be koster.PUBLIC_ONLY or a koster.fetch.Guard, "
+            f"not {type(network.guard).__name__}"
         )
     if at_once < 1:
         raise ValueError(f"at_once must be at least 1, not {at_once!r}")

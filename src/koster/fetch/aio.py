@@ -13,28 +13,39 @@ import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
-from ..access import Unreachable
+from ..access import Failure, Unreachable
 from ..cache import MemoryCache
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
 from ._async.client import Client
-from ._exchange import BodyReader, http_request
-from ._failures import ERRORS, to_failure
-from ._network import AsyncTransport, has_connection_pool
-from ._state import DEFAULT_AT_ONCE, ClientState, check_arguments, utc_now
-from .pace import Pacer
+from ._exchange import BodyReader
+from ._failures import through, to_failure
+from ._state import (
+    DEFAULT_AT_ONCE,
+    ClientState,
+    NetworkSettings,
+    check_arguments,
+    needs_http,
+    utc_now,
+)
+from .pace import Pacer, pacer_for
+from .senders import async_sender_for
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncIterator, Callable, Sequence
+    import ssl
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from datetime import datetime
     from typing import Self
 
+    import aiohttp
+    import httpx
     import httpx2
 
-    from ..access import Failure, Request, Response
+    from ..access import Request, Response
     from ..cache import Cache
     from ..dialects import Dialect
+    from ._exchange import AsyncSender
     from ._state import Site
     from .events import OnEvent
     from .guard import Guard
@@ -60,25 +71,31 @@ class AsyncRobotsClient(Client):
         agent: str | Sequence[str] | None = None,
         dialect: Dialect = RFC9309,
         timeout: float = 10.0,
+        headers: Mapping[str, str] | None = None,
         cache: Cache | str | os.PathLike[str] | None = None,
-        guard: Guard | None = None,
-        at_once: int | anyio.Semaphore = DEFAULT_AT_ONCE,
+        default_interval: float | None = None,
         pacer: PaceKeeper | None = None,
-        on_event: OnEvent | None = None,
+        guard: Guard | None = None,
+        proxy: str | None = None,
+        trust_env: bool = True,
+        verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
+        cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ...] | None = None,
+        http: httpx2.AsyncClient | httpx.AsyncClient | aiohttp.ClientSession | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
+        at_once: int | anyio.Semaphore = DEFAULT_AT_ONCE,
+        on_event: OnEvent | None = None,
         clock: Callable[[], datetime] = utc_now,
         unreachable: Unreachable = Unreachable.DISALLOW,
     ) -> None:
-        check_arguments(guard, transport, at_once if isinstance(at_once, int) else 1)
+        network = NetworkSettings(guard, proxy, trust_env, verify, cert)
+        check_arguments(network, http, transport, at_once if isinstance(at_once, int) else 1)
         self._state = ClientState(
-            user_agent, agent, dialect, timeout, cache, on_event, clock, unreachable
+            user_agent, agent, dialect, timeout, headers, cache, on_event, clock, unreachable
         )
         self._cached_site = self._cached_site_in_loop
-        self._own_transport: AsyncTransport | None = None
-        if transport is None:
-            transport = self._own_transport = AsyncTransport(guard)
-        self._transport = transport
-        self._pacer = Pacer() if pacer is None else pacer
+        self._sender = _sender(network, http, transport)
+        self._network_argument = "transport" if http is None else "http client"
+        self._pacer = pacer_for(pacer, default_interval)
         self._at_once_argument = at_once
         #: The event loop that the client belongs to, as anyio's token.
         self._loop: object = None
@@ -130,10 +147,9 @@ class AsyncRobotsClient(Client):
     def _move_to_new_loop(self) -> None:
         """Drop everything that belongs to a closed event loop."""
         self._create_locks()
-        if self._own_transport is not None:
-            self._own_transport.reset_connections()
-        elif self._has_fetched and has_connection_pool(self._transport):
-            self._stale_argument = "transport"
+        self._sender.reset_connections()
+        if self._has_fetched and self._sender.keeps_connections:
+            self._stale_argument = self._network_argument
         if self._has_fetched and not isinstance(self._at_once_argument, int):
             self._stale_argument = "semaphore"
 
@@ -151,9 +167,29 @@ class AsyncRobotsClient(Client):
         for scope in self._sleeping:
             scope.cancel()
         with anyio.CancelScope(shield=True):
-            if self._own_transport is not None:
-                await self._own_transport.aclose()
+            await self._sender.aclose()
             await self._call_cache(self._state.close)
+
+    async def _for_each(self, function: Callable[[str], Any], items: Sequence[str]) -> None:
+        self._check_use()
+        at_once = self._at_once_argument
+        workers = min(at_once if isinstance(at_once, int) else DEFAULT_AT_ONCE, len(items))
+        rest = iter(items)
+        errors: list[Exception] = []
+
+        async def work() -> None:
+            try:
+                for item in rest:
+                    await function(item)
+            except Exception as error:  # noqa: BLE001 - raised below, without an ExceptionGroup
+                errors.append(error)
+                tasks.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(workers):
+                tasks.start_soon(work)
+        if errors:
+            raise errors[0]
 
     def _cached_site_in_loop(self, url: str) -> Site | None:
         self._check_use()
@@ -199,22 +235,40 @@ class AsyncRobotsClient(Client):
         return self._at_once
 
     async def _send(self, request: Request, until: float) -> Response | Failure:
+        state, sender = self._state, self._sender
+        found: Response | Failure
         try:
             with anyio.fail_after(max(until - time.monotonic(), 0)):
-                sent = http_request(request, self._state.user_agent, None)
-                response = await self._transport.handle_async_request(sent)
-                try:
-                    reading = BodyReader(response)
+                headers = state.headers_for(request)
+                async with sender.send(request.url, headers) as received:
+                    reading = BodyReader(received)
                     if reading.wants_body:
-                        async with aclosing(response.aiter_raw()) as chunks:
+                        async with aclosing(received.parts) as chunks:
                             async for chunk in chunks:
                                 if reading.feed(chunk):
                                     break
-                finally:
-                    await response.aclose()
-            return reading.result()
-        except ERRORS as error:
-            return to_failure(error, self._state.timeout)
+            found = reading.result()
+        except sender.errors as error:
+            found = to_failure(error, state.timeout, sender.kinds)
+        if isinstance(found, Failure):
+            return through(found, sender.proxy_for(request.url))
+        return found
+
+
+def _sender(network: NetworkSettings, http: object, transport: object) -> AsyncSender:
+    """Return what sends requests.
+
+    Raises:
+        MissingExtraError: koster's own network needs the extra ``http``.
+        TypeError: ``http`` or ``transport`` has the wrong type.
+    """
+    if http is not None:
+        return async_sender_for(http)
+    with needs_http():
+        from .senders import transport as over_transport  # noqa: PLC0415 - needs an extra
+    if transport is not None:
+        return over_transport.async_sender_over(transport)
+    return over_transport.own_async_sender(network)
 
 
 #: Marks an event loop of the parent process.

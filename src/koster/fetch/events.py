@@ -46,6 +46,9 @@ class EventName(enum.StrEnum):
     SITE_UNREACHABLE = "koster.site.unreachable"
     """A site is unreachable and its file is not cached, so the client's policy applies:
     ``koster.policy`` (disallow or allow), ``koster.unreachable.since``, ``koster.why``."""
+    PACE_WAITING = "koster.pace.waiting"
+    """A caller waits for its turn: ``koster.agent``, ``koster.wait.seconds`` (until the turn),
+    ``koster.wait.queued`` (seconds that it waited for other callers before), ``koster.why``."""
     PACE_FAILED = "koster.pace.failed"
     """The server of a `FleetPacer` failed, so this process paces only its own requests for a
     while: ``error.type``, ``error.message``."""
@@ -75,39 +78,46 @@ _WARNINGS = (EventName.CACHE_FAILED, EventName.PACE_FAILED, EventName.PACE_REPLA
 
 
 def _level_of(name: EventName, attributes: Mapping[str, Value]) -> int:
-    if name in (EventName.SITE_COMMENTS, EventName.OUTSIDE_VISIT_TIME):
+    if name in (EventName.SITE_COMMENTS, EventName.OUTSIDE_VISIT_TIME, EventName.PACE_WAITING):
         return logging.INFO
     allows = name is EventName.SITE_UNREACHABLE and attributes["koster.policy"] == "allow"
     return logging.WARNING if allows or name in _WARNINGS else logging.DEBUG
 
 
+#: Messages for the log; names of attributes without ``koster.``, with ``_`` for each dot.
+_MESSAGES = {
+    EventName.CACHE_FAILED: "the cache failed and is not used for a while: "
+    "{error_type}: {error_message}",
+    EventName.OUTSIDE_VISIT_TIME: "{agent} visits {origin} outside its visit times: "
+    "{visit_times} UTC",
+    EventName.SITE_COMMENTS: "{origin} has comments for {agent}: {comments}",
+    EventName.SITE_UNREACHABLE: "{origin} is unreachable ({why}): everything is {policy}ed",
+    EventName.PACE_WAITING: "{origin}: {agent} waits {wait_seconds:.1f} s for its turn: {why}",
+    EventName.PACE_FAILED: "Redis failed: this process paces only its own requests for a while: "
+    "{error_type}: {error_message}",
+    EventName.PACE_REPLACED: "deleted the Redis key {pace_key!r}: it {why}",
+}
+
+
 def _message(name: EventName, origin: str, attributes: Mapping[str, Value]) -> str:
-    values = {key.removeprefix("koster."): value for key, value in attributes.items()}
-    if name is EventName.SITE_COMMENTS:
-        return f"{origin} has comments for {values['agent']}: {_join_values(values['comments'])}"
-    if name is EventName.OUTSIDE_VISIT_TIME:
-        times = _join_values(values["visit.times"])
-        return f"{values['agent']} visits {origin} outside its visit times: {times} UTC"
-    if name is EventName.SITE_UNREACHABLE:
-        verdict = (
-            "everything is allowed" if values["policy"] == "allow" else "everything is disallowed"
-        )
-        return f"{origin} is unreachable ({values['why']}): {verdict}"
-    if name is EventName.PACE_FAILED:
-        error = f"{values['error.type']}: {values['error.message']}"
-        return f"Redis failed: this process paces only its own requests for a while: {error}"
-    if name is EventName.PACE_REPLACED:
-        return f"deleted the Redis key {values['pace.key']!r}: it {values['why']}"
-    return f"{name} {origin} {dict(attributes)}"
+    if name not in _MESSAGES:
+        return f"{name} {origin} {dict(attributes)}"
+    values = {
+        key.removeprefix("koster.").replace(".", "_"): _shorten(value)
+        for key, value in attributes.items()
+    }
+    return _MESSAGES[name].format(origin=origin, **values)
 
 
 #: Characters of a site's text per log line: a file may have thousands of comments.
 _MAX_CHARACTERS = 500
 
 
-def _join_values(value: Value) -> str:
-    """Return values as text of bounded length."""
-    text = ", ".join(value) if isinstance(value, tuple) else str(value)
+def _shorten(value: Value) -> Value:
+    """Return a value with text of bounded length; several values as one text."""
+    text = ", ".join(value) if isinstance(value, tuple) else value
+    if not isinstance(text, str):
+        return text
     return (
         text
         if len(text) <= _MAX_CHARACTERS

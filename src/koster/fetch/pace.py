@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from .._moments import later
 from ..cache.forks import at_fork
-from ..politeness import RULE_OF_THUMB, Fetch, Pace, interval, next_request, validate_seconds
+from ..politeness import (
+    RULE_OF_THUMB,
+    Fetch,
+    Pace,
+    interval,
+    next_request,
+    pace_of,
+    validate_seconds,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +62,26 @@ class _Turn:
     moment: datetime
     seconds: float
     interval: float
+
+
+def pacer_for(pacer: PaceKeeper | None, default_interval: float | None) -> PaceKeeper:
+    """Return a client's pacer.
+
+    Raises:
+        TypeError: the pacer lacks a method, or the interval is not a number.
+        ValueError: both are given, or the interval is not a finite number of at least 0.
+    """
+    if pacer is None:
+        return Pacer(pace_of(default_interval))
+    if default_interval is not None:
+        raise ValueError("default_interval cannot be combined with pacer: give it a default")
+    for name in ("turn", "next_request", "took"):
+        if not callable(getattr(pacer, name, None)):
+            raise TypeError(
+                "pacer must be a koster.fetch.Pacer or FleetPacer, or have their methods, "
+                f"not {type(pacer).__name__}"
+            )
+    return pacer
 
 
 class Pacer:

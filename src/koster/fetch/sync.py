@@ -6,31 +6,44 @@ import math
 import threading
 import time
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ..access import Unreachable
+from ..access import Failure, Unreachable
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
-from ._exchange import BodyReader, http_request
-from ._failures import ERRORS, to_failure
-from ._network import Deadline, Transport, has_connection_pool
-from ._state import DEFAULT_AT_ONCE, ClientState, check_arguments, utc_now
+from ._deadline import Deadline
+from ._exchange import BodyReader
+from ._failures import through, to_failure
+from ._state import (
+    DEFAULT_AT_ONCE,
+    ClientState,
+    NetworkSettings,
+    check_arguments,
+    needs_http,
+    utc_now,
+)
 from ._sync.client import Client
-from .pace import Pacer
+from .pace import pacer_for
+from .senders import sender_for
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Sequence
+    import ssl
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
     from typing import Self
 
+    import httpx
     import httpx2
+    import requests
 
-    from ..access import Failure, Request, Response
+    from ..access import Request, Response
     from ..cache import Cache
     from ..dialects import Dialect
+    from ._exchange import Sender
     from .events import OnEvent
     from .guard import Guard
     from .pace import PaceKeeper
@@ -71,30 +84,38 @@ class RobotsClient(Client):
         agent: str | Sequence[str] | None = None,
         dialect: Dialect = RFC9309,
         timeout: float = 10.0,
+        headers: Mapping[str, str] | None = None,
         cache: Cache | str | os.PathLike[str] | None = None,
-        guard: Guard | None = None,
-        at_once: int = DEFAULT_AT_ONCE,
+        default_interval: float | None = None,
         pacer: PaceKeeper | None = None,
-        on_event: OnEvent | None = None,
+        guard: Guard | None = None,
+        proxy: str | None = None,
+        trust_env: bool = True,
+        verify: bool | str | os.PathLike[str] | ssl.SSLContext = True,
+        cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ...] | None = None,
+        http: httpx2.Client | httpx.Client | requests.Session | None = None,
         transport: httpx2.BaseTransport | None = None,
+        at_once: int = DEFAULT_AT_ONCE,
+        on_event: OnEvent | None = None,
         clock: Callable[[], datetime] = utc_now,
         unreachable: Unreachable = Unreachable.DISALLOW,
     ) -> None:
-        check_arguments(guard, transport, at_once)
+        network = NetworkSettings(guard, proxy, trust_env, verify, cert)
+        check_arguments(network, http, transport, at_once)
         self._state = ClientState(
-            user_agent, agent, dialect, timeout, cache, on_event, clock, unreachable
+            user_agent, agent, dialect, timeout, headers, cache, on_event, clock, unreachable
         )
         self._cached_site = self._state.cached_site
-        self._owns_transport = transport is None
-        self._transport = Transport(guard) if transport is None else transport
-        self._pacer = Pacer() if pacer is None else pacer
+        self._sender = _sender(network, http, transport)
+        self._pacer = pacer_for(pacer, default_interval)
         self._at_once_number = at_once
         self._at_once = threading.BoundedSemaphore(at_once)
         self._fetch_locks = _Locks()
         self._turn_locks = _Locks()
         self._closing = threading.Event()
         self._has_fetched = False
-        self._has_inherited_transport = False
+        self._has_inherited_connections = False
+        self._network_argument = "transport" if http is None else "http client"
         at_fork(in_child=self._reset_after_fork)
 
     def _reset_after_fork(self) -> None:
@@ -103,8 +124,8 @@ class RobotsClient(Client):
         self._closing = threading.Event()
         if self._state.is_closed:
             self._closing.set()
-        if self._has_fetched and has_connection_pool(self._transport):
-            self._has_inherited_transport = True
+        if self._has_fetched and self._sender.keeps_connections:
+            self._has_inherited_connections = True
 
     def __enter__(self) -> Self:
         return self
@@ -116,9 +137,19 @@ class RobotsClient(Client):
         """Close connections, and the cache if the client created it."""
         self._state.is_closed = True
         self._closing.set()
-        if self._owns_transport:
-            self._transport.close()
+        self._sender.close()
         self._state.close()
+
+    def _for_each(self, function: Callable[[str], Any], items: Sequence[str]) -> None:
+        workers = min(self._at_once_number, len(items))
+        if not workers:
+            return
+        pool = ThreadPoolExecutor(workers, thread_name_prefix="koster prefetch")
+        try:
+            for _ in pool.map(function, items):
+                pass
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _check_use(self) -> None:
         pass
@@ -138,10 +169,11 @@ class RobotsClient(Client):
         return method(*arguments)
 
     def _check_transport(self) -> None:
-        if self._has_inherited_transport:
+        if self._has_inherited_connections:
+            name = self._network_argument
             raise RuntimeError(
-                "the transport of this RobotsClient belongs to the parent process: "
-                "create a new client with a new transport"
+                f"the {name} of this RobotsClient belongs to the parent process: "
+                f"create a new client with a new {name}"
             )
         self._has_fetched = True
 
@@ -149,22 +181,40 @@ class RobotsClient(Client):
         return self._at_once
 
     def _send(self, request: Request, until: float) -> Response | Failure:
+        state, sender = self._state, self._sender
+        found: Response | Failure
         with Deadline(until) as deadline:
             try:
-                sent = http_request(request, self._state.user_agent, deadline.check())
-                response = self._transport.handle_request(sent)
-                try:
-                    reading = BodyReader(response)
-                    for chunk in response.iter_raw() if reading.wants_body else ():
+                headers = state.headers_for(request)
+                with sender.send(request.url, headers, deadline.check()) as received:
+                    reading = BodyReader(received)
+                    for chunk in received.parts if reading.wants_body else ():
                         if reading.feed(chunk):
                             break
-                        # Other transports limit only each single read.
+                        # Other libraries limit only each single read.
                         deadline.check()
-                finally:
-                    response.close()
-                return reading.result()
-            except ERRORS as error:
-                return to_failure(error, self._state.timeout)
+                found = reading.result()
+            except sender.errors as error:
+                found = to_failure(error, state.timeout, sender.kinds)
+        if isinstance(found, Failure):
+            return through(found, sender.proxy_for(request.url))
+        return found
+
+
+def _sender(network: NetworkSettings, http: object, transport: object) -> Sender:
+    """Return what sends requests.
+
+    Raises:
+        MissingExtraError: koster's own network needs the extra ``http``.
+        TypeError: ``http`` or ``transport`` has the wrong type.
+    """
+    if http is not None:
+        return sender_for(http)
+    with needs_http():
+        from .senders import transport as over_transport  # noqa: PLC0415 - needs an extra
+    if transport is not None:
+        return over_transport.sender_over(transport)
+    return over_transport.own_sender(network)
 
 
 class _Locks:

@@ -32,6 +32,7 @@ class Settings:
         fetch_timeout: Seconds for a whole fetch, including redirects.
         fetches: Maximum number of concurrent fetches.
         user_agent: The User-Agent header of fetches.
+        fetch_proxy: The URL of the proxy for fetches. Default: that of the environment.
         cache: A path, ``redis://HOST:PORT/DB``, or None for a cache in memory.
         cache_bytes: Maximum bytes of a cache in a file.
         let_through: Networks that the address guard allows, such as ``("10.1.2.0/24",)``.
@@ -46,6 +47,7 @@ class Settings:
     fetch_timeout: float = 10
     fetches: int = 20
     user_agent: str = USER_AGENT
+    fetch_proxy: str | None = None
     cache: str | None = None
     cache_bytes: int = 1 << 30
     let_through: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from ..cache.memory import LRUCache
 from ..dialects import dialect_named
 from ..errors import UrlError
 from ..fetch import AsyncRobotsClient, Event, EventName, Guard, to_ascii
+from ..fetch._proxies import parse_proxy
 from ..fetch._state import validate_user_agent
 from ..origins import origin_of
 from ..reports._json import scalars
@@ -39,11 +40,13 @@ class Sites:
     """The robots.txt of sites; dialects with the same `Statuses` share fetches.
 
     Raises:
-        ValueError: the User-Agent or a network in the settings is invalid.
+        ValueError: the User-Agent, a network or the proxy in the settings is invalid.
     """
 
     def __init__(self, settings: Settings, limit: RateLimit, metrics: Metrics) -> None:
         validate_user_agent(settings.user_agent)
+        if settings.fetch_proxy is not None:
+            parse_proxy(settings.fetch_proxy)
         self._settings = settings
         self._limit = limit
         self._metrics = metrics
@@ -114,6 +117,7 @@ class Sites:
                 timeout=self._settings.fetch_timeout,
                 cache=self._cache,
                 guard=self._guard,
+                proxy=self._settings.fetch_proxy,
                 at_once=self._at_once,
                 on_event=self._record_event,
             )

@@ -9,19 +9,20 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...access import Request
 from ...origins import origin_of
-from .._lookup import to_ascii
+from .._hosts import to_ascii
 from .._state import ClientState, site_key
 from ..pace import MAX_SLEEP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
-    from typing import Protocol
+    from typing import Protocol, Self
 
     from ...access import Failure, Outcome, Response
     from ...freshness import Entry
@@ -35,6 +36,59 @@ if TYPE_CHECKING:
 
         def hold(self, name: str, until: float = math.inf) -> AbstractContextManager[bool]:
             """Hold a name's lock; False if it is not free before ``until`` (monotonic)."""
+
+
+class Turn:
+    """The turn to request a page; see `Client.turn`.
+
+    Attributes:
+        decision: Whether the crawler may fetch the URL, and why.
+        waited: The seconds waited for the turn.
+    """
+
+    decision: Decision
+    waited: float
+
+    def __init__(
+        self,
+        client: Client,
+        url: str,
+        agent: str | Sequence[str] | None,
+        at_most: float | None,
+    ) -> None:
+        self._client = client
+        self._url = url
+        self._agent = agent
+        self._at_most = at_most
+        self._key = ""
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the crawler may fetch the URL."""
+        return self.decision.allowed
+
+    def __enter__(self) -> Self:
+        self._key = ""
+        self.waited = 0.0
+        self.decision = self._client.decide(self._url, self._agent)
+        if self.decision.allowed:
+            self._wait()
+        self._began = time.monotonic()
+        return self
+
+    def _wait(self) -> None:
+        client, url, agent = self._client, self._url, self._agent
+        self.waited = client.wait(url, agent, at_most=self._at_most)
+        # The file may have expired during the wait.
+        self.decision = client.decide(url, agent)
+        if self.decision.allowed:
+            site = client._get_site(url)  # noqa: SLF001 - of the same module
+            self._key = client._state.pace_key(site, agent)  # noqa: SLF001
+
+    def __exit__(self, *_: object) -> None:
+        if self._key:
+            seconds = time.monotonic() - self._began
+            self._client._call_pacer("took", self._key, seconds)  # noqa: SLF001
 
 
 class Client(ABC):
@@ -87,6 +141,41 @@ class Client(ABC):
         """
         return (self._get_site(url)).outcome
 
+    def cached(self, url: str) -> Outcome | None:
+        """Return the robots.txt of a URL's site if a fresh one is cached; nothing is fetched.
+
+        Raises:
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
+        """
+        state = self._state
+        state.check_open()
+        site = self._cached_site(url)
+        if site is None:
+            key = str(origin_of(url, to_ascii))
+            site = state.cached_site_at(key)
+            if site is None:
+                entry = self._call_cache(state.resilient_cache.get, key)
+                site = state.fresh_site(entry)
+                if site is None:
+                    return None
+                state.cache_site_if_new(key, site)
+        return site.outcome
+
+    def prefetch(self, urls: Iterable[str]) -> None:
+        """Fetch the robots.txt files of the sites of many URLs at once, unless they are cached.
+
+        Later questions about these sites do not wait. Sites that cannot be reached raise nothing.
+
+        Raises:
+            TypeError: ``urls`` is one str.
+            UrlError: a URL is invalid, or not HTTP or HTTPS. Nothing is fetched.
+        """
+        if isinstance(urls, str):
+            raise TypeError("urls must be an iterable of str, not one str")
+        self._for_each(
+            self.robots, list(dict.fromkeys(str(origin_of(url, to_ascii)) for url in urls))
+        )
+
     def refetch(self, url: str) -> Outcome:
         """Fetch a site's robots.txt again, even if the cached one is fresh.
 
@@ -114,7 +203,9 @@ class Client(ABC):
         """Wait for the next turn to request from the site, and take it; return the seconds waited.
 
         Each origin and agent has its own pace; callers get their turns in FIFO order. If the site
-        sets no pace, the pacer's default applies.
+        sets no pace, ``default_interval`` applies: by default twice the time that the last request
+        took (see `took`), at least 10 seconds. The event ``koster.pace.waiting`` says why a wait is
+        as long as it is.
 
         Args:
             url: A URL of the site.
@@ -132,19 +223,54 @@ class Client(ABC):
         state.emit_if_outside_visit_times(site, agent)
         key, rules = state.pace_key(site, agent), state.rules(site, agent)
         until = math.inf if at_most is None else began + at_most
+        queued_since = time.monotonic()
         with self._cancelled_on_close(), self._turn_locks.hold(key, until) as has_lock:
-            if not has_lock or not self._take_turn(key, rules, until):
+            emit = partial(state.emit_waiting, site, rules, queued=time.monotonic() - queued_since)
+            if not has_lock or not self._take_turn(key, rules, until, emit):
                 moment = self._call_pacer("next_request", key, rules, state.clock())
-                raise state.too_soon_error(key, moment)
+                raise state.too_soon_error(key, moment, rules)
         return time.monotonic() - began
 
-    def _take_turn(self, key: str, rules: Rules, until: float) -> bool:
-        """Take the turn when it is due; False if that is after ``until`` (monotonic)."""
+    def _take_turn(
+        self, key: str, rules: Rules, until: float, emit: Callable[[float], None]
+    ) -> bool:
+        """Take the turn when it is due; False if that is after ``until`` (monotonic).
+
+        ``emit`` is called once with the seconds to wait, if any.
+        """
+        has_emitted = False
         while (seconds := self._call_pacer("turn", key, rules, self._state.clock())) > 0:
             if time.monotonic() + seconds > until:
                 return False
+            if not has_emitted:
+                has_emitted = True
+                emit(seconds)
             self._sleep(min(seconds, MAX_SLEEP))
         return True
+
+    def turn(
+        self,
+        url: str,
+        agent: str | Sequence[str] | None = None,
+        *,
+        at_most: float | None = None,
+    ) -> Turn:
+        """Return a context manager for the request of a page: decide, wait, record its duration.
+
+        It decides whether the crawler may fetch the URL. If so, it waits for the next turn, as
+        `wait` does, and records how long the block took, as `took` does.
+
+        Args:
+            url: The URL to fetch.
+            agent: The crawler. Default: the client's ``agent``.
+            at_most: Maximum seconds to wait. Default: no limit.
+
+        Raises:
+            TooSoonError: on entry: the wait would exceed ``at_most``.
+            UrlError: on entry: the URL is invalid, or not HTTP or HTTPS.
+            RuntimeError: on entry: the client is closed.
+        """
+        return Turn(self, url, agent, at_most)
 
     def next_request(self, url: str, agent: str | Sequence[str] | None = None) -> datetime:
         """Return when the next turn is due, without waiting and without taking it.
@@ -216,6 +342,10 @@ class Client(ABC):
                 response = self._send(step, until)
                 step = state.follow(step, response, time.monotonic() - began)
         return step
+
+    @abstractmethod
+    def _for_each(self, function: Callable[[str], Any], items: Sequence[str]) -> None:
+        """Call a method for each item, some at a time."""
 
     @abstractmethod
     def _check_use(self) -> None:

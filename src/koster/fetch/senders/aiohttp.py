@@ -1,0 +1,63 @@
+"""The sender over a session of aiohttp."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import yarl
+
+from ...access import FailureKind
+from .._exchange import CallersClient, Received
+from .._failures import ERRORS, kinds
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from types import ModuleType
+
+    from .._exchange import Headers
+
+
+class SessionSender(CallersClient):
+    """Sends through an ``aiohttp.ClientSession``: its connector, proxies, cookies and headers."""
+
+    def __init__(self, session: Any, library: ModuleType) -> None:
+        self._session = session
+        self._no_timeout = library.ClientTimeout()
+        self.errors = (library.ClientError, TimeoutError, *ERRORS)
+        self.kinds = kinds(
+            (
+                (library.ClientProxyConnectionError, library.ClientHttpProxyError),
+                FailureKind.PROXY,
+            ),
+            ((library.ServerTimeoutError, TimeoutError), FailureKind.TIMEOUT),
+            ((library.ClientSSLError,), FailureKind.TLS),
+            ((library.ClientConnectorDNSError, library.InvalidURL), FailureKind.NAME),
+            (
+                (
+                    *(library.ClientPayloadError, library.ClientResponseError),
+                    library.ServerDisconnectedError,
+                ),
+                FailureKind.NOT_HTTP,
+            ),
+        )
+
+    @asynccontextmanager
+    async def send(self, url: str, headers: Headers) -> AsyncIterator[Received[Any]]:
+        """Send a GET request."""
+        async with self._session.get(
+            yarl.URL(url, encoded=True),
+            headers=headers,
+            allow_redirects=False,
+            auto_decompress=False,
+            raise_for_status=False,
+            timeout=self._no_timeout,
+        ) as response:
+            parts = _parts(response)
+            yield Received(response.status, response.raw_headers, parts, may_be_of_proxy=True)
+
+
+async def _parts(response: Any) -> AsyncIterator[bytes]:
+    """Yield the encoded body as it arrives."""
+    async for part in response.content.iter_any():
+        yield part
