@@ -6,6 +6,7 @@ from typing import Any
 
 import koster
 from koster.analysis import classify as classification
+from koster.crawlers import agent_for
 
 ONE = "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private\nAllow: /private/x\n"
 
@@ -16,18 +17,19 @@ OTHER = "User-agent: *\nAllow: /\n"
 AGENTS = (
     *("Googlebot", "bingbot", "GPTBot", "ClaudeBot", "CCBot", "Bytespider", "Amazonbot"),
     *("PerplexityBot", "Google-Extended", "AdsBot-Google", "archive.org_bot", "*", "gptbot/1.0"),
+    *("Googlebot-Image", "Applebot", "YandexImages", "GoogleOther-Video/1.0"),
     "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)",
 )
 
 
 def cell(body: bytes | str, agent: str, dialect: koster.Dialect = koster.RFC9309) -> dict[str, Any]:
-    """Return the library's classification of an agent."""
-    rules = koster.parse(body, dialect).rules_for(agent)
-    result = classification(rules)
+    """Return the library's classification of an agent, with the fallbacks of known crawlers."""
+    robots = koster.parse(body, dialect)
+    result = classification(robots.rules_for(agent_for(agent)))
     assert result.is_proved
     return {
         "agent": agent,
-        "written": rules.is_named,
+        "written": robots.rules_for(agent).is_named,
         "effective": result.extent.value,
         "line": result.rule.line if result.rule else None,
     }
@@ -36,8 +38,8 @@ def cell(body: bytes | str, agent: str, dialect: koster.Dialect = koster.RFC9309
 def decision(
     body: bytes | str, url: str, agent: str, dialect: koster.Dialect = koster.RFC9309
 ) -> dict[str, Any]:
-    """Return the library's decision."""
-    decided = koster.parse(body, dialect).decide(url, agent)
+    """Return the library's decision, with the fallbacks of known crawlers."""
+    decided = koster.parse(body, dialect).decide(url, agent_for(agent))
     pattern = None
     if decided.rule:
         raw_bytes = decided.rule.pattern.encode("utf-8", "surrogateescape")

@@ -32,7 +32,7 @@ def test_crawler_that_ignores_the_star_group_is_not_blocked_by_it() -> None:
     verdicts = {each.crawler.token: each for each in audit(robots).verdicts}
     assert verdicts["AdsBot-Google"].extent is Extent.NONE
     assert verdicts["Googlebot"].extent is Extent.ALL
-    assert verdicts["AdsBot-Google"].how == "not named; obeys no *"
+    assert verdicts["AdsBot-Google"].how == "not named; ignores *"
 
 
 def test_crawler_that_does_not_read_the_file_is_allowed_everything() -> None:
@@ -43,7 +43,7 @@ def test_crawler_that_does_not_read_the_file_is_allowed_everything() -> None:
     assert len(ignoring) > 5
     for each in ignoring:
         assert verdicts[each.token].extent is Extent.NONE
-        assert verdicts[each.token].how == "does not read the file"
+        assert verdicts[each.token].how == "ignores the file"
 
 
 def test_broadest_rule_is_shown_for_partly_blocked_crawlers() -> None:

@@ -31,7 +31,9 @@ def test_decision_is_truthy_and_has_a_message() -> None:
     assert not decision
     assert robots.decide("/private/press", "BarBot")
     assert str(decision) == "BarBot may not fetch /private: line 2, Disallow: /private"
-    assert str(robots.decide("/", ("A", "FooBot"))) == ("A, FooBot may fetch /: no rule matches")
+    assert str(robots.decide("/", ("A", "FooBot"))) == (
+        "A may fetch /: no rule matches (falls back to FooBot)"
+    )
     assert str(koster.parse("").decide("/", "A")) == "A may fetch /: no group applies"
     assert decision.dialect is koster.RFC9309
     assert (decision.agent, decision.url) == ("BarBot", "/private")

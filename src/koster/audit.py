@@ -26,7 +26,7 @@ _SUMMARY_PURPOSES = (
     *(Purpose.SEARCH, Purpose.AI_SEARCH, Purpose.USER_FETCH, Purpose.TRAINING, Purpose.DATASET),
 )
 #: Crawlers that may ignore the file.
-_DOUBTFUL = (Obeys.UNDOCUMENTED, Obeys.DISPUTED)
+_DOUBTFUL = (Obeys.MAY_IGNORE, Obeys.UNDOCUMENTED, Obeys.DISPUTED)
 #: Maximum number of names per purpose in the summary.
 _MAX_NAMES = 5
 
@@ -36,14 +36,15 @@ class Verdict:
     """How much of the site is blocked for a crawler: all, some or none.
 
     ``extent`` takes into account what the crawler obeys: none if it ignores the file's groups.
-    ``is_named``: a group names it. ``rule`` is the rule that blocks the site, or the widest one
-    that blocks a part of it, ``closing`` the number of such rules; ``url`` is a blocked URL.
+    ``named_as`` is its token, or the token that it falls back to, if a group has it. ``rule`` is
+    the rule that blocks the site, or the widest one that blocks a part of it, ``closing`` the
+    number of such rules; ``url`` is a blocked URL.
     ``may_enter`` is whether the start page is allowed.
     """
 
     crawler: Crawler
     extent: Extent
-    is_named: bool
+    named_as: str | None
     rule: Rule | None = None
     url: str | None = None
     is_proved: bool = True
@@ -51,13 +52,25 @@ class Verdict:
     closing: int = 0
 
     @property
+    def is_named(self) -> bool:
+        """Whether a group names the crawler, or a token that it falls back to."""
+        return self.named_as is not None
+
+    @property
+    def falls_back_to(self) -> str | None:
+        """The token that it falls back to, if no group has its own but one has that."""
+        return self.named_as if self.named_as != self.crawler.token else None
+
+    @property
     def how(self) -> str:
         """Why the crawler has this verdict, in words."""
         if self.crawler.obeys is Obeys.NOTHING:
-            return "does not read the file"
+            return "ignores the file"
         if self.crawler.obeys is Obeys.OWN_GROUPS and not self.is_named:
-            return "not named; obeys no *"
+            return "not named; ignores *"
         how = "by name" if self.is_named else "by *"
+        if self.falls_back_to is not None:
+            how = f"falls back to {self.falls_back_to}"
         is_start_page_blocked = self.extent is Extent.SOME and not self.may_enter
         return f"{how}, not the start page" if is_start_page_blocked else how
 
@@ -116,7 +129,7 @@ def audit(
     verdicts = tuple(map(auditor.verdict, known() if crawlers is None else crawlers))
     preferences = {
         (each.line, each.key): each
-        for name in ("*", *(verdict.crawler.token for verdict in verdicts if verdict.is_named))
+        for name in ("*", *(verdict.named_as for verdict in verdicts if verdict.named_as))
         for each in rules_for_data(robots, name).preferences
     }
     return Audit(verdicts, tuple(preferences.values()), robots.licenses, robots.sitemaps)
@@ -131,12 +144,12 @@ class _Auditor:
         self._found: dict[tuple[int, ...], tuple[Classification, Rule | None, int, bool]] = {}
 
     def verdict(self, crawler: Crawler) -> Verdict:
-        rules = rules_for_data(self._robots, crawler.token)
+        rules = rules_for_data(self._robots, crawler.tokens)
         obeys_file = crawler.obeys is not Obeys.NOTHING and (
             crawler.obeys is not Obeys.OWN_GROUPS or rules.is_named
         )
         if not obeys_file:
-            return Verdict(crawler, Extent.NONE, rules.is_named)
+            return Verdict(crawler, Extent.NONE, rules.named_as)
         key = rules.group_lines
         if key not in self._found:
             self._found[key] = self._classify(rules)
@@ -144,7 +157,7 @@ class _Auditor:
         return Verdict(
             crawler,
             found.extent,
-            rules.is_named,
+            rules.named_as,
             rule,
             found.disallowed,
             found.is_proved,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .analysis import EVERYBODY, Budget, Differences, difference, first_of, names_in, paired_names
+from .crawlers import agent_for
 from .robots import rules_for_data
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def compare(
     selected = first_of(named)[:MAX_AGENTS]
     star_settings: dict[object, tuple[Setting, ...]] = {}
     for names in [*selected, *unnamed]:
-        before, after = rules_for_data(old, names[0]), rules_for_data(new, names[0])
+        before, after = _rules(old, new, names[0])
         lines = before.group_lines, after.group_lines
         # All agents without a named group have the same settings.
         settings = None if before.is_named or after.is_named else star_settings.get(lines)
@@ -111,7 +112,7 @@ def compare(
         classes.setdefault(key, []).extend(names)
         sets.setdefault(key, (before, after))
     for name in paired_names(named, old, new):
-        before, after = rules_for_data(old, name), rules_for_data(new, name)
+        before, after = _rules(old, new, name)
         key = before.group_lines, after.group_lines, _settings(before, after)
         if key not in sets:
             classes[key] = [name]
@@ -125,6 +126,12 @@ def compare(
             changes.append(Change(tuple(names), found, settings))
     is_whole = len(named) == len(selected)
     return Comparison(tuple(changes), _file_settings(old, new), len(classes), is_whole)
+
+
+def _rules(old: RobotsTxt, new: RobotsTxt, name: str) -> tuple[Rules, Rules]:
+    """Return the rules of an agent in both files, with the fallbacks of known crawlers."""
+    agent = agent_for(name)
+    return rules_for_data(old, agent), rules_for_data(new, agent)
 
 
 def _settings(before: Rules, after: Rules) -> tuple[Setting, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .analysis import WholeFile
-from .crawlers import Purpose, of_purposes
+from .crawlers import Purpose, agent_for, of_purposes
 from .dialects import GOOGLE, RFC9309, dialect_named
 from .diff import compare
 from .errors import KosterError, MissingExtraError, UnknownDialectError
@@ -178,11 +178,13 @@ def check(
 
 
 def _check_question(question: Question, robots: RobotsTxt) -> Result:
-    decision = rules_for_data(robots, question.agent).decide(question.url)
+    decision = rules_for_data(robots, agent_for(question.agent)).decide(question.url)
     if decision.allowed == question.allowed:
         return Result(str(question), True)
     rule = decision.rule
     by = f"line {rule.line}: {rule}" if rule else str(decision.reason)
+    if decision.falls_back_to:
+        by += f"; falls back to {decision.falls_back_to}"
     verdict = f"it is {'allowed' if decision.allowed else 'blocked'} ({by})"
     return Result(str(question), False, verdict, rule.line if rule else None)
 

@@ -190,7 +190,8 @@ class Decision:
     ``bool(decision)`` is ``decision.allowed``; ``str(decision)`` is one sentence. ``rule`` is
     the rule that decides and ``group`` its group. If no rule decides, ``group`` is the first group
     that applies to the crawler, if any. ``why`` is the error if fetching the site's file failed,
-    else empty.
+    else empty. ``falls_back_to`` is the name in ``agent`` whose group applies, if it is not the
+    first one, else empty.
     """
 
     allowed: bool
@@ -201,16 +202,19 @@ class Decision:
     url: str
     dialect: Dialect
     why: str = ""
+    falls_back_to: str = ""
 
     def __bool__(self) -> bool:
         return self.allowed
 
     def __str__(self) -> str:
-        agent = self.agent if isinstance(self.agent, str) else ", ".join(self.agent)
-        agent = agent or "A crawler without a name"
+        names = (self.agent,) if isinstance(self.agent, str) else self.agent
+        agent = (names and names[0]) or "A crawler without a name"
         verdict = f"{agent} may{'' if self.allowed else ' not'} fetch {self.url}"
         line = self.rule.line if self.rule else 0
         sentence = _SENTENCES[self.reason].format(verdict=verdict, line=line, rule=self.rule)
         if self.why:
             sentence += f" ({self.why})"
+        if self.falls_back_to:
+            sentence += f" (falls back to {self.falls_back_to})"
         return sentence.encode("utf-8", "backslashreplace").decode("utf-8")

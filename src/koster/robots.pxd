@@ -21,7 +21,7 @@ cdef class RobotsTxt:
 
 cdef bint _is_location(object agent) except -1
 cdef object _values_in(File file, object rows)
-@cython.locals(rules=Rules, names=tuple)
+@cython.locals(rules=Rules, names=tuple, index=Py_ssize_t)
 cdef Rules _prepare(File file, object agent, dict prepared)
 @cython.locals(rules=Rules, least=Rules)
 cdef int _discard_least_recent(dict prepared) except -1
@@ -32,10 +32,11 @@ cdef class Rules:
     cdef Ruleset _ruleset
     cdef Py_ssize_t _used
     cdef object _agent
+    cdef object _named_as
     cdef Selection _selection
 
     cdef int _copy_from(self, Rules other) except -1
-    cdef int _assign(self, object agent, Selection selection) except -1
+    cdef int _assign(self, object agent, Selection selection, object named_as) except -1
     cdef bint _verdict(self, object url) except -1
 
 

@@ -8,6 +8,7 @@ between threads, and pickle as the bytes, the dialect and the agent.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from . import _misuse
@@ -258,7 +259,12 @@ def _prepare(file: File, agent: str | tuple[str, ...], prepared: dict[Any, Rules
     for rules in list(prepared.values()):
         others.append(rules._selection)  # noqa: PERF401 - a comprehension would not be compiled
     rules = Rules.__new__(Rules)
-    rules._assign(agent, _selection.select(file, names, others))
+    named_as = None
+    if len(names) > 1:
+        index = _selection.first_named(file, names)
+        if index >= 0:
+            named_as = agent[index]
+    rules._assign(agent, _selection.select(file, names, others), named_as)
     return rules
 
 
@@ -285,10 +291,13 @@ class Rules:
         self._copy_from(robots.rules_for(agent))
 
     def _copy_from(self, other: Rules) -> None:
-        self._assign(other._agent, other._selection)
+        self._assign(other._agent, other._selection, other._named_as)
 
-    def _assign(self, agent: str | tuple[str, ...], selection: Selection) -> None:
+    def _assign(
+        self, agent: str | tuple[str, ...], selection: Selection, named_as: str | None
+    ) -> None:
         self._agent = agent
+        self._named_as = named_as
         self._selection = selection
         self._ruleset: Ruleset = selection.ruleset
         self._used = 0
@@ -328,6 +337,20 @@ class Rules:
         """Whether a group names the crawler, so that the groups for ``*`` do not apply to it."""
         return self._selection.is_named()
 
+    @property
+    def named_as(self) -> str | None:
+        """The name of the agent that a group has; None if the groups for ``*`` apply, or none.
+
+        >>> robots = parse("User-agent: FooBot\\nDisallow: /")
+        >>> robots.rules_for(("FooBot-Image", "FooBot")).named_as
+        'FooBot'
+        """
+        if self._named_as is not None:
+            return self._named_as
+        if not self._selection.is_named():
+            return None
+        return self._agent if isinstance(self._agent, str) else self._agent[0]
+
     def allowed(self, url: str) -> bool:
         """Tell whether the crawler may fetch a URL; see `RobotsTxt.allowed`."""
         return self._verdict(url)
@@ -365,7 +388,10 @@ class Rules:
             group = selection.group(selection.chosen[0])
         allowed = self._ruleset.allows(number)
         dialect = selection.file.plan.dialect
-        return Decision(allowed, reason, rule, group, self._agent, url, dialect)
+        decision = Decision(allowed, reason, rule, group, self._agent, url, dialect)
+        if self._named_as is not None and self._named_as != self._agent[0]:
+            return replace(decision, falls_back_to=self._named_as)
+        return decision
 
     def _file_values(self) -> Values:
         """Return the values before any group, which apply to all crawlers."""

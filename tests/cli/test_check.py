@@ -93,12 +93,12 @@ def test_json(robots: str) -> None:
             "allowed": False, "agent": "FooBot", "url": "/private/x", "reason": "rule",
             "file": robots, "line": 2, "rule": "Disallow: /private",
             "text": "Disallow: /private   # keep out", "dialect": "RFC9309",
-                "comments": [], "why": None,
+            "falls_back_to": None, "comments": [], "why": None,
         },
         {
             "allowed": True, "agent": "FooBot", "url": "/", "reason": "no rule",
             "file": robots, "line": None, "rule": None, "text": None, "dialect": "RFC9309",
-                "comments": [], "why": None,
+            "falls_back_to": None, "comments": [], "why": None,
         },
     ]  # fmt: skip
 

@@ -1,34 +1,341 @@
-"""The registry of crawlers."""
+"""The registry of crawlers: facts with sources, fallback chains, and names that people use."""
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
+import sys
+from datetime import date
+from typing import Any
+
+import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
 import koster
+import koster.bulk
 from koster import crawlers
-from koster.crawlers import Obeys, Purpose
+from koster.audit import audit
+from koster.cli._root import koster as command
+from koster.crawlers import Crawler, Obeys, Purpose, _ours
+from koster.diff import compare
+from koster.expectations import Expectations, Question, check
+from koster.worker import answers
+
+pytestmark = pytest.mark.any_mode
 
 
 def test_registry_is_consistent() -> None:
     known = crawlers.known()
-    assert len({each.token.lower() for each in known}) == len(known) > 150
+    assert len({each.token.lower() for each in known}) == len(known) > 200
     assert {each.purpose for each in known} == set(Purpose)
-    assert all(each.source.startswith("https://") for each in known)
+    assert {each.obeys for each in known} == set(Obeys)
     assert crawlers.named("gptbot") == crawlers.named("GPTBot")
     assert crawlers.named("nobody") is None
     assert {each.token for each in crawlers.of_purposes([Purpose.ADS])} >= {"AdsBot-Google"}
-    adsbot = crawlers.named("AdsBot-Google")
-    assert adsbot is not None
-    assert adsbot.obeys is Obeys.OWN_GROUPS
+
+
+@pytest.mark.parametrize("crawler", crawlers.known(), ids=lambda each: each.token)
+def test_every_fact_has_a_source_and_a_day(crawler: Crawler) -> None:
+    assert crawler.source.startswith("https://")
+    assert date(2026, 9, 1) <= date.fromisoformat(crawler.checked) <= date(2030, 1, 1)
+    assert crawler.purposes
+    assert len(set(crawler.purposes)) == len(crawler.purposes)
+    assert crawler.operator
+    assert all(url.startswith("https://") for url in crawler.verification.ranges)
+    assert all(re.fullmatch(r"[a-z0-9.-]+", each) for each in crawler.verification.domains)
+    assert crawler.token not in crawler.falls_back_to
+    assert crawler.successor != crawler.token
+
+
+def test_table_has_each_token_once() -> None:
+    tokens = [each.token.lower() for each in _ours.CRAWLERS]
+    assert len(set(tokens)) == len(tokens)
+    assert set(_ours.WELL_KNOWN) <= {each.token for each in crawlers.known()}
+
+
+def _facts(token: str) -> tuple[Obeys, list[Purpose]]:
+    crawler = crawlers.named(token)
+    assert crawler is not None
+    return crawler.obeys, list(crawler.purposes)
+
+
+def test_corrections_of_the_index() -> None:
+    assert _facts("ChatGPT-User") == (Obeys.MAY_IGNORE, [Purpose.USER_FETCH])
+    assert _facts("Meta-ExternalFetcher") == (Obeys.MAY_IGNORE, [Purpose.USER_FETCH])
+    assert _facts("OAI-AdsBot") == (Obeys.RULES, [Purpose.ADS])
+    assert _facts("DeepSeekBot") == (Obeys.UNDOCUMENTED, [Purpose.TRAINING])
+    assert _facts("Amazonbot") == (Obeys.RULES, [Purpose.TRAINING, Purpose.AI_SEARCH])
+    assert _facts("Bytespider") == (Obeys.DISPUTED, [Purpose.TRAINING, Purpose.SEARCH])
+    assert _facts("Applebot")[1] == [Purpose.SEARCH, Purpose.AI_SEARCH, Purpose.TRAINING]
+    assert _facts("AdsBot-Google")[0] is Obeys.OWN_GROUPS
 
 
 def test_missing_registry_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
     monkeypatch.setitem(sys.modules, "ai_crawler_index", None)
     crawlers.known.cache_clear()
     try:
         with pytest.raises(koster.MissingExtraError, match=r"koster\[crawlers\]"):
             crawlers.known()
+        assert crawlers.agent_for("Googlebot-Image") == ("Googlebot-Image", "Googlebot")
     finally:
         crawlers.known.cache_clear()
+
+
+# Fallback chains.
+
+#: Each chain with the sentence that documents it: from the page of its record.
+CHAINS = {
+    "Googlebot-Image": ("Googlebot",),
+    "Googlebot-News": ("Googlebot",),
+    "Googlebot-Video": ("Googlebot",),
+    "Google-InspectionTool": ("Googlebot",),
+    "Google-CloudVertexBot": ("Googlebot",),
+    "GoogleOther-Image": ("GoogleOther",),
+    "GoogleOther-Video": ("GoogleOther",),
+    "AdsBot-Google-Mobile-Apps": ("AdsBot-Google",),
+    "Applebot": ("Googlebot",),
+    "Kagibot": ("Googlebot",),
+    "Bravebot": ("Googlebot",),
+    "TavilyBot": ("Googlebot",),
+    **{
+        f"Yandex{name}": ("Yandex",)
+        for name in ("Bot", "Images", "Video", "Media", "Blogs", "Webmaster", "Market")
+    },
+    **{f"coccocbot-{name}": ("coccocbot",) for name in ("web", "image", "fast", "ads", "shopping")},
+}
+#: Tokens without a documented fallback, though their names look as if they had one.
+ALONE = (
+    *("Googlebot", "GoogleOther", "Storebot-Google", "AdsBot-Google", "AdsBot-Google-Mobile"),
+    *("Applebot-Extended", "bingbot", "AdIdxBot", "BingPreview", "YandexDirect", "Google-Extended"),
+)
+
+
+def test_every_chain_has_a_case() -> None:
+    assert {each.token: each.falls_back_to for each in crawlers.known() if each.falls_back_to} == (
+        CHAINS
+    )
+    for token in ALONE:
+        assert crawlers.agent_for(token) == token
+
+
+@pytest.mark.parametrize(("token", "fallbacks"), CHAINS.items())
+def test_chain(token: str, fallbacks: tuple[str, ...]) -> None:
+    (fallback,) = fallbacks
+    body = f"User-agent: *\nAllow: /\n\nUser-agent: {fallback}\nDisallow: /\n"
+    agent = crawlers.agent_for(token)
+    assert agent == (token, fallback)
+    assert crawlers.agent_for(f"{token.upper()}/2.0") == (f"{token.upper()}/2.0", fallback)
+    robots = koster.parse(body)
+    decision = robots.decide("/a", agent)
+    assert not decision
+    assert decision.rule is not None
+    assert decision.rule.line == 5
+    assert decision.falls_back_to == fallback
+    assert (
+        str(decision) == f"{token} may not fetch /a: line 5, Disallow: / (falls back to {fallback})"
+    )
+    assert robots.rules_for(agent).named_as == fallback
+    # Its own group comes first, and everybody's last.
+    own = koster.parse(f"{body}\nUser-agent: {token}\nDisallow: /b\n").decide("/a", agent)
+    assert (own.allowed, own.falls_back_to) == (True, "")
+    star = koster.parse("User-agent: *\nDisallow: /\n").decide("/a", agent)
+    assert (star.allowed, star.falls_back_to) == (False, "")
+    # As the crawler is asked elsewhere.
+    crawler = crawlers.named(token)
+    assert crawler is not None
+    (verdict,) = audit(robots, [crawler]).verdicts
+    assert (verdict.extent.value, verdict.how) == ("all", f"falls back to {fallback}")
+    (cell,) = koster.bulk.classify(pa.array([body]), [token]).to_pylist()[0]
+    assert cell == {"agent": token, "written": False, "effective": "all", "line": 5}
+    (decided,) = koster.bulk.decide(pa.array([body]), "/a", token).to_pylist()
+    assert decided["line"] == 5
+    (record,) = answers.decision_records(robots, [token], ["/a"])
+    assert (record["agent"], record["allowed"], record["falls_back_to"]) == (token, False, fallback)
+
+
+BLOCKED = "User-agent: Googlebot\nDisallow: /\n"
+
+
+def _run(*arguments: str, body: str = BLOCKED) -> Any:
+    return CliRunner().invoke(command, arguments, input=body.encode())
+
+
+def test_commands_use_the_chain(tmp_path: Any) -> None:
+    result = _run("check", "--robots", "-", "-a", "Googlebot-Image", "/a")
+    assert result.exit_code == 1
+    assert "robots.txt:2: Disallow: / (falls back to Googlebot)" in result.stdout.replace(
+        "<stdin>", "robots.txt"
+    )
+    result = _run("check", "--robots", "-", "-a", "Googlebot-Image", "-f", "json", "/a")
+    (answer,) = json.loads(result.stdout)
+    assert (answer["agent"], answer["falls_back_to"]) == ("Googlebot-Image", "Googlebot")
+    (tmp_path / "robots.txt").write_text(BLOCKED)
+    (tmp_path / "robots.expect.toml").write_text(
+        'robots = "robots.txt"\n[[expect]]\nagent = "Googlebot-Image"\nallow = "/a"\n'
+    )
+    result = _run("audit", "-", "-f", "json")
+    crawler = {each["token"]: each for each in json.loads(result.stdout)["crawlers"]}
+    image = crawler["Googlebot-Image"]
+    assert (image["disallowed"], image["falls_back_to"], image["line"]) == ("all", "Googlebot", 2)
+    assert (image["source"], image["checked"]) != ("", "")
+    assert crawler["AdsBot-Google"]["disallowed"] == "none"
+
+
+def test_expectations_use_the_chain() -> None:
+    question = Question("Googlebot-Image", "/a", allowed=True)
+    expected = Expectations(robots=None, dialect=koster.RFC9309, questions=(question,))
+    (result,) = check(expected, koster.parse(BLOCKED))
+    assert "it is blocked (line 2: Disallow: /; falls back to Googlebot)" in result.why
+
+
+def test_diff_uses_the_chain() -> None:
+    comparison = compare(koster.parse(BLOCKED), koster.parse(""), ["Applebot", "bingbot"])
+    (change,) = comparison.changes
+    assert "Applebot" in change.agents
+    assert "bingbot" not in change.agents
+
+
+def test_bulk_classifies_chains_beside_other_agents() -> None:
+    bodies = [BLOCKED, None, "User-agent: Googlebot-Image\nDisallow: /x", "", BLOCKED]
+    agents = ["GPTBot", "Googlebot-Image", "Applebot", "Googlebot"]
+    rows = koster.bulk.classify(pa.array(bodies), agents).to_pylist()
+    assert rows[1] is None
+    assert [[cell["effective"] for cell in row] for row in rows if row] == [
+        ["none", "all", "all", "all"],
+        ["none", "some", "none", "none"],
+        ["none", "none", "none", "none"],
+        ["none", "all", "all", "all"],
+    ]
+    assert [cell["agent"] for cell in rows[0]] == agents
+    empty = koster.bulk.classify(pa.array([], pa.string()), agents)
+    assert len(empty) == 0
+
+
+def test_the_library_takes_names_as_they_are() -> None:
+    assert koster.parse(BLOCKED).allowed("/a", "Googlebot-Image")
+
+
+# Names that people use.
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Google", ["Googlebot"]),
+        ("google", ["Googlebot", "Google-Extended"]),
+        ("ChatGPT", ["ChatGPT-User", "GPTBot", "OAI-SearchBot"]),
+        ("OpenAI", ["GPTBot", "OAI-SearchBot", "ChatGPT-User"]),
+        ("Claude", ["ClaudeBot", "Claude-SearchBot", "Claude-User"]),
+        ("Anthropic", ["ClaudeBot"]),
+        ("Bing", ["bingbot"]),
+        ("Apple", ["Applebot", "Applebot-Extended"]),
+        ("Gemini", ["Google-Extended"]),
+        ("Gogglebot", ["Googlebot"]),
+        ("GPT-Bot", ["GPTBot"]),
+        ("perplexity", ["PerplexityBot", "Perplexity-User"]),
+        ("nothing like it", []),
+        (" ", []),
+    ],
+)
+def test_suggestions(text: str, expected: list[str]) -> None:
+    found = list(crawlers.suggestions(text))
+    assert found[: len(expected)] == expected or set(expected) <= set(found)
+    assert found[:1] == expected[:1]
+    assert len(found) <= 5
+
+
+def test_matching() -> None:
+    tokens = {each.token for each in crawlers.matching("google")}
+    assert {"Googlebot", "Googlebot-Image", "AdsBot-Google", "FeedFetcher-Google"} <= tokens
+    assert {each.operator for each in crawlers.matching("anthropic")} == {"Anthropic"}
+    assert crawlers.matching("nothing like it") == ()
+
+
+# The command.
+
+
+def test_agents_lists_all() -> None:
+    result = _run("agents")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["Crawler", "Operator", "Purpose", "Obeys"]
+    assert len(lines) == 1 + len(crawlers.known())
+    assert lines[1].startswith("Googlebot ")
+
+
+def test_agents_searches() -> None:
+    result = _run("agents", "google")
+    assert result.exit_code == 0
+    assert all("oogle" in line for line in result.stdout.splitlines()[1:])
+    assert re.search(r"^Google-Agent +Google +user fetch +may ignore$", result.stdout, re.MULTILINE)
+
+
+def test_agents_explains() -> None:
+    result = _run("agents", "googlebot-image/1.0")
+    assert result.exit_code == 0
+    facts = dict(re.split(r"  +", line, maxsplit=1) for line in result.stdout.splitlines())
+    assert facts == {
+        "Crawler": "Googlebot-Image",
+        "Operator": "Google",
+        "Known as": "Google Images",
+        "Purpose": "search",
+        "Robots.txt": "obeys groups that name it, else those for *",
+        "Falls back to": "Googlebot, if no group names Googlebot-Image",
+        "IP ranges": "https://developers.google.com/static/crawling/ipranges/common-crawlers.json",
+        "Reverse DNS": "googlebot.com",
+        "Source": "https://developers.google.com/crawling/docs/crawlers-fetchers/google-common-crawlers",
+        "Checked on": "2026-11-22",
+    }
+    assert "may ignore the file, according to its operator" in _run("agents", "ChatGPT-User").stdout
+    assert "Google-GeminiNotebook" in _run("agents", "Google-NotebookLM").stdout
+    assert "signs its requests (Web Bot Auth)" in _run("agents", "Google-Agent").stdout
+
+
+def test_agents_json() -> None:
+    result = _run("agents", "Applebot", "-f", "json")
+    (record,) = json.loads(result.stdout)
+    assert record["purposes"] == ["search", "AI search", "training"]
+    assert record["falls_back_to"] == ["Googlebot"]
+    assert record["verification"]["domains"] == ["applebot.apple.com"]
+    assert record["source"].startswith("https://support.apple.com/")
+    assert len(json.loads(_run("agents", "-f", "json").stdout)) == len(crawlers.known())
+
+
+def test_agents_suggests() -> None:
+    result = _run("agents", "Gogglebot")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "koster: no known crawler matches 'Gogglebot'; did you mean Googlebot?\n"
+    )
+    result = _run("agents", "nothing like it", "-f", "json")
+    assert (result.exit_code, json.loads(result.stdout)) == (1, [])
+    assert result.stderr == "koster: no known crawler matches 'nothing like it'\n"
+
+
+def test_agents_without_the_registry() -> None:
+    code = (
+        "import sys; sys.modules['ai_crawler_index'] = None; sys.argv = ['koster', 'agents']; "
+        "from koster.cli import main; main()"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 2
+    assert "pip install 'koster[crawlers]'" in process.stderr
+
+
+def test_audit_shows_sources_and_days() -> None:
+    text = _run("audit", "-").stdout
+    assert "Facts about crawlers: checked 2026-09-05 to 2026-11-22" in text
+    source = "https://support.apple.com/en-us/119829"
+    whole = _run("audit", "-", "--all").stdout
+    (row,) = [line for line in whole.splitlines() if line.startswith("Applebot ")]
+    assert row.split()[-2:] == ["2026-11-22", source]
+    assert f"<{source}>, 2026-11-22" in _run("audit", "-", "-f", "markdown").stdout
+    page = _run("audit", "-", "-f", "html").stdout
+    assert (
+        f'<a href="{source}" rel="noreferrer" title="The page with these facts">2026-11-22' in page
+    )
+    assert "falls back to Googlebot; also AI search, training" in page

@@ -10,6 +10,8 @@ from server import Answer, Site
 from support import ROOT
 from tester import TABS, OpenPage, editor, row, tab
 
+from koster.crawlers import Purpose, of_purposes
+
 AXE = ROOT / ".venv/node/node_modules/axe-core/axe.min.js"
 
 
@@ -157,7 +159,8 @@ def test_audit(open_page: OpenPage) -> None:
     tab(page, "audit")
     panel = page.locator("#panel-audit")
     expect(panel.locator(".lead")).to_contain_text("ClaudeBot, GPTBot")
-    expect(panel).to_contain_text("2 of 29 shut out")
+    training = len(of_purposes([Purpose.TRAINING]))
+    expect(panel).to_contain_text(f"2 of {training} shut out")
     panel.get_by_role("button", name="GPTBot: may fetch nothing").click()
     expect(page.locator("#editor .gutter .now")).to_have_text("10")
     editor(page).fill("User-agent: *\nDisallow: /\nContent-Signal: ai-train=no")
@@ -166,6 +169,21 @@ def test_audit(open_page: OpenPage) -> None:
     expect(panel.get_by_role("button", name="Googlebot: may fetch nothing")).to_be_visible()
     link = panel.get_by_role("link", name="Googlebot", exact=True)
     assert link.get_attribute("rel") == "noreferrer noopener"
+
+
+def test_fallbacks_and_sources_of_crawlers(open_page: OpenPage) -> None:
+    page = open_page()
+    editor(page).fill("User-agent: Googlebot\nDisallow: /")
+    page.get_by_label("Another robot").fill("Googlebot-Image")
+    page.get_by_role("button", name="Add").click()
+    expect(
+        page.get_by_role("row", name=re.compile("disallowed Googlebot-Image")).first
+    ).to_contain_text("line 2: Disallow: / (falls back to Googlebot)")
+    tab(page, "audit")
+    found = page.locator("#panel-audit").get_by_role("row", name=re.compile("^Applebot Apple"))
+    expect(found).to_contain_text("falls back to Googlebot; also AI search, training")
+    source = found.get_by_role("link", name="2026-11-22")
+    assert source.get_attribute("href") == "https://support.apple.com/en-us/119829"
 
 
 def test_compare(open_page: OpenPage, site: Site) -> None:

@@ -208,7 +208,12 @@ def test_agents_and_dialects(api: httpx2.Client) -> None:
     agents = api.get("/v1/agents").json()["agents"]
     assert len(agents) > 100
     some = api.get("/v1/agents", params={"purpose": "AI search"}).json()["agents"]
-    assert some == [each for each in agents if each["purpose"] == "AI search"]
+    assert some == [each for each in agents if "AI search" in each["purposes"]]
+    assert "Googlebot" in [each["token"] for each in some]
+    (image,) = [each for each in agents if each["token"] == "Googlebot-Image"]
+    assert image["falls_back_to"] == ["Googlebot"]
+    assert image["verification"]["domains"] == ["googlebot.com"]
+    assert image["checked"] >= "2026-11-22"
     dialects = api.get("/v1/dialects").json()["dialects"]
     assert [each["name"] for each in dialects] == list(DIALECTS)
     assert [each["name"] for each in dialects if each["default"]] == ["RFC9309"]

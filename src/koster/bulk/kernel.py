@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any
 from .._misuse import check_order
 from ..analysis import Budget
 from ..analysis import classify as analyze
+from ..crawlers import agent_for
 from ..dialects import RFC9309
 from ..engine import batches as _batches
 from ..engine import extents as _extents
 from ..engine import user_agents as _user_agents
 from ..robots import parse, rules_for_data
-from ._arrow import pa, pc
+from ._arrow import np, pa, pc
 from ._columns import (
     EncodedColumn,
     buffers,
@@ -81,7 +82,8 @@ def classify(bodies: Column, agents: Iterable[str], dialect: Dialect = RFC9309) 
 
     Args:
         bodies: Robots.txt files.
-        agents: Product tokens or User-Agent headers; the lists are in this order.
+        agents: Product tokens or User-Agent headers; the lists are in this order. Known crawlers
+            fall back to other tokens as their operators document: see `koster.crawlers`.
         dialect: How to read the files.
 
     Raises:
@@ -124,6 +126,25 @@ def check_agents(agents: Iterable[str]) -> tuple[str, ...]:
     return found
 
 
+def _chain(agent: str) -> tuple[str, ...]:
+    """Return the names whose groups an agent obeys, in order of preference."""
+    found = agent_for(agent)
+    return (found,) if isinstance(found, str) else found
+
+
+@lru_cache(maxsize=16)
+def _chains(agents: tuple[str, ...]) -> tuple[tuple[str, ...], dict[int, tuple[int, ...]]]:
+    """Return the agents with their fallbacks; and by index, the indices of an agent's fallbacks."""
+    names = list(agents)
+    chains = {}
+    for index, agent in enumerate(agents):
+        fallbacks = _chain(agent)[1:]
+        names += [name for name in fallbacks if name not in names]
+        if fallbacks:
+            chains[index] = tuple(map(names.index, fallbacks))
+    return tuple(names), chains
+
+
 @lru_cache(maxsize=16)
 def _names(agents: tuple[str, ...]) -> tuple[_extents.Names, tuple[int, ...]]:
     """Return the distinct product tokens, and for each agent the index of its token, or -1."""
@@ -137,6 +158,31 @@ def _names(agents: tuple[str, ...]) -> tuple[_extents.Names, tuple[int, ...]]:
 
 def _classify(bodies: pa.Array, agents: tuple[str, ...], dialect: Dialect) -> pa.Array:
     """Classify distinct bodies."""
+    names, chains = _chains(agents)
+    found = _classify_names(bodies, names, dialect)
+    if not chains or not len(bodies):
+        return found
+    cells = found.values
+    written = cells.field("written").to_numpy(zero_copy_only=False).reshape(len(bodies), len(names))
+    # Of each body, the cells that the agents get.
+    columns = np.tile(np.arange(len(agents)), (len(bodies), 1))
+    for index, fallbacks in chains.items():
+        for fallback in reversed(fallbacks):
+            columns[:, index] = np.where(written[:, fallback], fallback, columns[:, index])
+        columns[:, index] = np.where(written[:, index], index, columns[:, index])
+    rows = np.arange(len(bodies)).reshape(-1, 1) * len(names)
+    chosen = cells.take(pa.array((rows + columns).ravel()))
+    own = cells.take(pa.array((rows + np.arange(len(agents))).ravel()))
+    # Its own name and whether the file has it, and the rules of the fallback.
+    values = [own.field("agent"), own.field("written")]
+    values += [chosen.field("effective"), chosen.field("line")]
+    bounds = pa.array(np.arange(len(bodies) + 1, dtype=np.int32) * len(agents))
+    cells = pa.StructArray.from_arrays(values, fields=list(CLASSIFIED))
+    return pa.ListArray.from_arrays(bounds, cells)
+
+
+def _classify_names(bodies: pa.Array, agents: tuple[str, ...], dialect: Dialect) -> pa.Array:
+    """Classify distinct bodies for single names."""
     parse(b"", dialect)  # raises TypeError for an invalid dialect
     cells = len(bodies) * len(agents)
     written = bytearray(cells)
@@ -303,7 +349,7 @@ class _Decisions:
             self.allowed, self.reasons, self.lines, self.starts,
             self.sizes,
         )  # fmt: skip
-        names = [_decode_agent(each) for each in agents.values.to_pylist()]
+        names = [_chain(_decode_agent(each)) for each in agents.values.to_pylist()]
         _batches.decide(
             dialect, self.data, starts, integers(self.bodies.codes), urls, bounds, names,
             integers(agents.codes), order, answers,

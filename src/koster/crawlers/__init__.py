@@ -1,13 +1,15 @@
-"""Known crawlers: token, operator, purpose, and which rules they obey.
+"""Known crawlers: who runs them, what for, which rules they obey, and how to verify them.
 
-The data is that of the package ``ai-crawler-index`` (extras ``crawlers`` and ``cli``) with the
-additions of `_ours`. Each record has its source.
+The data is that of the package ``ai-crawler-index`` (extras ``crawlers`` and ``cli``), with the
+additions and corrections of `_ours`. Each record has its source, and the day it was read.
 
->>> googlebot = named("Googlebot")
->>> googlebot.operator, googlebot.purpose
-('Google', <Purpose.SEARCH: 'search'>)
+>>> image = named("Googlebot-Image")
+>>> image.operator, image.purpose, image.tokens
+('Google', <Purpose.SEARCH: 'search'>, ('Googlebot-Image', 'Googlebot'))
 >>> named("AdsBot-Google").obeys
 <Obeys.OWN_GROUPS: 'own groups'>
+>>> suggestions("ChatGPT")
+('ChatGPT-User', 'GPTBot', 'OAI-SearchBot', 'OAI-AdsBot')
 """
 
 from __future__ import annotations
@@ -16,26 +18,33 @@ import functools
 from typing import TYPE_CHECKING
 
 from . import _ours
-from ._model import MANNERS, Crawler, Obeys, Purpose
+from ._model import MANNERS, Crawler, Obeys, Purpose, Verification
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 __all__ = [
     "MANNERS",
     "Crawler",
     "Obeys",
     "Purpose",
+    "Verification",
+    "agent_for",
     "known",
+    "matching",
     "named",
     "of_purposes",
     "place_in_reports",
+    "suggestions",
 ]
+
+#: The maximum number of suggestions.
+_MAX_SUGGESTIONS = 5
 
 
 @functools.cache
 def known() -> tuple[Crawler, ...]:
-    """Return all known crawlers, by purpose and token.
+    """Return all known crawlers, by main purpose and token.
 
     Raises:
         MissingExtraError: the package ``ai-crawler-index`` is not installed.
@@ -60,6 +69,77 @@ def named(token: str) -> Crawler | None:
     return next((each for each in known() if each.token.lower() == token.lower()), None)
 
 
+@functools.cache
+def _fallbacks() -> dict[str, tuple[str, ...]]:
+    return {each.token.lower(): each.falls_back_to for each in _ours.CRAWLERS if each.falls_back_to}
+
+
+def agent_for(name: str) -> str | tuple[str, ...]:
+    """Return the agent that stands for a crawler: its name, or a sequence with its fallbacks.
+
+    Only crawlers whose operator documents fallbacks have a sequence, for `koster.RobotsTxt`.
+
+    >>> agent_for("Googlebot-Image/1.0"), agent_for("FooBot")
+    (('Googlebot-Image/1.0', 'Googlebot'), 'FooBot')
+    """
+    fallbacks = _fallbacks().get(name.partition("/")[0].strip().lower())
+    return (name, *fallbacks) if fallbacks else name
+
+
+def matching(text: str) -> tuple[Crawler, ...]:
+    """Return the crawlers whose token, operator or names contain a text (case-insensitive).
+
+    Raises:
+        MissingExtraError: see `known`.
+    """
+    wanted = text.lower()
+    return tuple(
+        each
+        for each in known()
+        if any(wanted in name.lower() for name in (each.token, each.operator, *each.names))
+    )
+
+
+def suggestions(text: str) -> Sequence[str]:
+    """Return the tokens that may be meant by a name that is not one: well-known crawlers first.
+
+    A brand or company stands for its crawlers, a misspelt token for the nearest one.
+
+    Raises:
+        MissingExtraError: see `known`.
+    """
+    wanted = text.strip().lower()
+    if not wanted:
+        return ()
+    order = {each.token: number for number, each in enumerate(_ours.CRAWLERS)}
+    ranks = {each.token: _rank(each, wanted) for each in known() if not each.successor}
+
+    def place(token: str) -> tuple[bool, bool, int, int]:
+        rank = ranks[token] or 0
+        return rank > 0, token not in _ours.WELL_KNOWN, rank, order.get(token, len(order))
+
+    found = sorted((token for token, rank in ranks.items() if rank is not None), key=place)
+    if not found:
+        import difflib  # noqa: PLC0415 - only here
+
+        tokens = {each.token.lower(): each.token for each in known()}
+        found = [
+            tokens[near] for near in difflib.get_close_matches(wanted, tokens, n=3, cutoff=0.75)
+        ]
+    return tuple(found[:_MAX_SUGGESTIONS])
+
+
+def _rank(crawler: Crawler, wanted: str) -> int | None:
+    """Return how well a brand or company fits a crawler: 0 is best, None not at all."""
+    token = crawler.token.lower()
+    if token == f"{wanted}bot":
+        return 0
+    if token.startswith(f"{wanted}-") and crawler.obeys is not Obeys.CONTROL:
+        return 1
+    names = (crawler.operator, *crawler.names)
+    return 2 if wanted in (name.lower() for name in names) else None
+
+
 def place_in_reports(crawler: Crawler) -> int:
     """Return a sort key for crawlers in reports: well-known ones come first."""
     known_well = _ours.WELL_KNOWN
@@ -67,7 +147,7 @@ def place_in_reports(crawler: Crawler) -> int:
 
 
 def of_purposes(purposes: Iterable[Purpose]) -> tuple[Crawler, ...]:
-    """Return the crawlers with one of some purposes.
+    """Return the crawlers whose main purpose is one of some.
 
     Raises:
         MissingExtraError: see `known`.

@@ -42,11 +42,14 @@ def crawlers() -> Iterator[Crawler]:
         if error.name != "ai_crawler_index":
             raise
         raise missing("the registry of crawlers", "crawlers") from error
+    # "Table reviewed 2026-09-05; every record checked against …"
+    checked = str(ai_crawler_index.META["generated_at"])[:10]
     for record in ai_crawler_index.CRAWLERS:
         yield Crawler(
             token=str(record["robots_token"]),
             operator=str(record["operator"]),
-            purpose=_PURPOSES.get(record["category"], Purpose.TOOL),
+            purposes=(_PURPOSES.get(record["category"], Purpose.TOOL),),
             obeys=_OBEYS.get(record["respects_robots_txt"], Obeys.UNDOCUMENTED),
             source=str(record["docs"]),
+            checked=checked,
         )

@@ -38,8 +38,10 @@ class Obeys(enum.StrEnum):
     """Groups that name it, else those for ``*``."""
     OWN_GROUPS = "own groups"
     """Only groups that name it: it ignores ``*``."""
+    MAY_IGNORE = "may ignore"
+    """Its operator says that it may ignore the file, for example when a user requests a page."""
     NOTHING = "nothing"
-    """Nothing: its operator says that it does not read the file."""
+    """Nothing: its operator says that it ignores the file."""
     CONTROL = "control"
     """Not a crawler: its group controls how pages fetched by other crawlers may be used."""
     UNDOCUMENTED = "undocumented"
@@ -48,10 +50,12 @@ class Obeys(enum.StrEnum):
     """Its operator says that it obeys the file, but site owners have observed otherwise."""
 
 
-#: Descriptions for reports, except for `Obeys.RULES`.
+#: Descriptions for reports.
 MANNERS = {
+    Obeys.RULES: "obeys groups that name it, else those for *",
     Obeys.OWN_GROUPS: "obeys only groups that name it, not *",
-    Obeys.NOTHING: "does not read the file, according to its operator",
+    Obeys.MAY_IGNORE: "may ignore the file, according to its operator",
+    Obeys.NOTHING: "ignores the file, according to its operator",
     Obeys.CONTROL: "not a crawler: controls how pages fetched by other crawlers may be used",
     Obeys.UNDOCUMENTED: "its operator does not say whether it obeys the file",
     Obeys.DISPUTED: "its operator says that it obeys the file, but site owners report otherwise",
@@ -59,11 +63,55 @@ MANNERS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Verification:
+    """How to verify that a request comes from a crawler.
+
+    Attributes:
+        ranges: URLs of its published IP ranges.
+        domains: The domains of its addresses, for forward-confirmed reverse DNS.
+        signatures: Whether it signs its requests (Web Bot Auth).
+    """
+
+    ranges: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    signatures: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Crawler:
-    """A crawler. ``source`` is the URL of the page with these facts."""
+    """A crawler, and what its operator says about it.
+
+    Attributes:
+        token: Its product token.
+        operator: Who runs it.
+        purposes: What it fetches pages for; the main purpose first.
+        obeys: Which rules it obeys.
+        source: The URL of the page with these facts.
+        checked: The day on which that page was read: ``2026-11-22``.
+        falls_back_to: The tokens whose groups apply if no group has its own, in order; then ``*``,
+            if it obeys that.
+        verification: How to verify its requests.
+        names: Names of products that people know it by.
+        successor: The token that has replaced it, if any.
+    """
 
     token: str
     operator: str
-    purpose: Purpose
+    purposes: tuple[Purpose, ...]
     obeys: Obeys
     source: str
+    checked: str
+    falls_back_to: tuple[str, ...] = ()
+    verification: Verification = Verification()
+    names: tuple[str, ...] = ()
+    successor: str = ""
+
+    @property
+    def purpose(self) -> Purpose:
+        """The main purpose."""
+        return self.purposes[0]
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens whose groups it obeys, in order of preference."""
+        return (self.token, *self.falls_back_to)

@@ -109,7 +109,7 @@ def decide(
     bodies: Longs,
     urls: Buffer,
     bounds: Longs,
-    agents: Sequence[str],
+    agents: Sequence[tuple[str, ...]],
     agent_codes: Longs,
     order: Longs,
     answers: Answers,
@@ -117,7 +117,8 @@ def decide(
     """Decide for each row in ``order`` whether an agent may fetch a URL.
 
     Row n has the body ``data[starts[bodies[n]]:starts[bodies[n] + 1]]``, the URL
-    ``urls[bounds[n]:bounds[n + 1]]`` and the agent ``agents[agent_codes[n]]``. Adjacent rows
+    ``urls[bounds[n]:bounds[n + 1]]`` and the agent ``agents[agent_codes[n]]``, its names in
+    order of preference. Adjacent rows
     with the same body share one parse, and with the same agent, too, one selection of groups.
 
     Raises:
@@ -125,7 +126,9 @@ def decide(
     """
     raw = _buffers.address(urls)
     plan = _document.plan_for(dialect)
-    names = [_selection.encoded(name) for name in agents]
+    names: list[tuple[bytes, ...]] = []
+    for agent_names in agents:
+        names.append(tuple([_selection.encoded(name) for name in agent_names]))  # noqa: PERF401
     after = 0
     while after < len(order):
         first = after
@@ -142,7 +145,7 @@ def decide(
                 and agent_codes[order[after]] == agent
             ):
                 after += 1
-            selection = _selection.select(file, (names[agent],), selections)
+            selection = _selection.select(file, names[agent], selections)
             selections = [*selections[-_MAX_SHARED:], selection]
             selection.ruleset.expect_lookups(after - first)
             if answers.fill(selection, start, raw, bounds, order, first, after) < 0:

@@ -9,6 +9,8 @@ cdef int _ALLOW, _DISALLOW
 cpdef bytes encoded(str text)
 @cython.locals(selection=Selection, other=Selection)
 cdef Selection select(File file, tuple agents, list others)
+@cython.locals(selection=Selection, index=Py_ssize_t)
+cdef Py_ssize_t first_named(File file, tuple agents) except -2
 
 
 @cython.final

@@ -66,6 +66,16 @@ def select(file: File, agents: tuple[bytes, ...], others: list[Selection]) -> Se
     return selection
 
 
+def first_named(file: File, agents: tuple[bytes, ...]) -> int:
+    """Return the index of the first agent that a group names, or -1."""
+    selection = Selection.__new__(Selection)
+    for index in range(len(agents)):
+        selection.choose(file, (agents[index],))
+        if selection.is_named():
+            return index
+    return -1
+
+
 class Selection:
     """The groups for an agent; `select` makes one.
 

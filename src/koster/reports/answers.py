@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..crawlers import agent_for
 from ..model import Reason, text_of
 from ..robots import parse, rules_for_data
 from .plain import printable, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from ..access import Outcome
@@ -42,14 +43,19 @@ class Reading:
         return self.robots.dialect
 
     def rules_for(self, agent: str) -> Rules:
-        """Return the rules of a crawler."""
-        return rules_for_data(self.robots, agent)
+        """Return the rules of a crawler, with the fallbacks of known ones."""
+        return rules_for_data(self.robots, agent_for(agent))
 
     def decide(self, url: str, rules: Rules) -> Decision:
         """Decide by a crawler's rules, or by the outcome of the fetch."""
         if self.outcome is not None:
             return self.outcome.decide_by(rules, url)
         return rules.decide(url)
+
+
+def name_of(agent: str | Sequence[str]) -> str:
+    """Return the name of an agent: of a sequence, the first."""
+    return agent if isinstance(agent, str) else agent[0]
 
 
 def reading_of(outcome: Outcome) -> Reading:
@@ -97,7 +103,7 @@ class Answer:
     @property
     def agent(self) -> str:
         """The agent, for output."""
-        return printable(str(self.decision.agent))
+        return printable(name_of(self.decision.agent))
 
     @property
     def url(self) -> str:
@@ -112,14 +118,16 @@ class Answer:
             file = f"{self.name}: " if self.one_of_several else ""
             why = f" ({shorten(self.decision.why)})" if self.decision.why else ""
             return file + _WITHOUT_A_RULE[self.decision.reason] + why
-        return f"{self.name}:{rule.line}: {shorten(self.text)}"
+        fallback = self.decision.falls_back_to
+        remark = f" (falls back to {fallback})" if fallback else ""
+        return f"{self.name}:{rule.line}: {shorten(self.text)}{remark}"
 
     def record(self, moment: datetime | None) -> dict[str, Any]:
         """Return the fields of JSON and CSV; ``moment`` adds visit times and pace."""
         rule = self.decision.rule
         fields = {
             "allowed": self.decision.allowed,
-            "agent": self.decision.agent,
+            "agent": name_of(self.decision.agent),
             "url": self.decision.url,
             "reason": self.decision.reason.value,
             "file": self.file,
@@ -127,6 +135,7 @@ class Answer:
             "rule": str(rule) if rule else None,
             "text": self.text if rule else None,
             "dialect": self.decision.dialect.name,
+            "falls_back_to": self.decision.falls_back_to or None,
             "comments": self.comments,
             "why": self.decision.why or None,
         }
@@ -181,7 +190,7 @@ def answers(questions: list[Question]) -> Iterator[Answer]:
 #: The fields of an answer's record, in their order.
 FIELDS = (
     *("allowed", "agent", "url", "reason", "file", "line", "rule", "text", "dialect"),
-    *("comments", "why"),
+    *("falls_back_to", "comments", "why"),
 )
 #: The additional fields with a time.
 FIELDS_OF_TIME = ("at", "open", "visit_times", "next_open", "interval")

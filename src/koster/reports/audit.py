@@ -32,6 +32,7 @@ _NOT_START_PAGE = "◔"
 _MAX_NAMES = 4
 #: How far a crawler can be trusted, in short.
 _REMARKS = {
+    Obeys.MAY_IGNORE: "may ignore",
     Obeys.UNDOCUMENTED: "undocumented",
     Obeys.DISPUTED: "disputed",
     Obeys.CONTROL: "control only",
@@ -65,12 +66,23 @@ def print_json(audited: Audited) -> None:
 def print_text(audited: Audited) -> None:
     """Print a table for each purpose, then remarks, preferences and the summary."""
     audit = audited.audit
+    sources = ["Checked on", "Source"] if audited.has_all else []
     for purpose in audit.purposes:
         verdicts = audit.of(purpose)
         screen.print_lines(Text(f"{_heading(purpose)} ({len(verdicts)})", "bold"))
         rows = _rows(verdicts, 1 if audited.has_all else None)
-        screen.print_table(["Crawler", "May fetch", "How", "Line"], rows)
+        screen.print_table(["Crawler", "May fetch", "How", "Line", *sources], rows)
         print()
+    days = sorted(each.crawler.checked for each in audit.verdicts)
+    dates = (*days[:1], *days[-1:])
+    if dates:
+        screen.print_lines(
+            Text(
+                f"Facts about crawlers: checked {' to '.join(dict.fromkeys(dates))}; "
+                "koster agents NAME shows the source.",
+                "dim",
+            )
+        )
     used = {each.crawler.obeys for each in audit.verdicts}
     for obeys, remark in _REMARKS.items():
         if obeys in used:
@@ -100,7 +112,7 @@ def _rows(verdicts: tuple[Verdict, ...], size: int | None) -> Iterator[list[Text
             names = [each.crawler.token for each in some[start:][:size]]
             more = len(names) - _MAX_NAMES
             shown = ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
-            yield _row(some[0], shown)
+            yield _row(some[start], shown)
 
 
 def _row(verdict: Verdict, names: str) -> list[Text]:
@@ -109,6 +121,8 @@ def _row(verdict: Verdict, names: str) -> list[Text]:
         Text(_WORDS[verdict.extent], _STYLES[verdict.extent]),
         Text(_how(verdict), "dim"),
         Text(shorten(verdict.line)),
+        Text(verdict.crawler.checked, "dim"),
+        Text(verdict.crawler.source, "dim"),
     ]
 
 
@@ -118,6 +132,12 @@ def _how(verdict: Verdict) -> str:
     # Crawlers that ignore all groups, or the * group, have that in their verdict.
     remark = f"; {_REMARKS[obeys]}" if obeys in _REMARKS else ""
     return verdict.how + remark + ("" if verdict.is_proved else "; not proved")
+
+
+def _also(verdict: Verdict) -> str:
+    """Return the other purposes of a crawler."""
+    others = ", ".join(verdict.crawler.purposes[1:])
+    return f"; also {others}" if others else ""
 
 
 def _statements(audit: Audit) -> Iterator[str]:
@@ -147,12 +167,14 @@ def _markdown(audited: Audited) -> Iterator[str]:
         yield ""
         yield f"## {_heading(purpose)}"
         yield ""
-        yield "| crawler | operator | may fetch | how | line |"
-        yield "|---|---|---|---|---|"
+        yield "| crawler | operator | may fetch | how | line | source, checked on |"
+        yield "|---|---|---|---|---|---|"
         for each in audit.of(purpose):
             line = markdown_code(each.line) if each.rule else ""
             token, operator = map(markdown, (each.crawler.token, each.crawler.operator))
-            yield f"| {token} | {operator} | {_WORDS[each.extent]} | {_how(each)} | {line} |"
+            source = f"<{each.crawler.source}>, {each.crawler.checked}"
+            cells = (token, operator, _WORDS[each.extent], _how(each) + _also(each), line, source)
+            yield f"| {' | '.join(cells)} |"
     yield ""
     yield "## Preferences and licences"
     yield ""
@@ -192,6 +214,7 @@ def as_page(audited: Audited) -> str:
         sign_of=_sign,
         heading_of=_heading,
         remark_of=lambda crawler: MANNERS[crawler.obeys] if crawler.obeys in _REMARKS else "",
+        also_of=_also,
     )
 
 

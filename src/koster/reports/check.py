@@ -13,7 +13,7 @@ from rich.text import Text
 from ..politeness import RULE_OF_THUMB
 from . import screen
 from ._csv import csv_line
-from .answers import FIELDS, FIELDS_OF_TIME
+from .answers import FIELDS, FIELDS_OF_TIME, name_of
 from .plain import printable
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _pace(rules: Rules, moment: datetime, dialect: str) -> list[Text]:
         pace = ("none asked for at this time" if rules.request_rates else "none asked for") + _THUMB
     else:
         pace = f"one request in {seconds:g} s"
-    agent = printable(str(rules.agent))
+    agent = printable(name_of(rules.agent))
     return [Text(agent), Text(dialect), welcome, Text(pace)]
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..access import Outcome
     from ..analysis import Difference, Disagreement
     from ..audit import Audit
+    from ..crawlers import Crawler
     from ..diff import Comparison, Setting
     from ..lint import Finding
     from ..model import Decision
@@ -131,10 +132,13 @@ def of_audit(audit: Audit) -> dict[str, Any]:
                 "token": each.crawler.token,
                 "operator": each.crawler.operator,
                 "purpose": each.crawler.purpose.value,
+                "purposes": [purpose.value for purpose in each.crawler.purposes],
                 "obeys": each.crawler.obeys.value,
                 "source": each.crawler.source,
+                "checked": each.crawler.checked,
                 "disallowed": each.extent.value,
                 "named": each.is_named,
+                "falls_back_to": each.falls_back_to,
                 "line": each.rule.line if each.rule else None,
                 "rule": str(each.rule) if each.rule else None,
                 "closing": each.closing,
@@ -155,4 +159,25 @@ def of_audit(audit: Audit) -> dict[str, Any]:
         ],
         "licenses": list(audit.licenses),
         "sitemaps": list(audit.sitemaps),
+    }
+
+
+def of_crawler(crawler: Crawler) -> dict[str, Any]:
+    """Return what is known about a crawler."""
+    return {
+        "token": crawler.token,
+        "operator": crawler.operator,
+        "purpose": crawler.purpose.value,
+        "purposes": [purpose.value for purpose in crawler.purposes],
+        "obeys": crawler.obeys.value,
+        "falls_back_to": list(crawler.falls_back_to),
+        "verification": {
+            "ranges": list(crawler.verification.ranges),
+            "domains": list(crawler.verification.domains),
+            "signatures": crawler.verification.signatures,
+        },
+        "names": list(crawler.names),
+        "successor": crawler.successor or None,
+        "source": crawler.source,
+        "checked": crawler.checked,
     }

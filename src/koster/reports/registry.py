@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import audit, bulk, check, diff, fetch, github, junit, lint, sarif, test
+from . import agents, audit, bulk, check, diff, fetch, github, junit, lint, sarif, test
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +44,10 @@ RENDERERS: dict[type, dict[str, Callable[[Any], None]]] = {
         "text": test.print_text,
         "json": test.print_json,
         "junit": junit.print_suites,
+    },
+    agents.Agents: {
+        "text": agents.print_text,
+        "json": agents.print_json,
     },
     bulk.Shares: {
         "text": bulk.print_text,

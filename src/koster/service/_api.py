@@ -10,10 +10,10 @@ from pydantic_core import to_json
 
 from .. import COMPILED
 from .._version import VERSION
-from ..crawlers import known
+from ..crawlers import agent_for, known
 from ..dialects import DIALECTS, RFC9309, Patterns, dialect_named
 from ..reports._json import scalars
-from ..reports.records import of_outcome
+from ..reports.records import of_crawler, of_outcome
 from ..robots import parse, rules_for_data
 from ..worker import answers
 from . import _models as models
@@ -69,7 +69,7 @@ class Api:
             empty = parse(b"", outcome.dialect)
             decisions = [
                 answers.decision_record(outcome.decide_by(rules, url))
-                for rules in (rules_for_data(empty, agent) for agent in agents)
+                for rules in (rules_for_data(empty, agent_for(agent)) for agent in agents)
                 for url in urls
             ]
         else:
@@ -112,7 +112,7 @@ class Api:
         url = to_url(query.url)
         outcome = await self.sites.outcome(url, query.dialect, client_address(request), "url")
         self.metrics.questions.inc()
-        decision = answers.decision_record(outcome.decide(url, query.agent))
+        decision = answers.decision_record(outcome.decide(url, agent_for(query.agent)))
         answer = {"dialect": query.dialect, "decision": decision, "fetch": of_outcome(outcome)}
         return models.CheckResponse.model_validate(scalars(answer))
 
@@ -175,15 +175,9 @@ class Api:
         """Returns tokens, operators, purposes and whether they obey robots.txt, each with its source."""
         reject_duplicates(request)
         records = [
-            models.CrawlerRecord(
-                token=each.token,
-                operator=each.operator,
-                purpose=each.purpose,
-                obeys=each.obeys,
-                source=each.source,
-            )
+            models.CrawlerRecord.model_validate(of_crawler(each))
             for each in known()
-            if query.purpose in (None, each.purpose)
+            if query.purpose is None or query.purpose in each.purposes
         ]
         return models.AgentsResponse(agents=records)
 

@@ -251,6 +251,9 @@ class DecisionRecord(Decided):
 
     agent: str
     url: str
+    falls_back_to: Annotated[
+        str | None, Field(description="The token whose group applies, if no group has its own.")
+    ]
     sentence: Annotated[str, Field(description="The decision as a sentence.")]
 
 
@@ -382,11 +385,16 @@ class AuditedCrawler(BaseModel):
 
     token: str
     operator: str
-    purpose: Purpose
+    purpose: Annotated[Purpose, Field(description="The main purpose.")]
+    purposes: list[Purpose]
     obeys: Obeys
-    source: str
+    source: Annotated[str, Field(description="The page with these facts.")]
+    checked: Annotated[str, Field(description="The day on which that page was read.")]
     disallowed: Extent
     named: bool
+    falls_back_to: Annotated[
+        str | None, Field(description="The token whose group applies, if no group has its own.")
+    ]
     line: int | None
     rule: str | None
     closing: Annotated[int, Field(description="The number of rules that block something.")]
@@ -437,14 +445,30 @@ class DisagreeResponse(BaseModel):
     fetch: Fetched | None = None
 
 
+class VerificationRecord(BaseModel):
+    """How to verify that a request comes from a crawler."""
+
+    ranges: Annotated[list[str], Field(description="URLs of its published IP ranges.")]
+    domains: Annotated[list[str], Field(description="Domains for reverse DNS.")]
+    signatures: Annotated[bool, Field(description="It signs its requests (Web Bot Auth).")]
+
+
 class CrawlerRecord(BaseModel):
     """A known crawler."""
 
     token: str
     operator: str
-    purpose: Purpose
+    purpose: Annotated[Purpose, Field(description="The main purpose.")]
+    purposes: list[Purpose]
     obeys: Obeys
-    source: str
+    falls_back_to: Annotated[
+        list[str], Field(description="Tokens whose groups apply if no group has its own, in order.")
+    ]
+    verification: VerificationRecord
+    names: Annotated[list[str], Field(description="Names of products that people know it by.")]
+    successor: Annotated[str | None, Field(description="The token that has replaced it.")]
+    source: Annotated[str, Field(description="The page with these facts.")]
+    checked: Annotated[str, Field(description="The day on which that page was read.")]
 
 
 class AgentsResponse(BaseModel):

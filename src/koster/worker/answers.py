@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import lint as linting
 from ..analysis import disagreements
 from ..audit import audit
-from ..crawlers import known, named
+from ..crawlers import agent_for, known, named
 from ..dialects import dialect_named
 from ..diff import compare
 from ..reports._json import scalars
@@ -61,7 +61,7 @@ def decision_records(
     """Return the decisions for every URL and agent, ordered by agent."""
     found = []
     for agent in agents:
-        rules = rules_for_data(robots, agent)
+        rules = rules_for_data(robots, agent_for(agent))
         found += [decision_record(rules.decide(url)) for url in urls]
     return found
 
@@ -70,12 +70,13 @@ def decision_record(decision: Decision) -> dict[str, Any]:
     """Return a decision as a record, with agent, URL and a sentence."""
     rule = decision.rule
     return {
-        "agent": decision.agent,
+        "agent": decision.agent if isinstance(decision.agent, str) else decision.agent[0],
         "url": decision.url,
         "allowed": decision.allowed,
         "reason": decision.reason,
         "line": rule.line if rule else None,
         "rule": _truncate(str(rule), _MAX_RULE) if rule else None,
+        "falls_back_to": decision.falls_back_to or None,
         "sentence": _truncate(str(decision), _MAX_RULE),
     }
 

@@ -8,7 +8,7 @@ import { failure } from "./test.js";
 const SIGNS = { all: "✕", some: "◕", none: "✓" };
 const WORDS = { all: "nothing", some: "a part", none: "everything" };
 const OBEYS = {
-  "own groups": "obeys no *", nothing: "does not read the file", control: "a control, no crawler",
+  "own groups": "ignores *", nothing: "ignores the file", control: "a control, not a crawler", "may ignore": "may ignore the file",
   undocumented: "its operator does not say whether it obeys the file", disputed: "whether it obeys the file is disputed",
 };
 
@@ -43,7 +43,7 @@ export class AuditView {
       this.stated(audit),
       ...[...purposes].flatMap(([purpose, crawlers]) => [
         el("h3", {}, purpose[0].toUpperCase() + purpose.slice(1)),
-        table(`Crawlers: ${purpose}`, ["Crawler", "Operator", "May fetch", "How", "Line"], crawlers.map((each) => this.row(each)))]));
+        table(`Crawlers: ${purpose}`, ["Crawler", "Operator", "May fetch", "How", "Line", "Checked on"], crawlers.map((each) => this.row(each)))]));
     if (focused) this.panel.querySelector(`[data-token="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
 
@@ -64,15 +64,17 @@ export class AuditView {
   }
 
   row(each) {
-    const how = each.named ? "by name" : "by *";
+    const how = each.falls_back_to !== null ? `falls back to ${each.falls_back_to}` : each.named ? "by name" : "by *";
     const remark = OBEYS[each.obeys];
+    const others = each.purposes.slice(1).join(", ");
     return el("tr", {},
       el("td", {}, el("a", { href: each.source, rel: "noreferrer noopener", target: "_blank" }, each.token)),
       el("td", {}, each.operator),
       el("td", { class: `tight extent-${each.disallowed}` }, `${SIGNS[each.disallowed]} ${WORDS[each.disallowed]}`),
-      el("td", {}, remark ? `${how}; ${remark}` : how, each.proved ? "" : "; not proved"),
+      el("td", {}, remark ? `${how}; ${remark}` : how, others && `; also ${others}`, each.proved ? "" : "; not proved"),
       el("td", {}, each.line !== null && el("button", { type: "button", class: "link", on: { click: () => this.showLine(each.line) } },
-        `${each.line}: `, el("code", {}, shown(each.rule))), each.closing > 1 && ` and ${each.closing - 1} more`));
+        `${each.line}: `, el("code", {}, shown(each.rule))), each.closing > 1 && ` and ${each.closing - 1} more`),
+      el("td", { class: "tight" }, el("a", { href: each.source, rel: "noreferrer noopener", target: "_blank", title: "The page with these facts" }, each.checked)));
   }
 
   stated(audit) {

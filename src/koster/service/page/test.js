@@ -123,7 +123,7 @@ export class TestView {
     const by = answer.line === null
       ? el("span", { class: "soft" }, WITHOUT_RULE[answer.reason] || answer.reason)
       : el("button", { type: "button", class: "link", title: shown(answer.sentence), on: { click: () => this.choose(key, answer.line) } },
-        `line ${answer.line}: `, el("code", {}, shown(answer.rule)));
+        `line ${answer.line}: `, el("code", {}, shown(answer.rule)), answer.falls_back_to !== null && ` (falls back to ${answer.falls_back_to})`);
     return el("tr", { class: key === this.chosen ? "now" : "", on: { click: (event) => {
       if (answer.line !== null && !event.target.closest("button")) this.choose(key, answer.line);
     } } },

@@ -1,0 +1,60 @@
+"""``koster agents``: the known crawlers, with the pages that document them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from .. import crawlers
+from ..errors import MissingExtraError
+from ..reports import screen
+from ..reports.agents import Agents
+from ..reports.registry import render
+from ._types import format_option
+
+if TYPE_CHECKING:
+    from ..crawlers import Crawler
+
+
+@click.command(options_metavar="[OPTIONS]")
+@click.argument("name", required=False)
+@format_option(Agents, "How to print it.")
+def agents(name: str | None, form: str) -> None:
+    """List the known crawlers, or explain one.
+
+    NAME is a product token, to show all that is known about a crawler: what it is for, which rules
+    it obeys, which tokens it falls back to, how to verify it, and the page that says so. Any
+    other text lists the crawlers whose token, operator or product contains it.
+
+    Examples: koster agents google; koster agents Googlebot-Image
+
+    Exit codes: 0 some were found, 1 none, 2 wrong usage.
+    """
+    try:
+        found = _find(name)
+        if not found and name is not None:
+            near = crawlers.suggestions(name)
+            hint = f"; did you mean {', '.join(near)}?" if near else ""
+            screen.complain(f"no known crawler matches {name!r}{hint}")
+    except MissingExtraError as error:
+        screen.complain(str(error))
+        sys.exit(2)
+    if found or form != "text":
+        render(Agents(found, is_exact=name is not None and _is_token(name, found)), form)
+    sys.exit(0 if found else 1)
+
+
+def _find(name: str | None) -> tuple[Crawler, ...]:
+    """Return the crawler with a token; else those that match a text."""
+    if name is None:
+        return crawlers.known()
+    crawler = crawlers.named(name.partition("/")[0].strip())
+    return (crawler,) if crawler is not None else crawlers.matching(name.strip())
+
+
+def _is_token(name: str, found: tuple[Crawler, ...]) -> bool:
+    """Return whether a name is the token of the only crawler found."""
+    token = name.partition("/")[0].strip().lower()
+    return len(found) == 1 and found[0].token.lower() == token
