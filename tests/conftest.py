@@ -16,6 +16,11 @@ from support import EVERYTHING, conformance
 
 import koster
 
+# The tests use servers on loopback, which no proxy reaches.
+for _name in list(os.environ):
+    if _name.lower() in ("http_proxy", "https_proxy", "all_proxy"):
+        del os.environ[_name]
+
 # A shell starts background jobs with SIGINT ignored, and child processes inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

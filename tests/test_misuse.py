@@ -72,6 +72,17 @@ def test_rules_for_a_url_raise(robots: koster.RobotsTxt) -> None:
         robots.rules_for(URL).allowed_many(["FooBot"])
 
 
+@pytest.mark.parametrize("dialect", koster.DIALECTS.values(), ids=str)
+def test_names_in_the_file_are_never_refused(dialect: koster.Dialect) -> None:
+    body = "User-agent: http://www.bot.example bot\nUser-agent: https://b.example/\nDisallow: /"
+    robots = koster.parse(body.encode(), dialect)
+    for group in robots.groups:
+        for name in group.agents:
+            assert robots.rules_for(name).allowed("/a") in (True, False)
+    with pytest.raises(ValueError, match="not the URL"):
+        robots.rules_for("http://www.bot.example")
+
+
 def test_headers_with_urls_are_agents(robots: koster.RobotsTxt) -> None:
     for agent in (HEADER, "Mozilla/5.0 (compatible; FooBot/1.0; +https://a.example)", "+http://a"):
         assert not robots.rules_for(agent).allowed(URL)
@@ -162,7 +173,18 @@ def test_parsing_the_name_of_a_file_warns(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     "body",
     [
-        *("", "Disallow", "nothing.txt", "User-agent: *", "a\0b", "\ud800", "x" * 5000, "."),
+        *(
+            "//host/share",
+            "\\\\host\\share",
+            "",
+            "Disallow",
+            "nothing.txt",
+            "User-agent: *",
+            "a\0b",
+            "\ud800",
+            "x" * 5000,
+            ".",
+        ),
         *(
             "robots.txt\n",
             b"robots.txt",

@@ -85,7 +85,12 @@ def warn_if_location(body: str) -> None:
             f"koster.parse() takes the content of a robots.txt, not its URL {_shown(body)}: "
             "to fetch it, call koster.RobotsClient(user_agent).robots(url)"
         )
-    elif body and len(body) <= _MAX_PATH and not any(map(body.__contains__, ":\r\n\0")):
+    elif (
+        0 < len(body) <= _MAX_PATH
+        and not any(map(body.__contains__, ":\r\n\0"))
+        # On Windows, looking at the file of a share connects to its server.
+        and not body.startswith(("//", "\\\\"))
+    ):
         try:
             is_file = os.path.isfile(body)
         except ValueError:

@@ -19,6 +19,7 @@ cdef class RobotsTxt:
     cdef Rules _rules_for(self, object agent, object url)
 
 
+cdef bint _names(File file, object agent) except -1
 cdef bint _is_location(object agent) except -1
 cdef object _values_in(File file, object rows)
 @cython.locals(rules=Rules, names=tuple, index=Py_ssize_t)

@@ -148,7 +148,7 @@ class RobotsTxt:
 
         Raises:
             TypeError: ``agent`` is neither a str nor a sequence of them.
-            ValueError: ``agent`` is a URL.
+            ValueError: ``agent`` is a URL, and not a name in the file.
         """
         return self._rules_for(agent, None)
 
@@ -168,7 +168,8 @@ class RobotsTxt:
         if rules is None:
             rules = _prepare(self._file, key, self._prepared)
             if _is_location(key):
-                if url is None:
+                # Callers may ask for every name in the file.
+                if url is None and not _names(self._file, key):
                     _misuse.check_agent(key, "call rules_for(agent), then allowed(url)")
                 _misuse.check_order(url, key)
                 return rules
@@ -242,6 +243,11 @@ def _agent_key(agent: Any) -> str | tuple[str, ...]:
                 raise TypeError(f"agent must be made of str, not {type(name).__name__}")
         return tuple([str.__str__(name) for name in agent])
     raise TypeError(f"agent must be a str or a sequence of str, not {type(agent).__name__}")
+
+
+def _names(file: File, agent: str) -> bool:
+    """Return whether a User-agent line of a file has this value."""
+    return agent in file.values(range(file.rows.count), Directive.USER_AGENT.code)
 
 
 def _is_location(agent: Any) -> bool:

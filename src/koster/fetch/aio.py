@@ -56,12 +56,14 @@ class AsyncRobotsClient(Client):
     """`RobotsClient` for asyncio and trio, with the same arguments.
 
     Caches and pacers that may block run in threads. ``at_once`` may be an ``anyio.Semaphore``
-    shared by several clients in one event loop. ``transport`` is an ``httpx2.AsyncBaseTransport``.
+    shared by several clients in one event loop. ``http`` is an ``httpx.AsyncClient``,
+    ``httpx2.AsyncClient`` or ``aiohttp.ClientSession``, ``transport`` an
+    ``httpx2.AsyncBaseTransport``.
 
     A client belongs to the event loop that uses it first; in any other loop its methods raise
     `RuntimeError`. When that loop is closed, the client moves to the next loop that uses it, with
-    everything it has cached. A semaphore or httpx2 transport stays with the old loop: a client
-    with one then raises `RuntimeError` when it has to fetch.
+    everything it has cached. A semaphore, HTTP client or httpx2 transport stays with the old loop:
+    a client with one then raises `RuntimeError` when it has to fetch.
     """
 
     def __init__(

@@ -58,23 +58,44 @@ class RobotsClient(Client):
             of tokens. Default: ``user_agent``.
         dialect: How files and statuses are read.
         timeout: Seconds for a whole fetch, including redirects.
+        headers: Additional headers of each fetch. ``Authorization`` and ``Cookie`` are not sent to
+            other sites after a redirect.
         cache: The cache of entries: any `koster.cache.Cache`; the path of a file, for an
             `SqliteCache`; a URL ``redis://…``, for a `RedisCache`. Default: in memory. The client
             closes a cache that it created.
-        guard: Which addresses to refuse, such as `PUBLIC_ONLY`. Default: none.
-        at_once: Maximum number of concurrent fetches. The timeout of a waiting fetch does not run.
+        default_interval: Seconds between requests to a site that sets no pace; see `wait`.
+            Default: twice the time that the last request took, at least 10.
         pacer: Paces requests for `wait`; a `FleetPacer` for several processes. Default: a new
             `Pacer`.
+        guard: Which addresses to refuse, such as `PUBLIC_ONLY`. Default: none. With a proxy, it
+            checks the addresses of the requested host.
+        proxy: The URL of the proxy for all fetches, such as ``http://user:password@host:3128``.
+            Default: that of the environment.
+        trust_env: Whether to use the environment: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY,
+            SSL_CERT_FILE and SSL_CERT_DIR.
+        verify: The certificates to trust: a file or folder of them, or an `ssl.SSLContext`; False
+            trusts any certificate. Default: those of the system.
+        cert: A client certificate: a file, or a tuple of certificate, key and password.
+        http: The HTTP client that the caller has: an ``httpx.Client``, ``httpx2.Client`` or
+            ``requests.Session``. It sends the requests in place of koster's own network; the
+            caller closes it.
+        transport: An ``httpx2.BaseTransport`` that sends the requests, such as `MockTransport`;
+            the caller closes it.
+        at_once: Maximum number of concurrent fetches. The timeout of a waiting fetch does not run.
         on_event: Called with each `Event`.
-        transport: Sends requests instead of koster's own network, such as `MockTransport` or an
-            ``httpx2.HTTPTransport`` with a proxy. It cannot be guarded; the caller closes it.
         clock: Returns the current time, with a time zone.
         unreachable: What crawlers may fetch from an unreachable site whose file is not cached:
             nothing, or everything with a warning in the log.
 
     Raises:
-        ValueError: ``user_agent`` is empty or not printable ASCII, ``timeout`` or ``at_once`` is
-            not above 0, or both a guard and a transport are given.
+        CacheError: the cache cannot be opened.
+        MissingExtraError: koster's own network needs the extra ``http``.
+        OSError: a file of certificates cannot be read.
+        TypeError: an argument has the wrong type.
+        ValueError: ``user_agent`` is empty, not printable ASCII, or a URL; a number is out of its
+            range; a proxy or header is invalid; or arguments cannot be combined: ``http``,
+            ``transport`` and the settings of koster's own network (``guard``, ``proxy``,
+            ``trust_env``, ``verify``, ``cert``), or ``pacer`` and ``default_interval``.
     """
 
     def __init__(
