@@ -245,7 +245,7 @@ def _agent_key(agent: Any) -> str | tuple[str, ...]:
     raise TypeError(f"agent must be a str or a sequence of str, not {type(agent).__name__}")
 
 
-def _names(file: File, agent: str) -> bool:
+def _names(file: File, agent: object) -> bool:
     """Return whether a User-agent line of a file has this value."""
     return agent in file.values(range(file.rows.count), Directive.USER_AGENT.code)
 

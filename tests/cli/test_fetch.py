@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+import proxy
 import pytest
 import server
 import wire
@@ -345,3 +346,22 @@ def test_missing_extra_names_what_to_install() -> None:
     )
     assert process.returncode == 2
     assert "pip install 'koster[http]'" in " ".join(process.stderr.split())
+
+
+def test_proxy_option(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.robots(body=FILE)
+    with proxy.running() as running:
+        assert run("fetch", "--proxy", running.url, site.url).exit_code == 0
+        assert run("check", "--proxy", running.url, f"{site.url}/private").exit_code == 1
+        assert running.requests == [f"GET {site.url}/robots.txt HTTP/1.1"] * 2
+        monkeypatch.setenv("HTTP_PROXY", running.url)
+        assert run("audit", site.url).exit_code == 0
+        assert len(running.requests) == 3
+    failed = run("fetch", "--proxy", running.url, site.url)
+    assert failed.exit_code == 3
+    assert f"(through {running.url})" in failed.stdout
+    wrong = run("fetch", "--proxy", "gopher://x", site.url)
+    assert wrong.exit_code == 2
+    assert "proxy must be a URL such as http://proxy.example:3128" in " ".join(
+        wrong.stderr.replace("│", "").split()
+    )
