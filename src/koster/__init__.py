@@ -12,6 +12,7 @@ from . import _pure
 
 _pure.settle()
 
+from ._files import parse_file
 from ._version import VERSION
 from .dialects import (
     DIALECTS,
@@ -43,7 +44,7 @@ from .model import (
     Reason,
     Rule,
 )
-from .robots import RobotsTxt, Rules, parse, parse_file
+from .robots import RobotsTxt, Rules, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -23,7 +23,6 @@ MAX_PARSED_BYTES = _document.MAX_PARSED_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
@@ -61,21 +60,6 @@ def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
     FooBot may fetch https://example.com/private/press/1: line 3, Allow: /private/press
     """
     return _parse(body, dialect)
-
-
-def parse_file(path: str | os.PathLike[str], dialect: Dialect = RFC9309) -> RobotsTxt:
-    """Parse a robots.txt on disk.
-
-    The file is read by its byte order mark: UTF-16 and UTF-32 are converted to UTF-8.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
-    from ._charsets import decode_by_bom  # noqa: PLC0415 - only for files on disk
-
-    with open(path, "rb") as file:
-        body = file.read(MAX_PARSED_BYTES + 1)
-    return _parse(decode_by_bom(body, len(body) <= MAX_PARSED_BYTES)[0], dialect)
 
 
 def _parse(body: Any, dialect: Dialect) -> RobotsTxt:
@@ -492,17 +476,12 @@ def _matched_length(url: str, pattern: str) -> int:
 
 
 def interval_line(rules: Rules, now: datetime) -> tuple[int, str] | None:
-    """Return the line that sets the interval between requests: its number, and its text."""
+    """Return the line that sets the interval between requests: its number and text."""
     return rules._values().interval_line(now)
 
 
 def rules_for_question(robots: RobotsTxt, url: str, agent: str | Sequence[str]) -> Rules:
-    """Return the rules of a crawler for a question about a URL.
-
-    Raises:
-        TypeError: ``agent`` is neither a str nor a sequence of them.
-        ValueError: the arguments are swapped.
-    """
+    """Return the rules of a crawler for a question about a URL; see `RobotsTxt.allowed`."""
     return robots._rules_for(agent, url)
 
 

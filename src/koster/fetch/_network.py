@@ -24,8 +24,8 @@ from ._proxies import Proxies, environment
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from ._arguments import NetworkSettings
     from ._proxies import Proxy
-    from ._state import NetworkSettings
 
 #: Connections that are kept open for a while after a response: redirects often stay on a host.
 _MAX_IDLE_CONNECTIONS = 3

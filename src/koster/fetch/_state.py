@@ -6,36 +6,38 @@ cache, and emits events. It does no network I/O; its cache may block.
 
 from __future__ import annotations
 
-import math
-import os
 import re
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from .._misuse import check_agent, check_order
 from .._moments import later
 from ..access import Access, Failure, Request, Unreachable, outcome_of
-from ..cache import MemoryCache, open_cache
 from ..cache.memory import LRUCache, memory_bytes
 from ..cache.resilient import ResilientCache
-from ..dialects import Dialect, Names
-from ..errors import TooSoonError, missing
+from ..dialects import Dialect
+from ..errors import TooSoonError
 from ..freshness import Standing, fresh_from, is_fresh, standing
 from ..model import Directive, Reason
 from ..origins import MAX_URL, as_browsers_read, origin_of
 from ..politeness import why
 from ..robots import parse, rules_for_data
+from ._arguments import (
+    EXAMPLE,
+    agent_from_header,
+    resolve_cache,
+    validate_timeout,
+    validate_user_agent,
+)
 from ._exchange import request_headers, validate_headers
 from ._hosts import to_ascii
 from .events import EventEmitter, EventName
-from .guard import Guard
 
 if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    import os
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..access import Outcome, Response
     from ..cache import Cache
@@ -55,25 +57,6 @@ _MAX_LAST_EVENTS = 10_000
 
 #: Agents remembered per site; most clients have a few.
 _MAX_AGENTS_PER_SITE = 1000
-
-#: A User-Agent header, for messages.
-_EXAMPLE = "FooBot/1.0 (+https://foo.example/bot)"
-
-#: Default number of concurrent fetches.
-DEFAULT_AT_ONCE = 100
-
-
-@contextmanager
-def needs_http() -> Iterator[None]:
-    """Import what only the extra ``http`` has.
-
-    Raises:
-        MissingExtraError: it is not installed.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise missing("koster.fetch", "http") from error
 
 
 def utc_now() -> datetime:
@@ -95,31 +78,6 @@ class Site:
     fresh_until: datetime
     has_visit_times: bool
     other_agents: set[str] = field(default_factory=set)
-
-
-@dataclass(frozen=True, slots=True)
-class NetworkSettings:
-    """The arguments of a client for koster's own network; see `RobotsClient`."""
-
-    guard: Guard | None
-    proxy: str | None
-    trust_env: bool
-    verify: bool | str | os.PathLike[str] | ssl.SSLContext
-    cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ...] | None
-
-    def check_unused(self, other: str) -> None:
-        """Check that no argument is given, because requests go through ``other``.
-
-        Raises:
-            ValueError: one is given.
-        """
-        defaults = NetworkSettings(None, None, True, True, None)
-        for each in fields(self):
-            if getattr(self, each.name) != getattr(defaults, each.name):
-                raise ValueError(
-                    f"{each.name} cannot be combined with {other}: it belongs to koster's own "
-                    "network"
-                )
 
 
 class ClientState:
@@ -145,18 +103,18 @@ class ClientState:
                 f"not {type(unreachable).__name__}"
             )
         self.user_agent = validate_user_agent(user_agent)
-        check_agent(user_agent, f"pass {_EXAMPLE!r}", "user_agent")
-        check_agent(agent, f"pass {_EXAMPLE!r}")
-        self.agent = _agent_from_header(user_agent, dialect) if agent is None else agent
+        check_agent(user_agent, f"pass {EXAMPLE!r}", "user_agent")
+        check_agent(agent, f"pass {EXAMPLE!r}")
+        self.agent = agent_from_header(user_agent, dialect) if agent is None else agent
         self.dialect = dialect
-        self.timeout = _validate_timeout(timeout)
+        self.timeout = validate_timeout(timeout)
         self.headers = validate_headers(headers)
         self.clock = clock
         self.unreachable = unreachable
         self.is_closed = False
         self.access = Access(dialect.statuses, to_ascii)
         self.emitter = EventEmitter(on_event)
-        self.cache, self.owns_cache = _resolve_cache(cache)
+        self.cache, self.owns_cache = resolve_cache(cache)
         self._empty_robots: RobotsTxt = parse(b"", dialect)
         #: By origin and agent: the hash of the file whose comments were emitted, the next opening.
         self._emitted_comments: LRUCache[str, int] = LRUCache(
@@ -503,85 +461,3 @@ def site_key(url: str) -> str:
 
 def _outcome_name(outcome: Outcome) -> str:
     return "file" if outcome.reason is None else outcome.reason.value
-
-
-def _resolve_cache(cache: Cache | str | os.PathLike[str] | None) -> tuple[Cache, bool]:
-    """Return a client's cache, and whether the client closes it.
-
-    Raises:
-        CacheError: the cache cannot be opened.
-        TypeError: it is not a cache.
-    """
-    if cache is None:
-        return MemoryCache(), True
-    if isinstance(cache, (str, os.PathLike)):
-        return open_cache(cache) or MemoryCache(), True
-    for name in ("get", "put", "close"):
-        if not callable(getattr(cache, name, None)):
-            raise TypeError(
-                "cache must be the path of a file, a URL redis://…, or an object with the methods "
-                f"of koster.cache.Cache, not {type(cache).__name__}"
-            )
-    check = getattr(cache, "check", None)
-    if callable(check):
-        check()
-    return cache, False
-
-
-def validate_user_agent(user_agent: str) -> str:
-    """Return the User-Agent header to send.
-
-    Raises:
-        TypeError: it is not a str.
-        ValueError: it is empty, or not printable ASCII.
-    """
-    if not isinstance(user_agent, str):
-        raise TypeError(f"user_agent must be a str, not {type(user_agent).__name__}")
-    if not user_agent.strip() or not user_agent.isascii() or not user_agent.isprintable():
-        raise ValueError(f"user_agent must be printable ASCII, not {user_agent!r}")
-    return user_agent.strip()
-
-
-def _validate_timeout(timeout: float) -> float:
-    """Return a timeout as a float.
-
-    Raises:
-        TypeError: it is not a number.
-        ValueError: it is not finite, or not above 0.
-    """
-    if not isinstance(timeout, (int, float)):
-        raise TypeError(f"timeout must be a number of seconds, not {type(timeout).__name__}")
-    if not 0 < timeout < math.inf:
-        raise ValueError(f"timeout must be a finite number of seconds above 0, not {timeout!r}")
-    return float(timeout)
-
-
-def _agent_from_header(user_agent: str, dialect: Dialect) -> str:
-    """Return the agent of a User-Agent header: its product token, if the dialect needs one."""
-    if dialect.names is not Names.LETTERS:
-        return user_agent
-    header = user_agent.strip()
-    end = next((at for at, each in enumerate(header) if not (each.isalpha() or each in "-_")), None)
-    return header[:end]
-
-
-def check_arguments(
-    network: NetworkSettings, http: object, transport: object, at_once: int
-) -> None:
-    """Check the arguments of a client.
-
-    Raises:
-        ValueError: arguments that cannot be combined, or ``at_once`` below 1.
-    """
-    if http is not None and transport is not None:
-        raise ValueError("http and transport cannot be combined")
-    for name, value in (("http", http), ("transport", transport)):
-        if value is not None:
-            network.check_unused(name)
-    if network.guard is not None and not isinstance(network.guard, Guard):
-        raise TypeError(
-            f"guard must be koster.PUBLIC_ONLY or a koster.fetch.Guard, "
-            f"not {type(network.guard).__name__}"
-        )
-    if at_once < 1:
-        raise ValueError(f"at_once must be at least 1, not {at_once!r}")

@@ -17,17 +17,11 @@ from ..access import Failure, Unreachable
 from ..cache import MemoryCache
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
+from ._arguments import DEFAULT_AT_ONCE, NetworkSettings, check_arguments
 from ._async.client import Client
 from ._exchange import BodyReader
 from ._failures import through, to_failure
-from ._state import (
-    DEFAULT_AT_ONCE,
-    ClientState,
-    NetworkSettings,
-    check_arguments,
-    needs_http,
-    utc_now,
-)
+from ._state import ClientState, utc_now
 from .pace import Pacer, pacer_for
 from .senders import async_sender_for
 
@@ -45,7 +39,6 @@ if TYPE_CHECKING:
     from ..access import Request, Response
     from ..cache import Cache
     from ..dialects import Dialect
-    from ._exchange import AsyncSender
     from ._state import Site
     from .events import OnEvent
     from .guard import Guard
@@ -95,7 +88,7 @@ class AsyncRobotsClient(Client):
             user_agent, agent, dialect, timeout, headers, cache, on_event, clock, unreachable
         )
         self._cached_site = self._cached_site_in_loop
-        self._sender = _sender(network, http, transport)
+        self._sender = async_sender_for(network, http, transport)
         self._network_argument = "transport" if http is None else "http client"
         self._pacer = pacer_for(pacer, default_interval)
         self._at_once_argument = at_once
@@ -255,22 +248,6 @@ class AsyncRobotsClient(Client):
         if isinstance(found, Failure):
             return through(found, sender.proxy_for(request.url))
         return found
-
-
-def _sender(network: NetworkSettings, http: object, transport: object) -> AsyncSender:
-    """Return what sends requests.
-
-    Raises:
-        MissingExtraError: koster's own network needs the extra ``http``.
-        TypeError: ``http`` or ``transport`` has the wrong type.
-    """
-    if http is not None:
-        return async_sender_for(http)
-    with needs_http():
-        from .senders import transport as over_transport  # noqa: PLC0415 - needs an extra
-    if transport is not None:
-        return over_transport.async_sender_over(transport)
-    return over_transport.own_async_sender(network)
 
 
 #: Marks an event loop of the parent process.

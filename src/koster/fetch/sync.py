@@ -13,17 +13,11 @@ from typing import TYPE_CHECKING, Any
 from ..access import Failure, Unreachable
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
+from ._arguments import DEFAULT_AT_ONCE, NetworkSettings, check_arguments
 from ._deadline import Deadline
 from ._exchange import BodyReader
 from ._failures import through, to_failure
-from ._state import (
-    DEFAULT_AT_ONCE,
-    ClientState,
-    NetworkSettings,
-    check_arguments,
-    needs_http,
-    utc_now,
-)
+from ._state import ClientState, utc_now
 from ._sync.client import Client
 from .pace import pacer_for
 from .senders import sender_for
@@ -43,7 +37,6 @@ if TYPE_CHECKING:
     from ..access import Request, Response
     from ..cache import Cache
     from ..dialects import Dialect
-    from ._exchange import Sender
     from .events import OnEvent
     from .guard import Guard
     from .pace import PaceKeeper
@@ -127,7 +120,7 @@ class RobotsClient(Client):
             user_agent, agent, dialect, timeout, headers, cache, on_event, clock, unreachable
         )
         self._cached_site = self._state.cached_site
-        self._sender = _sender(network, http, transport)
+        self._sender = sender_for(network, http, transport)
         self._pacer = pacer_for(pacer, default_interval)
         self._at_once_number = at_once
         self._at_once = threading.BoundedSemaphore(at_once)
@@ -220,22 +213,6 @@ class RobotsClient(Client):
         if isinstance(found, Failure):
             return through(found, sender.proxy_for(request.url))
         return found
-
-
-def _sender(network: NetworkSettings, http: object, transport: object) -> Sender:
-    """Return what sends requests.
-
-    Raises:
-        MissingExtraError: koster's own network needs the extra ``http``.
-        TypeError: ``http`` or ``transport`` has the wrong type.
-    """
-    if http is not None:
-        return sender_for(http)
-    with needs_http():
-        from .senders import transport as over_transport  # noqa: PLC0415 - needs an extra
-    if transport is not None:
-        return over_transport.sender_over(transport)
-    return over_transport.own_sender(network)
 
 
 class _Locks:

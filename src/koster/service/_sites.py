@@ -13,8 +13,8 @@ from ..cache.memory import LRUCache
 from ..dialects import dialect_named
 from ..errors import UrlError
 from ..fetch import AsyncRobotsClient, Event, EventName, Guard, to_ascii
+from ..fetch._arguments import validate_user_agent
 from ..fetch._proxies import parse_proxy
-from ..fetch._state import validate_user_agent
 from ..origins import origin_of
 from ..reports._json import scalars
 from ._gate import too_many_requests

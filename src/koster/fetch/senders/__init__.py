@@ -6,80 +6,112 @@ Each module needs only its library, which the caller's client has imported. None
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ...errors import missing
+
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from .._arguments import NetworkSettings
     from .._exchange import AsyncSender, Sender
 
-#: The classes of clients: library, class, the module here, and its sender.
-_CLIENTS = (
-    ("httpx2", "Client", "httpx", "ClientSender"),
-    ("httpx", "Client", "httpx", "ClientSender"),
-    ("requests", "Session", "requests", "SessionSender"),
+    #: Classes of clients: the library, the class, the module here, and its sender.
+    Classes: TypeAlias = tuple[tuple[str, str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Mode:
+    """What threads and event loops differ in.
+
+    Attributes:
+        classes: The clients that are accepted.
+        wanted: Their names, for errors.
+        wrong: What to say of clients of the other mode.
+        own: The function in `transport` that opens koster's own network.
+        over: The function in `transport` that wraps a transport.
+    """
+
+    classes: Classes
+    wanted: str
+    wrong: str
+    own: str
+    over: str
+
+
+_THREADS = _Mode(
+    classes=(
+        ("httpx2", "Client", "httpx", "ClientSender"),
+        ("httpx", "Client", "httpx", "ClientSender"),
+        ("requests", "Session", "requests", "SessionSender"),
+    ),
+    wanted="an httpx.Client, an httpx2.Client or a requests.Session",
+    wrong="is asynchronous: use it with AsyncRobotsClient",
+    own="own_sender",
+    over="sender_over",
 )
-_ASYNC_CLIENTS = (
-    ("httpx2", "AsyncClient", "httpx", "AsyncClientSender"),
-    ("httpx", "AsyncClient", "httpx", "AsyncClientSender"),
-    ("aiohttp", "ClientSession", "aiohttp", "SessionSender"),
+_EVENT_LOOP = _Mode(
+    classes=(
+        ("httpx2", "AsyncClient", "httpx", "AsyncClientSender"),
+        ("httpx", "AsyncClient", "httpx", "AsyncClientSender"),
+        ("aiohttp", "ClientSession", "aiohttp", "SessionSender"),
+    ),
+    wanted="an httpx.AsyncClient, an httpx2.AsyncClient or an aiohttp.ClientSession",
+    wrong="is not asynchronous: use it with RobotsClient",
+    own="own_async_sender",
+    over="async_sender_over",
 )
 
 
-def sender_for(http: object) -> Sender:
-    """Return the sender over a client of httpx, httpx2 or requests.
+def sender_for(network: NetworkSettings, http: object, transport: object) -> Sender:
+    """Return what sends the requests of a `RobotsClient`.
 
     Raises:
-        TypeError: it is not such a client.
+        MissingExtraError: koster's own network needs the extra ``http``.
+        TypeError: ``http`` or ``transport`` has the wrong type.
     """
-    sender: Sender | None = _find(http, _CLIENTS)
-    if sender is not None:
-        return sender
-    if _is_instance(http, _ASYNC_CLIENTS):
-        raise TypeError(f"{_name(http)} is asynchronous: use it with AsyncRobotsClient")
-    raise TypeError(
-        f"http must be an httpx.Client, an httpx2.Client or a requests.Session, not {_name(http)}"
-    )
+    sender: Sender = _open(network, http, transport, _THREADS, _EVENT_LOOP)
+    return sender
 
 
-def async_sender_for(http: object) -> AsyncSender:
-    """Return the sender over a client of httpx, httpx2 or aiohttp.
-
-    Raises:
-        TypeError: it is not such a client.
-    """
-    sender: AsyncSender | None = _find(http, _ASYNC_CLIENTS)
-    if sender is not None:
-        return sender
-    if _is_instance(http, _CLIENTS):
-        raise TypeError(f"{_name(http)} is not asynchronous: use it with RobotsClient")
-    raise TypeError(
-        "http must be an httpx.AsyncClient, an httpx2.AsyncClient or an aiohttp.ClientSession, "
-        f"not {_name(http)}"
-    )
+def async_sender_for(network: NetworkSettings, http: object, transport: object) -> AsyncSender:
+    """Return what sends the requests of an `AsyncRobotsClient`; see `sender_for`."""
+    sender: AsyncSender = _open(network, http, transport, _EVENT_LOOP, _THREADS)
+    return sender
 
 
-def is_client(http: object) -> bool:
-    """Return whether a value is a client for the argument ``http``."""
-    return _is_instance(http, _CLIENTS + _ASYNC_CLIENTS)
+def _open(
+    network: NetworkSettings, http: object, transport: object, mode: _Mode, other: _Mode
+) -> Any:
+    if http is not None:
+        return _over_client(http, mode, other)
+    try:
+        from . import transport as own  # noqa: PLC0415 - needs an extra
+    except ModuleNotFoundError as error:
+        raise missing("koster.fetch", "http") from error
+    if transport is not None:
+        return getattr(own, mode.over)(transport)
+    return getattr(own, mode.own)(network)
 
 
-def _is_instance(http: object, classes: tuple[tuple[str, str, str, str], ...]) -> bool:
-    return any(
-        isinstance(http, getattr(sys.modules[library], name))
-        for library, name, _, _ in classes
-        if sys.modules.get(library)
-    )
-
-
-def _find(http: object, classes: tuple[tuple[str, str, str, str], ...]) -> Any:
-    for each in classes:
-        if _is_instance(http, (each,)):
-            library, _, module, sender = each
+def _over_client(http: object, mode: _Mode, other: _Mode) -> Any:
+    for library, name, module, sender in mode.classes:
+        if _is_instance(http, library, name):
             factory = getattr(import_module(f"{__name__}.{module}"), sender)
             return factory(http, sys.modules[library])
-    return None
+    if any(_is_instance(http, library, name) for library, name, _, _ in other.classes):
+        raise TypeError(f"{name_of_type(http)} {mode.wrong}")
+    raise TypeError(f"http must be {mode.wanted}, not {name_of_type(http)}")
 
 
-def _name(http: object) -> str:
-    kind = type(http)
+def _is_instance(http: object, library: str, name: str) -> bool:
+    module = sys.modules.get(library)
+    return module is not None and isinstance(http, getattr(module, name))
+
+
+def name_of_type(value: object) -> str:
+    """Return the library and the class of a value, for errors."""
+    kind = type(value)
     return f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"

@@ -12,13 +12,14 @@ import httpx2
 from ...access import FailureKind
 from .._failures import kinds
 from .._network import AsyncTransport, Transport
+from . import name_of_type
 from .httpx import errors_of, kinds_of, received
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from .._arguments import NetworkSettings
     from .._exchange import Headers, Received
-    from .._state import NetworkSettings
 
 _ERRORS = (
     *errors_of(httpx2),
@@ -121,9 +122,7 @@ def sender_over(transport: object) -> TransportSender:
     Raises:
         TypeError: it is not an ``httpx2.BaseTransport``.
     """
-    if not isinstance(transport, httpx2.BaseTransport):
-        raise TypeError(_message(transport, "RobotsClient", "httpx2.BaseTransport"))
-    return TransportSender(transport)
+    return TransportSender(_checked(transport, httpx2.BaseTransport, "RobotsClient"))
 
 
 def async_sender_over(transport: object) -> AsyncTransportSender:
@@ -132,15 +131,14 @@ def async_sender_over(transport: object) -> AsyncTransportSender:
     Raises:
         TypeError: it is not an ``httpx2.AsyncBaseTransport``.
     """
-    if not isinstance(transport, httpx2.AsyncBaseTransport):
-        raise TypeError(_message(transport, "AsyncRobotsClient", "httpx2.AsyncBaseTransport"))
-    return AsyncTransportSender(transport)
+    return AsyncTransportSender(_checked(transport, httpx2.AsyncBaseTransport, "AsyncRobotsClient"))
 
 
-def _message(transport: object, client: str, base: str) -> str:
-    kind = type(transport)
-    name = f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"
-    return (
-        f"the transport of {client} must be an {base}, such as koster.fetch.MockTransport, "
-        f"not {name}; pass a client or session as http"
-    )
+def _checked(transport: object, base: type, client: str) -> object:
+    if not isinstance(transport, base):
+        raise TypeError(
+            f"the transport of {client} must be an httpx2.{base.__name__}, such as "
+            f"koster.fetch.MockTransport, not {name_of_type(transport)}; pass a client or session "
+            "as http"
+        )
+    return transport

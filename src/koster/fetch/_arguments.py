@@ -1,0 +1,131 @@
+"""The arguments of both clients: their checks, and what they stand for."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from ..cache import MemoryCache, open_cache
+from ..dialects import Names
+from .guard import Guard
+
+if TYPE_CHECKING:
+    import ssl
+
+    from ..cache import Cache
+    from ..dialects import Dialect
+
+#: A User-Agent header, for messages.
+EXAMPLE = "FooBot/1.0 (+https://foo.example/bot)"
+
+#: Default number of concurrent fetches.
+DEFAULT_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSettings:
+    """The arguments of a client for koster's own network; see `RobotsClient`."""
+
+    guard: Guard | None
+    proxy: str | None
+    trust_env: bool
+    verify: bool | str | os.PathLike[str] | ssl.SSLContext
+    cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ...] | None
+
+    def check_unused(self, other: str) -> None:
+        """Check that no argument is given, because requests go through ``other``.
+
+        Raises:
+            ValueError: one is given.
+        """
+        defaults = NetworkSettings(None, None, True, True, None)
+        for each in fields(self):
+            if getattr(self, each.name) != getattr(defaults, each.name):
+                raise ValueError(
+                    f"{each.name} cannot be combined with {other}: it belongs to koster's own "
+                    "network"
+                )
+
+
+def resolve_cache(cache: Cache | str | os.PathLike[str] | None) -> tuple[Cache, bool]:
+    """Return a client's cache, and whether the client closes it.
+
+    Raises:
+        CacheError: the cache cannot be opened.
+        TypeError: it is not a cache.
+    """
+    if cache is None:
+        return MemoryCache(), True
+    if isinstance(cache, (str, os.PathLike)):
+        return open_cache(cache) or MemoryCache(), True
+    for name in ("get", "put", "close"):
+        if not callable(getattr(cache, name, None)):
+            raise TypeError(
+                "cache must be the path of a file, a URL redis://…, or an object with the methods "
+                f"of koster.cache.Cache, not {type(cache).__name__}"
+            )
+    check = getattr(cache, "check", None)
+    if callable(check):
+        check()
+    return cache, False
+
+
+def validate_user_agent(user_agent: str) -> str:
+    """Return the User-Agent header to send.
+
+    Raises:
+        TypeError: it is not a str.
+        ValueError: it is empty, or not printable ASCII.
+    """
+    if not isinstance(user_agent, str):
+        raise TypeError(f"user_agent must be a str, not {type(user_agent).__name__}")
+    if not user_agent.strip() or not user_agent.isascii() or not user_agent.isprintable():
+        raise ValueError(f"user_agent must be printable ASCII, not {user_agent!r}")
+    return user_agent.strip()
+
+
+def validate_timeout(timeout: float) -> float:
+    """Return a timeout as a float.
+
+    Raises:
+        TypeError: it is not a number.
+        ValueError: it is not finite, or not above 0.
+    """
+    if not isinstance(timeout, (int, float)):
+        raise TypeError(f"timeout must be a number of seconds, not {type(timeout).__name__}")
+    if not 0 < timeout < math.inf:
+        raise ValueError(f"timeout must be a finite number of seconds above 0, not {timeout!r}")
+    return float(timeout)
+
+
+def agent_from_header(user_agent: str, dialect: Dialect) -> str:
+    """Return the agent of a User-Agent header: its product token, if the dialect needs one."""
+    if dialect.names is not Names.LETTERS:
+        return user_agent
+    header = user_agent.strip()
+    end = next((at for at, each in enumerate(header) if not (each.isalpha() or each in "-_")), None)
+    return header[:end]
+
+
+def check_arguments(
+    network: NetworkSettings, http: object, transport: object, at_once: int
+) -> None:
+    """Check the arguments of a client.
+
+    Raises:
+        ValueError: arguments that cannot be combined, or ``at_once`` below 1.
+    """
+    if http is not None and transport is not None:
+        raise ValueError("http and transport cannot be combined")
+    for name, value in (("http", http), ("transport", transport)):
+        if value is not None:
+            network.check_unused(name)
+    if network.guard is not None and not isinstance(network.guard, Guard):
+        raise TypeError(
+            f"guard must be koster.PUBLIC_ONLY or a koster.fetch.Guard, "
+            f"not {type(network.guard).__name__}"
+        )
+    if at_once < 1:
+        raise ValueError(f"at_once must be at least 1, not {at_once!r}")
