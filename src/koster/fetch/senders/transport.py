@@ -56,7 +56,7 @@ class _TransportSender:
         )
 
     def proxy_for(self, url: str, /) -> str:
-        """Return the proxy for a URL; empty if there is none, or unknown."""
+        """Return the proxy for a URL; empty if the route is direct or unknown."""
         proxy = self._transport.proxy_for(url) if self._is_own else None
         return str(proxy or "")
 
