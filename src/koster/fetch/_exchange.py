@@ -126,7 +126,7 @@ class _AnySender(Protocol):
     keeps_connections: bool
 
     def proxy_for(self, url: str, /) -> str:
-        """Return the proxy for a URL, without its password; empty if the route is direct or unknown."""
+        """Return the proxy for a URL, without password; empty if it is direct or unknown."""
 
 
 class Sender(_AnySender, Protocol):

@@ -8,6 +8,7 @@ import urllib.request
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..origins import origin_of
 from ._hosts import to_ascii
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ def parse_proxy(text: str, source: str = "proxy") -> Proxy:
         raise TypeError(f"{source} must be a str, not {type(text).__name__}")
     try:
         parts = urllib.parse.urlsplit(text if "://" in text else f"http://{text}")
-        host, port = to_ascii(parts.hostname or "") if parts.hostname else "", parts.port
+        # Checks the host as that of a site.
+        host = origin_of(f"http://{parts.netloc.rpartition('@')[2]}", to_ascii).host.strip("[]")
+        port = parts.port
     except ValueError:
         parts, host, port = urllib.parse.urlsplit(""), "", None
     if parts.scheme not in _PORTS or not host or parts.path.strip("/") or parts.query:
