@@ -246,6 +246,13 @@ def test_suggestions(text: str, expected: list[str]) -> None:
     assert len(found) <= 5
 
 
+def test_check_suggests_crawlers_for_a_brand() -> None:
+    result = _run("check", "--robots", "-", "-a", "Google", "-a", "Yandex", "-a", "FooBot", "/a")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("koster: Google is not the name of a crawler; did you mean Googlebot, ")
+    assert result.stdout.count("\n") == 4
+
+
 def test_matching() -> None:
     tokens = {each.token for each in crawlers.matching("google")}
     assert {"Googlebot", "Googlebot-Image", "AdsBot-Google", "FeedFetcher-Google"} <= tokens

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from .. import crawlers
 from ..dialects import RFC9309, Dialect
 from ..errors import UnreadableError, UrlError
 from ..model import Reason
@@ -94,6 +95,7 @@ def check(
     files, complete = _read_each(_files.read_lines, lists)
     all_urls = (*map(_files.escape_surrogates, urls), *(url for _, lines in files for url in lines))
     agents = agents or (_ANY_AGENT,)
+    _warn_of_brands(agents)
     if paths:
         _warn_without_scheme(urls)
         questions, all_read = _questions_for_files(paths, chosen, settings, agents, all_urls)
@@ -106,6 +108,14 @@ def check(
     if not (complete and all_read):
         sys.exit(3)
     sys.exit(1 if tally.disallowed else 0)
+
+
+def _warn_of_brands(agents: tuple[str, ...]) -> None:
+    """Suggest crawlers for agents that are companies or products: no group applies to those."""
+    for agent in agents:
+        if crawlers.is_brand(agent):
+            names = ", ".join(crawlers.suggestions(agent))
+            screen.complain(f"{agent} is not the name of a crawler; did you mean {names}?")
 
 
 def _check_usage(urls: tuple[str, ...], paths: tuple[str, ...], lists: tuple[str, ...]) -> None:

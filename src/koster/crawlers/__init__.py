@@ -30,6 +30,7 @@ __all__ = [
     "Purpose",
     "Verification",
     "agent_for",
+    "is_brand",
     "known",
     "matching",
     "named",
@@ -127,6 +128,15 @@ def suggestions(text: str) -> Sequence[str]:
             tokens[near] for near in difflib.get_close_matches(wanted, tokens, n=3, cutoff=0.75)
         ]
     return tuple(found[:_MAX_SUGGESTIONS])
+
+
+def is_brand(name: str) -> bool:
+    """Return whether a name is that of a company or product in our table, and not a token."""
+    wanted = name.strip().lower()
+    tokens = {token.lower() for each in _ours.CRAWLERS for token in each.tokens}
+    return wanted not in tokens and any(
+        wanted == brand.lower() for each in _ours.CRAWLERS for brand in (each.operator, *each.names)
+    )
 
 
 def _rank(crawler: Crawler, wanted: str) -> int | None:
