@@ -10,9 +10,7 @@ import ssl
 from collections.abc import Iterator, Sequence
 from datetime import datetime, time
 from pathlib import Path
-from typing import assert_type
-
-import httpx2
+from typing import Any, assert_type
 
 import koster
 import koster.analysis
@@ -215,7 +213,7 @@ def client(on_event: list[Event]) -> None:
         robots.close()
 
 
-def network(context: ssl.SSLContext) -> None:
+def network(context: ssl.SSLContext, http: Any, async_http: Any) -> None:
     koster.RobotsClient(
         "FooBot/1.0",
         headers={"From": "bot@foo.example"},
@@ -225,8 +223,8 @@ def network(context: ssl.SSLContext) -> None:
         verify=context,
     )
     koster.AsyncRobotsClient("FooBot/1.0", verify="ca.pem", cert=("own.pem", "own.key"))
-    koster.RobotsClient("FooBot/1.0", http=httpx2.Client())
-    koster.AsyncRobotsClient("FooBot/1.0", http=httpx2.AsyncClient())
+    koster.RobotsClient("FooBot/1.0", http=http)
+    koster.AsyncRobotsClient("FooBot/1.0", http=async_http)
 
 
 async def async_client(on_event: list[Event]) -> None:
