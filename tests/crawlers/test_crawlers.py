@@ -175,6 +175,9 @@ def test_commands_use_the_chain(tmp_path: Any) -> None:
     (tmp_path / "robots.expect.toml").write_text(
         'robots = "robots.txt"\n[[expect]]\nagent = "Googlebot-Image"\nallow = "/a"\n'
     )
+    result = _run("test", str(tmp_path / "robots.expect.toml"))
+    assert result.exit_code == 1
+    assert "it is blocked (line 2: Disallow: /; falls back to Googlebot)" in result.stdout
     result = _run("audit", "-", "-f", "json")
     crawler = {each["token"]: each for each in json.loads(result.stdout)["crawlers"]}
     image = crawler["Googlebot-Image"]

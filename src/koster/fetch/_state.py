@@ -120,11 +120,9 @@ class ClientState:
         self._emitted_comments: LRUCache[str, int] = LRUCache(
             _MAX_LAST_EVENTS, _MAX_LAST_EVENTS, lambda _: 1
         )
-        self._next_open: LRUCache[str, datetime] = LRUCache(
-            _MAX_LAST_EVENTS, _MAX_LAST_EVENTS, lambda _: 1
-        )
-        self._wait_reasons: LRUCache[str, str] = LRUCache(
-            _MAX_LAST_EVENTS, _MAX_LAST_EVENTS, lambda _: 1
+        #: The last value of events that are logged once for each value.
+        self._last_values: LRUCache[str, object] = LRUCache(
+            2 * _MAX_LAST_EVENTS, 2 * _MAX_LAST_EVENTS, lambda _: 1
         )
         self._sites: LRUCache[str, Site] = LRUCache(
             _MAX_SITES, _MAX_SITES_BYTES, lambda site: site.weight
@@ -291,9 +289,6 @@ class ClientState:
         if not self.emitter.emits_info:
             return
         reason = why(rules, later(self.clock(), seconds))
-        key = f"{site.outcome.origin} {_agent_name(rules)}"
-        before = self._wait_reasons.get(key)
-        self._wait_reasons.put(key, reason)
         self.emitter.emit(
             EventName.PACE_WAITING,
             site.outcome.origin,
@@ -303,7 +298,7 @@ class ClientState:
                 "koster.wait.queued": queued,
                 "koster.why": reason,
             },
-            is_logged=before != reason,
+            is_logged=self._has_changed(EventName.PACE_WAITING, site, rules, reason),
         )
 
     # Events.
@@ -413,6 +408,13 @@ class ClientState:
                 {"koster.agent": _agent_name(rules), "koster.comments": comments},
             )
 
+    def _has_changed(self, name: EventName, site: Site, rules: Rules, value: object) -> bool:
+        """Store the value of an event for a site and a crawler; return whether it is a new one."""
+        key = f"{name} {site.outcome.origin} {_agent_name(rules)}"
+        before = self._last_values.get(key)
+        self._last_values.put(key, value)
+        return before != value
+
     def emit_if_outside_visit_times(self, site: Site, agent: str | Sequence[str] | None) -> None:
         """Emit an event for a visit outside the visit times; log it once until the next one."""
         if not self.emitter.emits_info:
@@ -422,9 +424,6 @@ class ClientState:
         if not rules.visit_times or rules.open_at(now):
             return
         next_open = rules.next_open(now)
-        key = f"{site.outcome.origin} {_agent_name(rules)}"
-        until = self._next_open.get(key)
-        self._next_open.put(key, next_open)
         self.emitter.emit(
             EventName.OUTSIDE_VISIT_TIME,
             site.outcome.origin,
@@ -434,7 +433,7 @@ class ClientState:
                 "koster.visit.next_open": next_open.isoformat(),
                 "koster.comments": rules.comments,
             },
-            is_logged=until != next_open,
+            is_logged=self._has_changed(EventName.OUTSIDE_VISIT_TIME, site, rules, next_open),
         )
 
 
