@@ -8,6 +8,7 @@
 # make pictures   take the pictures of the tester that the docs show
 # make compat the test suites of the libraries that koster.compat stands in for
 # make sync   write the synchronous client anew from the asynchronous one
+# make man    write the man page anew from the commands
 # make differential  ask those libraries and koster.compat a million questions each
 # make bench  how fast, how large, and against whom
 # make constraints  write constraints.txt anew, with the newest versions: Python 3.11
@@ -20,7 +21,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Build requirements, as in pyproject.toml.
 BUILD := 'setuptools>=77' 'Cython>=3.3,<4'
-WHEELS := 'click>=8.2' 'rich>=13.9' 'rich-click>=1.8' 'jinja2>=3.1' 'ai-crawler-index>=1.3'
+WHEELS := 'click>=8.2' 'rich>=13.9' 'rich-click>=1.9' 'jinja2>=3.1' 'ai-crawler-index>=1.3'
 HOT := $(wildcard src/koster/engine/*.p* src/koster/robots.p*) setup.py
 # What differential tests compare koster.compat with: their own dependencies are not needed.
 ORIGINALS := robotexclusionrulesparser==1.7.1 webcanon==0.3.0 apetest==0.1.1 protego==0.7.0
@@ -34,7 +35,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Where it is set, each process of pytest compiles all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: sync run test test-all test-packaging test-spark test-service pictures lint compat differential bench \
+.PHONY: sync man run test test-all test-packaging test-spark test-service pictures lint compat differential bench \
   wheel constraints clean
 
 run: $(VENV)/compiled
@@ -71,6 +72,9 @@ pictures: $(VENV)/browser $(VENV)/compiled
 
 sync: $(VENV)/dev
 	@$(BIN)/python tools/sync_client.py src/koster/fetch
+
+man: $(VENV)/dev
+	@$(BIN)/python tools/man_page.py
 
 compat: $(VENV)/dev
 	@$(BIN)/nox --session compat

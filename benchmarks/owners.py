@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import random
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 
 import koster
@@ -20,6 +25,7 @@ def run() -> None:
     """Print the tables."""
     over_all_files()
     large()
+    sitemaps()
 
 
 def over_all_files() -> None:
@@ -92,3 +98,56 @@ def large() -> None:
         rows.append((name, format_time(took), proved))
     table(["", "time", ""], rows)
     print()
+
+
+#: Runs the command with its arguments, and writes its peak memory in KiB to a file.
+_MEASURED = """
+import sys
+from koster.cli import main
+path, *sys.argv[1:] = sys.argv[1:]
+try:
+    main()
+finally:
+    with open("/proc/self/status") as status, open(path, "w") as file:
+        file.write(next(line.split()[1] for line in status if line.startswith("VmHWM")))
+"""
+
+
+def sitemaps() -> None:
+    """Check a million URLs: 20 compressed sitemaps of 50,000, in an index."""
+    robots = str(data.ROOT / "examples" / "robots.txt")
+    commands = {
+        "`koster check`": ["check", "--robots", robots],
+        "`koster check --format csv`": ["check", "--robots", robots, "--format", "csv"],
+        "`koster lint`": ["lint", robots],
+    }
+    print("### A million URLs of sitemaps\n")
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        index, peak = write_sitemaps(Path(folder)), Path(folder) / "peak"
+        for name, arguments in commands.items():
+            command = [sys.executable, "-c", _MEASURED, str(peak), *arguments, "--sitemap", index]
+            began = time.perf_counter()
+            subprocess.run(
+                command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+            )
+            took = time.perf_counter() - began
+            rows.append((name, format_time(took), f"{int(peak.read_text()) >> 10} MiB"))
+    table(["", "time", "peak memory"], rows)
+
+
+def write_sitemaps(folder: Path) -> str:
+    """Write the sitemaps; return the path of the index."""
+    sections = ("chairs", "search?q=", "tables", "cart", "press", "account", "beds", "lamps")
+    entry = (
+        "<url>\n<loc>https://shop.example/{}/{}-{}-some-words-of-a-title</loc>\n"
+        "<lastmod>2026-11-01</lastmod>\n<priority>0.5</priority>\n</url>\n"
+    )
+    for number in range(20):
+        entries = (entry.format(sections[page % 8], number, page) for page in range(50_000))
+        content = f"<urlset>{''.join(entries)}</urlset>"
+        (folder / f"{number}.xml.gz").write_bytes(gzip.compress(content.encode(), 6))
+    index = folder / "index.xml"
+    names = (f"<sitemap><loc>https://shop.example/{n}.xml.gz</loc></sitemap>" for n in range(20))
+    index.write_text(f"<sitemapindex>{''.join(names)}</sitemapindex>")
+    return str(index)

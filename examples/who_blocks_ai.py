@@ -76,7 +76,7 @@ for crawl, share in CRAWLS.items():
     write_crawl(archives / f"{crawl}.warc.gz", crawl, share)
 
 # %% One command classifies for every known crawler. Finished archives are skipped next time.
-classified = folder / "classified.parquet"
+classified = folder / "classified"
 koster_bulk = [sys.executable, "-m", "koster", "bulk"]
 subprocess.run(
     [*koster_bulk, "classify", archives, "--agents", "known", "-o", classified], check=True
@@ -95,7 +95,7 @@ koster.bulk.duckdb.register(con)
 con.execute(f"CREATE VIEW answers AS SELECT * FROM '{classified}/*.parquet'")
 print(
     con.sql("""
-    SELECT crawl, count(*) AS sites, count_if(effective = 'all') AS closed_to_gptbot
+    SELECT crawl, count(*) AS sites, count_if(effective = 'all') AS blocking_gptbot
     FROM (
         SELECT crawl, unnest(robots, recursive := true)
         FROM robots_followed('answers')

@@ -7,6 +7,7 @@ from dataclasses import fields
 from itertools import combinations
 
 import koster
+from koster.compose import PRESETS
 from koster.dialects import Dialect, Reading, Statuses
 from koster.lint import CHECKS, Family
 
@@ -142,9 +143,17 @@ def codes() -> str:
     return "\n\n".join(parts)
 
 
+def presets() -> str:
+    """Return the rows of the table of presets, for docs/cli.md."""
+    return "\n".join(
+        f"| `{preset.name}` | {_escape(preset.title)} | {_escape('. '.join(preset.allowed))} |"
+        for preset in PRESETS
+    )
+
+
 def _escape(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*")
 
 
 if __name__ == "__main__":
-    print(sources(), choices(), pairs(), codes(), sep="\n\n")
+    print(sources(), choices(), pairs(), codes(), presets(), sep="\n\n")

@@ -32,7 +32,7 @@ def test_crawler_that_ignores_the_star_group_is_not_blocked_by_it() -> None:
     verdicts = {each.crawler.token: each for each in audit(robots).verdicts}
     assert verdicts["AdsBot-Google"].extent is Extent.NONE
     assert verdicts["Googlebot"].extent is Extent.ALL
-    assert verdicts["AdsBot-Google"].how == "not named; ignores *"
+    assert verdicts["AdsBot-Google"].how == "ignores *"
 
 
 def test_crawler_that_does_not_read_the_file_is_allowed_everything() -> None:
@@ -43,7 +43,7 @@ def test_crawler_that_does_not_read_the_file_is_allowed_everything() -> None:
     assert len(ignoring) > 5
     for each in ignoring:
         assert verdicts[each.token].extent is Extent.NONE
-        assert verdicts[each.token].how == "ignores the file"
+        assert verdicts[each.token].how == "ignores robots.txt"
 
 
 def test_broadest_rule_is_shown_for_partly_blocked_crawlers() -> None:
@@ -54,35 +54,63 @@ def test_broadest_rule_is_shown_for_partly_blocked_crawlers() -> None:
     assert not robots.allowed(verdict.url, "Googlebot")
 
 
-def test_summary_distinguishes_partly_blocked_from_blocked() -> None:
-    robots = parsed(
-        "User-agent: GPTBot\nDisallow: /\nUser-agent: *\nDisallow: /a\nContent-Signal: ai-train=no\n"
-    )
-    summary = audit(robots).summary
-    assert "training: partly blocked, but blocked for 1 of" in summary
-    assert summary.endswith("The file states ai-train=no.")
-    assert (
-        "crawlers may ignore it)"
-        in audit(
-            parsed(
-                "User-agent: *\nDisallow: /\n"
-                + "".join(
-                    f"User-agent: {each.token}\n"
-                    for each in crawlers.of_purposes([Purpose.TRAINING])
-                )
-                + "Disallow: /\n"
-            )
-        ).summary
-    )
+def overview(text: str) -> dict[str, str]:
+    return {row.label: row.text for row in audit(parsed(text)).overview}
 
 
-def test_summary_names_the_exceptions() -> None:
-    training = [each for each in crawlers.known() if each.purpose is Purpose.TRAINING]
-    lines = "".join(f"User-agent: {each.token}\n" for each in training[2:])
-    result = audit(parsed(f"{lines}Disallow: /\n"))
-    assert f"training: blocked, except 2 of {len(training)} (" in result.summary
-    assert f"{training[0].token}, {training[1].token}" in result.summary
-    assert result.summary.startswith("Search: allowed; ")
+def test_overview_has_a_row_for_each_kind_of_crawler() -> None:
+    rows = overview("User-agent: *\nDisallow: /wp-admin/\nAllow: /wp-admin/admin-ajax.php\n")
+    assert list(rows) == [
+        "Search engines",
+        "AI search",
+        "AI training",
+        "Data sets",
+        "User requests",
+        "Link previews",
+        "SEO tools",
+        "Archives, ads, other tools",
+    ]
+    assert set(rows.values()) == {"allowed except /wp-admin/"}
+
+
+def test_overview_names_exceptions() -> None:
+    rows = overview(
+        "User-agent: Googlebot\nUser-agent: bingbot\nDisallow:\nUser-agent: *\nDisallow: /\n"
+    )
+    assert rows["Search engines"].startswith("blocked except for Googlebot, bingbot")
+    assert rows["SEO tools"] == "blocked"
+    rows = overview("User-agent: PerplexityBot\nDisallow: /\nUser-agent: *\nDisallow: /a\n")
+    assert rows["AI search"] == "allowed except /a; PerplexityBot: fully blocked"
+    rows = overview("User-agent: facebookexternalhit\nDisallow: /\n")
+    assert rows["Link previews"] == "allowed; facebookexternalhit (?): blocked"
+    assert rows["Search engines"] == "allowed"
+
+
+def test_overview_says_who_may_ignore_a_block() -> None:
+    training = crawlers.of_purposes([Purpose.TRAINING])
+    lines = "".join(f"User-agent: {each.token}\n" for each in training)
+    rows = overview(f"{lines}Disallow: /\n")
+    doubtful = {Obeys.MAY_IGNORE, Obeys.UNDOCUMENTED, Obeys.DISPUTED}
+    count = sum(each.obeys in doubtful for each in training)
+    assert rows["AI training"] == f"blocked ({count} of {len(training)} may ignore it)"
+    # Those that ignore the file are named.
+    assert rows["Data sets"] == "allowed"
+    assert "img2dataset" in overview("User-agent: *\nDisallow: /\n")["Data sets"]
+
+
+def test_overview_shows_the_widest_paths_first() -> None:
+    rows = overview("User-agent: *\nDisallow: /a/b/c\nDisallow: /d\nDisallow: /e/f\n")
+    assert rows["Search engines"] == "allowed except /d, /e/f and 1 more"
+    rows = overview("User-agent: *\nDisallow: /\nAllow: /$\nAllow: /press/\n")
+    assert rows["Search engines"] == "blocked except the home page and /press/"
+    rows = overview("User-agent: *\nDisallow: /$\n")
+    assert rows["Search engines"] == "allowed except the home page"
+
+
+def test_crawlers_that_ignore_the_star_group_are_no_exception_to_it() -> None:
+    rows = overview("User-agent: *\nDisallow: /a\n")
+    assert rows["Archives, ads, other tools"] == "allowed except /a"
+    assert "AdsBot-Google" in overview("User-agent: *\nDisallow: /\n")["Ads"]
 
 
 def test_page_has_no_control_characters() -> None:
@@ -115,4 +143,6 @@ def test_page_loads_nothing_and_escapes_the_file() -> None:
     assert "script" not in page.tags
     assert not {"img", "link", "iframe"} & set(page.tags)
     assert all(link.startswith("https://") for link in page.links)
-    assert page.tags.count("rect") == len(crawlers.known())
+    # A row for each crawler, a heading for each table, and the overview.
+    purposes, rows = len(audit(robots).purposes), len(audit(robots).overview)
+    assert page.tags.count("tr") >= len(crawlers.known()) + purposes + rows

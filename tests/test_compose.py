@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from owners import parsed
 
+import koster
 from koster import compose, crawlers, formatting
 from koster.analysis import EVERYBODY, Extent, classify
 from koster.crawlers import Purpose
+from koster.lint import Severity, lint
 
 
 def test_compose_writes_all_intentions() -> None:
@@ -273,3 +275,73 @@ def test_composed_file_fulfills_the_intentions(
             assert robots.allowed(each.url, each.agent)
     if delay and others == "allow":
         assert robots.rules_for("NoBot").crawl_delay == delay
+
+
+def preset(*names: str) -> koster.RobotsTxt:
+    return koster.parse(compose.compose(compose.intentions_of(names)).body)
+
+
+def test_no_ai_training_blocks_training_and_data_sets_and_nothing_else() -> None:
+    robots = preset("no-ai-training")
+    for name in ("GPTBot", "ClaudeBot", "CCBot", "AI2Bot", "img2dataset", "Diffbot"):
+        assert not robots.allowed("/", name), name
+    collecting = {Purpose.TRAINING, Purpose.DATASET}
+    for each in crawlers.known():
+        blocked = not robots.allowed("/", each.token)
+        if each.purpose in collecting:
+            assert blocked, each
+        elif not collecting & set(each.purposes):
+            assert not blocked, each
+    for name in ("Googlebot", "bingbot", "Applebot", "OAI-SearchBot", "Claude-SearchBot"):
+        assert robots.allowed("/", name), name
+    (preference,) = robots.rules_for("*").preferences
+    assert (preference.key, preference.value) == ("ai-train", "no")
+
+
+def test_block_ai_also_blocks_ai_search_and_user_requests() -> None:
+    robots = preset("block-ai")
+    for each in crawlers.known():
+        if each.purpose in (Purpose.AI_SEARCH, Purpose.USER_FETCH, Purpose.TRAINING):
+            assert not robots.allowed("/", each.token), each
+    for name in ("Googlebot", "bingbot", "Applebot", "DuckDuckBot", "Twitterbot"):
+        assert robots.allowed("/", name), name
+
+
+def test_allow_all_and_staging_are_opposites() -> None:
+    for each in crawlers.known():
+        assert preset("allow-all").allowed("/", each.token)
+        assert not preset("staging").allowed("/", each.token)
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed", "blocked"),
+    [
+        ("wordpress", "/wp-admin/admin-ajax.php", "/wp-admin/options.php"),
+        ("wordpress", "/wp-includes/js/jquery/jquery.js", "/wp-admin/"),
+        ("shopify", "/collections/tea", "/collections/tea+green"),
+        ("shopify", "/products/tea", "/checkout/1"),
+        ("magento", "/static/frontend/site.css", "/checkout/cart/"),
+        ("magento", "/catalog/product/view/id/1", "/a?SID=1"),
+        ("django", "/static/admin/css/base.css", "/admin/login/"),
+    ],
+)
+def test_presets_of_platforms(name: str, allowed: str, blocked: str) -> None:
+    robots = preset(name)
+    for crawler in ("Googlebot", "AdsBot-Google", "FooBot"):
+        assert robots.allowed(allowed, crawler)
+        assert not robots.allowed(blocked, crawler)
+
+
+def test_presets_are_clean_and_combine() -> None:
+    names = [each.name for each in compose.PRESETS]
+    assert len(set(names)) == len(names)
+    for name in names:
+        body = compose.compose(compose.intentions_of([name])).body
+        found = [each for each in lint(body) if each.severity is not Severity.NOTE]
+        assert [each.code for each in found] == (["S006"] if name == "staging" else [])
+    robots = preset("wordpress", "no-ai-training")
+    assert not robots.allowed("/", "GPTBot")
+    assert robots.allowed("/", "Googlebot")
+    assert not robots.allowed("/wp-admin/", "Googlebot")
+    # What comes later takes precedence.
+    assert compose.intentions_of(["staging", "allow-all"]).others == compose.ALLOW

@@ -173,7 +173,7 @@ class Access:
         if status in self.statuses.unavailable:
             return self._definite_entry(request, Answer.UNAVAILABLE, headers, hops, now)
         delay = retry_after(headers, now) if status in _RETRY_AFTER_STATUSES else None
-        why = _status_phrase(status)
+        why = status_phrase(status)
         return unreachable_entry(str(request.origin), request.copy, hops, why, now, delay)
 
     def fail(
@@ -228,7 +228,7 @@ class Access:
         headers = response.headers
         if "location" not in headers:
             return _unreachable_entry(
-                request, hops, f"{_status_phrase(response.status)} without a Location header", now
+                request, hops, f"{status_phrase(response.status)} without a Location header", now
             )
         try:
             target = redirect_target(request.url, headers["location"], self.to_ascii)
@@ -256,7 +256,7 @@ class Access:
             url=request.url,
             hops=hops,
             status=hops[-1].status,
-            why=_status_phrase(hops[-1].status or 0),
+            why=status_phrase(hops[-1].status or 0),
             body=b"",
             fetched=now,
             expires=expiry(headers, now, self.statuses),
@@ -288,7 +288,8 @@ def _is_sendable(value: str) -> bool:
     return 0 < len(value) <= _MAX_HEADER and value.isascii() and value.isprintable()
 
 
-def _status_phrase(status: int) -> str:
+def status_phrase(status: int) -> str:
+    """Return a status with its phrase, such as ``404 Not Found``."""
     try:
         return f"{status} {http.HTTPStatus(status).phrase}"
     except ValueError:

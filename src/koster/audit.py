@@ -1,17 +1,23 @@
-"""Audit: what known crawlers may fetch, by purpose."""
+"""Audit: what known crawlers may fetch, by purpose.
+
+>>> import koster
+>>> result = audit(koster.parse("User-agent: *\\nDisallow: /cart/"), [crawlers.named("Googlebot")])
+>>> [str(row) for row in result.overview]
+['Search engines: allowed except /cart/']
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from . import crawlers
 from .analysis import Budget, Extent, classify, likely_urls
-from .crawlers import Obeys, Purpose, known
+from .crawlers import Obeys, Purpose, place_in_reports
 from .robots import rules_for_data
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from .analysis import Classification
     from .crawlers import Crawler
@@ -19,16 +25,31 @@ if TYPE_CHECKING:
     from .model import Rule
     from .robots import RobotsTxt, Rules
 
-__all__ = ["Audit", "Verdict", "audit"]
+__all__ = ["MARK", "Audit", "Row", "Verdict", "audit"]
 
-#: The purposes in the summary.
-_SUMMARY_PURPOSES = (
-    *(Purpose.SEARCH, Purpose.AI_SEARCH, Purpose.USER_FETCH, Purpose.TRAINING, Purpose.DATASET),
+#: The rows of the overview: a label, and the purposes. The last ones share a row if they are alike.
+_ROWS = (
+    ("Search engines", Purpose.SEARCH),
+    ("AI search", Purpose.AI_SEARCH),
+    ("AI training", Purpose.TRAINING),
+    ("Data sets", Purpose.DATASET),
+    ("User requests", Purpose.USER_FETCH),
+    ("Link previews", Purpose.PREVIEW),
+    ("SEO tools", Purpose.SEO),
+    ("Archives", Purpose.ARCHIVE),
+    ("Ads", Purpose.ADS),
+    ("Other tools", Purpose.TOOL),
 )
+_MAY_SHARE_A_ROW = (Purpose.ARCHIVE, Purpose.ADS, Purpose.TOOL)
 #: Crawlers that may ignore the file.
 _DOUBTFUL = (Obeys.MAY_IGNORE, Obeys.UNDOCUMENTED, Obeys.DISPUTED)
-#: Maximum number of names per purpose in the summary.
-_MAX_NAMES = 5
+#: The mark of names of blocked crawlers that may ignore the file.
+MARK = " (?)"
+#: Maximum numbers of names and paths in a row of the overview.
+_MAX_NAMES = 3
+_MAX_PATHS = 2
+#: A page that no rule is about: it shows what applies to most of a site.
+_USUAL_PAGE = "/some/usual/page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +60,8 @@ class Verdict:
     ``named_as`` is its token, or the token that it falls back to, if a group has it. ``rule`` is
     the rule that blocks the site, or the widest one that blocks a part of it, ``closing`` the
     number of such rules; ``url`` is a blocked URL.
-    ``may_enter`` is whether the start page is allowed.
+    If some of the site is blocked, ``is_mostly_open`` tells what applies to most pages, and
+    ``exceptions`` are the rules that apply to the others, the widest first.
     """
 
     crawler: Crawler
@@ -48,8 +70,9 @@ class Verdict:
     rule: Rule | None = None
     url: str | None = None
     is_proved: bool = True
-    may_enter: bool = True
     closing: int = 0
+    is_mostly_open: bool = True
+    exceptions: tuple[Rule, ...] = ()
 
     @property
     def is_named(self) -> bool:
@@ -62,25 +85,76 @@ class Verdict:
         return self.named_as if self.named_as != self.crawler.token else None
 
     @property
+    def obeys_star(self) -> bool:
+        """Whether rules for ``*`` apply to the crawler if no group names it."""
+        return self.crawler.obeys not in (Obeys.NOTHING, Obeys.OWN_GROUPS)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the crawler is blocked, at least partly, but may ignore that."""
+        return self.extent is not Extent.NONE and self.crawler.obeys in _DOUBTFUL
+
+    @property
+    def access(self) -> str:
+        """What it may fetch, in words: ``allowed except /cart/``."""
+        if self.extent is Extent.ALL:
+            return "blocked"
+        if self.extent is Extent.NONE:
+            return "allowed"
+        main = "allowed" if self.is_mostly_open else "blocked"
+        paths = list(dict.fromkeys(_path(rule) for rule in self.exceptions))
+        return f"{main} except {_listed(paths, _MAX_PATHS)}" if paths else f"partly {main}"
+
+    @property
     def how(self) -> str:
-        """Why the crawler has this verdict, in words."""
+        """Which group applies to the crawler, in words."""
         if self.crawler.obeys is Obeys.NOTHING:
-            return "ignores the file"
+            return "ignores robots.txt"
         if self.crawler.obeys is Obeys.OWN_GROUPS and not self.is_named:
-            return "not named; ignores *"
-        how = "by name" if self.is_named else "by *"
+            return "ignores *"
         if self.falls_back_to is not None:
-            how = f"falls back to {self.falls_back_to}"
-        is_start_page_blocked = self.extent is Extent.SOME and not self.may_enter
-        return f"{how}, not the start page" if is_start_page_blocked else how
+            return f"falls back to {self.falls_back_to}"
+        return "its own group" if self.is_named else "the * group"
 
     @property
     def line(self) -> str:
-        """The rule that decides with its line, and the number of further ones."""
+        """The rule that blocks with its line, and the number of further ones."""
         if self.rule is None:
             return ""
         more = f" (and {self.closing - 1} more)" if self.closing > 1 else ""
         return f"{self.rule.line}: {self.rule}{more}"
+
+
+def _path(rule: Rule) -> str:
+    return "the home page" if rule.pattern == "/$" else rule.pattern
+
+
+def _listed(items: list[str], most: int) -> str:
+    """Return items for a sentence, and the number of others.
+
+    >>> _listed(["/a", "/b"], 2), _listed(["/a", "/b", "/c", "/d"], 2)
+    ('/a and /b', '/a, /b and 2 more')
+    """
+    more = len(items) - most
+    if more > 0:
+        return f"{', '.join(items[:most])} and {more} more"
+    return " and ".join(filter(None, [", ".join(items[:-1]), items[-1]]))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the overview: crawlers of some purposes.
+
+    ``extent`` is what applies to most of them, ``text`` says it with the exceptions.
+    """
+
+    label: str
+    purposes: tuple[Purpose, ...]
+    extent: Extent
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.label}: {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +167,7 @@ class Audit:
     sitemaps: tuple[str, ...]
 
     def of(self, purpose: Purpose) -> tuple[Verdict, ...]:
-        """Return the verdicts on crawlers with a purpose."""
+        """Return the verdicts on crawlers with a main purpose."""
         return tuple(each for each in self.verdicts if each.crawler.purpose is purpose)
 
     @property
@@ -102,23 +176,73 @@ class Audit:
         return tuple(purpose for purpose in Purpose if self.of(purpose))
 
     @property
-    def summary(self) -> str:
-        """A summary by purpose, in one or two sentences."""
-        parts = [
-            _summarize(purpose, self.of(purpose))
-            for purpose in _SUMMARY_PURPOSES
-            if self.of(purpose)
+    def overview(self) -> tuple[Row, ...]:
+        """What applies to the crawlers of each purpose, in a few words."""
+        rows = [
+            _row(label, purpose, self.of(purpose)) for label, purpose in _ROWS if self.of(purpose)
         ]
-        sentence = "; ".join(parts)
-        preferences = ", ".join(
-            dict.fromkeys(f"{each.key}={each.value}" for each in self.preferences)
-        )
-        stated = f" The file states {preferences}." if preferences else ""
-        return f"{sentence[:1].upper()}{sentence[1:]}.{stated}"
+        shared = [row for row in rows if row.purposes[0] in _MAY_SHARE_A_ROW]
+        if len(shared) > 1 and len({row.text for row in shared}) == 1:
+            label = ", ".join([shared[0].label, *(row.label.lower() for row in shared[1:])])
+            purposes = tuple(row.purposes[0] for row in shared)
+            rows = [row for row in rows if row not in shared]
+            rows.append(Row(label, purposes, shared[0].extent, shared[0].text))
+        return tuple(rows)
+
+
+def _row(label: str, purpose: Purpose, verdicts: tuple[Verdict, ...]) -> Row:
+    """Return the row of a purpose: what applies to most, then the exceptions by name."""
+    obeying = [each for each in verdicts if each.crawler.obeys is not Obeys.NOTHING]
+    if not obeying:
+        return Row(label, (purpose,), Extent.NONE, "ignore robots.txt")
+    by_access: dict[str, list[Verdict]] = {}
+    for each in obeying:
+        by_access.setdefault(each.access, []).append(each)
+    main = max(by_access.values(), key=len)
+    text = main[0].access
+    others = [each for each in obeying if each not in main]
+    if main[0].extent is Extent.ALL:
+        admitted = [each for each in others if each.extent is Extent.NONE]
+        others = [each for each in others if each not in admitted]
+        text += f" except for {_names(admitted)}" if admitted else ""
+        doubtful = sum(each.is_doubtful for each in main)
+        text += f" ({doubtful} of {len(main)} may ignore it)" if doubtful else ""
+    parts = list(_exceptions(main[0], others))
+    if main[0].extent is Extent.ALL and len(obeying) < len(verdicts):
+        ignoring = [each for each in verdicts if each not in obeying]
+        parts.append(f"{_names(ignoring)} ignore{'s' * (len(ignoring) == 1)} robots.txt")
+    return Row(label, (purpose,), main[0].extent, "; ".join([text, *parts]))
+
+
+def _exceptions(main: Verdict, others: list[Verdict]) -> Iterator[str]:
+    """Yield the names of crawlers whose access differs from that of most, with their access."""
+    fully = "fully " if main.extent is Extent.SOME else ""
+    by_access: dict[str, list[Verdict]] = {}
+    for each in others:
+        if each.extent is Extent.NONE and not each.is_named and not each.obeys_star:
+            # Nobody expects the * rules to apply to these.
+            continue
+        words = each.access if each.extent is Extent.SOME else f"{fully}{each.access}"
+        by_access.setdefault(words, []).append(each)
+    partly = [words for words, some in by_access.items() if some[0].extent is Extent.SOME]
+    if len(partly) > 1:
+        some = [each for words in partly for each in by_access.pop(words)]
+        by_access["other paths"] = [each for each in some if each.is_mostly_open]
+        by_access["mostly blocked"] = [each for each in some if not each.is_mostly_open]
+    for words, alike in by_access.items():
+        if alike:
+            yield f"{_names(alike)}: {words}"
+
+
+def _names(verdicts: list[Verdict]) -> str:
+    known_first = sorted(verdicts, key=lambda each: place_in_reports(each.crawler))
+    return _listed(
+        [each.crawler.token + MARK * each.is_doubtful for each in known_first], _MAX_NAMES
+    )
 
 
 def audit(
-    robots: RobotsTxt, crawlers: Iterable[Crawler] | None = None, budget: Budget | None = None
+    robots: RobotsTxt, known: Iterable[Crawler] | None = None, budget: Budget | None = None
 ) -> Audit:
     """Audit a file for some crawlers; default: all known ones.
 
@@ -126,7 +250,7 @@ def audit(
         MissingExtraError: none are given, and the registry is not installed.
     """
     auditor = _Auditor(robots, budget or Budget())
-    verdicts = tuple(map(auditor.verdict, known() if crawlers is None else crawlers))
+    verdicts = tuple(map(auditor.verdict, crawlers.known() if known is None else known))
     preferences = {
         (each.line, each.key): each
         for name in ("*", *(verdict.named_as for verdict in verdicts if verdict.named_as))
@@ -135,13 +259,23 @@ def audit(
     return Audit(verdicts, tuple(preferences.values()), robots.licenses, robots.sitemaps)
 
 
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """What the rules of a crawler block."""
+
+    found: Classification
+    blocking: tuple[Rule, ...]
+    is_mostly_open: bool
+    exceptions: tuple[Rule, ...]
+
+
 class _Auditor:
     """Computes verdicts; crawlers with the same rules share the work."""
 
     def __init__(self, robots: RobotsTxt, budget: Budget) -> None:
         self._robots = robots
         self._budget = budget
-        self._found: dict[tuple[int, ...], tuple[Classification, Rule | None, int, bool]] = {}
+        self._found: dict[tuple[int, ...], _Access] = {}
 
     def verdict(self, crawler: Crawler) -> Verdict:
         rules = rules_for_data(self._robots, crawler.tokens)
@@ -152,56 +286,34 @@ class _Auditor:
             return Verdict(crawler, Extent.NONE, rules.named_as)
         key = rules.group_lines
         if key not in self._found:
-            self._found[key] = self._classify(rules)
-        found, rule, closing, may_enter = self._found[key]
+            self._found[key] = self._access(rules)
+        access = self._found[key]
+        found = access.found
         return Verdict(
             crawler,
             found.extent,
             rules.named_as,
-            rule,
+            access.blocking[0] if access.blocking else found.rule,
             found.disallowed,
             found.is_proved,
-            may_enter,
-            closing,
+            len(access.blocking),
+            access.is_mostly_open,
+            access.exceptions,
         )
 
-    def _classify(self, rules: Rules) -> tuple[Classification, Rule | None, int, bool]:
-        """Return the classification, widest rule, number of rules, and whether / is allowed."""
+    def _access(self, rules: Rules) -> _Access:
         found = classify(rules, self._budget)
-        rule = found.rule
-        if found.extent is not Extent.SOME or rule is None:
-            return found, rule, int(rule is not None), rules.allowed("/")
+        if found.extent is not Extent.SOME or found.rule is None:
+            blocking: tuple[Rule, ...] = (found.rule,) if found.rule is not None else ()
+            return _Access(found, blocking, found.extent is Extent.NONE, ())
         urls = likely_urls(rules)
-        closing = [
-            each
-            for group in rules.groups
-            for each in group.rules
-            if not each.allow and each.line in urls
-        ] or [rule]
-        widest = min(closing, key=lambda each: (len(each.pattern.rstrip("*$")), each.line))
-        url = urls.get(widest.line, found.disallowed)
-        found = replace(found, disallowed=url)
-        return found, widest, len(closing), rules.allowed("/")
-
-
-def _summarize(purpose: Purpose, verdicts: tuple[Verdict, ...]) -> str:
-    counts = Counter(each.extent for each in verdicts)
-    open_to = counts[Extent.NONE] + counts[Extent.SOME]
-    total = len(verdicts)
-    access = "partly blocked" if counts[Extent.SOME] > counts[Extent.NONE] else "allowed"
-    if counts[Extent.ALL] == 0:
-        return f"{purpose}: {access}"
-    if open_to == 0:
-        doubtful = sum(each.crawler.obeys in _DOUBTFUL for each in verdicts)
-        doubt = f" ({doubtful} of {total} crawlers may ignore it)" if doubtful else ""
-        return f"{purpose}: blocked{doubt}"
-    if open_to <= counts[Extent.ALL]:
-        names = [each.crawler.token for each in verdicts if each.extent is not Extent.ALL]
-        return f"{purpose}: blocked, except {open_to} of {total} ({_names(names)})"
-    names = [each.crawler.token for each in verdicts if each.extent is Extent.ALL]
-    return f"{purpose}: {access}, but blocked for {len(names)} of {total} ({_names(names)})"
-
-
-def _names(names: list[str]) -> str:
-    more = len(names) - _MAX_NAMES
-    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+        effective = sorted(
+            (rule for group in rules.groups for rule in group.rules if rule.line in urls),
+            key=lambda rule: (len(rule.pattern.rstrip("*$")), rule.line),
+        )
+        blocking = tuple(rule for rule in effective if not rule.allow) or (found.rule,)
+        is_open = rules.allowed(_USUAL_PAGE)
+        allowing = tuple(rule for rule in effective if rule.allow)
+        if blocking[0].line in urls:
+            found = replace(found, disallowed=urls[blocking[0].line])
+        return _Access(found, blocking, is_open, blocking if is_open else allowing)

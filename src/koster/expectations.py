@@ -7,11 +7,12 @@ has an effect.
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .analysis import WholeFile
+from .analysis import EVERYBODY, WholeFile, likely_urls, rule_sets
 from .crawlers import Purpose, agent_for, of_purposes
 from .dialects import GOOGLE, RFC9309, dialect_named
 from .diff import compare
@@ -19,8 +20,10 @@ from .errors import KosterError, MissingExtraError, UnknownDialectError
 from .robots import rules_for_data
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .dialects import Dialect
-    from .robots import RobotsTxt
+    from .robots import RobotsTxt, Rules
 
 
 class ExpectationsError(KosterError, ValueError):
@@ -59,6 +62,10 @@ class Result:
     why: str = ""
     line: int | None = None
 
+
+#: The maximum numbers of URLs of a table, and of tables, that `written` gives.
+_MAX_URLS = 5
+_MAX_TABLES = 20
 
 _KEYS = {"robots", "dialect", "expect", "same-as", "no-dead-rules"}
 _EXPECT_KEYS = {"agent", "allow", "disallow"}
@@ -217,3 +224,58 @@ def _check_no_dead_rules(robots: RobotsTxt) -> Result:
         return Result(title, False, why, dead.rule.line)
     proved = all(each.is_proved for _, _, each in whole.dead)
     return Result(title, proved, "" if proved else "not proved: too many rules")
+
+
+def written(robots: RobotsTxt, path: str) -> str:
+    """Return an expectations file that a robots.txt meets: what each of its groups does now.
+
+    ``path`` is that of the robots.txt, relative to the expectations.
+
+    >>> import koster
+    >>> print(written(koster.parse("User-agent: *\\nDisallow: /cart/"), "robots.txt"))
+    # What the file does now. Change it to what it should do.
+    robots = "robots.txt"
+    no-dead-rules = true
+    <BLANKLINE>
+    [[expect]]
+    agent = "*"
+    allow = ["/"]
+    disallow = ["/cart/"]
+    <BLANKLINE>
+    """
+    lines = [
+        "# What the file does now. Change it to what it should do.",
+        f"robots = {json.dumps(path)}",
+    ]
+    if robots.dialect != RFC9309:
+        lines.append(f"dialect = {json.dumps(robots.dialect.name)}")
+    if _check_no_dead_rules(robots).passed:
+        lines.append("no-dead-rules = true")
+    for agents, rules in _groups(robots):
+        urls = ["/", *dict.fromkeys(likely_urls(rules).values())]
+        lines += [
+            "",
+            "[[expect]]",
+            f"agent = {json.dumps(agents[0] if len(agents) == 1 else agents)}",
+        ]
+        for key, allowed in (("allow", True), ("disallow", False)):
+            some = [url for url in urls if rules.allowed(url) is allowed][:_MAX_URLS]
+            if some:
+                lines.append(f"{key} = {json.dumps(list(dict.fromkeys(some)))}")
+    return "\n".join([*lines, ""])
+
+
+def _groups(robots: RobotsTxt) -> Iterator[tuple[list[str], Rules]]:
+    """Yield the rule sets of a file, each with the names that have it."""
+    for name, rules in rule_sets(robots, _MAX_TABLES):
+        if name == EVERYBODY:
+            yield [EVERYBODY], rules
+        elif rules.is_named:
+            names = [agent for group in rules.groups for agent in group.agents]
+            own = [
+                agent
+                for agent in dict.fromkeys(names)
+                if agent.strip("*")
+                and rules_for_data(robots, agent_for(agent)).group_lines == rules.group_lines
+            ]
+            yield own or [name], rules

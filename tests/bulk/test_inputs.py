@@ -90,7 +90,7 @@ def test_utf16_is_decoded_and_reported(tmp_path: Path) -> None:
     (facts_row,) = run_answers(Question("facts"), path)
     assert facts_row["facts"]["agents"][0]["name"] == "GPTBot"
     assert (facts_row["facts"]["bytes"], facts_row["facts"]["unknown"]) == (len(body), [])
-    assert "not-utf-8-but-wide" in facts_row["facts"]["findings"]
+    assert "wide-encoding" in facts_row["facts"]["findings"]
     (row,) = run_answers(GPT, path)
     assert row["robots"][0]["written"]
 
@@ -103,7 +103,7 @@ def test_csv_row_over_the_limit_is_an_error(tmp_path: Path) -> None:
         for _ in range(400):
             file.write(b"#" * 1_000_000)
         file.write(b'"\n')
-    options = ["-a", "x", "-o", str(tmp_path / "out"), "-j", "1"]
+    options = ["-a", "FooBot", "-o", str(tmp_path / "out"), "-j", "1"]
     process = subprocess.run(
         [sys.executable, "-m", "koster", "bulk", "classify", str(path), *options],
         capture_output=True, text=True, check=False, timeout=120,

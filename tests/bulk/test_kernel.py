@@ -373,7 +373,7 @@ def test_facts() -> None:
             {"directive": "Content-Usage", "count": 1},
         ],
         "unknown": [{"key": "foo", "count": 2}],
-        "findings": ["byte-order-mark", "lone-carriage-return", "rule-before-agent"],
+        "findings": ["byte-order-mark", "lone-carriage-return", "rule-before-group"],
     }  # fmt: skip
 
 
@@ -381,7 +381,7 @@ def test_facts() -> None:
     ("body", "finding"),
     [
         (b"<!doctype html><html>", "html"),
-        ("User-agent: *".encode("utf-16"), "not-utf-8-but-wide"),
+        ("User-agent: *".encode("utf-16"), "wide-encoding"),
         (b"\x1f\x8b\x08\x00\x00\x00", "binary"),
         (b"Disallow: /\xff", "not-utf-8"),
         (b"# " + b"x" * 512_000, "too-large"),

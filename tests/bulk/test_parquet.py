@@ -45,6 +45,18 @@ def bodies_in(path: Path) -> list[bytes]:
     return values
 
 
+def test_columns_of_all_text_types_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    types = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.binary_view())
+    columns = {str(type_): pa.array(["a", "b"]).cast(type_) for type_ in types}
+    pq.write_table(pa.table({"body": pa.array([RULES] * 2, pa.binary_view())} | columns), path)
+    (batch,) = batches(path)
+    assert {name: batch.passthrough[name].type for name in columns} == dict(
+        zip(columns, types, strict=True)
+    )
+    assert bodies_in(path) == [RULES] * 2
+
+
 # Memory.
 
 _RUN_SCRIPT = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 import subprocess
 import sys
@@ -22,11 +23,12 @@ from support import ROOT
 
 from koster.analysis import Budget
 from koster.bulk import kernel, runs
-from koster.bulk.report import Share, report
+from koster.bulk.report import Report, Share, report
 from koster.bulk.runs import Question
 from koster.cli._root import koster as command
 from koster.errors import UnreadableError
-from koster.reports.bulk import Shares, as_csv, as_page
+from koster.reports._lines import NARROW, WIDE, Frame, Line, chart
+from koster.reports.bulk import Shares, as_csv, as_page, percent
 
 pytestmark = pytest.mark.any_mode
 
@@ -99,7 +101,6 @@ def test_crawls_are_separate(tmp_path: Path) -> None:
     assert [by_crawl_and_agent[crawl, "GPTBot"].closed for crawl in report(out).crawls] == [1, 0, 1]
     page = as_page(Shares(report(out), "t"))
     assert page.count("<polyline") >= 1
-    assert "In no crawl" not in page.partition("Training")[2].partition("<h2>")[0]
 
 
 def test_table_rows_count_as_sites(tmp_path: Path) -> None:
@@ -139,7 +140,7 @@ def test_csv_escapes_formulas(tmp_path: Path) -> None:
     assert not [cell for row in rows for cell in row.values() if cell.startswith(agents[:5])]
     # Text is quoted, numbers are not.
     last = csv_text.splitlines()[-1]
-    assert re.fullmatch(r'("([^"]|"")*",){5}(\d+,){6}\d\.\d{6},\d\.\d{6},\d\.\d{6}', last), last
+    assert re.fullmatch(r'("([^"]|"")*",){5}(\d+,){7}\d\.\d{6},\d\.\d{6},\d\.\d{6}', last), last
 
 
 def test_unproved_results_count_as_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,8 +176,6 @@ def test_months_do_not_depend_on_the_time_zone(
 class PageParser(HTMLParser):
     """Collects tags and text, and checks that tags are closed."""
 
-    VOID = frozenset({"meta", "rect", "line", "polyline"})
-
     def __init__(self) -> None:
         super().__init__()
         self.tags: set[str] = set()
@@ -185,7 +184,7 @@ class PageParser(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
-        assert not any(name.startswith("on") for name, _ in attrs)
+        assert not any(name.startswith("on") or name in ("src", "href") for name, _ in attrs)
         if tag != "meta":
             self.open.append(tag)
 
@@ -210,6 +209,83 @@ def test_page_escapes_html(tmp_path: Path) -> None:
     assert "script" not in reader.tags
     assert evil.partition("\u202e")[0] in reader.text
     assert "\u202e" not in reader.text
+
+
+def crawls_of(folder: Path, count: int, agents: tuple[str, ...]) -> Report:
+    """Return a report on so many crawls of ten sites, in each of which more block GPTBot."""
+    rows = [
+        {"crawl": f"c-{crawl}", "host": f"s{site}.example",
+         "body": f"User-agent: {'GPTBot' if site * count < 8 * crawl else 'none'}\nDisallow: /\n"}
+        for crawl in range(count)
+        for site in range(10)
+    ]  # fmt: skip
+    (folder / "in").mkdir()
+    pq.write_table(pa.Table.from_pylist(rows), folder / "in" / "t.parquet")
+    return report(classify_inputs(folder, agents))
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 60, 300])
+def test_page_shows_each_crawler_over_time(tmp_path: Path, count: int) -> None:
+    found = crawls_of(tmp_path, count, ("GPTBot", "none", "CCBot"))
+    page = as_page(Shares(found, "t"))
+    reader = PageParser()
+    reader.feed(page)
+    assert not reader.open
+    assert "rect" not in reader.tags if count > 1 else "polyline" not in reader.tags
+    assert "@import" not in page
+    assert "url(" not in page
+    assert len(page) < 60_000
+    if count > 1:
+        # Two lines, each in a wide and a narrow chart, and a small one for every crawler.
+        assert page.count("<polyline") == 2 * 2 + 3
+        most = max(found.of(f"c-{count - 1}"), key=lambda each: each.share_closed)
+        assert f"{percent(most.share_closed)} block {most.agent}, the most of 3 crawlers." in page
+        assert f"In c-0 it was {'0' if most.agent == 'GPTBot' else '100'} %." in page
+    # What is partly blocked has no line and no bar.
+    assert "partly" not in page.partition("<h2>")[2].partition("<p")[0].lower()
+
+
+def test_page_without_a_blocked_crawler(tmp_path: Path) -> None:
+    page = as_page(Shares(crawls_of(tmp_path, 2, ("CCBot",)), "t"))
+    assert "None of 10 sites in c-1 blocks any of these crawlers." in page
+    assert "<polyline" not in page
+
+
+def test_crawlers_with_the_same_numbers_share_a_line(tmp_path: Path) -> None:
+    agents = tuple(f"Crawler{number}" for number in range(9))
+    archives.write(tmp_path / "in" / "a.warc.gz", SITES, "a")
+    archives.write(tmp_path / "in" / "b.warc.gz", SITES, "b")
+    page = as_page(Shares(report(classify_inputs(tmp_path, agents)), "t"))
+    assert page.count("<polyline") == 2 + 9
+    assert "Crawler0 +8</text>" in page
+    assert "Crawler0, Crawler1, Crawler2, Crawler3 and 5 more: 33.3 %" in page
+
+
+@pytest.mark.parametrize("frame", [WIDE, NARROW])
+@pytest.mark.parametrize("length", [1, 7, 15, 200])
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 60])
+def test_labels_of_a_chart_do_not_overlap(frame: Frame, length: int, count: int) -> None:
+    moments = [f"{number:0{length}}" for number in range(count)]
+    lines = [Line(str(number), [0.2, *([0.1 * (number > 5)] * (count - 1))]) for number in range(8)]
+    drawn = chart(moments, lines, frame)
+    ends = sorted(line.label_y for line in drawn.lines)
+    assert all(upper + 16 <= lower for upper, lower in itertools.pairwise(ends))
+    assert frame.top <= ends[0]
+    assert ends[-1] <= frame.height
+    edges = []
+    for x, anchor, text in drawn.moments:
+        width = 6.5 * len(text)
+        begin = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
+        edges += [begin, begin + width]
+    assert edges == sorted(edges)
+    assert {drawn.moments[0][0], drawn.moments[-1][0]} == {frame.left, frame.width - frame.right}
+    assert all(0 <= edge <= frame.width for edge in edges)
+
+
+def test_line_omits_crawls_without_sites() -> None:
+    (line,) = chart(["a", "b", "c"], [Line("x", [0.5, None, None])], WIDE).lines
+    assert line.points == "60,12"
+    assert (line.end.moment, line.end.share) == ("a", 0.5)
 
 
 def test_report_command(tmp_path: Path) -> None:
@@ -254,7 +330,7 @@ def test_example_runs(tmp_path: Path) -> None:
     process: Any = subprocess.run(
         [sys.executable, example, tmp_path], capture_output=True, text=True, check=True
     )
-    assert "closed_to_gptbot" in process.stdout
+    assert "blocking_gptbot" in process.stdout
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "Who blocks AI crawlers" in page
     assert page.count("<polyline") >= 5

@@ -6,6 +6,7 @@ import errno
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -132,7 +133,7 @@ def test_archive_bodies_are_decoded_as_crawlers_do(tmp_path: Path) -> None:
     facts = {row["origin"][7]: row["facts"] for row in run_answers(Question("facts"), path)}
     assert facts["c"]["findings"] == ["too-large"]
     assert facts["c"]["bytes"] == len(long)
-    assert "not-utf-8-but-wide" in facts["b"]["findings"]
+    assert "wide-encoding" in facts["b"]["findings"]
 
 
 def test_archive_decisions_depend_on_the_fetch_class(tmp_path: Path) -> None:
@@ -276,6 +277,12 @@ def test_agents_from_a_file_and_from_the_registry(table: Path, tmp_path: Path) -
     assert bulk("classify", table, "--agents", "known", "-o", tmp_path / "b").exit_code == 0
     known = [each.token for each in koster.crawlers.known()]
     assert [each["agent"] for each in rows(tmp_path / "b")[0]["robots"]] == known
+
+
+def test_warning_of_a_probable_typo(table: Path, tmp_path: Path) -> None:
+    result = bulk("classify", table, "--agent", "GTPBot", "-a", "@training", "-o", tmp_path / "out")
+    assert result.exit_code == 0
+    assert result.stderr == "koster: GTPBot is not a known crawler. Did you mean GPTBot?\n"
 
 
 def test_dialect_is_used(tmp_path: Path) -> None:
@@ -426,6 +433,23 @@ def test_rejected_output_folder_is_left_unchanged(tmp_path: Path) -> None:
 
 def test_quiet_prints_no_progress_bar(table: Path, tmp_path: Path) -> None:
     assert bulk("facts", table, "-q", "-o", tmp_path / "out").output == ""
+
+
+@pytest.mark.parametrize("command", [[], ["classify"], ["decide"], ["facts"]])
+def test_help_says_that_the_output_is_a_folder(command: list[str]) -> None:
+    output = " ".join(bulk(*command, "--help").output.replace("│", " ").split())
+    assert "folder" in output
+    assert "OUT.parquet" not in output
+    assert not command or re.search(r"-o --output <FOLDER> Folder for the answers", output)
+
+
+@pytest.mark.parametrize("command", ["classify", "decide", "facts"])
+def test_output_that_is_a_file_is_an_error(tmp_path: Path, command: str) -> None:
+    as_jsonl(tmp_path / "t.jsonl", [{"body": ""}])
+    result = bulk(command, tmp_path / "t.jsonl", "-o", tmp_path / "t.jsonl")
+    assert result.exit_code == 2
+    message = "".join(result.output.replace("│", " ").split())
+    assert "t.jsonlisafile;nameafolderfortheanswers" in message
 
 
 def test_missing_arrow_names_the_extra() -> None:

@@ -19,6 +19,7 @@ from support import ROOT, Case, all_cases
 
 from koster import DIALECTS
 from koster.cli._root import koster
+from koster.reports import screen
 from koster.reports._csv import csv_line
 
 pytestmark = pytest.mark.any_mode
@@ -50,11 +51,11 @@ def test_text_shows_verdict_crawler_url_and_line(robots: str) -> None:
     result = run("--robots", robots, "-a", "FooBot", "-a", "GPTBot", "/private/x", "/private/press")
     assert result.exit_code == 1
     assert [re.split("  +", line) for line in result.stdout.splitlines()] == [
-        ["Verdict", "Robot", "URL", "Decided by"],
-        ["disallowed", "FooBot", "/private/x", f"{robots}:2: Disallow: /private", "# keep out"],
+        ["Verdict", "Crawler", "URL", "Decided by"],
+        ["blocked", "FooBot", "/private/x", f"{robots}:2: Disallow: /private", "# keep out"],
         ["allowed", "FooBot", "/private/press", f"{robots}:3: Allow: /private/press"],
-        ["disallowed", "GPTBot", "/private/x", f"{robots}:6: Disallow: /"],
-        ["disallowed", "GPTBot", "/private/press", f"{robots}:6: Disallow: /"],
+        ["blocked", "GPTBot", "/private/x", f"{robots}:6: Disallow: /"],
+        ["blocked", "GPTBot", "/private/press", f"{robots}:6: Disallow: /"],
     ]
     assert "\x1b" not in result.stdout
 
@@ -142,10 +143,10 @@ def test_csv_quotes_text_but_not_numbers() -> None:
 def test_dialects_side_by_side(robots: str) -> None:
     result = run("--robots", robots, "--agent", "FooBot", "--dialect", "all", "/private/press")
     headings, row = result.stdout.splitlines()
-    assert headings.split() == ["Robot", "URL", *DIALECTS]
+    assert headings.split() == ["Crawler", "URL", *DIALECTS]
     assert row.split("  ")[0] == "FooBot"
-    assert re.findall(r"(yes|no) :(\d+)", row) == [
-        *[("yes", "3")] * 2, *[("no", "2")] * 5
+    assert re.findall(r"(allowed|blocked) :(\d+)", row) == [
+        *[("allowed", "3")] * 2, *[("blocked", "2")] * 5
     ]  # fmt: skip
     assert result.exit_code == 1
 
@@ -165,8 +166,8 @@ def test_at_a_time(robots: str) -> None:
     assert record["interval"] == 600.0
     assert record["at"] == "2026-11-21T09:00:00+00:00"
     output = run(*arguments).stdout
-    assert "closed until 2026-11-22 06:00" in output
-    assert "one request in 600 s" in output
+    assert "not before 2026-11-22 06:00" in output
+    assert "one request every 600 s" in output
     (row,) = csv.DictReader(io.StringIO(run(*arguments, "-f", "csv").stdout))
     assert (row["allowed"], row["open"], row["interval"]) == ("false", "false", "600.0")
 
@@ -284,7 +285,7 @@ def test_output_names_each_of_several_files(robots: str, tmp_path: Path) -> None
     arguments = ("--robots", robots, "--robots", str(tmp_path / "other.txt"), "/")
     result = run(*arguments, "--at", "09:00")
     assert f"{robots}: no rule matches" in result.stdout
-    assert f"{tmp_path / 'other.txt'}: no group for this robot" in result.stdout
+    assert f"{tmp_path / 'other.txt'}: no group for this crawler" in result.stdout
     assert result.stdout.count("other.txt") == 2
     assert run(*arguments, "--dialect", "all").stdout.count("other.txt") == 1
 
@@ -417,8 +418,8 @@ def test_colors_only_on_a_terminal(robots: str) -> None:
     except OSError:
         pass
     assert process.wait() == 1
-    assert b"\x1b[1;31mdisallowed" in terminal_output
-    assert b"0 allowed, 1 disallowed" in terminal_output
+    assert b"\x1b[1;31mblocked" in terminal_output
+    assert b"0 allowed, 1 blocked" in terminal_output
 
 
 def test_missing_extra_names_what_to_install() -> None:
@@ -461,12 +462,12 @@ def run_extended2(tmp_path: Path, *options: str) -> Result:
 
 def test_text_shows_comments_and_visit_times(tmp_path: Path) -> None:
     output = run_extended2(tmp_path, "--at", "2026-11-21T12:00").stdout
-    assert "closed until 2026-11-21 23:00 (welcome 06:00-08:45, 23:00-01:00)" in output
-    assert "none asked for; rule of thumb: 2 × the fetch time, at least 10 s" in output
-    assert "The site says to its author" in output
+    assert "not before 2026-11-21 23:00 (visit time 06:00-08:45, 23:00-01:00)" in output
+    assert "no limit; rule of thumb: 2 × the fetch time, at least 10 s" in output
+    assert "Comment from the site" in output
     assert "slowly, \\x1b[31mplease" in output
     assert "thank you" in output
-    assert "open (welcome" in run_extended2(tmp_path, "--at", "2026-11-21T08:45:30").stdout
+    assert "allowed (visit time" in run_extended2(tmp_path, "--at", "2026-11-21T08:45:30").stdout
 
 
 def test_json_and_csv_have_comments_and_visit_times(tmp_path: Path) -> None:
@@ -478,3 +479,46 @@ def test_json_and_csv_have_comments_and_visit_times(tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(run_extended2(tmp_path, *options, "-f", "csv").stdout)))
     assert rows[0]["comments"] == "slowly, \x1b[31mplease\nthank you"
     assert rows[0]["visit_times"] == "06:00-08:45\n23:00-01:00"
+
+
+def test_narrow_terminal_shows_a_row_for_each_dialect(
+    robots: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seven columns of verdicts would be folded within words."""
+    monkeypatch.setattr(screen, "width", lambda: 100)
+    monkeypatch.chdir(Path(robots).parent)
+    result = run("--robots", "robots.txt", "--agent", "FooBot", "-d", "all", "/private/press")
+    rows = [line.split()[:4] for line in result.stdout.splitlines()]
+    assert rows[0] == ["Verdict", "Dialect", "Crawler", "URL"]
+    assert [row[1] for row in rows[1:]] == list(DIALECTS)
+    assert rows[1] == ["allowed", "RFC9309", "FooBot", "/private/press"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "warning"),
+    [
+        ("Googelbot", "Googelbot is not a known crawler. Did you mean Googlebot?"),
+        ("Claude", "Claude is a company or product, not a crawler. Did you mean ClaudeBot, "),
+        ("MyOwnCrawler", ""),
+        ("GPTBot/1.0", ""),
+    ],
+)
+def test_warning_of_probable_typos_and_brands(robots: str, agent: str, warning: str) -> None:
+    result = run("--robots", robots, "--agent", agent, "/open")
+    assert result.stderr.startswith(f"koster: {warning}" if warning else "")
+    assert bool(result.stderr) == bool(warning)
+
+
+def test_line_that_decides_is_below_a_long_url(
+    robots: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("--robots", robots, "--agent", "FooBot", "/private/x")
+    line = f"{robots}:2: Disallow: /private   # keep out"
+    monkeypatch.setattr(screen, "width", lambda: 30 + len(line))
+    assert run(*arguments).stdout.splitlines()[1] == f"blocked  FooBot   /private/x  {line}"
+    monkeypatch.setattr(screen, "width", lambda: 10 + len(line))
+    assert run(*arguments).stdout.splitlines() == [
+        "Verdict  Crawler  URL and what decides",
+        "blocked  FooBot   /private/x",
+        f"                  {line}",
+    ]

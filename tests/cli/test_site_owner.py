@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -12,12 +13,16 @@ from xml.etree import ElementTree as ET
 import click
 import pytest
 import server
+import strategies
 from click.testing import CliRunner, Result
+from hypothesis import given
 from support import EVERYTHING, ROOT
 
 import koster
+from koster import expectations
 from koster.cli._root import koster as command
 from koster.lint import CHECKS
+from koster.reports import screen
 
 pytestmark = pytest.mark.any_mode
 
@@ -48,12 +53,12 @@ def test_lint_shows_position_line_and_suggestion(bad: Path) -> None:
     result = run("lint", bad)
     assert result.exit_code == 1
     assert f"{bad}:2:11 error P001 " in result.stdout
-    assert "    2 | Disallow: admin\n      |           ^^^^^ write /admin\n" in result.stdout
+    assert "    2 | Disallow: admin\n      |           ^^^^^ Write /admin\n" in result.stdout
 
 
-def test_lint_of_a_clean_file_is_silent(good: Path) -> None:
+def test_lint_of_a_clean_file_says_so(good: Path) -> None:
     result = run("lint", good)
-    assert (result.exit_code, result.stdout) == (0, "")
+    assert (result.exit_code, result.stdout) == (0, "No problems found\n")
 
 
 def test_lint_notes_do_not_fail(tmp_path: Path) -> None:
@@ -61,7 +66,8 @@ def test_lint_notes_do_not_fail(tmp_path: Path) -> None:
     path.write_text(GOOD + "Crawl-delay: 5\n")
     result = run("lint", path)
     assert result.exit_code == 0
-    assert "note L006" in result.stdout
+    assert result.stdout == "No errors or warnings; 1 note (shown with --notes)\n"
+    assert "note L006" in run("lint", "--notes", path).stdout
 
 
 def test_lint_reads_standard_input() -> None:
@@ -80,11 +86,11 @@ def test_lint_fetches_a_site(site: server.Site) -> None:
 @pytest.mark.parametrize(
     ("raw_bytes", "content_type", "message"),
     [
-        (GOOD.encode("utf-16"), "text/plain", "error B002 the file is in UTF-16-LE"),
-        (GOOD.encode("utf-32-be"), "text/plain; charset=UTF-32BE", "B002 the file is in UTF-32BE"),
-        (GOOD.encode() + b"# \xe9\n", "text/plain; charset=ISO-8859-1", "B004 the file is served in iso"),
+        (GOOD.encode("utf-16"), "text/plain", "error B002 The file is in UTF-16-LE"),
+        (GOOD.encode("utf-32-be"), "text/plain; charset=UTF-32BE", "B002 The file is in UTF-32BE"),
+        (GOOD.encode() + b"Disallow: /\xe9\n", "text/plain; charset=ISO-8859-1", "B004 Served as iso"),
         # A false charset is ignored.
-        (GOOD.encode() + b"# \xe9\n", "text/plain; charset=ascii", "byte 0xe9 is not UTF-8"),
+        (GOOD.encode() + b"Disallow: /\xe9\n", "text/plain; charset=ascii", "Byte 0xe9 is not UTF-8"),
     ],
 )  # fmt: skip
 def test_lint_reports_the_charset_of_a_site(
@@ -104,7 +110,8 @@ def test_lint_reports_unreadable_files_and_checks_the_others(bad: Path, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["lint"], "no files given"),
+        (["lint", "--write-baseline"], "needs --baseline"),
+        (["lint", "--fix", "--render", "cat", "x"], "cannot change a rendered file"),
         (["lint", "--write", "x"], "--write needs --fix"),
         (["lint", "--fix", "--format", "json", "x"], "--format text"),
         (["lint", "--fix", "--write", "-"], "cannot change"),
@@ -113,16 +120,16 @@ def test_lint_reports_unreadable_files_and_checks_the_others(bad: Path, tmp_path
         (["lint", "-", "-"], "only once"),
         (["lint", "--explain", "X9"], "unknown code X9"),
         (["diff", "-", "-"], "only once"),
-        (["test"], "no files given"),
+        (["test"], "no robots.expect.toml here"),
         (["fmt"], "no files given"),
         (["fmt", "a", "b"], "--write"),
         (["fmt", "--write", "-"], "cannot change"),
         (["compose"], "no options given"),
         (["compose", "--close", "cart"], "must start with /"),
         (["compose", "--close", "/a#b"], "must not contain"),
-        (["compose", "--sitemap", "/s.xml"], "no whole URL"),
+        (["compose", "--sitemap", "/s.xml"], "must be an absolute URL"),
         (["compose", "--signal", "ai-train"], "ai-train=no"),
-        (["compose", "--signal", "ai-train=perhaps"], "no value"),
+        (["compose", "--signal", "ai-train=perhaps"], "Invalid value"),
     ],
 )
 def test_usage_errors(arguments: list[str], message: str) -> None:
@@ -153,7 +160,7 @@ def test_lint_fix_shows_and_writes_a_diff(bad: Path) -> None:
     result = run("lint", "--fix", bad)
     assert result.exit_code == 1
     assert "-Disallows: /admin\n+Disallow: /admin\n" in result.stdout
-    assert "1 closed): * may no longer fetch /admin" in result.stdout
+    assert "1 blocked): /admin is now blocked for *" in result.stdout
     assert bad.read_text() == TYPO
     run("lint", "--fix", "--write", bad)
     assert bad.read_text() == GOOD
@@ -164,7 +171,8 @@ def test_lint_fix_shows_and_writes_a_diff(bad: Path) -> None:
 def test_lint_fix_says_that_access_is_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text("User-agent: *\nDissallow: /a\n")
-    assert "every robot may fetch what it might before: proved" in run("lint", "--fix", path).stdout
+    output = run("lint", "--fix", path).stdout
+    assert "no access changes (proved by RFC9309 and GOOGLE)" in output
 
 
 def test_lint_json_sarif_and_github(bad: Path) -> None:
@@ -201,15 +209,15 @@ def test_diff_shows_crawlers_urls_and_lines(tmp_path: Path) -> None:
     new.write_text("User-agent: *\nDisallow: /a/\nCrawl-delay: 5\n")
     result = run("diff", old, new)
     assert result.exit_code == 1
-    assert "Robots without a group of their own" in result.stdout
-    assert "opened  /a   2: Disallow: /a  no rule" in result.stdout
+    assert "Crawlers without a group of their own" in result.stdout
+    assert "now allowed  /a   2: Disallow: /a  no rule" in result.stdout
     assert "+ Crawl-delay: 5 s" in result.stdout
     assert run("diff", old, old).exit_code == 0
     record = json.loads(run("diff", "--format", "json", old, new).stdout)
     assert record["changes"][0]["differences"][0]["url"] == "/a"
     assert record["decides_alike"] is False
     markdown = run("diff", "--format", "markdown", old, new).stdout
-    assert "| opened | `/a` | `2: Disallow: /a` | `no rule` |" in markdown
+    assert "| now allowed | `/a` | `2: Disallow: /a` | `no rule` |" in markdown
     assert run("diff", old, tmp_path / "none").exit_code == 3
 
 
@@ -223,22 +231,27 @@ def test_diff_of_a_site_without_a_file(site: server.Site) -> None:
     result = run("diff", site.url, "-", stdin=GOOD)
     assert result.exit_code == 1
     assert "has no robots.txt" in result.stderr
-    assert "closed  /admin" in result.stdout
+    assert "now blocked  /admin" in result.stdout
     site.robots(503)
     assert run("diff", site.url, "-", stdin=GOOD).exit_code == 3
 
 
 def test_audit_formats(good: Path) -> None:
     message = run("audit", good).stdout
-    assert "Search (" in message
-    assert "Search: partly blocked" in message
+    assert message.splitlines()[0] == "Search engines              allowed except /admin"
+    assert len(message.splitlines()) <= 12
+    assert "Search (" in run("audit", "--all", good).stdout
+    assert "Checked on" in run("audit", "--all", good).stdout
     record = json.loads(run("audit", "--site", "Us", "--format", "json", good).stdout)
     assert record["site"] == "Us"
     assert {each["disallowed"] for each in record["crawlers"]} == {"some", "none"}
-    assert "# Us: who may" in run("audit", "--site", "Us", "--format", "markdown", good).stdout
+    assert (
+        "# Crawlers allowed by Us"
+        in run("audit", "--site", "Us", "--format", "markdown", good).stdout
+    )
     page = run("audit", "--site", "<Us>", "--format", "html", good).stdout
     assert page.startswith("<!doctype html>")
-    assert "&lt;Us&gt;: who may" in page
+    assert "&lt;Us&gt;: crawlers" in page
     assert run("audit", "none.txt").exit_code == 3
 
 
@@ -353,12 +366,10 @@ def test_commands_warn_about_files_that_are_not_robots_txt(
 def test_lint_fixes_notes_only_if_access_is_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text("User-agent: *\nDisallow: /a*\nAllow: /a\n")
-    assert "nothing can be fixed" in run("lint", "--fix", "--write", path).stdout
+    assert "nothing to fix" in run("lint", "--fix", "--write", path).stdout
     path.write_text("User-agent: *\nDisallow: /a*\n")
     result = run("lint", "--fix", "--write", path)
-    assert (
-        "by RFC9309 and GOOGLE every robot may fetch what it might before: proved" in result.stdout
-    )
+    assert "no access changes (proved by RFC9309 and GOOGLE)" in result.stdout
     assert result.exit_code == 0
     assert path.read_text() == "User-agent: *\nDisallow: /a\n"
 
@@ -524,9 +535,9 @@ def test_compose_prints_the_file_and_its_audit(good: Path) -> None:
     assert result.exit_code == 0
     assert "User-agent: GPTBot" in result.stdout
     assert "Disallow: /admin\nDisallow: /x/" in result.stdout
-    assert "training: blocked" in result.stderr
-    assert "Against what was kept" in result.stderr
-    assert "closed  /x/" in result.stderr
+    assert "AI training     blocked (" in result.stderr
+    assert "Changes:" in result.stderr
+    assert "now blocked  /x/" in result.stderr
     assert run("compose", "--training", "disallow", "--quiet").stderr == ""
 
 
@@ -535,3 +546,107 @@ def test_pre_commit_hooks_name_existing_commands() -> None:
     for name in ("lint", "fmt", "test"):
         assert f"- id: koster-{name}\n" in text
         assert command.get_command(click.Context(command), name)
+
+
+def test_compose_presets_say_who_stays_allowed() -> None:
+    result = run("compose", "--preset", "wordpress", "--preset", "no-ai-training")
+    assert result.exit_code == 0
+    assert "User-agent: CCBot" in result.stdout
+    assert "Disallow: /wp-admin/" in result.stdout
+    assert "no-ai-training: Block AI training" in result.stderr
+    assert "AI search (OAI-SearchBot" in result.stderr
+    assert "Source: https://developer.wordpress.org/" in result.stderr
+    assert run("compose", "--preset", "wordpres").exit_code == 2
+    # Options add to a preset, and override it.
+    result = run("compose", "--preset", "no-ai-training", "--allow", "GPTBot", "--quiet")
+    assert koster.parse(result.stdout).allowed("/", "GPTBot")
+    assert not koster.parse(result.stdout).allowed("/", "ClaudeBot")
+
+
+@pytest.mark.parametrize("option", ["--allow", "--disallow"])
+def test_compose_rejects_unknown_crawlers(option: str) -> None:
+    for name, hint in (("GTPBot", "Did you mean GPTBot?"), ("Claude", "ClaudeBot"), ("MyBot", "")):
+        result = run("compose", option, name)
+        assert result.exit_code == 2
+        message = " ".join(result.stderr.replace("│", "").split())
+        assert name in message
+        assert hint in message
+        assert "--force accepts it" in message
+        assert run("compose", option, name, "--force").exit_code == 0
+
+
+def test_expectations_reject_unknown_crawlers(tmp_path: Path, good: Path) -> None:
+    path = tmp_path / "robots.expect.toml"
+    path.write_text('robots = "good.txt"\n[[expect]]\nagent = "GTPBot"\nallow = "/"\n')
+    result = run("test", path)
+    assert result.exit_code == 2
+    assert "GTPBot is not a known crawler. Did you mean GPTBot? --force" in result.stderr
+    assert run("test", path, "--force").exit_code == 0
+    path.write_text('robots = "good.txt"\n[[expect]]\nagent = "GPTBot/1.0"\nallow = "/"\n')
+    assert run("test", path).exit_code == 0
+
+
+def test_init_writes_expectations_that_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("test", "--init").exit_code == 3
+    Path("robots.txt").write_text(
+        "User-agent: *\nDisallow: /a\nAllow: /a/b\n\nUser-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n"
+    )
+    assert "koster test robots.expect.toml checks it" in run("test", "--init").stdout
+    text = Path("robots.expect.toml").read_text()
+    assert 'agent = ["GPTBot", "CCBot"]\ndisallow = ["/"]\n' in text
+    assert "no-dead-rules = true" in text
+    assert run("test").exit_code == 0
+    result = run("test", "--init")
+    assert result.exit_code == 3
+    assert "exists; --init does not overwrite it" in result.stderr
+    assert Path("robots.expect.toml").read_text() == text
+    (tmp_path / "deep").mkdir()
+    assert run("test", "--init", "deep/expect.toml").exit_code == 0
+    assert 'robots = "../robots.txt"' in Path("deep/expect.toml").read_text()
+    assert run("test", "deep/expect.toml").exit_code == 0
+    Path("robots.txt").write_text("User-agent: *\nDisallow: /a\n")
+    assert run("test").exit_code == 1
+
+
+@given(strategies.files)
+def test_written_expectations_hold_for_any_file(body: bytes) -> None:
+    robots = koster.parse(body)
+    expected = expectations.read(expectations.written(robots, "robots.txt"))
+    assert all(each.passed for each in expectations.check(expected, robots))
+
+
+def test_expectations_annotate_lines_on_github(tmp_path: Path, good: Path) -> None:
+    path = tmp_path / "robots.expect.toml"
+    path.write_text('robots = "good.txt"\n[[expect]]\nallow = "/admin"\ndisallow = "/b"\n')
+    first, second = run("test", "-f", "github", path).stdout.splitlines()
+    assert first.startswith(f"::error file={good},line=2,title=koster test::* should be allowed")
+    assert second.startswith(f"::error file={path},line=1,title=koster test::* should not be")
+    missing = run("test", "-f", "github", tmp_path / "none.toml").stdout
+    assert missing.startswith("::error title=koster::")
+
+
+def test_audit_of_each_crawler_fits_narrow_terminals(
+    good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screen, "width", lambda: 80)
+    output = run("audit", "--all", good).stdout
+    assert "Checked on" not in output
+    assert re.search(
+        r"^Googlebot +allowed except /admin\n +2: Disallow: /admin, the \* group$",
+        output,
+        re.MULTILINE,
+    )
+    assert "koster agents NAME shows the source" in output
+
+
+def test_commands_warn_of_templates_and_emptied_files(tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text("User-agent: *\n{% if x %}\nDisallow: /\n{% endif %}\n")
+    for arguments in (["audit", path], ["compose", "--preset", "wordpress", "--keep", path]):
+        assert "is a template (Jinja, Twig or Liquid)" in run(*arguments).stderr
+    path.write_text("")
+    result = run("compose", "--preset", "wordpress", "--keep", path)
+    assert "is empty. If > emptied it, use --write" in result.stderr

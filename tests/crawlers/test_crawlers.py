@@ -252,7 +252,9 @@ def test_suggestions(text: str, expected: list[str]) -> None:
 def test_check_suggests_crawlers_for_a_brand() -> None:
     result = _run("check", "--robots", "-", "-a", "Google", "-a", "Yandex", "-a", "FooBot", "/a")
     (line,) = result.stderr.splitlines()
-    assert line.startswith("koster: Google is not the name of a crawler; did you mean Googlebot, ")
+    assert line.startswith(
+        "koster: Google is a company or product, not a crawler. Did you mean Googlebot, "
+    )
     assert result.stdout.count("\n") == 4
 
 
@@ -317,7 +319,7 @@ def test_agents_suggests() -> None:
     result = _run("agents", "Gogglebot")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
-        "koster: no known crawler matches 'Gogglebot'; did you mean Googlebot?\n"
+        "koster: no known crawler matches 'Gogglebot'. Did you mean Googlebot?\n"
     )
     result = _run("agents", "nothing like it", "-f", "json")
     assert (result.exit_code, json.loads(result.stdout)) == (1, [])
@@ -338,7 +340,7 @@ def test_agents_without_the_registry() -> None:
 
 def test_audit_shows_sources_and_days() -> None:
     text = _run("audit", "-").stdout
-    assert "Facts about crawlers: checked 2026-09-05 to 2026-11-22" in text
+    assert "Facts about crawlers checked 2026-09-05 to 2026-11-22; --all shows" in text
     source = "https://support.apple.com/en-us/119829"
     whole = _run("audit", "-", "--all").stdout
     (row,) = [line for line in whole.splitlines() if line.startswith("Applebot ")]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 import tomllib
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +15,9 @@ from hypothesis import given
 from support import ROOT, bodies
 
 import koster
-from koster.lint import CHECK_OF, CHECKS, Family, Severity, chosen, fixed, lint
+from koster import crawlers
+from koster.lint import CHECK_OF, CHECKS, Family, Severity, chosen, fixed, lint, most_important
+from koster.lint.settings import SettingsError, read
 from koster.reports._json import to_json
 from koster.reports.github import as_commands
 from koster.reports.lint import FileFindings, Findings
@@ -46,8 +51,8 @@ def test_check_reports_its_cases(case: dict[str, Any]) -> None:
 
 
 def test_every_check_has_cases() -> None:
-    # S004 has its own test below.
-    assert {check.code for check in CHECKS} == {case["code"] for case in CASES} | {"S004"}
+    # S004 has its own test below, M005 in test_sitemaps.py.
+    assert {check.code for check in CHECKS} == {case["code"] for case in CASES} | {"S004", "M005"}
 
 
 def test_pattern_that_matches_no_path_is_reported() -> None:
@@ -71,7 +76,7 @@ def test_check_table_is_consistent() -> None:
     assert len({check.name for check in CHECKS}) == len(codes)
     for check in CHECKS:
         assert check.family in Family
-        assert check.title.endswith(".")
+        assert not check.title.endswith(".")
         assert check.why.endswith(".")
         assert check.source
     order = list(dict.fromkeys(check.family for check in CHECKS))
@@ -90,6 +95,11 @@ def test_html_page_has_only_one_finding() -> None:
     assert {each.code for each in findings} == {"B001"}
 
 
+def test_random_bytes_are_binary() -> None:
+    body = random.Random(1).randbytes(20_000)
+    assert [each.code for each in lint(body)] == ["B010"]
+
+
 def test_clean_file_has_no_findings() -> None:
     body = b"# ours\nUser-agent: *\nDisallow: /cart/\nAllow: /cart/help$\n\nSitemap: https://e.com/s.xml\n"
     assert lint(body) == []
@@ -99,12 +109,12 @@ def test_rule_that_one_dialect_needs_is_not_dead() -> None:
     """RFC 9309 reads both as the same path; Google distinguishes them."""
     body = b"User-agent: *\nDisallow: /wiki/Special:\nDisallow: /wiki/Special%3A\n"
     assert not {each.code for each in lint(body)} & {"S001", "S003"}
-    assert "S001" in {each.code for each in lint(body, dialects=())}
+    assert "S003" in {each.code for each in lint(body, dialects=())}
 
 
 def test_rule_that_an_older_dialect_needs_is_not_dead() -> None:
     """MK1996 reads ``*`` literally: the plain line is the only one that it obeys."""
-    body = b"User-agent: *\nDisallow: /trackback\nDisallow: */trackback\n"
+    body = b"User-agent: *\nDisallow: /trackback\nAllow: */trackback\n"
     assert "S001" in {each.code for each in lint(body)}
     findings = lint(body, dialects=(koster.MK1996,))
     assert not {each.code for each in findings} & {"S001", "S003"}
@@ -133,18 +143,17 @@ def test_any_bytes_can_be_linted_and_fixed(body: bytes) -> None:
     assert len(as_commands(report).splitlines()) == len(findings)
 
 
-def _allowed_agent(message: str) -> str:
-    """Return the crawler that may fetch the URL, according to a message."""
-    return message.partition(" may")[0].replace("a robot without a group", "*").strip('"')
-
-
 @given(strategies.files)
 def test_urls_in_findings_prove_the_disagreement(body: bytes) -> None:
     for each in lint(body, checks=chosen(["D001"])):
+        found = re.search(r" for ([\w-]+),", each.message)
+        assert found, each
+        crawler = crawlers.named(found[1])
+        assert crawler is not None
+        assert crawler.operator == "Google"
         verdicts = {
-            koster.parse(body, dialect).allowed(each.url or "", name)
+            koster.parse(body, dialect).allowed(each.url or "", crawler.tokens)
             for dialect in (koster.RFC9309, koster.GOOGLE)
-            for name in [_allowed_agent(each.message)]
         }
         assert len(verdicts) == 2, each
 
@@ -155,12 +164,152 @@ def test_no_real_file_raises(conformance_data: None) -> None:
             assert each.code in CHECK_OF, site
 
 
+def test_crawl_delay_that_blocks_a_search_engine_is_explained() -> None:
+    body = b"User-agent: bingbot\nCrawl-delay: 10\n\nUser-agent: LCC\nDisallow: /\n"
+    (finding,) = [each for each in lint(body) if each.severity is not Severity.NOTE]
+    assert finding.code == "S007"
+    assert finding.message == (
+        "Crawl-delay does not end the group: bingbot is blocked together with LCC"
+    )
+    assert finding.suggestion == "Write an empty Disallow: below line 2"
+    after = fixed(body, [replace(finding, edits=finding.proposal)])
+    assert after.startswith(b"User-agent: bingbot\nCrawl-delay: 10\nDisallow:\n\n")
+    robots = koster.parse(after)
+    assert robots.allowed("/", "bingbot")
+    assert not robots.allowed("/", "LCC")
+
+
+def test_google_is_compared_only_for_its_crawlers() -> None:
+    body = b"User-agent: {}\nDisallow: /a%3Ab\n"
+    google, other = (lint(body.replace(b"{}", name)) for name in (b"Googlebot-Image", b"bingbot"))
+    (finding,) = [each for each in google if each.code == "D001"]
+    assert "for Googlebot-Image" in finding.message
+    assert "D001" not in {each.code for each in other}
+    asked = lint(body.replace(b"{}", b"bingbot"), dialects=(koster.MK1994,))
+    assert [each.code for each in asked] == ["D001"]
+
+
+def test_ignored_directive_names_the_crawlers_of_its_group() -> None:
+    body = b"User-agent: Googlebot-News\nUser-agent: FooBot\nDisallow: /a\nCrawl-delay: 5\n"
+    (finding,) = lint(body)
+    assert (finding.code, finding.message) == ("L006", "Googlebot-News ignores Crawl-delay")
+
+
+@pytest.mark.parametrize(
+    ("comment", "ignored"),
+    [
+        (b"Disallow: all # koster: ignore[P001]", True),
+        (b"Disallow: all # koster: ignore[S, P]", True),
+        (b"Disallow: all # why # koster: ignore", True),
+        (b"# koster:ignore [p001]\n# why\nDisallow: all", True),
+        (b"# koster: ignore[P001]\n\nDisallow: all", False),
+        (b"Disallow: all # koster: ignore[P002]", False),
+        (b"Disallow: all # koster ignore", False),
+    ],
+)
+def test_comments_ignore_findings(comment: bytes, ignored: bool) -> None:
+    codes = {each.code for each in lint(b"User-agent: *\n" + comment + b"\n")}
+    assert ("P001" not in codes) is ignored
+
+
+TEMPLATES = {
+    "Jinja, Twig or Liquid": "{% if staging %}\nDisallow: /\n{% endif %}",
+    "Go or Hugo": '{{ if eq .Env "x" }}\nDisallow: /\n{{ end }}',
+    "ERB": "<% unless Rails.env.production? %>\nDisallow: /\n<% end %>",
+    "PHP": "<?php if ($staging) { ?>\nDisallow: /\n<?php } ?>",
+}
+
+
+@pytest.mark.parametrize("language", TEMPLATES)
+def test_template_is_linted_around_its_tags(language: str) -> None:
+    body = f"User-agent: *\n{TEMPLATES[language]}\nDisallow: admin\nDisalow: /x\n"
+    findings = lint(body.encode())
+    assert [each.code for each in findings] == ["B011", "P001", "L003"]
+    assert f"({language}): 2 lines with tags were not checked" in findings[0].message
+    assert "rules were not compared" in findings[0].message
+    # What a fix changes depends on the rendered file.
+    assert not any(each.edits or each.proposal for each in findings)
+
+
+def test_template_with_values_only_is_compared() -> None:
+    body = b"User-agent: *\nDisallow: /a\nDisallow: /a/b\nSitemap: {{ url }}/sitemap.xml\n"
+    findings = lint(body)
+    assert [each.code for each in findings] == ["S009", "B011"]
+    assert "1 line with tags was not checked" in findings[1].message
+    assert "compared" not in findings[1].message
+
+
+@pytest.mark.parametrize("rule", ["/*{{", "/{{url}}", "/*{{ item.url }}*", "/{%", "/<%", "/a{{b}}"])
+def test_paths_with_tags_are_no_template(rule: str) -> None:
+    assert "B011" not in {each.code for each in lint(f"User-agent: *\nDisallow: {rule}\n".encode())}
+
+
+def test_most_important_finding_affects_the_whole_site() -> None:
+    body = b"User-agent: *\nDisallow: /\nCrawl-delay: x\n"
+    first = most_important(lint(body))
+    assert first is not None
+    assert first.code == "S006"
+    # More than an error in a single rule.
+    first = most_important(lint(b"User-agent: *\nDisallow: a\nUser-agent: bingbot\nDisallow: /\n"))
+    assert first is not None
+    assert first.code == "S007"
+    assert most_important([]) is None
+
+
+def test_search_engines_are_those_of_the_settings() -> None:
+    body = b"User-agent: SeznamBot\nDisallow: /\n"
+    assert "S007" not in {each.code for each in lint(body)}
+    assert "S007" in {each.code for each in lint(body, crawlers=("SeznamBot",))}
+
+
+def test_settings_of_a_table() -> None:
+    settings = read(
+        {
+            "select": ["S", "P"],
+            "ignore": ["S009"],
+            "per-file-ignores": {"staging/*": ["S006"]},
+            "severity": {"s008": "note"},
+            "dialects": ["RFC9309"],
+            "crawlers": ["SeznamBot"],
+        }
+    )
+    codes = {check.code for check in settings.checks_for("robots.txt")}
+    assert {"S006", "P001"} <= codes
+    assert not {"S009", "L001"} & codes
+    assert "S006" not in {check.code for check in settings.checks_for("staging/robots.txt")}
+    body = b"User-agent: *\nDisallow: /css/\n"
+    (finding,) = lint(body, checks=chosen(["S008"]), severities=settings.severities)
+    assert finding.severity is Severity.NOTE
+    updated = settings.updated(["L"], ["L006"], (koster.GOOGLE,))
+    assert {check.code[0] for check in updated.checks_for("robots.txt")} == {"L"}
+    assert updated.dialects == (koster.GOOGLE,)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"selct": []}, "unknown key 'selct'. Did you mean select?"),
+        ({"x": []}, "unknown key 'x'; valid are select, ignore"),
+        ({"select": "S"}, "select must be a list of strings"),
+        ({"ignore": ["X9"]}, "unknown code X9"),
+        ({"per-file-ignores": []}, "per-file-ignores must be a table"),
+        ({"per-file-ignores": {"a": "S"}}, "a must be a list"),
+        ({"severity": {"S08": "note"}}, "unknown code 'S08' in severity. Did you mean S008?"),
+        ({"severity": {"S008": "high"}}, "invalid severity 'high' of S008"),
+        ({"dialects": ["RFC"]}, "RFC"),
+    ],
+)
+def test_settings_errors_say_what_is_wrong(table: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError, match=re.escape(message)):
+        read(table)
+
+
 def test_note_is_the_lowest_severity() -> None:
     assert list(Severity)[-1] is Severity.NOTE
 
 
 def test_dialect_findings_need_a_dialect_that_differs() -> None:
-    body = b"User-agent: *\nDisallow: /a$b\nDisallow: /c*\nDisallow: /*?d=\n"
+    body = b"User-agent: *\nDisallow: /a$*\nDisallow: /c*\nDisallow: /*?d=\n"
     assert {each.code for each in lint(body, dialects=())} >= {"P003", "P004", "P008"}
     assert not lint(body, koster.MK1994, dialects=())
 

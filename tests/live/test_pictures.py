@@ -35,7 +35,7 @@ def test_pictures_for_the_docs(open_page: OpenPage, site: Site, name: str) -> No
     if name in ("test", "narrow"):
         row(page, "Googlebot", "/private/press/2026").get_by_role("button").click()
     if name == "compare":
-        page.get_by_role("button", name="Take the file on the left").click()
+        page.get_by_role("button", name="Use the file in the editor").click()
         before = page.get_by_label("The robots.txt before")
         before.fill(before.input_value().replace("Disallow: /private/", "Disallow: /private")
                     .replace("User-agent: ClaudeBot\n", ""))  # fmt: skip

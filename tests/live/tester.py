@@ -9,6 +9,8 @@ from playwright.sync_api import Page, expect
 OpenPage = Any
 
 
+BROKEN = "User-agent: *\nDisallow: admin\nDisalow /foo\nDisallow: /b\nSitemap: /sitemap.xml\n"
+
 TABS = ["test", "findings", "audit", "compare", "dialects"]
 
 

@@ -88,6 +88,7 @@ def test_wheel_and_sdist(tmp_path: Path) -> None:
     sdist, wheel = build(tmp_path, compiler=True)
     names = zipfile.ZipFile(wheel).namelist()
     assert "koster/py.typed" in names
+    assert [name for name in names if name.endswith(".data/data/share/man/man1/koster.1")]
     assert sum(name.endswith((".so", ".pyd")) for name in names) == len(koster._pure.HOT)
     assert not [name for name in names if name.endswith((".c", ".pxd", "setup.py"))]
     assert not [name for name in names if name.startswith(("tests", "benchmarks"))]

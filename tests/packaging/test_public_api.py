@@ -29,6 +29,8 @@ def install(folder: Path) -> Path:
     copy.mkdir()
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
+    (copy / "docs").mkdir()
+    shutil.copy(ROOT / "docs" / "koster.1", copy / "docs")
     ignored_files = shutil.ignore_patterns("*.so", "*.pyd", "*.egg-info", "__pycache__")
     shutil.copytree(ROOT / "src", copy / "src", ignore=ignored_files)
     # The types do not depend on compilation.

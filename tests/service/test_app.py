@@ -82,7 +82,7 @@ def test_openapi_lists_every_route(api: httpx2.Client) -> None:
     assert routes.keys() == {
         "post /v1/decide", "get /v1/check", "get /v1/fetch", "post /v1/lint", "post /v1/diff",
         "post /v1/audit", "post /v1/disagree", "get /v1/agents", "get /v1/dialects",
-        "get /healthz", "get /readyz", "get /metrics",
+        "get /v1/presets", "get /healthz", "get /readyz", "get /metrics",
     }  # fmt: skip
     for name, route in routes.items():
         assert route["summary"]

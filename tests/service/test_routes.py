@@ -16,7 +16,9 @@ from support import ROOT
 
 import koster
 from koster.cli._root import koster as command_line
+from koster.compose import PRESETS, compose, intentions_of
 from koster.dialects import DIALECTS
+from koster.lint import lint, most_important
 
 ROBOTS = (ROOT / "examples/robots.txt").read_text("utf-8")
 
@@ -109,7 +111,7 @@ def test_fetch_matches_the_command(api: httpx2.Client, site: Site) -> None:
         api_output["body"] == "User-agent: *\nDisallow: /\u00ff\n" or "\ufffd" in api_output["body"]
     )
     result = CliRunner().invoke(command_line, ["fetch", site.url, "--format", "json"])
-    cli_output = json.loads(result.stdout)
+    (cli_output,) = json.loads(result.stdout)
     # Comments depend on the user agent, which differs for the command.
     varying_fields = {"fetched", "expires", "hops", "comments"}
     assert {key: api_output[key] for key in cli_output.keys() - varying_fields} == {
@@ -160,6 +162,26 @@ def test_lint(api: httpx2.Client, tmp_path: Path) -> None:
     ]
     assert answer["more"] == 0
     assert all(each[key] for each in answer["findings"] for key in explanation_fields)
+
+
+def test_lint_says_what_to_look_at_first(api: httpx2.Client) -> None:
+    answer = post(api, "lint", {"robots": BROKEN})
+    first = answer["findings"][answer["most_important"]]
+    expected = most_important(lint(BROKEN.encode()))
+    assert expected is not None
+    assert (first["line"], first["code"]) == (expected.line, expected.code)
+    assert post(api, "lint", {"robots": "User-agent: *\nDisallow: /x\n"})["most_important"] is None
+
+
+def test_lint_omits_the_least_severe_findings(api: httpx2.Client) -> None:
+    notes = "".join(f"Disallow: /a/{number}\n" for number in range(1_200))
+    errors = "User-agent: FooBot, BarBot\nDisallow: /\n"
+    text = f"User-agent: *\nDisallow: /a/\n{notes}{errors}"
+    answer = post(api, "lint", {"robots": text})
+    findings = answer["findings"]
+    assert (len(findings), answer["more"] > 200) == (1_000, True)
+    assert findings == sorted(findings, key=lambda each: (each["line"], each["column"]))
+    assert (findings[-1]["code"], answer["most_important"]) == ("G006", 999)
 
 
 def test_diff(api: httpx2.Client, tmp_path: Path, site: Site) -> None:
@@ -217,3 +239,12 @@ def test_agents_and_dialects(api: httpx2.Client) -> None:
     dialects = api.get("/v1/dialects").json()["dialects"]
     assert [each["name"] for each in dialects] == list(DIALECTS)
     assert [each["name"] for each in dialects if each["default"]] == ["RFC9309"]
+
+
+def test_presets(api: httpx2.Client) -> None:
+    presets = api.get("/v1/presets").json()["presets"]
+    assert [each["name"] for each in presets] == [preset.name for preset in PRESETS]
+    for record, preset in zip(presets, PRESETS, strict=True):
+        assert record["robots"].encode() == compose(intentions_of([preset.name])).body
+        assert (record["title"], record["allowed"]) == (preset.title, list(preset.allowed))
+        assert record["source"] == (preset.source or None)

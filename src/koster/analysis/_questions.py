@@ -62,11 +62,15 @@ class Cause(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeadRule:
-    """A rule that decides no URL, and the rules that override it."""
+    """A rule that decides no URL, and the rules that override it.
+
+    ``twin`` is one of them that matches the same URLs, if there is one.
+    """
 
     rule: Rule
     cause: Cause
     covered_by: tuple[Rule, ...]
+    twin: Rule | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +208,9 @@ class Reasoner:
     def covers(self, entry: Entry) -> list[Entry]:
         """Return a small set of entries that together cover a dead one."""
         above = self.ranked.ranked_above(entry, entry.literal)
-        for other in above:
-            if other.covers(entry):
-                return [other]
+        covering = [other for other in above if other.covers(entry)]
+        if covering:
+            return [next((each for each in covering if each.paths == entry.paths), covering[0])]
         paths = [comparison_path(self.ranked.reading, url) for url in self.candidates(entry)]
         matching = [
             other
@@ -305,7 +309,15 @@ def _dead_rule(reasoner: Reasoner, row: int, entries: list[Entry]) -> DeadRule:
     covers = {each.row: each for entry in entries for each in reasoner.covers(entry)}
     covered_by = tuple(rule_of(number) for number in sorted(covers) if number >= 0)
     otherwise = Cause.ROBOTS_TXT if ROBOTS_TXT_ROW in covers else Cause.NO_PATH
-    return DeadRule(rule_of(row), Cause.COVERED if covered_by else otherwise, covered_by)
+    twins = (rule_of(each.row) for each in covers.values() if _are_twins(each, entries))
+    return DeadRule(
+        rule_of(row), Cause.COVERED if covered_by else otherwise, covered_by, next(twins, None)
+    )
+
+
+def _are_twins(entry: Entry, entries: list[Entry]) -> bool:
+    """Return whether an entry matches the same paths as one of some others."""
+    return entry.row >= 0 and any(entry.paths == each.paths for each in entries)
 
 
 def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ...]:

@@ -188,7 +188,8 @@ def _table(passthrough: Any, more: dict[str, Any]) -> Any:
     Raises:
         WrongColumnsError: the name of one is taken.
     """
-    taken = [name for name in more if name in passthrough.schema.names]
+    # SQL ignores case.
+    taken = [name for name in passthrough.schema.names if name.lower() in more]
     if taken:
         raise WrongColumnsError(f"the input already has a column {taken[0]!r}; rename it")
     return pa.table({

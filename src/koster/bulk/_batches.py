@@ -28,11 +28,17 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The names of a table's columns. Without ``body``, the default names are tried."""
+    """The names of a table's columns; None stands for the default names.
+
+    ``url`` and ``agent`` are for `koster.bulk.decide`; ``crawl`` and ``time`` are for a report: the
+    crawl of each row, and when it was fetched.
+    """
 
     body: str | None = None
     url: str | None = None
     agent: str | None = None
+    crawl: str | None = None
+    time: str | None = None
 
 
 @dataclass(slots=True)

@@ -168,6 +168,16 @@ def to_large_binary(column: Any) -> pa.Array:
     return column.cast(pa.large_binary())
 
 
+def to_text(column: Any) -> pa.Array:
+    """Return a column of bytes as text, with U+FFFD for invalid UTF-8."""
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowInvalid:
+        values = column.to_pylist()
+        texts = [None if each is None else each.decode("utf-8", "replace") for each in values]
+        return pa.array(texts, pa.string())
+
+
 def buffers(column: pa.Array) -> tuple[memoryview, memoryview]:
     """Return the bytes of a large_binary array, and the offsets of its values."""
     _, bounds, data = column.buffers()

@@ -12,6 +12,7 @@ import pyarrow.csv
 from ..errors import UnreadableError
 from ._arrow import pa
 from ._batches import WrongColumnsError
+from ._columns import to_text
 from ._parquet import BYTES, ROWS
 from ._tables import decompressed, find_columns, to_batch
 
@@ -55,7 +56,7 @@ def read_csv(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch
         for start in range(0, len(batch), ROWS):
             part = batch.slice(start, ROWS)
             texts = [
-                column if name == roles["body"] else _as_text(column)
+                column if name == roles["body"] else to_text(column)
                 for name, column in zip(names, part.columns, strict=True)
             ]
             table = pa.RecordBatch.from_arrays(texts, names=names)
@@ -93,13 +94,3 @@ def _header(source: Input) -> list[str]:
 
 def _delimiter(path: str) -> str:
     return "\t" if ".tsv" in os.path.basename(path).lower() else ","
-
-
-def _as_text(column: Any) -> Any:
-    """Return a column of bytes as text, with U+FFFD for invalid UTF-8."""
-    try:
-        return column.cast(pa.string())
-    except pa.ArrowInvalid:
-        values = column.to_pylist()
-        texts = [None if each is None else each.decode("utf-8", "replace") for each in values]
-        return pa.array(texts, pa.string())

@@ -152,7 +152,7 @@ def _findings(body: bytes, groups: int, orphans: int) -> Iterator[str]:
     if is_html:
         yield "html"
     if wide_charset(body):
-        yield "not-utf-8-but-wide"
+        yield "wide-encoding"
     elif is_binary(body) and not is_html:
         yield "binary"
     if body.startswith(b"\xef\xbb\xbf"):
@@ -166,6 +166,6 @@ def _findings(body: bytes, groups: int, orphans: int) -> Iterator[str]:
     if len(body) > MAX_BYTES:
         yield "too-large"
     if orphans:
-        yield "rule-before-agent"
+        yield "rule-before-group"
     if not groups:
         yield "no-groups"

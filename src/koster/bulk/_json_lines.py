@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._arrow import pa
 from ._parquet import BYTES, ROWS
-from ._tables import decompressed, find_columns, to_batch
+from ._tables import TEXT_ROLES, decompressed, find_columns, to_batch
 from .kernel import storable_text
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _object(line: bytes | None) -> dict[str, Any] | str:
 
 def _type_error(row: dict[str, Any], roles: dict[str, str]) -> str | None:
     """Return an error if a value is not text."""
-    for name in roles.values():
+    for name in (roles[role] for role in TEXT_ROLES if role in roles):
         if not isinstance(row.get(name), (str, type(None))):
             return f"{name} is not text"
     return None
@@ -94,7 +94,7 @@ def _type_error(row: dict[str, Any], roles: dict[str, str]) -> str | None:
 def _keys(
     source: Input, rows: list[tuple[int, dict[str, Any]]], columns: Columns
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the keys that become columns, and the names of body, url and agent."""
+    """Return the keys that become columns, and the names of the needed ones by role."""
     keys = itertools.islice(dict.fromkeys(name for _, row in rows for name in row), _MAX_KEYS)
     names = list(keys)
     roles = find_columns(source, names, columns)

@@ -163,8 +163,9 @@ def _split(batch: Any) -> Iterator[Any]:
 
 def _decode(batch: Any, schema: Any, body: str) -> Any:
     """Return a batch with the types of the file, except that the body may be a dictionary."""
+    # Arrow does not cast dictionaries to views.
     columns = [
-        column if _keeps_type(column, field, body) else column.cast(field.type)
+        column if _keeps_type(column, field, body) else column.dictionary_decode().cast(field.type)
         for column, field in zip(batch.columns, schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)

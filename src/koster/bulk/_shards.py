@@ -92,7 +92,11 @@ def _metadata_of(path: Path) -> dict[str, Any] | None:
     except (OSError, pa.ArrowException, KeyError, ValueError):
         return None
     keys = {"version", "question", "input", "rows", "bad", "listed"}
-    return found if isinstance(found, dict) and keys <= found.keys() else None
+    if not isinstance(found, dict) or not keys <= found.keys():
+        return None
+    # Shards of earlier versions name fewer columns.
+    found["question"]["columns"] = asdict(Columns()) | found["question"]["columns"]
+    return found
 
 
 #: The name of a shard until it is complete.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ..engine.document import MAX_PARSED_BYTES
@@ -19,13 +20,19 @@ if TYPE_CHECKING:
 BODY_NAMES = ("body", "text", "content", "robots_txt", "robots")
 
 
+#: The default names of the columns of crawls, and of when files were fetched.
+CRAWL_NAME, TIME_NAME = "crawl", "fetched"
+
+#: The roles of columns whose values must be text.
+TEXT_ROLES = ("body", "url", "agent")
+
+
 def find_columns(source: Input, names: list[str], columns: Columns) -> dict[str, str]:
-    """Return the names of the needed columns, by role: body, url and agent.
+    """Return the names of the needed columns, by role: those of `Columns`.
 
     Raises:
         WrongColumnsError: one is missing.
     """
-    available = f"columns: {', '.join(names[:20])}{' …' if len(names) > 20 else ''}"
     body = columns.body
     if body is None:
         body = next((name for name in BODY_NAMES if name in names), None)
@@ -33,38 +40,49 @@ def find_columns(source: Input, names: list[str], columns: Columns) -> dict[str,
             defaults = ", ".join(BODY_NAMES)
             raise WrongColumnsError(
                 f"{source.path}: no column named {defaults}; choose the column of robots.txt files "
-                f"with --body ({available})"
+                f"with --body ({available(names)})"
             )
-    by_role = {"body": body, "url": columns.url, "agent": columns.agent}
-    roles = {role: name for role, name in by_role.items() if name is not None}
+    roles = {role: name for role, name in asdict(columns).items() if name is not None}
+    roles["body"] = body
     for role, name in roles.items():
         if name not in names:
             raise WrongColumnsError(
-                f"{source.path}: no column {name!r} ({available}){_HINTS[role]}"
+                f"{source.path}: no column {name!r} ({available(names)}){_HINTS.get(role, '')}"
             )
+        if name == body and role not in TEXT_ROLES:
+            raise WrongColumnsError(f"{source.path}: column {name!r} has the robots.txt files")
     return roles
+
+
+def available(names: list[str]) -> str:
+    """Return the names of a table's columns for an error message."""
+    return f"columns: {', '.join(names[:20])}{' …' if len(names) > 20 else ''}"
 
 
 #: The options that name columns, or replace them.
 _HINTS = {
-    "body": "",
     "url": "; choose the column of URLs with --url-column, or give URLs for all sites with --url",
     "agent": "; choose the column of agents with --agent-column, or give agents with --agent",
 }
 
 
 def check_type(source: Input, role: str, column: Any) -> None:
-    """Check that a column has text or bytes.
+    """Check that a column has text or bytes; crawls and times may be numbers or dates.
 
     Raises:
         WrongColumnsError: it has another type.
     """
     type_ = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not TEXT.fullmatch(str(type_)) and not pa.types.is_null(type_):
-        raise WrongColumnsError(
-            f"{source.path}: column {column.name!r} has type {column.type}; {role} must be text or "
-            "bytes"
-        )
+    is_text = bool(TEXT.fullmatch(str(type_))) or pa.types.is_null(type_)
+    if role in TEXT_ROLES and not is_text:
+        expected = "text or bytes"
+    elif pa.types.is_nested(type_):
+        expected = "text, numbers or dates"
+    else:
+        return
+    raise WrongColumnsError(
+        f"{source.path}: column {column.name!r} has type {column.type}; {role} must be {expected}"
+    )
 
 
 def _cut_bodies(bodies: Any) -> tuple[Any, Any | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 #: The name of standard input, as an argument and in output.
 STDIN = "-"
 _STDIN_NAME = "<stdin>"
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
 
 #: The maximum size of a list of URLs: some millions of them. Longer lists are refused, not cut.
 _MAX_LIST_BYTES = 256 << 20
@@ -41,7 +44,7 @@ def file_name(path: str) -> str:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[IO[bytes]]:
+def opened(path: str) -> Iterator[IO[bytes]]:
     """Open a file.
 
     Raises:
@@ -66,7 +69,7 @@ def read_bytes(path: str) -> bytes:
     Raises:
         UnreadableError: it cannot be read.
     """
-    with _opened(path) as file:
+    with opened(path) as file:
         return file.read(MAX_PARSED_BYTES + 1)
 
 
@@ -89,7 +92,7 @@ def read_version(path: str) -> Version:
     Raises:
         UnreadableError: it cannot be read.
     """
-    with _opened(path) as file:
+    with opened(path) as file:
         # Before reading, so that a change during reading is detected.
         found = None if path == STDIN else os.fstat(file.fileno())
         status = found and (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
@@ -123,6 +126,11 @@ def escape_surrogates(text: str) -> str:
     )
 
 
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a robots.txt, without their ends."""
+    return _LINE_END.split(text)
+
+
 def read_lines(path: str) -> list[str]:
     """Return the lines of a text file, stripped, without blank lines.
 
@@ -131,7 +139,7 @@ def read_lines(path: str) -> list[str]:
     Raises:
         UnreadableError: it cannot be read.
     """
-    with _opened(path) as file:
+    with opened(path) as file:
         raw = file.read(_MAX_LIST_BYTES + 1)
     if len(raw) > _MAX_LIST_BYTES:
         raise UnreadableError(f"{shown_name(path)}: is larger than {_MAX_LIST_BYTES >> 20} MiB")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,12 +16,11 @@ from ..model import text_of
 from ..reports import screen
 from ..reports.plain import printable, shorten
 from ..robots import parse
+from . import _files
 
 if TYPE_CHECKING:
     from ..dialects import Dialect
     from ..lint import Finding
-
-_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ def fixed(
 ) -> tuple[bytes, Effect]:
     """Return a file with the edits of findings, and the effect on crawlers.
 
-    Notes are fixed only if access does not change: without its ``*``, ``/a*`` has a lower priority.
+    Notes are fixed only if access does not change.
     """
     after = linting.fixed(body, findings)
     effect = effect_of(on_disk, after, dialects)
@@ -51,7 +49,7 @@ def fixed(
 
 def print_change(name: str, before: bytes, after: bytes) -> None:
     """Print a unified diff of two versions of a file."""
-    old, new = (_LINE_END.split(text_of(body)) for body in (before, after))
+    old, new = (_files.split_lines(text_of(body)) for body in (before, after))
     for line in difflib.unified_diff(old, new, name, f"{name} (fixed)", lineterm=""):
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
         screen.print_lines(Text(printable(line.expandtabs(1)), style))
@@ -71,16 +69,15 @@ def effect_of(before: bytes, after: bytes, dialects: tuple[Dialect, ...]) -> Eff
             continue
         opened = sum(found.is_opened for found in urls)
         first = urls[0]
-        verdict = "may now fetch" if first.is_opened else "may no longer fetch"
-        agent = shorten(str(first.after.agent))
-        example = f"{agent} {verdict} {shorten(first.url)}"
+        verdict = "allowed" if first.is_opened else "blocked"
+        agent = first.after.agent if isinstance(first.after.agent, str) else first.after.agent[0]
+        example = f"{shorten(first.url)} is now {verdict} for {shorten(agent)}"
         at_least = "" if comparison.is_proved else "at least "
-        counted = f"{at_least}{opened} opened, {len(urls) - opened} closed"
-        by = f"this changes by {dialect} what robots may fetch ({counted})"
-        return Effect(f"{by}: {example}; koster diff -d {dialect} shows all", is_nothing=False)
+        counted = f"{at_least}{opened} allowed, {len(urls) - opened} blocked"
+        summary = f"access changes by {dialect} ({counted}): {example}"
+        return Effect(f"{summary}; koster diff -d {dialect} shows all", is_nothing=False)
     if unproved:
-        named = " and ".join(unproved)
-        summary = f"that robots may fetch what they might before is not proved for {named}"
+        summary = f"access may change: no proof by {' or '.join(unproved)}"
         return Effect(summary, is_nothing=False)
-    named = " and ".join(map(str, dialects))
-    return Effect(f"by {named} every robot may fetch what it might before: proved", is_nothing=True)
+    by = " and ".join(map(str, dialects))
+    return Effect(f"no access changes (proved by {by})", is_nothing=True)

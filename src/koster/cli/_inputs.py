@@ -13,7 +13,7 @@ from .. import formatting
 from .._charsets import bom_charset, decode_by_bom, is_utf16_or_utf32
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError, UrlError
-from ..lint import is_binary, is_page, wide_charset
+from ..lint import is_binary, is_page, template_of, wide_charset
 from ..model import Reason
 from ..reports import screen
 from ..reports.plain import shorten
@@ -40,6 +40,7 @@ class Input:
         is_cut: Whether the content is longer than what was fetched.
         charset: The original charset, if not UTF-8.
         before: The version on disk; None if it was fetched.
+        site: The site that it was fetched for, such as ``https://example.com``.
     """
 
     path: str
@@ -47,6 +48,7 @@ class Input:
     is_cut: bool = False
     charset: str | None = None
     before: _files.Version | None = None
+    site: str | None = None
 
     @property
     def name(self) -> str:
@@ -92,12 +94,23 @@ def read_all(
 
 def warn_if_unreadable(each: Input) -> None:
     """Warn of a file in which all crawlers, or those that only read UTF-8, find no rules."""
+    warn_of_template(each)
     if wrong := _why_unreadable(each.body, (RFC9309, GOOGLE)):
         screen.complain(f"{each.name}: {wrong}; crawlers find no rules in it")
     elif is_utf16_or_utf32(each.charset):
         screen.complain(
             f"{each.name}: is in {charset_name(each)}; crawlers that read only UTF-8 find no rules "
             "in it"
+        )
+
+
+def warn_of_template(each: Input) -> None:
+    """Warn of a template: what it allows depends on how it is rendered."""
+    template = template_of(each.body)
+    if template is not None:
+        screen.complain(
+            f"{each.name}: is a template ({template.language}); its tags are read as text. Use the "
+            "rendered file"
         )
 
 
@@ -180,11 +193,15 @@ def _fetch(path: str, settings: _sites.Settings, dialect: Dialect) -> Input:
         origin = _sites.origin_of(path)
     except UrlError as error:
         raise click.UsageError(str(error)) from error
-    ((outcome,),) = _sites.fetch_all([origin], (dialect,), settings)
+    (outcomes,) = _sites.fetch_all([origin], (dialect,), settings)
+    if outcomes is None:
+        raise KeyboardInterrupt
+    (outcome,) = outcomes
     if outcome.robots is None:
         if outcome.reason is Reason.UNAVAILABLE:
             # RFC 9309 §2.3.1.3: as if the file were empty.
             screen.complain(f"{outcome.origin}: has no robots.txt ({outcome.why}); all is allowed")
-            return Input(outcome.url, b"")
+            return Input(outcome.url, b"", site=outcome.origin)
         raise UnreadableError(f"{outcome.origin}: fetching its robots.txt failed ({outcome.why})")
-    return Input(outcome.url, outcome.robots.body, outcome.is_cut, outcome.charset)
+    robots = outcome.robots
+    return Input(outcome.url, robots.body, outcome.is_cut, outcome.charset, site=outcome.origin)

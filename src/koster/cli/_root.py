@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 import pkgutil
@@ -10,12 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 from click.exceptions import NoArgsIsHelpError
+from rich.text import Text
+from rich_click.rich_panel import RichCommandPanel
 
 from .. import COMPILED, __version__
+from ..reports import screen
 from ..reports.plain import printable
+from ._examples import GUIDE
+from ._help import COMMANDS, STYLE, describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+#: The question that koster answers.
+_TITLE = "May this crawler fetch this URL, and which line of robots.txt says so?"
 
 
 class _Koster(click.RichGroup):
@@ -30,6 +40,13 @@ class _Koster(click.RichGroup):
         if name not in self.list_commands(ctx):
             return None
         return getattr(importlib.import_module(f"{__package__}.{name}"), name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command; suggest one that is spelt alike."""
+        near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+        if near and near != args[:1] and self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]}?")
+        return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         with _printable_errors():
@@ -52,7 +69,16 @@ def _printable_errors() -> Iterator[None]:
         raise click.UsageError("\n".join(map(printable, lines)), error.ctx) from error
 
 
-@click.group(cls=_Koster, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Koster,
+    panels=[RichCommandPanel(name, list(commands)) for name, commands in COMMANDS.items()],
+    invoke_without_command=True,
+    subcommand_metavar="COMMAND",
+    options_metavar="",
+    epilog="Exit codes: 0 all is well, 1 something is not, 2 wrong usage, 3 something could not be "
+    "read.",
+    context_settings={"help_option_names": ["-h", "--help"], "rich_help_config": STYLE},
+)
 @click.version_option(
     __version__,
     "-V",
@@ -60,8 +86,26 @@ def _printable_errors() -> Iterator[None]:
     prog_name="koster",
     message=f"%(prog)s %(version)s ({'compiled' if COMPILED else 'pure Python'})",
 )
-def koster() -> None:
-    """May this crawler fetch this URL, and which line says so?
+@click.pass_context
+def koster(context: click.Context) -> None:
+    """May this crawler fetch this URL, and which line of robots.txt says so?
 
-    Exit codes: 0 all is well, 1 something is not, 2 wrong usage, 3 something could not be read.
+    koster help COMMAND explains a command, with examples.
     """
+    if context.invoked_subcommand is None:
+        _print_guide()
+
+
+describe(koster, "koster")
+
+
+def _print_guide() -> None:
+    """Print the most useful commands, each with an example, and where to find more."""
+    screen.print_lines(Text(f"{_TITLE}\n"))
+    width = max(len(what) for what, _ in GUIDE)
+    for what, example in GUIDE:
+        screen.print_lines(Text.assemble(f"  {what:<{width}}  ", (example, "bold cyan")))
+    more = ("koster --help", "all commands"), ("koster help check", "one command, with examples")
+    screen.print_lines(Text(""))
+    for command, what in (*more, ("koster completion bash", "complete names with Tab")):
+        screen.print_lines(Text.assemble((f"  {command:<24}", "bold cyan"), what))

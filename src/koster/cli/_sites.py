@@ -5,9 +5,10 @@ from __future__ import annotations
 import queue
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 from rich.console import Console
@@ -25,6 +26,8 @@ from .._version import VERSION
 from ..access import with_dialect
 from ..errors import CacheError, MissingExtraError
 from ..reports import screen
+from ._help import FETCHING
+from ._types import FileType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,17 +36,11 @@ if TYPE_CHECKING:
     from ..dialects import Dialect, Statuses
     from ..fetch import Event, RobotsClient
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 #: Concurrent fetches.
 _AT_ONCE = 20
 
 #: The default User-Agent header.
 USER_AGENT = f"koster/{VERSION}"
-
-#: The exit code of a program that Ctrl-C stopped, as shells have it (128 + SIGINT).
-INTERRUPTED = 130
 
 
 def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,29 +61,32 @@ def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--timeout",
             type=click.FloatRange(0, 86400, min_open=True),
-            default=10.0,
+            default=10,
             show_default=True,
             metavar="SECONDS",
-            help="How long a site's whole fetch may take, redirects included.",
+            panel=FETCHING,
+            help="Maximum seconds for a fetch.",
         ),
         click.option(
             "--cache",
             metavar="PATH",
-            help="Cache fetched files in this file, and use the fresh ones it has; also "
-            "redis://HOST:PORT/DB.",
+            type=FileType(),
+            panel=FETCHING,
+            help="Cache in this file, or redis://HOST:PORT/DB.",
         ),
         click.option(
             "--proxy",
             metavar="URL",
-            help="Fetch through this proxy. Default: HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the "
-            "environment.",
+            panel=FETCHING,
+            help="Fetch through this proxy. Default: from the environment.",
         ),
         click.option(
             "--user-agent",
             default=USER_AGENT,
             show_default=True,
             metavar="TEXT",
-            help="User-Agent header to send; it does not choose the rules.",
+            panel=FETCHING,
+            help="User-Agent header to send.",
         ),
     ):
         with_settings = option(with_settings)
@@ -119,8 +119,10 @@ def origin_of(url: str) -> str:
 
 def fetch_all(
     sites: list[str], dialects: tuple[Dialect, ...], settings: Settings
-) -> list[tuple[Outcome, ...]]:
+) -> list[tuple[Outcome, ...] | None]:
     """Fetch the robots.txt files of sites; return one outcome per dialect for each, in order.
+
+    None stands for a site that was not finished when Ctrl-C stopped the fetches.
 
     Raises:
         click.UsageError: an option has an invalid value.
@@ -132,17 +134,19 @@ def fetch_all(
             if dialect.statuses not in clients:
                 clients[dialect.statuses] = _client(dialect, settings)
         requests = [(client, site) for site in sites for client in clients.values()]
-        results = iter(_fetch_concurrently(requests))
+        results = _fetch_concurrently(requests)
     finally:
         for client in clients.values():
             client.close()
-    outcomes = []
-    for _ in sites:
-        by_statuses = {statuses: next(results) for statuses in clients}
-        outcomes.append(
-            tuple(with_dialect(by_statuses[dialect.statuses], dialect) for dialect in dialects)
-        )
-    return outcomes
+    found: list[tuple[Outcome, ...] | None] = []
+    for number in range(len(sites)):
+        own = range(number * len(clients), (number + 1) * len(clients))
+        if not all(each in results for each in own):
+            found.append(None)
+            continue
+        by_statuses = dict(zip(clients, map(results.__getitem__, own), strict=True))
+        found.append(tuple(with_dialect(by_statuses[each.statuses], each) for each in dialects))
+    return found
 
 
 def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
@@ -176,8 +180,13 @@ def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
         raise click.UsageError(str(error)) from error
 
 
-def _fetch_concurrently(requests: list[tuple[RobotsClient, str]]) -> list[Outcome]:
-    """Return the outcomes. The threads are daemons, so that Ctrl-C need not wait for them."""
+def _fetch_concurrently(requests: list[tuple[RobotsClient, str]]) -> dict[int, Outcome]:
+    """Return the outcomes by their place; on Ctrl-C, those that are finished.
+
+    The threads are daemons, so that Ctrl-C need not wait for them.
+    """
+    if not requests:
+        return {}
     todo: queue.SimpleQueue[int] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[int, Outcome | BaseException]] = queue.SimpleQueue()
     for number in range(len(requests)):
@@ -198,12 +207,13 @@ def _fetch_concurrently(requests: list[tuple[RobotsClient, str]]) -> list[Outcom
     for _ in range(min(_AT_ONCE, len(requests))):
         threading.Thread(target=work, daemon=True).start()
     outcomes: dict[int, Outcome] = {}
-    for _ in _with_progress(range(len(requests)), len(requests)):
-        number, result = done.get()
-        if isinstance(result, BaseException):
-            raise result
-        outcomes[number] = result
-    return [outcomes[number] for number in range(len(requests))]
+    with suppress(KeyboardInterrupt):
+        for _ in _with_progress(range(len(requests)), len(requests)):
+            number, result = done.get()
+            if isinstance(result, BaseException):
+                raise result
+            outcomes[number] = result
+    return outcomes
 
 
 def _with_progress(steps: Iterable[int], total: int) -> Iterator[int]:
@@ -220,17 +230,3 @@ def _with_progress(steps: Iterable[int], total: int) -> Iterator[int]:
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
         yield from bar.track(steps, total=total)
-
-
-def stoppable(command: Callable[P, R]) -> Callable[P, R]:
-    """Make a command exit cleanly on Ctrl-C."""
-
-    @wraps(command)
-    def stopping(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return command(*args, **kwargs)
-        except KeyboardInterrupt:
-            screen.complain("stopped")
-            sys.exit(INTERRUPTED)
-
-    return stopping

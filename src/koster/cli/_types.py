@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 from ..dialects import DIALECTS, RFC9309, Dialect, dialect_named
 from ..errors import UnknownDialectError
 from ..reports.registry import formats_of
+from ._help import OUTPUT, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -68,6 +69,26 @@ class OneDialectType(_ParamType):
         return _completions(DIALECTS, incomplete)
 
 
+class FileType(_ParamType):
+    """A file, or what stands for one; the shell completes files."""
+
+    name = "file"
+
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        """Let the shell complete files."""
+        return [CompletionItem(incomplete, type="file")]
+
+
+class FolderType(_ParamType):
+    """A folder; the shell completes folders."""
+
+    name = "folder"
+
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        """Let the shell complete folders."""
+        return [CompletionItem(incomplete, type="dir")]
+
+
 def dialect_option(what: str) -> Callable[[F], F]:
     """Return the option for one dialect; ``what`` begins its help."""
     return click.option(
@@ -77,6 +98,7 @@ def dialect_option(what: str) -> Callable[[F], F]:
         default=RFC9309.name,
         show_default=True,
         metavar="NAME",
+        panel=RULES,
         help=f"{what}: {', '.join(DIALECTS)}.",
     )
 
@@ -90,12 +112,13 @@ def dialects_option(what: str, ending: str) -> Callable[[F], F]:
         type=DialectType(),
         multiple=True,
         metavar="NAME",
+        panel=RULES,
         help=f"{what}: {', '.join(DIALECTS)}, or all{ending}",
     )
 
 
 def format_option(result: type, what: str) -> Callable[[F], F]:
-    """Return the option for the format of a type of result; ``what`` is its help."""
+    """Return the option for the format of a type of result; ``what`` begins its help."""
     formats = formats_of(result)
     return click.option(
         "--format",
@@ -103,8 +126,9 @@ def format_option(result: type, what: str) -> Callable[[F], F]:
         "form",
         type=click.Choice(formats),
         default=formats[0],
-        show_default=True,
-        help=what,
+        metavar="FORM",
+        panel=OUTPUT,
+        help=f"{what}: {formats[0]} (default), {', '.join(formats[1:])}.",
     )
 
 

@@ -12,31 +12,27 @@ from ..errors import MissingExtraError
 from ..reports import screen
 from ..reports.agents import Agents
 from ..reports.registry import render
+from ._help import command
+from ._names import CrawlerType
 from ._types import format_option
 
 if TYPE_CHECKING:
     from ..crawlers import Crawler
 
 
-@click.command(options_metavar="[OPTIONS]")
-@click.argument("name", required=False)
-@format_option(Agents, "How to print it.")
+@command("agents", "0 some were found, 1 none was found, 2 wrong usage")
+@click.argument("name", required=False, type=CrawlerType())
+@format_option(Agents, "Format")
 def agents(name: str | None, form: str) -> None:
-    """List the known crawlers, or explain one.
+    """List the known crawlers, or explain one: purpose, rules it obeys, verification.
 
-    NAME is a product token, to show all that is known about a crawler: what it is for, which rules
-    it obeys, which tokens it falls back to, how to verify it, and the page that says so. Any
-    other text lists the crawlers whose token, operator or product contains it.
-
-    Examples: koster agents google; koster agents Googlebot-Image
-
-    Exit codes: 0 some were found, 1 none, 2 wrong usage.
+    NAME is a product token, or part of a token, an operator or a product.
     """
     try:
         found = _find(name)
         if not found and name is not None:
             near = crawlers.suggestions(name)
-            hint = f"; did you mean {', '.join(near)}?" if near else ""
+            hint = f". Did you mean {', '.join(near)}?" if near else ""
             screen.complain(f"no known crawler matches {name!r}{hint}")
     except MissingExtraError as error:
         screen.complain(str(error))

@@ -1,4 +1,4 @@
-"""``koster audit``: what a robots.txt allows the known crawlers, by purpose."""
+"""``koster audit``: who is allowed and who is blocked, by purpose."""
 
 from __future__ import annotations
 
@@ -16,20 +16,33 @@ from ..reports.audit import Audited
 from ..reports.registry import render
 from ..robots import parse
 from . import _inputs, _sites
-from ._types import dialect_option, format_option
+from ._help import OUTPUT, command
+from ._stopping import stoppable
+from ._types import FileType, dialect_option, format_option
 
 if TYPE_CHECKING:
     from ..dialects import Dialect
 
 
-@click.command(options_metavar="[OPTIONS]")
-@click.argument("robots")
-@click.option("--site", metavar="NAME", help="The site's name, for the title; default: the file's.")
-@click.option("--all", "has_all", is_flag=True, help="Print a row for each crawler in text, too.")
+@command("audit", "0 done, 2 wrong usage, 3 the file could not be read")
+@click.argument("robots", type=FileType())
 @dialect_option("How to read the file")
-@format_option(Audited, "How to print it; html is one page with a picture, for a report.")
+@click.option(
+    "--site",
+    metavar="NAME",
+    panel=OUTPUT,
+    help="The site's name, for the title. Default: the file's.",
+)
+@click.option(
+    "--all",
+    "has_all",
+    is_flag=True,
+    panel=OUTPUT,
+    help="Also print a row for each crawler, with its line.",
+)
+@format_option(Audited, "Format (html: one page)")
 @_sites.fetching_options
-@_sites.stoppable
+@stoppable
 def audit(
     robots: str,
     site: str | None,
@@ -38,13 +51,9 @@ def audit(
     form: str,
     settings: _sites.Settings,
 ) -> None:
-    """Show what known crawlers may fetch: search engines, assistants, training crawlers and more.
+    """Show which crawlers are allowed and which are blocked, by purpose.
 
-    ROBOTS is a robots.txt, - for standard input, or the address of a site.
-
-    Example: koster audit --format html --site Example robots.txt > audit.html
-
-    Exit codes: 0 done, 2 wrong usage, 3 the file could not be read.
+    ROBOTS is a robots.txt, the address of a site, or - for standard input.
     """
     inputs, errors = _inputs.read_all((robots,), settings, dialect)
     if errors:

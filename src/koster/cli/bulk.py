@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -16,8 +17,11 @@ from ..reports import screen
 from ..reports.bulk import Shares, as_csv, as_page
 from ..reports.plain import count_noun, printable
 from ..reports.registry import render
-from . import _files, _sites, _writing
-from ._types import dialect_option
+from . import _files, _writing
+from ._help import INPUT, OUTPUT, command, group
+from ._names import CrawlerType, warn_of_unknown
+from ._stopping import stoppable
+from ._types import FileType, FolderType, dialect_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
     from ..bulk.runs import Input
     from ..dialects import Dialect
 
+#: The group of options that name columns of tables.
+COLUMNS = "Columns of tables"
+
 #: Bad records to print for each input; the shard lists more.
 _MAX_PRINTED = 3
 
@@ -33,46 +40,57 @@ _MAX_PRINTED = 3
 _KNOWN = "known"
 
 
-@click.group()
+_CODES = (
+    "0 all was read, 1 some records could not be read, 2 wrong usage, 3 an input or the answers "
+    "failed"
+)
+
+
+@group("bulk", _CODES)
 def bulk() -> None:
-    """Answer questions about whole archives: WARC files, Parquet, JSON lines and CSV, on all cores.
+    """Answer questions about whole archives of robots.txt files, on all cores.
 
-    The answers are a folder of Parquet files, one for each input. After an interruption, the
-    same command resumes.
-
-    Exit codes: 0 all was read, 1 some records could not be read, 2 wrong usage, 3 an input could
-    not be read or the answers not be written.
+    The answers are a folder of Parquet files. After an interruption, the command resumes.
     """
+
+
+def _check_folder(_context: click.Context, _option: click.Parameter, path: str) -> str:
+    if os.path.exists(path) and not os.path.isdir(path):
+        raise click.BadParameter(f"{printable(path)} is a file; name a folder for the answers")
+    return path
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that all of these commands share."""
     for option in (
-        _sites.stoppable,
-        click.option("--quiet", "-q", is_flag=True, help="Show only errors."),
+        stoppable,
+        click.option("--quiet", "-q", is_flag=True, panel=OUTPUT, help="Show only errors."),
         click.option(
             "--jobs",
             "-j",
             type=click.IntRange(1, 1024),
             metavar="N",
+            panel=OUTPUT,
             help="How many cores to use. Default: all.",
         ),
-        click.option(
-            "--body",
-            metavar="COLUMN",
-            help="The column of robots.txt files in tables. Default: body, text, content, "
-            "robots_txt or robots.",
-        ),
-        dialect_option("How to read the files"),
         click.option(
             "--output",
             "-o",
             required=True,
-            type=click.Path(file_okay=False),
-            metavar="OUT.parquet",
-            help="The folder for the answers, which query engines read as one table.",
+            callback=_check_folder,
+            type=FolderType(),
+            metavar="FOLDER",
+            panel=OUTPUT,
+            help="Folder for the answers: a Parquet file for each input.",
         ),
-        click.argument("inputs", nargs=-1, required=True, metavar="INPUT..."),
+        dialect_option("How to read the files"),
+        click.option(
+            "--body",
+            metavar="COLUMN",
+            panel=COLUMNS,
+            help="Of robots.txt files. Default: body, text, content, robots_txt or robots.",
+        ),
+        click.argument("inputs", nargs=-1, required=True, type=FileType(), metavar="INPUT..."),
     ):
         command = option(command)
     return command
@@ -85,71 +103,93 @@ def _agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--agents",
             "lists",
             multiple=True,
+            type=FileType(),
             metavar="FILE",
-            help="A file of agents, one a line; known: all crawlers that koster knows. Repeatable.",
+            panel=INPUT,
+            help="A file of them, one a line; known: all known crawlers. Repeatable.",
         ),
         click.option(
             "--agent",
             "-a",
             "agents",
             multiple=True,
+            type=CrawlerType(),
             metavar="NAME",
-            help="A product token, a User-Agent header, or all known crawlers with a purpose, such "
-            "as @training. Repeatable.",
+            panel=INPUT,
+            help="A crawler, or all with a purpose, such as @training. Repeatable.",
         ),
     ):
         command = option(command)
     return command
 
 
-@bulk.command(options_metavar="[OPTIONS]")
-@_options
+def _report_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options for the columns that a report uses."""
+    for option in (
+        click.option(
+            "--time-column",
+            metavar="COLUMN",
+            panel=COLUMNS,
+            help="Of the time of the fetch. Default: fetched.",
+        ),
+        click.option(
+            "--crawl-column",
+            metavar="COLUMN",
+            panel=COLUMNS,
+            help="Of the crawl's name. Default: crawl, or the month of the fetch.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@command("bulk classify", _CODES)
 @_agent_options
+@_report_options
+@_options
 def classify(
     inputs: Sequence[str],
     output: str,
     agents: Sequence[str],
     lists: Sequence[str],
+    crawl_column: str | None,
+    time_column: str | None,
     dialect: Dialect,
     body: str | None,
     jobs: int | None,
     quiet: bool,
 ) -> None:
-    """Find how much of each site is disallowed for each agent: all, some or none.
+    """Find how much of each site is blocked: all, some or none.
 
-    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them. The answers are in the
-    column robots: a list with agent, written (a group names it), effective and line.
-
-    Example: koster bulk classify crawl/*.warc.gz --agents known -o classified.parquet
-
-    Exit codes: 0 all was read, 1 some records could not be read, 2 wrong usage, 3 an input could
-    not be read or the answers not be written.
+    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them.
     """
     runs = _runs()
     all_agents = _all_agents(agents, lists)
     if not all_agents:
         raise click.UsageError("no agents given: use --agent NAME, or --agents known")
-    columns = runs.Columns(body=body)
+    columns = runs.Columns(body=body, crawl=crawl_column, time=time_column)
     question = runs.Question("classify", all_agents, dialect=dialect.name, columns=columns)
     _run(question, *_find_inputs(inputs), output, jobs, is_quiet=quiet)
 
 
-@bulk.command(options_metavar="[OPTIONS]")
-@_options
+@command("bulk decide", _CODES)
 @_agent_options
 @click.option(
     "--url",
     "urls",
     multiple=True,
     metavar="URL",
+    panel=INPUT,
     help="A URL or path to decide for every site, in place of a column. Repeatable.",
 )
-@click.option("--url-column", metavar="COLUMN", help="The column of URLs in tables. Default: url.")
+@click.option("--url-column", metavar="COLUMN", panel=COLUMNS, help="Of URLs. Default: url.")
 @click.option(
     "--agent-column",
     metavar="COLUMN",
-    help="The column of agents in tables. Default: agent.",
+    panel=COLUMNS,
+    help="Of crawlers. Default: agent.",
 )
+@_options
 def decide(
     inputs: Sequence[str],
     output: str,
@@ -163,15 +203,9 @@ def decide(
     jobs: int | None,
     quiet: bool,
 ) -> None:
-    """Decide for each row whether an agent may fetch a URL, and by which line.
+    """Decide whether crawlers may fetch URLs, and by which line.
 
-    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them. The answers are in the
-    column decision: allowed, reason, line and pattern.
-
-    Example: koster bulk decide pages.parquet --agent GPTBot -o decided.parquet
-
-    Exit codes: 0 all was read, 1 some records could not be read, 2 wrong usage, 3 an input could
-    not be read or the answers not be written.
+    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them.
     """
     runs = _runs()
     all_agents = _all_agents(agents, lists)
@@ -197,7 +231,7 @@ def decide(
     _run(question, found, errors, output, jobs, is_quiet=quiet)
 
 
-@bulk.command(options_metavar="[OPTIONS]")
+@command("bulk facts", _CODES)
 @_options
 def facts(
     inputs: Sequence[str],
@@ -207,15 +241,9 @@ def facts(
     jobs: int | None,
     quiet: bool,
 ) -> None:
-    """Extract facts from each file: groups, agents, sitemaps, delays, preferences, findings.
+    """Extract facts from files: groups, sitemaps, delays, findings.
 
-    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them. The answers are in the
-    column facts.
-
-    Example: koster bulk facts crawl/ -o facts.parquet
-
-    Exit codes: 0 all was read, 1 some records could not be read, 2 wrong usage, 3 an input could
-    not be read or the answers not be written.
+    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them.
     """
     runs = _runs()
     question = runs.Question("facts", dialect=dialect.name, columns=runs.Columns(body=body))
@@ -225,6 +253,7 @@ def facts(
 def _all_agents(agents: Sequence[str], lists: Sequence[str]) -> tuple[str, ...]:
     """Return the agents of all options, each once."""
     found: list[str] = []
+    warn_of_unknown(agents)
     try:
         for agent in agents:
             found += expand_agent(agent)
@@ -345,23 +374,26 @@ def _progress(inputs: list[Input], *, is_quiet: bool) -> Iterator[Any]:
         BarColumn(),
         DownloadColumn(),
         TransferSpeedColumn(),
-        TextColumn("{task.fields[rows]:,} answers"),
+        TextColumn("{task.fields[rows]}"),
         TimeRemainingColumn(),
         console=console,
         transient=True,
     )
     total = sum(each.size for each in inputs)
     with bar:
-        task = bar.add_task("", total=total, rows=0)
+        task = bar.add_task("", total=total, rows="0 answers")
 
         def update(places: list[int], rows: list[int]) -> None:
-            bar.update(task, completed=sum(places), rows=sum(rows))
+            bar.update(task, completed=sum(places), rows=count_noun(sum(rows), "answer"))
 
         yield update
 
 
-@bulk.command(options_metavar="[OPTIONS]")
-@click.argument("answers", metavar="OUT.parquet")
+@command(
+    "bulk report",
+    "0 done, 2 wrong usage, 3 the answers could not be read or the report not be written",
+)
+@click.argument("answers", type=FolderType(), metavar="FOLDER")
 @click.option(
     "--output",
     "-o",
@@ -369,20 +401,38 @@ def _progress(inputs: list[Input], *, is_quiet: bool) -> Iterator[Any]:
     default="report.html",
     show_default=True,
     metavar="FILE",
+    panel=OUTPUT,
     help="Write the page to this file.",
 )
-@click.option("--csv", "table", metavar="FILE", help="Write the numbers to this file, too.")
-@click.option("--title", default="Who is shut out", show_default=True, help="The page's title.")
-@_sites.stoppable
-def report(answers: str, output: str, table: str | None, title: str) -> None:
-    """Make a page with charts from the answers of classify, and optionally CSV.
+@click.option(
+    "--csv",
+    "table",
+    type=FileType(),
+    metavar="FILE",
+    panel=OUTPUT,
+    help="Also write the numbers to this file.",
+)
+@click.option(
+    "--title",
+    default="Sites that block crawlers",
+    show_default=True,
+    metavar="TEXT",
+    panel=OUTPUT,
+    help="The page's title.",
+)
+@_report_options
+@stoppable
+def report(
+    answers: str,
+    output: str,
+    table: str | None,
+    title: str,
+    crawl_column: str | None,
+    time_column: str | None,
+) -> None:
+    """Chart the answers of classify on a page, and as CSV.
 
-    It shows how many sites disallow each crawler, fully or partly, by the crawler's purpose, and
-    for each crawl if there are several.
-
-    Example: koster bulk report classified.parquet -o report.html --csv numbers.csv
-
-    Exit codes: 0 done, 2 wrong usage, 3 the answers could not be read or the report not be written.
+    FOLDER has the answers. Columns default to those that classify was given.
     """
     from datetime import date
 
@@ -392,7 +442,7 @@ def report(answers: str, output: str, table: str | None, title: str) -> None:
     from ..bulk import report as reports
 
     try:
-        found = reports.report(answers)
+        found = reports.report(answers, crawl_column, time_column)
         bad = f", {count_noun(found.bad, 'record')} of which could not be read" if found.bad else ""
         provenance = (
             f"{answers} ({count_noun(found.inputs, 'input')}{bad}), {date.today()}, "
@@ -405,4 +455,10 @@ def report(answers: str, output: str, table: str | None, title: str) -> None:
     except KosterError as error:
         _fail(str(error))
     render(shares)
+    if found.undated and found.undated == found.files:
+        print("Name other columns with --crawl-column or --time-column")
     print(f"{printable(output)}{f' and {printable(table)}' if table else ''}")
+
+
+for _command in (classify, decide, facts, report):
+    bulk.add_command(_command)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from .. import crawlers
 from ..dialects import RFC9309, Dialect
 from ..errors import UnreadableError, UrlError
 from ..model import Reason
@@ -19,8 +19,11 @@ from ..reports.check import Answers
 from ..reports.plain import printable
 from ..reports.registry import render
 from ..robots import parse
-from . import _files, _inputs, _sites
-from ._types import TimeType, dialects_option, format_option, unique_dialects
+from . import _files, _inputs, _sitemap_answers, _sitemaps, _sites
+from ._help import INPUT, RULES, command
+from ._names import CrawlerType, warn_of_unknown
+from ._stopping import stop, stoppable
+from ._types import FileType, TimeType, dialects_option, format_option, unique_dialects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,100 +35,120 @@ _ANY_AGENT = "*"
 _IS_SITE = re.compile(r"[^/]*//[^/?#]*(/|/robots\.txt)?\Z")
 
 
-@click.command(options_metavar="[OPTIONS]")
-@click.argument("urls", nargs=-1, metavar="URL...")
-@click.option(
-    "--robots",
-    "paths",
-    multiple=True,
-    metavar="FILE",
-    help="The robots.txt to use in place of each site's own: a file, - for standard input, or "
-    "the address of a site. Repeatable.",
+@command(
+    "check",
+    "0 all allowed, 1 something blocked, 2 wrong usage, 3 something could not be read",
 )
+@click.argument("urls", nargs=-1, metavar="URL...")
 @click.option(
     "--agent",
     "-a",
     "agents",
     multiple=True,
+    type=CrawlerType(),
     metavar="NAME",
-    help="The crawler: a product token or a User-Agent header (GOOGLE: only a token). "
-    "Repeatable; default: * (crawlers without a group of their own).",
+    panel=INPUT,
+    help="The crawler: a product token or User-Agent header. Repeatable. Default: * (crawlers "
+    "without a group of their own).",
+)
+@click.option(
+    "--robots",
+    "paths",
+    multiple=True,
+    type=FileType(),
+    metavar="FILE",
+    panel=INPUT,
+    help="The robots.txt to use, in place of each site's own: a file, a site, or -. Repeatable.",
 )
 @click.option(
     "--urls",
     "lists",
     multiple=True,
+    type=FileType(),
     metavar="FILE",
-    help="A file with more URLs, one a line; - for standard input. Repeatable.",
+    panel=INPUT,
+    help="A file of URLs, one a line; - for standard input. Repeatable.",
 )
-@dialects_option("How to read the file", f", side by side. Repeatable; default: {RFC9309}.")
+@_sitemaps.sitemap_option("Check all URLs")
+@dialects_option("How to read the file", f", side by side. Repeatable. Default: {RFC9309}.")
 @click.option(
     "--at",
     "moment",
     type=TimeType(),
     metavar="TIME",
-    help="Show visit times and rates, too, at this time: ISO 8601, HH:MM, or now; UTC.",
+    panel=RULES,
+    help="Also show visit times and pace at a UTC time: now, 09:30 or 2026-11-21T09:30.",
 )
-@format_option(Answers, "How to print the answers.")
+@format_option(Answers, "Format")
 @_sites.fetching_options
-@_sites.stoppable
+@stoppable
 def check(
     urls: tuple[str, ...],
     paths: tuple[str, ...],
     agents: tuple[str, ...],
     lists: tuple[str, ...],
+    sitemaps: tuple[str, ...],
     dialects: tuple[tuple[Dialect, ...], ...],
     moment: datetime | None,
     form: str,
     settings: _sites.Settings,
 ) -> None:
-    """May these crawlers fetch these URLs, and which line says so?
+    """Check whether crawlers may fetch URLs, and which line of robots.txt decides.
 
-    The robots.txt of each URL's own site is fetched. With --robots a file is used in its place, and
-    a URL may be a path such as /private?x=1.
-
-    Examples: koster check --agent FooBot https://example.com/private; koster check --robots
-    robots.txt --agent FooBot /private
-
-    Exit codes: 0 all allowed, 1 something disallowed, 2 wrong usage, 3 something could not be
-    read; the rest is answered.
+    URL is on the site whose robots.txt is fetched. With --robots, it may be a path.
     """
-    _check_usage(urls, paths, lists)
+    _check_usage(urls, paths, (*lists, *sitemaps))
     chosen = unique_dialects(dialects) or (RFC9309,)
     files, complete = _read_each(_files.read_lines, lists)
     all_urls = (*map(_files.escape_surrogates, urls), *(url for _, lines in files for url in lines))
     agents = agents or (_ANY_AGENT,)
-    _warn_of_brands(agents)
+    warn_of_unknown(agents)
+    sites = None
     if paths:
         _warn_without_scheme(urls)
         questions, all_read = _questions_for_files(paths, chosen, settings, agents, all_urls)
     else:
-        questions, all_read = _questions_for_sites(chosen, settings, agents, all_urls, urls)
-    if not all_urls:
+        asked = _questions_for_sites(chosen, settings, agents, all_urls, urls)
+        questions, all_read = list(asked.questions.values()), asked.is_complete
+        ask = functools.partial(_ask, chosen, settings, agents)
+        sites = _sitemap_answers.Sites(asked.questions, ask)
+        if asked.unfinished:
+            if questions or form != "text":
+                render(Answers(Tally(answers(questions)), questions, moment), form)
+            stop(len(questions), len(questions) + asked.unfinished, "site")
+    if sitemaps:
+        done = _sitemap_answers.answer(sitemaps, questions, sites, settings, moment, form)
+        is_blocked, all_read = done.is_blocked, all_read and done.is_complete
+    else:
+        is_blocked = _print_answers(questions, moment, form)
+    if not (all_urls or (sitemaps and done.urls)):
         screen.complain("no URLs to check")
-    tally = Tally(answers(questions))
-    render(Answers(tally, questions, moment), form)
     if not (complete and all_read):
         sys.exit(3)
-    sys.exit(1 if tally.disallowed else 0)
+    sys.exit(1 if is_blocked else 0)
 
 
-def _warn_of_brands(agents: tuple[str, ...]) -> None:
-    """Suggest crawlers for agents that are companies or products: no group applies to those."""
-    for agent in agents:
-        if crawlers.is_brand(agent):
-            names = ", ".join(crawlers.suggestions(agent))
-            screen.complain(f"{agent} is not the name of a crawler; did you mean {names}?")
+def _print_answers(questions: list[Question], moment: datetime | None, form: str) -> bool:
+    """Print the answers; return whether a crawler may not fetch some URL."""
+    tally = Tally(answers(questions))
+    try:
+        render(Answers(tally, questions, moment), form)
+    except KeyboardInterrupt:
+        total = sum(len(x.readings) * len(x.agents) * len(x.urls) for x in questions)
+        stop(tally.allowed + tally.blocked, total, "answer")
+    return tally.blocked > 0
 
 
 def _check_usage(urls: tuple[str, ...], paths: tuple[str, ...], lists: tuple[str, ...]) -> None:
-    """Check arguments and options.
+    """Check arguments and options; ``lists`` are files of URLs and sitemaps.
 
     Raises:
         click.UsageError: they do not go together.
     """
     if not urls and not lists:
-        raise click.UsageError("no URLs given: name them, or a file of them with --urls FILE")
+        raise click.UsageError(
+            "no URLs given: name them, a file of them with --urls FILE, or a sitemap with --sitemap"
+        )
     if (*paths, *lists).count(_files.STDIN) > 1:
         raise click.UsageError("standard input (-) can be read only once")
 
@@ -151,9 +174,13 @@ def _questions_for_files(
         if path.lower().startswith(("https://", "http://")):
             if not _IS_SITE.match(path):
                 screen.complain(f"{path}: a site's robots.txt is at /robots.txt; using that")
-            found, is_read = _questions_for_sites(dialects, settings, agents, (path,), (path,))
-            questions += [replace(question, urls=urls, own_name="") for question in found]
-            complete = complete and is_read
+            asked = _questions_for_sites(dialects, settings, agents, (path,), (path,))
+            if asked.unfinished:
+                raise KeyboardInterrupt
+            questions += [
+                replace(each, urls=urls, own_name="") for each in asked.questions.values()
+            ]
+            complete = complete and asked.is_complete
             continue
         files, is_read = _read_each(_inputs.read_file, (path,))
         complete = complete and is_read
@@ -164,14 +191,39 @@ def _questions_for_files(
     return questions, complete
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question for each site, by its origin.
+
+    ``is_complete``: all files could be read. ``unfinished``: the sites that Ctrl-C left.
+    """
+
+    questions: dict[str, Question]
+    is_complete: bool
+    unfinished: int
+
+
+def _ask(
+    dialects: tuple[Dialect, ...],
+    settings: _sites.Settings,
+    agents: tuple[str, ...],
+    urls: tuple[str, ...],
+) -> tuple[dict[str, Question], bool]:
+    """Return a question for each site, by its origin, and whether all files could be read."""
+    asked = _questions_for_sites(dialects, settings, agents, urls)
+    if asked.unfinished:
+        raise KeyboardInterrupt
+    return asked.questions, asked.is_complete
+
+
 def _questions_for_sites(
     dialects: tuple[Dialect, ...],
     settings: _sites.Settings,
     agents: tuple[str, ...],
     urls: tuple[str, ...],
-    arguments: tuple[str, ...],
-) -> tuple[list[Question], bool]:
-    """Return a question for each site, and whether all files could be read.
+    arguments: tuple[str, ...] = (),
+) -> _Asked:
+    """Return a question for each site.
 
     Raises:
         click.UsageError: a URL in ``arguments`` has no origin. In a file that is only an error.
@@ -186,16 +238,18 @@ def _questions_for_sites(
                 raise click.UsageError(_hint(url, error)) from error
             screen.complain(str(error))
             complete = False
-    questions = []
-    for outcomes, site_urls in zip(
-        _sites.fetch_all(list(sites), dialects, settings), sites.values(), strict=True
-    ):
+    questions = {}
+    fetched = _sites.fetch_all(list(sites), dialects, settings)
+    for (site, site_urls), outcomes in zip(sites.items(), fetched, strict=True):
+        if outcomes is None:
+            continue
         readings = tuple(map(reading_of, outcomes))
         url = outcomes[0].url
         own_name = "robots.txt" if url == f"{outcomes[0].origin}/robots.txt" else url
-        questions.append(Question(printable(url), readings, agents, tuple(site_urls), own_name))
+        name = printable(url)
+        questions[site] = Question(name, readings, agents, tuple(site_urls), own_name)
         complete = complete and not any(each.reason is Reason.UNREACHABLE for each in outcomes)
-    return questions, complete
+    return _Asked(questions, complete, len(sites) - len(questions))
 
 
 def _hint(url: str, error: UrlError) -> str:

@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
+from rich.text import Text
 
 from .. import compose as composing
 from ..audit import audit
@@ -21,13 +22,31 @@ from ..reports.diff import Changes
 from ..reports.registry import render
 from ..robots import parse
 from . import _files, _inputs, _sites, _writing
+from ._help import OUTPUT, RULES, command
+from ._names import CrawlerType, problem_with
+from ._stopping import stoppable
+from ._types import FileType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ._files import Version
 
 _TOKEN = re.compile(r"[A-Za-z0-9._-]+(?: [A-Za-z0-9._-]+)*")
+#: The group of options for crawlers.
+_ACCESS_PANEL = "Access"
+_WHO = {
+    Purpose.SEARCH: "Search engines",
+    Purpose.AI_SEARCH: "AI search",
+    Purpose.USER_FETCH: "Pages that a user of an assistant asks for",
+    Purpose.TRAINING: "AI training",
+    Purpose.DATASET: "Data sets",
+    Purpose.ARCHIVE: "Archives",
+    Purpose.PREVIEW: "Link previews",
+    Purpose.ADS: "Ads",
+    Purpose.SEO: "SEO tools",
+    Purpose.TOOL: "Other tools",
+}
 _ACCESS = click.Choice([composing.ALLOW, composing.DISALLOW])
 
 
@@ -43,73 +62,113 @@ def _purpose_options(command: Callable[..., Any]) -> Callable[..., Any]:
             f"--{name.replace('_', '-')}",
             name,
             type=_ACCESS,
-            help=f"Allow or disallow crawlers for {purpose.value}.",
+            metavar="ACCESS",
+            panel=_ACCESS_PANEL,
+            help=f"{_WHO[purpose]}.",
         )(command)
     return command
 
 
-@click.command(options_metavar="[OPTIONS]")
+@command("compose", "0 done, 2 wrong usage, 3 a file could not be read or written")
+@click.option(
+    "--preset",
+    "presets",
+    multiple=True,
+    type=click.Choice([preset.name for preset in composing.PRESETS]),
+    metavar="NAME",
+    panel=RULES,
+    help="A preset, such as no-ai-training. Repeatable.",
+)
+@click.option(
+    "--keep",
+    type=FileType(),
+    metavar="OLD",
+    panel=RULES,
+    help="Keep the rest of this file: a path, a site or -.",
+)
 @_purpose_options
-@click.option("--others", type=_ACCESS, help="Allow or disallow all other crawlers.")
 @click.option(
-    "--close",
-    "closed",
-    multiple=True,
-    metavar="PATH",
-    help="A path to disallow for all crawlers, such as /cart/. Repeatable.",
+    "--others", type=_ACCESS, metavar="ACCESS", panel=_ACCESS_PANEL, help="All other crawlers."
 )
 @click.option(
-    "--open",
-    "opened",
+    "--allow",
+    "allowed",
     multiple=True,
-    metavar="PATH",
-    help="A path to allow within a closed one, for crawlers that are allowed. Repeatable.",
-)
-@click.option(
-    "--allow", "allowed", multiple=True, metavar="NAME", help="A crawler to allow. Repeatable."
+    metavar="NAME",
+    type=CrawlerType(),
+    panel=_ACCESS_PANEL,
+    help="A crawler to allow, whatever its purpose. Repeatable.",
 )
 @click.option(
     "--disallow",
     "disallowed",
     multiple=True,
     metavar="NAME",
-    help="A crawler to disallow, whatever its purpose. Repeatable.",
+    type=CrawlerType(),
+    panel=_ACCESS_PANEL,
+    help="A crawler to disallow. Repeatable.",
+)
+@click.option(
+    "--force", is_flag=True, panel=_ACCESS_PANEL, help="Accept unknown names of crawlers."
+)
+@click.option(
+    "--close",
+    "closed",
+    multiple=True,
+    metavar="PATH",
+    panel=RULES,
+    help="A path to disallow for all, such as /cart/. Repeatable.",
+)
+@click.option(
+    "--open",
+    "opened",
+    multiple=True,
+    metavar="PATH",
+    panel=RULES,
+    help="A path to allow within a closed one. Repeatable.",
 )
 @click.option(
     "--delay",
     type=click.FloatRange(0, 86400),
     metavar="SECONDS",
-    help="The Crawl-delay for the crawlers that are allowed.",
+    panel=RULES,
+    help="Crawl-delay for crawlers that are allowed.",
 )
-@click.option("--sitemap", "sitemaps", multiple=True, metavar="URL", help="A sitemap. Repeatable.")
+@click.option(
+    "--sitemap",
+    "sitemaps",
+    multiple=True,
+    metavar="URL",
+    panel=RULES,
+    help="A sitemap. Repeatable.",
+)
 @click.option(
     "--signal",
     "signals",
     multiple=True,
     metavar="KEY=VALUE",
+    panel=RULES,
     help="A Content-Signal, such as ai-train=no. Repeatable.",
 )
 @click.option(
-    "--keep",
-    metavar="OLD",
-    help="Keep all of this robots.txt that does not conflict: a file, - for standard input, or "
-    "the address of a site.",
-)
-@click.option(
     "--write",
+    type=FileType(),
     metavar="FILE",
-    help="Replace this file instead of writing to standard output; it may be the file of --keep.",
+    panel=OUTPUT,
+    help="Replace this file; it may be that of --keep.",
 )
-@click.option("--quiet", is_flag=True, help="Print only the file, without the audit.")
+@click.option("--quiet", "-q", is_flag=True, panel=OUTPUT, help="Print only the file.")
 @_sites.fetching_options
-@_sites.stoppable
+@stoppable
 def compose(
     *,
+    presets: tuple[str, ...],
     others: str | None,
     closed: tuple[str, ...],
     opened: tuple[str, ...],
     allowed: tuple[str, ...],
     disallowed: tuple[str, ...],
+    force: bool,
     delay: float | None,
     sitemaps: tuple[str, ...],
     signals: tuple[str, ...],
@@ -119,14 +178,9 @@ def compose(
     settings: _sites.Settings,
     **purposes: str | None,
 ) -> None:
-    """Write a robots.txt from what you want, with the known crawlers by name.
+    """Write a robots.txt from what you want, with known crawlers by name.
 
-    The file goes to standard output; the audit, and what changes, to standard error.
-
-    Example: koster compose --training disallow --dataset disallow --close /cart/ > robots.txt
-
-    Exit codes: 0 done, 2 wrong usage, 3 a file could not be read or written, or changed on disk in
-    the meantime.
+    ACCESS is allow or disallow.
     """
     by_purpose = {purpose: purposes[_option_of(purpose)] for purpose in Purpose}
     wanted = composing.Intentions(
@@ -142,7 +196,12 @@ def compose(
         sitemaps=sitemaps,
         signals=signals,
     )
-    _check_intentions(wanted)
+    try:
+        wanted = composing.combined(composing.intentions_of(presets), wanted)
+    except MissingExtraError as error:
+        screen.complain(str(error))
+        sys.exit(2)
+    _check_intentions(wanted, force=force)
     try:
         # Before anything is read: only this version may be overwritten, not a newer one.
         before = None if write is None else _files.version_of(write)
@@ -161,7 +220,7 @@ def compose(
             "path, and was kept"
         )
     if not quiet:
-        _explain(composed, keep is not None)
+        _explain(composed, keep is not None, presets)
 
 
 def _read_old(path: str, settings: _sites.Settings) -> bytes:
@@ -171,6 +230,9 @@ def _read_old(path: str, settings: _sites.Settings) -> bytes:
         UnreadableError: it cannot be read, or has no rules to read.
     """
     old = _inputs.read_one(path, settings)
+    _inputs.warn_of_template(old)
+    if not old.body and not _inputs.is_site(path) and path != _files.STDIN:
+        screen.complain(f"{old.name}: is empty. If > emptied it, use --write {old.name} instead")
     _inputs.check_rewritable(old, (RFC9309, GOOGLE))
     if old.charset:
         charset = _inputs.charset_name(old)
@@ -190,19 +252,20 @@ def _write(body: bytes, path: str | None, before: Version | None) -> None:
         _writing.replace(path, body, before)
 
 
-def _check_intentions(wanted: composing.Intentions) -> None:
+def _check_intentions(wanted: composing.Intentions, *, force: bool) -> None:
     """Check the values of options.
 
     Raises:
         click.UsageError: one is missing or invalid.
     """
     if wanted == composing.Intentions():
-        raise click.UsageError("no options given: use --training disallow, --close /path, …")
+        raise click.UsageError(
+            "no options given: use --preset no-ai-training, --training disallow, --close /path, …"
+        )
     for path in (*wanted.closed, *wanted.opened):
         if not path.startswith(("/", "*")):
             raise click.UsageError(f"{path}: a path must start with /")
-    for name in filter(lambda name: not _TOKEN.fullmatch(name), wanted.names):
-        raise click.UsageError(f"{name!r} is not a product token; use one such as GPTBot")
+    _check_names(wanted.names, force=force)
     for signal in wanted.signals:
         if "=" not in signal:
             raise click.UsageError(f"--signal {signal}: must be KEY=VALUE, such as ai-train=no")
@@ -222,14 +285,41 @@ def _check_intentions(wanted: composing.Intentions) -> None:
     )
     for finding in lint(written.encode("utf-8", "surrogateescape"), dialects=()):
         if finding.severity is not Severity.NOTE and finding.code[0] in "PME":
-            raise click.UsageError(f"{finding.message}; {finding.suggestion}")
+            raise click.UsageError(f"{finding.message}. {finding.suggestion}")
 
 
-def _explain(composed: composing.Composed, has_old: bool) -> None:
-    """Print the audit, and what changes, on standard error."""
+def _check_names(names: Iterable[str], *, force: bool) -> None:
+    """Check the names of crawlers.
+
+    Raises:
+        click.UsageError: one is invalid, or unknown without ``force``.
+    """
+    for name in names:
+        if not _TOKEN.fullmatch(name):
+            raise click.UsageError(f"{name!r} is not a crawler's name; use one such as GPTBot")
+        problem = None if force else problem_with(name)
+        if problem is not None:
+            raise click.UsageError(f"{problem} --force accepts it")
+
+
+def _explain(composed: composing.Composed, has_old: bool, presets: tuple[str, ...]) -> None:
+    """Print who is allowed, and what changes, on standard error."""
     with redirect_stdout(sys.stderr):
         print()
+        for preset in composing.PRESETS:
+            if preset.name in presets:
+                _print_preset(preset)
         render(Audited(audit(parse(composed.body))))
         if has_old:
-            print("\nAgainst what was kept:\n")
+            print("\nChanges:\n")
             render(Changes(composed.changes, RFC9309))
+
+
+def _print_preset(preset: composing.Preset) -> None:
+    """Print what a preset does, and who stays allowed."""
+    screen.print_lines(Text(f"{preset.name}: {preset.title}", "bold"), Text("Leaves as they are:"))
+    for each in preset.allowed:
+        screen.print_lines(Text(f"  {each}"))
+    if preset.source:
+        screen.print_lines(Text(f"Source: {preset.source}", "dim"))
+    print()

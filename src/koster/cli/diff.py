@@ -1,4 +1,4 @@
-"""``koster diff``: what a change of a robots.txt opens and closes, for whom, and by which lines."""
+"""``koster diff``: what a change of a robots.txt allows and blocks, for whom, by which lines."""
 
 from __future__ import annotations
 
@@ -14,21 +14,25 @@ from ..reports.diff import Changes
 from ..reports.registry import render
 from ..robots import parse
 from . import _inputs, _sites
-from ._types import dialect_option, format_option
+from ._help import command
+from ._stopping import stoppable
+from ._types import FileType, dialect_option, format_option
 
 if TYPE_CHECKING:
     from ..dialects import Dialect
 
 
-@click.command(options_metavar="[OPTIONS]")
-@click.argument("old")
-@click.argument("new")
-@dialect_option("How to read both files")
-@format_option(
-    Changes, "How to print what changes; markdown fits into a comment on a pull request."
+@command(
+    "diff",
+    "0 no access changes (proved), 1 access changes, or may change, 2 wrong usage, "
+    "3 a file could not be read",
 )
+@click.argument("old", type=FileType())
+@click.argument("new", type=FileType())
+@dialect_option("How to read both files")
+@format_option(Changes, "Format (markdown: for a pull request)")
 @_sites.fetching_options
-@_sites.stoppable
+@stoppable
 def diff(
     old: str,
     new: str,
@@ -36,14 +40,9 @@ def diff(
     form: str,
     settings: _sites.Settings,
 ) -> None:
-    """Show what a change opens and closes: for every crawler, with a URL and both deciding lines.
+    """Show what a change allows and blocks: for each crawler, by which lines.
 
-    OLD and NEW are a robots.txt each, - for standard input, or the address of a site.
-
-    Example: koster diff https://example.com robots.txt
-
-    Exit codes: 0 no access changes (proved), 1 access changes, or that is not proved, 2 wrong
-    usage, 3 a file could not be read.
+    OLD and NEW are each a robots.txt, the address of a site, or - for standard input.
     """
     inputs, errors = _inputs.read_all((old, new), settings, dialect)
     if errors:

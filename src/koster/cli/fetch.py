@@ -1,4 +1,4 @@
-"""``koster fetch``: a site's robots.txt, where it comes from, and how long it is fresh."""
+"""``koster fetch``: sites' robots.txt files, where they come from, and how long they are fresh."""
 
 from __future__ import annotations
 
@@ -14,42 +14,61 @@ from ..reports.fetch import Fetched
 from ..reports.registry import render
 from ..robots import rules_for_data
 from . import _sites
+from ._help import command
+from ._stopping import stop, stoppable
 from ._types import dialect_option, format_option
 
 if TYPE_CHECKING:
     from ..dialects import Dialect
+    from ..robots import RobotsTxt
 
 #: Exit codes by the reason why there is no file.
 _EXIT = {None: 0, Reason.UNAVAILABLE: 1, Reason.FORBIDDEN: 1, Reason.UNREACHABLE: 3}
 
 
-@click.command(options_metavar="[OPTIONS]")
-@click.argument("site")
-@dialect_option("How to read statuses")
-@format_option(Fetched, "How to print it; file: the robots.txt alone, as UTF-8.")
+@command(
+    "fetch",
+    "0 there is a file, 1 there is none, 2 wrong usage, 3 the fetch failed; "
+    "of several sites, the highest",
+)
+@click.argument("sites", nargs=-1, required=True, metavar="SITE...")
+@dialect_option("How to read HTTP statuses")
+@format_option(Fetched, "Format (file: only the robots.txt)")
 @_sites.fetching_options
-@_sites.stoppable
-def fetch(site: str, dialect: Dialect, form: str, settings: _sites.Settings) -> None:
-    """Fetch a site's robots.txt; show each hop, the headers that matter, freshness and the file.
+@stoppable
+def fetch(sites: tuple[str, ...], dialect: Dialect, form: str, settings: _sites.Settings) -> None:
+    """Fetch a robots.txt: show redirects, headers, freshness and the file.
 
-    Comment lines for the user agent are shown, too.
+    SITE is a host or any URL on a site. Of several sites, each is a row.
+    """
+    origins = [_origin(site) for site in sites]
+    began = datetime.now(UTC)
+    fetched = _sites.fetch_all(origins, (dialect,), settings)
+    outcomes = [outcome for each in fetched if each is not None for outcome in each]
+    comments = [
+        [] if each.robots is None else list(_comments(each.robots, settings.user_agent))
+        for each in outcomes
+    ]
+    if outcomes or form == "json":
+        render(Fetched(outcomes, comments, began, len(origins)), form)
+    if len(outcomes) < len(origins):
+        stop(len(outcomes), len(origins), "site")
+    sys.exit(max(_EXIT[outcome.reason] for outcome in outcomes))
 
-    SITE is any URL on it, or its name, for which https is used.
 
-    Example: koster fetch example.com
+def _comments(robots: RobotsTxt, user_agent: str) -> tuple[str, ...]:
+    return rules_for_data(robots, user_agent).comments
 
-    Exit codes: 0 there is a file, 1 there is none, 2 wrong usage, 3 the fetch failed.
+
+def _origin(site: str) -> str:
+    """Return the origin of a site.
+
+    Raises:
+        click.UsageError: it is a file, or an invalid URL.
     """
     if site.startswith(("/", ".")):
         raise click.UsageError(f"{site} is a file, not a site; koster check --robots reads files")
-    url = site if "://" in site else f"https://{site}"
     try:
-        origin = _sites.origin_of(url)
+        return _sites.origin_of(site if "://" in site else f"https://{site}")
     except UrlError as error:
         raise click.UsageError(str(error)) from error
-    began = datetime.now(UTC)
-    ((outcome,),) = _sites.fetch_all([origin], (dialect,), settings)
-    robots = outcome.robots
-    comments = [] if robots is None else list(rules_for_data(robots, settings.user_agent).comments)
-    render(Fetched(outcome, comments, began), form)
-    sys.exit(_EXIT[outcome.reason])

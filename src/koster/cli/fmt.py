@@ -12,28 +12,36 @@ from .. import formatting
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError
 from ..reports import screen
+from ..reports.plain import count_noun
 from . import _files, _inputs, _sites, _writing
-from ._types import dialects_option, unique_dialects
+from ._help import OUTPUT, command
+from ._stopping import stoppable
+from ._types import FileType, dialects_option, unique_dialects
 
 if TYPE_CHECKING:
     from ..dialects import Dialect
     from ._inputs import Input
 
 
-@click.command(options_metavar="[OPTIONS]")
-@click.argument("files", nargs=-1, metavar="FILE...")
+@command(
+    "fmt",
+    "0 done, 1 no proof that access stays the same, or --check found changes, 2 wrong usage, "
+    "3 something could not be read or written",
+)
+@click.argument("files", nargs=-1, type=FileType(), metavar="FILE...")
 @click.option(
     "--minify",
     is_flag=True,
-    help="Drop comments, lines without effect, and redundant rules.",
+    panel=OUTPUT,
+    help="Drop comments, lines without effect and redundant rules.",
 )
-@click.option("--write", is_flag=True, help="Change the files; each is replaced as a whole.")
-@click.option("--check", is_flag=True, help="Print the files that would be changed; change none.")
-@dialects_option(
-    f"Prove it for this dialect as well as for {RFC9309} and {GOOGLE}", ". Repeatable."
+@click.option("--write", is_flag=True, panel=OUTPUT, help="Change the files.")
+@click.option(
+    "--check", is_flag=True, panel=OUTPUT, help="Only name the files that would change: for CI."
 )
+@dialects_option(f"Also prove it for this dialect, besides {RFC9309} and {GOOGLE}", ". Repeatable.")
 @_sites.fetching_options
-@_sites.stoppable
+@stoppable
 def fmt(
     files: tuple[str, ...],
     minify: bool,
@@ -42,16 +50,9 @@ def fmt(
     dialects: tuple[tuple[Dialect, ...], ...],
     settings: _sites.Settings,
 ) -> None:
-    """Write a robots.txt in its usual layout. That access does not change is proved.
+    """Format a robots.txt, with a proof that no access changes.
 
-    FILE is a robots.txt, - for standard input, or the address of a site. The result is in UTF-8; a
-    page, a binary file, or one without a line that can be read is never written.
-
-    Examples: koster fmt robots.txt; koster fmt --minify --write robots.txt
-
-    Exit codes: 0 done, 1 a file stays because it is not proved that access does not change, or
-    --check found one to be changed; 2 wrong usage, 3 something could not be read or written, or
-    changed on disk in the meantime.
+    FILE is a robots.txt, the address of a site, or - for standard input.
     """
     _check_usage(files, write, check)
     chosen = tuple(dict.fromkeys([RFC9309, GOOGLE, *unique_dialects(dialects)]))
@@ -109,7 +110,8 @@ def _write(each: Input, after: bytes, write: bool) -> None:
         screen.print_file(after)
     elif after != each.on_disk:
         _writing.replace(each.path, after, each.before)
-        screen.print_note(f"{each.name}: {len(each.on_disk):,} bytes before, {len(after):,} now")
+        before = count_noun(len(each.on_disk), "byte")
+        screen.print_note(f"{each.name}: {before} before, {len(after):,} now")
     if each.charset:
         done = "written" if write else "printed"
         screen.complain(f"{each.name}: {done} as UTF-8; it was in {_inputs.charset_name(each)}")

@@ -14,9 +14,14 @@ import rich_click as click
 from ..errors import CacheError, KosterError, MissingExtraError
 from ..reports import screen
 from . import _sites
+from ._help import FETCHING, OUTPUT, command
+from ._stopping import stoppable
+from ._types import FileType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+LISTENING, LIMITS = "Listening", "Limits"
 
 _MIB = 1 << 20
 
@@ -39,103 +44,43 @@ def _check_networks(
     return tuple(networks)
 
 
-@click.command(options_metavar="[OPTIONS]")
+@command(
+    "serve",
+    "0 stopped (130 by SIGINT, 143 by SIGTERM), 2 wrong usage, 3 it could not listen or open its "
+    "cache",
+)
 @click.option(
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="The address to listen on.",
     metavar="HOST",
+    panel=LISTENING,
+    help="Address to listen on.",
 )
 @click.option(
-    "--port", "-p", type=click.IntRange(0, 65_535), default=8000, show_default=True,
-    help="The port to listen on; 0 for any free one.",
-)  # fmt: skip
-@click.option("--socket", "path", metavar="PATH", help="Listen on this Unix socket instead.")
+    "--port",
+    "-p",
+    type=click.IntRange(0, 65_535),
+    default=8000,
+    show_default=True,
+    metavar="N",
+    panel=LISTENING,
+    help="Port to listen on; 0: any free one.",
+)
 @click.option(
-    "--cache",
+    "--socket",
+    "path",
     metavar="PATH",
-    help="Cache fetched files in this file, or in redis://HOST:PORT/DB; memory: only in the "
-    "process. Default: a file in the user's cache folder.",
+    panel=LISTENING,
+    help="Unix socket to listen on instead.",
 )
 @click.option(
-    "--fetch-proxy",
-    metavar="URL",
-    help="Fetch through this proxy. Default: HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the "
-    "environment.",
-)
-@click.option(
-    "--cache-size",
-    type=click.IntRange(1),
-    default=1024,
-    show_default=True,
-    metavar="MIB",
-    help="The maximum size of the file; entries fetched longest ago are dropped.",
-)
-@click.option(
-    "--max-body",
-    type=click.IntRange(1024),
-    default=_MIB,
-    show_default=True,
-    metavar="BYTES",
-    help="The maximum size of a request's body.",
-)
-@click.option(
-    "--max-questions",
-    type=click.IntRange(1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="The maximum number of crawlers times URLs in a request.",
-)
-@click.option(
-    "--rate",
-    type=click.FloatRange(0),
-    default=50.0,
-    show_default=True,
-    metavar="N",
-    help="Requests a second for each client, twice as many at once; one that fetches counts as "
-    "ten. 0: any number.",
-)
-@click.option(
-    "--fetch-timeout",
-    type=_SECONDS,
-    default=10.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long a site's whole fetch may take, redirects included.",
-)
-@click.option(
-    "--fetches",
-    type=click.IntRange(1),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="Fetches at a time.",
-)
-@click.option(
-    "--work-timeout",
-    type=_SECONDS,
-    default=10.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long work on a question may take.",
-)
-@click.option(
-    "--work-per-minute",
-    type=click.FloatRange(0),
-    default=30.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Worker time that a client's long questions may take per minute, a minute's worth at "
-    "once. 0: any amount.",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Processes that work on long questions; one more answers short ones. Default: one less "
-    "than there are cores.",
+    "--proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    panel=LISTENING,
+    help="Trust X-Forwarded-For of a proxy; *: of any. Repeatable.",
 )
 @click.option(
     "--connections",
@@ -143,8 +88,8 @@ def _check_networks(
     default=1000,
     show_default=True,
     metavar="N",
-    help="Open connections; fewer if the file descriptor limit (ulimit -n) is lower. Idle ones are "
-    "closed for new ones.",
+    panel=LIMITS,
+    help="Open connections at a time.",
 )
 @click.option(
     "--connections-per-client",
@@ -153,30 +98,69 @@ def _check_networks(
     default=100,
     show_default=True,
     metavar="N",
-    help="Open connections for each client; 0: any number. Does not apply to proxies (--proxy).",
+    panel=LIMITS,
+    help="Per client; 0: any number.",
 )
 @click.option(
-    "--let-through",
-    multiple=True,
-    callback=_check_networks,
-    metavar="NETWORK",
-    help="Also fetch from this network that is not public, such as 10.1.2.0/24. Repeatable.",
+    "--max-body",
+    type=click.IntRange(1024),
+    default=_MIB,
+    show_default=True,
+    metavar="BYTES",
+    panel=LIMITS,
+    help="Size of a request.",
 )
 @click.option(
-    "--proxy",
-    "proxies",
-    multiple=True,
-    metavar="ADDRESS",
-    help="Trust X-Forwarded-For from a proxy at this address; * for any, as behind a Unix socket. "
-    "Repeatable.",
+    "--max-questions",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    panel=LIMITS,
+    help="Crawlers × URLs of a request.",
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(0),
+    default=50,
+    show_default=True,
+    metavar="N",
+    panel=LIMITS,
+    help="Requests a second per client; 0: any.",
+)
+@click.option(
+    "--work-timeout",
+    type=_SECONDS,
+    default=10,
+    show_default=True,
+    metavar="SECONDS",
+    panel=LIMITS,
+    help="Time for a question.",
+)
+@click.option(
+    "--work-per-minute",
+    type=click.FloatRange(0),
+    default=30,
+    show_default=True,
+    metavar="SECONDS",
+    panel=LIMITS,
+    help="Work per client; 0: any.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    metavar="N",
+    panel=LIMITS,
+    help="Worker processes. Default: cores - 1.",
 )
 @click.option(
     "--grace",
     type=click.FloatRange(0, 3600),
-    default=30.0,
+    default=30,
     show_default=True,
     metavar="SECONDS",
-    help="How long requests may take to finish after a signal to stop.",
+    panel=LIMITS,
+    help="Time to finish when it stops.",
 )
 @click.option(
     "--log",
@@ -184,16 +168,67 @@ def _check_networks(
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="info",
     show_default=True,
-    help="What is logged: info has a line for each request.",
+    metavar="LEVEL",
+    panel=OUTPUT,
+    help="Log debug, info, warning or error.",
+)
+@click.option(
+    "--cache",
+    type=FileType(),
+    metavar="PATH",
+    panel=FETCHING,
+    help="File, redis://HOST:PORT/DB or memory. Default: a file.",
+)
+@click.option(
+    "--cache-size",
+    type=click.IntRange(1),
+    default=1024,
+    show_default=True,
+    metavar="MIB",
+    panel=FETCHING,
+    help="Maximum size of the cache file.",
+)
+@click.option(
+    "--fetch-proxy",
+    metavar="URL",
+    panel=FETCHING,
+    help="Proxy to fetch through. Default: from environment.",
+)
+@click.option(
+    "--fetch-timeout",
+    type=_SECONDS,
+    default=10,
+    show_default=True,
+    metavar="SECONDS",
+    panel=FETCHING,
+    help="Maximum seconds for a fetch.",
+)
+@click.option(
+    "--fetches",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    panel=FETCHING,
+    help="Fetches at a time.",
+)
+@click.option(
+    "--let-through",
+    multiple=True,
+    callback=_check_networks,
+    metavar="NETWORK",
+    panel=FETCHING,
+    help="Fetch from this private network, too. Repeatable.",
 )
 @click.option(
     "--user-agent",
     default=_sites.USER_AGENT,
     show_default=True,
     metavar="TEXT",
+    panel=FETCHING,
     help="User-Agent header to send.",
 )
-@_sites.stoppable
+@stoppable
 def serve(
     *,
     host: str,
@@ -218,16 +253,9 @@ def serve(
     log_level: str,
     user_agent: str,
 ) -> None:
-    """Serve the tester page, and the API that answers the same over HTTP.
+    """Serve the tester page and the HTTP API.
 
-    Private, loopback and other addresses that are not public are never fetched from. SIGTERM
-    stops it after requests in progress are answered. The log is JSON, a line for each entry, on
-    standard error.
-
-    Example: koster serve --port 8000
-
-    Exit codes: 0 stopped (130 by SIGINT, the signal's own by SIGTERM), 2 wrong usage, 3 it could
-    not listen or open its cache.
+    Only public networks are fetched from. SIGTERM stops it after requests in progress.
     """
     try:
         from ..service import Settings, create_app, listener_address, open_listener

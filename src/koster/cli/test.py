@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import rich_click as click
+from rich.text import Text
 
 from .. import expectations
 from ..errors import UnreadableError
@@ -14,49 +15,68 @@ from ..reports import screen
 from ..reports.registry import render
 from ..reports.test import Failure, FileResults, Results
 from ..robots import parse
-from . import _files, _inputs, _sites
-from ._types import format_option
+from . import _files, _inputs, _sites, _writing
+from ._help import INPUT, OUTPUT, command
+from ._names import problem_with
+from ._stopping import stoppable
+from ._types import FileType, format_option
 
 if TYPE_CHECKING:
     from ..expectations import Expectations, Result
     from ..robots import RobotsTxt
 
 
-@click.command(options_metavar="[OPTIONS]")
-@click.argument("files", nargs=-1, metavar="EXPECTATIONS...")
+_DEFAULT = "robots.expect.toml"
+
+
+@command(
+    "test",
+    "0 all is as expected, 1 something is not, 2 wrong usage or invalid expectations, "
+    "3 something could not be read",
+)
+@click.argument("files", nargs=-1, type=FileType(), metavar="EXPECTATIONS...")
 @click.option(
     "--robots",
+    type=FileType(),
     metavar="FILE",
-    help="The robots.txt to test, in place of what the expectations name: a file, - for standard "
-    "input, or the address of a site.",
+    panel=INPUT,
+    help="The robots.txt to test: a file, the address of a site, or -. Default: the one that the "
+    "expectations name.",
 )
-@format_option(Results, "How to print the results; junit is XML for a CI server.")
+@click.option(
+    "--init",
+    is_flag=True,
+    panel=OUTPUT,
+    help="Write EXPECTATIONS from what the robots.txt does now.",
+)
+@click.option("--force", is_flag=True, panel=INPUT, help="Accept unknown names of crawlers.")
+@format_option(Results, "Format")
 @_sites.fetching_options
-@_sites.stoppable
+@stoppable
 def test(
     files: tuple[str, ...],
     robots: str | None,
+    init: bool,
+    force: bool,
     form: str,
     settings: _sites.Settings,
 ) -> None:
     """Check a robots.txt against expected access.
 
-    EXPECTATIONS are TOML files; docs/testing.md describes them.
-
-    Example: koster test robots.expect.toml
-
-    Exit codes: 0 all is as expected, 1 something is not, 2 wrong usage or invalid expectations, 3
-    something could not be read.
+    EXPECTATIONS are TOML files. Default: robots.expect.toml.
     """
-    if not files:
-        raise click.UsageError("no files given: name a file of expectations")
+    if init:
+        _init(files or (_DEFAULT,), robots or "robots.txt", settings)
+        return
+    files = files or _usual_file()
     tested: list[FileResults] = []
     failures: list[Failure] = []
     has_invalid = False
     for path in files:
         name = _files.shown_name(path)
         try:
-            tested.append(FileResults(path, name, _results(path, robots, settings)))
+            found, tested_path = _results(path, robots, settings, force=force)
+            tested.append(FileResults(path, name, found, tested_path))
         except (expectations.ExpectationsError, UnreadableError) as error:
             is_invalid = isinstance(error, expectations.ExpectationsError)
             why = f"{name}: {error}" if is_invalid else str(error)
@@ -70,11 +90,52 @@ def test(
     sys.exit(0 if results.passed else 1)
 
 
-def _results(path: str, robots: str | None, settings: _sites.Settings) -> list[Result]:
-    """Return the results of the expectations in a file.
+def _usual_file() -> tuple[str]:
+    """Return the usual name of expectations.
 
     Raises:
-        ExpectationsError: the file is invalid.
+        click.UsageError: there is no such file.
+    """
+    if not os.path.isfile(_DEFAULT):
+        raise click.UsageError(
+            f"no {_DEFAULT} here: name a file of expectations, or write one with --init"
+        )
+    return (_DEFAULT,)
+
+
+def _init(files: tuple[str, ...], robots: str, settings: _sites.Settings) -> None:
+    """Write an expectations file; exit with an error if it exists, or the robots.txt is missing.
+
+    Raises:
+        click.UsageError: several files are named.
+    """
+    if len(files) > 1 or files[0] == _files.STDIN:
+        raise click.UsageError("--init writes one file: name it, such as robots.expect.toml")
+    (path,) = files
+    name = _files.shown_name(path)
+    if os.path.exists(path):
+        screen.complain(f"{name}: exists; --init does not overwrite it")
+        sys.exit(3)
+    try:
+        file = _inputs.read_one(robots, settings)
+        _inputs.warn_if_unreadable(file)
+        is_file = not _inputs.is_site(robots) and robots != _files.STDIN
+        folder = os.path.dirname(os.path.abspath(path))
+        shown = os.path.relpath(robots, folder).replace(os.sep, "/") if is_file else robots
+        _writing.replace(path, expectations.written(parse(file.body), shown).encode())
+    except UnreadableError as error:
+        screen.complain(str(error))
+        sys.exit(3)
+    screen.print_lines(Text(f"{name}: written; koster test {name} checks it"))
+
+
+def _results(
+    path: str, robots: str | None, settings: _sites.Settings, *, force: bool
+) -> tuple[list[Result], str]:
+    """Return the results of the expectations in a file, and the path of the tested robots.txt.
+
+    Raises:
+        ExpectationsError: the file is invalid, or names an unknown crawler without ``force``.
         UnreadableError: it, or a robots.txt that it names, cannot be read.
     """
     try:
@@ -82,12 +143,16 @@ def _results(path: str, robots: str | None, settings: _sites.Settings) -> list[R
     except UnicodeDecodeError as error:
         raise expectations.ExpectationsError("is not UTF-8") from error
     expected = expectations.read(text)
+    for agent in dict.fromkeys(question.agent for question in expected.questions):
+        problem = None if force else problem_with(agent)
+        if problem is not None:
+            raise expectations.ExpectationsError(f"{problem} --force accepts it")
     name = robots if robots is not None else _relative_to(path, expected.robots)
     if name is None:
         raise expectations.ExpectationsError("names no robots.txt: add robots = … or use --robots")
     other = _relative_to(path, expected.same_as)
     same_as = None if other is None else _parse(other, expected, settings)
-    return expectations.check(expected, _parse(name, expected, settings), same_as)
+    return expectations.check(expected, _parse(name, expected, settings), same_as), name
 
 
 def _relative_to(path: str, name: str | None) -> str | None:

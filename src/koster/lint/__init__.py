@@ -2,17 +2,21 @@
 
 >>> for finding in lint(b"User-agent: *\\nDisallow: admin\\n"):
 ...     print(finding.line, finding.code, finding.message)
-2 P001 a path begins with a slash: this matches nothing
+2 P001 A path must start with /: this matches nothing
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..dialects import GOOGLE, RFC9309
 from ._bytes import KINDS
 from ._checks import CHECK_OF, CHECKS
+from ._ignoring import ignored_codes
 from ._model import (
+    SEARCH_CRAWLERS,
     Check,
     Edit,
     Family,
@@ -23,48 +27,47 @@ from ._model import (
     is_page,
     wide_charset,
 )
+from ._sitemaps import SitemapUrls, with_sitemaps
+from ._templates import template_of
+from .settings import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ..dialects import Dialect
+    from ._model import Remark
+    from ._templates import Template
 
 __all__ = [
     "CHECKS",
     "CHECK_OF",
+    "SEARCH_CRAWLERS",
     "Check",
     "Edit",
     "Family",
     "Finding",
     "Severity",
+    "SitemapUrls",
     "chosen",
     "fixed",
     "is_binary",
     "is_page",
     "lint",
+    "most_important",
+    "template_of",
     "wide_charset",
+    "with_sitemaps",
 ]
 
-
-def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> tuple[Check, ...]:
-    """Return the checks selected by code prefixes, except those ignored by other prefixes.
-
-    Raises:
-        ValueError: no code starts with a prefix.
-    """
-    select, ignore = list(select), list(ignore)
-    for prefix in (*select, *ignore):
-        if not any(check.code.startswith(prefix.upper()) for check in CHECKS):
-            raise ValueError(f"unknown code {prefix}: koster lint --explain all lists all codes")
-
-    def starts_with_any(check: Check, prefixes: list[str]) -> bool:
-        return any(check.code.startswith(prefix.upper()) for prefix in prefixes)
-
-    return tuple(
-        check
-        for check in CHECKS
-        if (not select or starts_with_any(check, select)) and not starts_with_any(check, ignore)
-    )
+_TEMPLATE_CODE = "B011"
+#: The checks that compare lines, and so are wrong for a template with conditions.
+_NEEDS_ALL_LINES = ("G001", "G002", "G003", "G004", "G009", "G010", "S", "D", "E006", "E008")
+#: What affects the whole site matters more than any other finding, the first of these most.
+_WHOLE_SITE = ("B001", "B010", "B002", "S006", "S007", "Z001", "L009")
+#: The most important of the other findings, if their severity is the same.
+_IMPORTANT = (
+    *("G001", "G006", "G014", "B011", "G003", "S008", "M002", "S001", "S002", "G002", "G013"),
+)
 
 
 def lint(
@@ -73,38 +76,95 @@ def lint(
     checks: Iterable[Check] = CHECKS,
     *,
     dialects: tuple[Dialect, ...] = (GOOGLE,),
+    crawlers: tuple[str, ...] = SEARCH_CRAWLERS,
+    severities: Mapping[str, Severity] = MappingProxyType({}),
     is_cut: bool = False,
     charset: str | None = None,
 ) -> list[Finding]:
     """Return the findings in a file, ordered by position.
+
+    Comments such as ``# koster: ignore[S009]`` are obeyed. A template is checked around its tags.
 
     Args:
         body: The file as served.
         dialect: How it is read.
         checks: The checks to run.
         dialects: Dialects to compare with ``dialect``.
+        crawlers: The search engines that should find the site.
+        severities: Severities that differ from those of the checks, by code.
         is_cut: Whether ``body`` is truncated.
         charset: The original charset, if ``body`` was converted to UTF-8.
     """
-    subject = Subject(body, dialect, dialects=dialects, is_cut=is_cut, charset=charset)
+    template = template_of(body)
+    subject = Subject(
+        template.body if template else body,
+        dialect,
+        dialects=dialects,
+        crawlers=crawlers,
+        codes=frozenset(CHECK_OF),
+        template=template,
+        is_cut=is_cut,
+        charset=charset,
+    )
     found = []
     for check in checks:
         if not (subject.is_text or check.find in KINDS):
             continue
-        for remark in check.find(subject):
-            finding = Finding(
-                code=check.code,
-                severity=check.severity,
-                line=remark.line,
-                column=remark.start + 1,
-                end_column=remark.end + 1,
-                message=remark.message,
-                suggestion=remark.suggestion,
-                edits=remark.edits,
-                url=remark.url,
-            )
-            found.append(finding)
+        if template and template.has_logic and check.code.startswith(_NEEDS_ALL_LINES):
+            continue
+        severity = severities.get(check.code, check.severity)
+        found += [_finding(check, severity, remark) for remark in check.find(subject)]
+    if template:
+        found = list(_beside_tags(found, template))
+    ignored = ignored_codes(subject.lines) if b"koster" in body else {}
+    found = [each for each in found if not each.code.startswith(ignored.get(each.line, ()))]
     return sorted(found, key=lambda each: (each.line, each.column, each.code))
+
+
+def _finding(check: Check, severity: Severity, remark: Remark) -> Finding:
+    line, start, size = remark.place
+    return Finding(
+        code=check.code,
+        severity=severity,
+        line=line,
+        column=start + 1,
+        end_column=start + size + 1,
+        message=remark.message,
+        suggestion=remark.suggestion,
+        edits=remark.edits,
+        proposal=remark.proposal,
+        url=remark.url,
+    )
+
+
+def _beside_tags(findings: Iterable[Finding], template: Template) -> Iterator[Finding]:
+    """Yield the findings on lines without tags; what an edit changes depends on the rendering."""
+    for each in findings:
+        if each.code == _TEMPLATE_CODE or each.line not in template.lines:
+            yield replace(each, edits=(), proposal=())
+
+
+def most_important(findings: Iterable[Finding]) -> Finding | None:
+    """Return the finding to look at first, or None if there is none.
+
+    What affects the whole site comes before single rules, then errors come before warnings.
+    """
+    order = list(Severity)
+    return min(
+        findings,
+        key=lambda each: (
+            each.severity is Severity.NOTE,
+            _place(each.code, _WHOLE_SITE),
+            order.index(each.severity),
+            _place(each.code, _IMPORTANT),
+            each.line,
+        ),
+        default=None,
+    )
+
+
+def _place(code: str, codes: tuple[str, ...]) -> int:
+    return codes.index(code) if code in codes else len(codes)
 
 
 def fixed(body: bytes, findings: Iterable[Finding]) -> bytes:

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 from .._charsets import is_utf16_or_utf32
 from ..model import LineKind
 from ..robots import parse
-from ._model import Edit, is_binary, is_page, wide_charset
+from ._model import WHOLE_FILE, Edit, Place, Remark, count_noun, is_binary, is_page, wide_charset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..model import Line
-    from ._model import Remark, Subject
+    from ._model import Subject
 
 #: Maximum number of characters fixed per line.
 _MAX_FIXES = 200
 
+#: Bytes that are not UTF-8, as they are decoded.
+_UNDECODED = re.compile("[\udc80-\udcff]")
 _TAG = re.compile(r"\s*</?[a-zA-Z!][^>]*>")
 
 #: Invisible characters and bidirectional controls (Unicode: Cf), and non-ASCII spaces.
@@ -44,10 +46,10 @@ _DASHES = "‐‑‒–—−﹣－"
 def html(subject: Subject) -> Iterator[Remark]:
     """Find an HTML page instead of a robots.txt."""
     if is_page(subject.body):
-        yield subject.remark_on_line(
-            subject.lines[0],
-            "this is an HTML page, not a robots.txt",
-            "serve the file as text, or 404 if there is none",
+        yield Remark(
+            subject.text(subject.lines[0]),
+            "This is an HTML page, not a robots.txt: crawlers find no rules in it",
+            "Serve the file as text/plain, or answer 404 if there is none",
         )
 
 
@@ -57,10 +59,27 @@ def page_in_parts(subject: Subject) -> Iterator[Remark]:
         return
     for line in subject.lines:
         if line.kind in (LineKind.MALFORMED, LineKind.UNKNOWN) and _TAG.match(line.text):
-            yield subject.remark_on_line(
-                line, "a tag of HTML is no line of a robots.txt", "remove it"
+            yield Remark(
+                subject.text(line),
+                "HTML tag: crawlers ignore this line",
+                "Remove it",
+                proposal=(subject.removal(line),),
             )
-            return
+
+
+def template(subject: Subject) -> Iterator[Remark]:
+    """Find the tags of a template, once per file."""
+    found = subject.template
+    if found is None:
+        return
+    count = count_noun(len(found.lines), "line")
+    rules = ", and rules were not compared" if found.has_logic else ""
+    was = "was" if len(found.lines) == 1 else "were"
+    yield Remark(
+        Place(*found.first),
+        f"Template ({found.language}): {count} with tags {was} not checked{rules}",
+        "Check the rendered file with --render",
+    )
 
 
 def wide(subject: Subject) -> Iterator[Remark]:
@@ -68,18 +87,20 @@ def wide(subject: Subject) -> Iterator[Remark]:
     declared = (subject.charset or "").upper()
     charset = declared if is_utf16_or_utf32(declared) else wide_charset(subject.body)
     if charset:
-        yield subject.remark_on_file(
-            f"the file is in {charset}; robots read UTF-8, and see nothing in it",
-            "save it as UTF-8",
+        yield Remark(
+            WHOLE_FILE,
+            f"The file is in {charset}: crawlers read UTF-8 and find no rules in it",
+            "Save it as UTF-8",
         )
 
 
 def binary(subject: Subject) -> Iterator[Remark]:
     """Find binary files."""
     if is_binary(subject.body) and not is_page(subject.body):
-        yield subject.remark_on_file(
-            "this is no text; robots find no rule in it",
-            "serve the file as plain text; if it is compressed, with a Content-Encoding that says so",
+        yield Remark(
+            WHOLE_FILE,
+            "The file is binary, not text: crawlers find no rules in it",
+            "Serve it as text/plain; if it is compressed, send a Content-Encoding header",
         )
 
 
@@ -91,73 +112,70 @@ def bom(subject: Subject) -> Iterator[Remark]:
     """Find a UTF-8 byte order mark."""
     if subject.body.startswith(b"\xef\xbb\xbf") and subject.lines:
         line = subject.lines[0]
-        edits = (subject.edit(line, 0, 1, ""),)
-        yield subject.remark_on_part(
-            line,
-            0,
-            1,
-            "a byte order mark is skipped by robots that follow RFC 9309, and hides the first line from others",
-            "save the file without it",
-            edits,
+        yield Remark(
+            Place(line.number, 0, 1),
+            "Byte order mark: some older parsers ignore the first line because of it",
+            "Save the file without it",
+            edits=(subject.edit(line, 0, 1, ""),),
         )
 
 
 def not_utf8(subject: Subject) -> Iterator[Remark]:
-    """Find bytes that are not UTF-8, once per file."""
-    if subject.charset and not is_utf16_or_utf32(subject.charset):
-        yield subject.remark_on_file(
-            f"the file is served in {subject.charset}; many robots read UTF-8 alone, and other paths",
-            "save and serve it as UTF-8",
+    """Find lines with bytes that are not UTF-8, except comments."""
+    lines = list(_non_ascii_lines(subject))
+    if lines and subject.charset and not is_utf16_or_utf32(subject.charset):
+        yield Remark(
+            WHOLE_FILE,
+            f"Served as {subject.charset}: crawlers that read only UTF-8 see other paths",
+            "Save and serve the file as UTF-8",
         )
+    for line, text in lines:
+        undecoded = _UNDECODED.search(text)
+        if undecoded:
+            yield Remark(
+                Place(line.number, undecoded.start(), 1),
+                f"Byte {ord(undecoded[0]) - 0xDC00:#04x} is not UTF-8: crawlers read the line differently",
+                "Save the file as UTF-8",
+            )
+
+
+def _non_ascii_lines(subject: Subject) -> Iterator[tuple[Line, str]]:
+    """Yield the lines with characters beyond ASCII outside comments, without their comments."""
     if subject.robots.body.isascii():
         return
-    lines = [
-        line for line in subject.lines if any("\udc80" <= each <= "\udcff" for each in line.text)
-    ]
-    if lines:
-        at = next(index for index, each in enumerate(lines[0].text) if "\udc80" <= each <= "\udcff")
-        more = f", here and on {len(lines) - 1} more lines" if len(lines) > 1 else ""
-        byte = ord(lines[0].text[at]) - 0xDC00
-        yield subject.remark_on_part(
-            lines[0], at, 1, f"byte {byte:#04x} is not UTF-8{more}", "save the file as UTF-8"
-        )
-
-
-def _has_non_ascii(line: Line) -> bool:
-    return line.kind not in (LineKind.BLANK, LineKind.COMMENT) and not line.text.isascii()
+    for line in subject.lines:
+        if line.kind not in (LineKind.BLANK, LineKind.COMMENT) and not line.text.isascii():
+            text = _without_comment(subject, line)
+            if not text.isascii():
+                yield line, text
 
 
 def invisible(subject: Subject) -> Iterator[Remark]:
     """Find invisible characters and non-ASCII spaces outside comments."""
-    if subject.robots.body.isascii():
-        return
-    for line in filter(_has_non_ascii, subject.lines):
-        text = _without_comment(subject, line)
+    for line, text in _non_ascii_lines(subject):
         invisibles = list(
             _INVISIBLE.finditer(text, line.text.startswith("\ufeff") and line.number == 1)
         )
         if invisibles:
             more = f", and {len(invisibles) - 1} more" if len(invisibles) > 1 else ""
-            yield subject.remark_on_part(
-                line,
-                invisibles[0].start(),
-                1,
-                f"an invisible character ({_describe(invisibles[0][0])}{more}) is part of the line to robots",
-                "remove it",
-                tuple(
+            yield Remark(
+                Place(line.number, invisibles[0].start(), 1),
+                f"Invisible character ({_describe(invisibles[0][0])}{more}): crawlers read it as part of the line",
+                "Remove it",
+                edits=tuple(
                     subject.edit(line, match.start(), 1, "") for match in invisibles[:_MAX_FIXES]
                 ),
             )
         spaces = list(_NON_ASCII_SPACE.finditer(text))
         if spaces:
-            more = f" (and {len(spaces) - 1} more)" if len(spaces) > 1 else ""
-            yield subject.remark_on_part(
-                line,
-                spaces[0].start(),
-                1,
-                f"{_describe(spaces[0][0])} looks like a space and is none to robots{more}",
-                "write a space",
-                tuple(subject.edit(line, match.start(), 1, " ") for match in spaces[:_MAX_FIXES]),
+            more = f", and {len(spaces) - 1} more" if len(spaces) > 1 else ""
+            yield Remark(
+                Place(line.number, spaces[0].start(), 1),
+                f"Non-ASCII space ({_describe(spaces[0][0])}{more}): crawlers read it as part of the line",
+                "Replace it with a space",
+                edits=tuple(
+                    subject.edit(line, match.start(), 1, " ") for match in spaces[:_MAX_FIXES]
+                ),
             )
 
 
@@ -173,10 +191,7 @@ def _describe(character: str) -> str:
 
 def look_alike(subject: Subject) -> Iterator[Remark]:
     """Find directives with characters that look like ASCII."""
-    if subject.robots.body.isascii():
-        return
-    for line in filter(_has_non_ascii, subject.lines):
-        text = _without_comment(subject, line)
+    for line, text in _non_ascii_lines(subject):
         key, colon, _ = text.partition(":")
         if not colon:
             key = text.split(maxsplit=1)[0] if text.split() else ""
@@ -186,13 +201,11 @@ def look_alike(subject: Subject) -> Iterator[Remark]:
             confusable = next(
                 each for each, plain in zip(text, fixed, strict=False) if each != plain
             )
-            yield subject.remark_on_part(
-                line,
-                text.index(confusable),
-                1,
-                f"{_describe(confusable)} only looks like a part of a key; robots pass over the line",
-                f"write {fixed.strip()!r} in ASCII",
-                (edit,),
+            yield Remark(
+                Place(line.number, text.index(confusable), 1),
+                f"{_describe(confusable)} only looks like an ASCII character: crawlers ignore this line",
+                f"Write {fixed.strip()} in ASCII",
+                edits=(edit,),
             )
 
 
@@ -216,7 +229,7 @@ def _is_known_directive(text: str) -> bool:
 
 
 def controls(subject: Subject) -> Iterator[Remark]:
-    """Find control characters, once per file."""
+    """Find control characters, except in comments."""
     for line in subject.lines:
         found = (
             []
@@ -224,17 +237,16 @@ def controls(subject: Subject) -> Iterator[Remark]:
             else list(_CONTROLS.finditer(_without_comment(subject, line)))
         )
         if found:
-            edits = tuple(subject.edit(line, match.start(), 1, "") for match in found[:_MAX_FIXES])
             number = ord(found[0][0])
-            yield subject.remark_on_part(
-                line,
-                found[0].start(),
-                1,
-                f"a control character (U+{number:04X}); Google's parser stops reading the line at U+0000",
-                "remove it",
-                edits,
+            effect = "crawlers read it as part of the line" if number else "Google reads no further"
+            yield Remark(
+                Place(line.number, found[0].start(), 1),
+                f"Control character (U+{number:04X}): {effect}",
+                "Remove it",
+                edits=tuple(
+                    subject.edit(line, match.start(), 1, "") for match in found[:_MAX_FIXES]
+                ),
             )
-            return
 
 
 def lone_returns(subject: Subject) -> Iterator[Remark]:
@@ -247,11 +259,9 @@ def lone_returns(subject: Subject) -> Iterator[Remark]:
             Edit(match.start(), match.end(), b"\n")
             for match in re.finditer(rb"\r(?!\n)", subject.robots.body)
         )
-        yield subject.remark_on_part(
-            line,
-            len(line.text),
-            0,
-            "a line ends with a carriage return alone; many tools take the whole file for one line",
-            "end lines with LF or CRLF",
-            edits,
+        yield Remark(
+            Place(line.number, len(line.text), 0),
+            "Line ends with CR only: some tools read the whole file as one line",
+            "End lines with LF or CRLF",
+            edits=edits,
         )

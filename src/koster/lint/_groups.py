@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import bisect
-import functools
+import itertools
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from .. import crawlers
-from ..analysis import letters_of
+from ..analysis import Extent, classify, letters_of
 from ..dialects import EXTENDED2, GOOGLE, Names
-from ..errors import MissingExtraError
 from ..model import RULES, Directive
 from ..robots import parse, rules_for_data, selection_of
-from ._model import count_noun, truncate
+from ._model import SECOND_DIRECTIVE, WHOLE_FILE, Place, Remark, truncate
+from ._names import crawlers_of, known_crawlers, similar_token, tokens_for_brand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..model import Line
-    from ._model import Remark, Subject
+    from ._model import Edit, GroupLines, Subject
 
 #: RFC 9309 §2.2.1.
 _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
@@ -27,22 +26,17 @@ _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
 _EXTENDED_TOKEN = re.compile(r"[A-Za-z0-9._-]+")
 _VERSION = re.compile(r"([A-Za-z0-9._-]+)/[\w.]*\Z")
 _HEADER = re.compile(r"Mozilla/|\(compatible|AppleWebKit|Gecko", re.IGNORECASE)
-#: Operators whose name is not a product token, unlike Yandex and Pinterest.
-_OPERATORS_WITHOUT_TOKEN = {
-    "OpenAI",
-    "Anthropic",
-    "Google",
-    "Microsoft",
-    "Meta",
-    "Amazon",
-    "ByteDance",
-}
-_OPERATORS_WITHOUT_TOKEN |= {"Perplexity", "Mistral AI", "Apple", "DuckDuckGo"}
-
-#: Shorter names have too many similar ones.
-_MIN_LETTERS = 6
+#: The product token in a header, after the parts that browsers have.
+_TOKEN_IN_HEADER = re.compile(r"compatible;\s*((?!MSIE)[A-Za-z][A-Za-z0-9_.-]*)")
+_LIST = re.compile(r"[\w*.-]+(?:\s*[,;|]\s*[\w*.-]+)+[,;|]?")
 #: The versions that the engine accepts.
 _ROBOT_VERSION = re.compile(r"0*([0-9]{1,9})\.([0-9]+)(?:\.[0-9]+)?")
+#: Settings that make no sense for crawlers that are blocked from the whole site.
+_PACE = (Directive.CRAWL_DELAY, Directive.REQUEST_RATE, Directive.VISIT_TIME)
+#: The maximum number of rules that a suggestion repeats.
+MAX_REPEATED = 20
+#: The maximum number of groups that a suggestion separates.
+_MAX_SEPARATED = 200
 
 
 def orphans(subject: Subject) -> Iterator[Remark]:
@@ -50,43 +44,71 @@ def orphans(subject: Subject) -> Iterator[Remark]:
     before, _ = subject.lines_by_group
     rules = [line for line in before if line.directive in RULES]
     if rules:
-        more = f", and so are {len(rules) - 1} more" if len(rules) > 1 else ""
-        yield subject.remark_on_line(
-            rules[0],
-            f"this rule stands before any User-agent line and is ignored{more}",
-            "write User-agent: * before it",
+        count = len(rules)
+        which = "Rule" if count == 1 else f"{count:,} rules"
+        verb = "crawlers ignore it" if count == 1 else "crawlers ignore them"
+        yield Remark(
+            subject.text(rules[0]),
+            f"{which} before the first User-agent line: {verb}",
+            "Write User-agent: * above",
+            proposal=(subject.edit(rules[0], 0, 0, "User-agent: *\n"),),
         )
 
 
 def no_rules(subject: Subject) -> Iterator[Remark]:
-    """Find groups without rules whose agents have no other group."""
+    """Find groups without rules, if the rules for ``*`` would apply otherwise or nothing follows."""
+    everybody = subject.robots.rules_for("*")
+    has_star_rules = any(not rule.allow for group in everybody.groups for rule in group.rules)
     with_rules = {
         line.value.lower() for group in subject.groups if group.rules for line in group.agents
     }
     for group in subject.groups:
-        left = [
+        if group.rules:
+            continue
+        names = [
             line.value
             for line in group.agents
-            if not group.rules
-            and line.value
+            if line.value
             and line.value.lower() not in with_rules
             # A group with another spelling of the name may also apply.
             and not selection_of(
                 rules_for_data(subject.robots, _agent_for_name(subject, line.value))
             ).rule_lines()
         ]
-        if left:
-            names = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
-            more = (
-                ""
-                if "*" in left
-                else ", and groups for everybody do not count for a robot that is named"
+        named = [name for name in names if name != "*"]
+        if named and has_star_rules and len(named) == len(names):
+            who = _first_names(named)
+            verb = "ignores" if len(named) == 1 else "ignore"
+            own = "it has its" if len(named) == 1 else "they have their"
+            yield Remark(
+                subject.value(group.agents[0]),
+                f"{who} {verb} the * rules because {own} own group, which has no rules",
+                "Write Disallow: below if everything should be allowed, else repeat the * rules",
+                proposal=(_below(subject, group, "Disallow:"),),
             )
-            yield subject.remark_on_value(
-                group.agents[0],
-                f"the group for {names} has no rules: all is allowed{more}",
-                "write Disallow: if that is meant, or remove the group",
+        elif names and not group.others and len(subject.groups) > 1:
+            yield Remark(
+                subject.value(group.agents[0]),
+                "Group without rules: the file may be cut off here",
+                "Write Disallow: below if everything should be allowed",
+                proposal=(_below(subject, group, "Disallow:"),),
             )
+
+
+def _below(subject: Subject, group: GroupLines, line: str) -> Edit:
+    last = max((*group.agents, *group.others), key=lambda each: each.number)
+    return subject.insertion(last, line)
+
+
+def _first_names(names: list[str]) -> str:
+    """Return names for a sentence: at most three.
+
+    >>> _first_names(["A", "B"]), _first_names(["A", "B", "C", "D"])
+    ('A and B', 'A, B and 2 others')
+    """
+    if len(names) > 3:
+        return f"{names[0]}, {names[1]} and {len(names) - 2} others"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _agent_for_name(subject: Subject, name: str) -> str:
@@ -95,21 +117,133 @@ def _agent_for_name(subject: Subject, name: str) -> str:
     return (letters_of(name) or name) if is_cut else name
 
 
+class Merged(NamedTuple):
+    """Groups merged into the next one, because only a rule ends a group, not a setting.
+
+    ``agents`` are those of the groups that lack rules, ``settings`` the last line of each;
+    ``second`` is the first agent of the group with the ``rules``.
+    """
+
+    agents: list[Line]
+    settings: list[Line]
+    second: Line
+    blocks_all: bool
+    rules: list[Line]
+
+
+def merged(subject: Subject) -> list[Merged]:
+    """Return the groups with a directive between User-agent lines, if their rules have an effect."""
+    return subject.once("merged groups", lambda: list(_merged(subject)))
+
+
+def _merged(subject: Subject) -> Iterator[Merged]:
+    for group in subject.groups:
+        last = group.agents[-1].number
+        settings = [line for line in group.others if line.number < last]
+        rules = [line for line in group.rules if line.value]
+        if not settings or not rules or settings[0].number < group.agents[0].number:
+            continue
+        in_order = sorted([*group.agents, *settings], key=lambda line: line.number)
+        ends = [
+            line
+            for line, following in itertools.pairwise(in_order)
+            if following.directive is Directive.USER_AGENT is not line.directive
+        ]
+        start = next(n for n, line in enumerate(group.agents) if line.number > ends[-1].number)
+        second = group.agents[start]
+        own = {agent.value.lower() for agent in group.agents[start:]}
+        agents = [
+            agent
+            for agent in group.agents[:start]
+            if agent.value and agent.value.lower() not in own
+        ]
+        if agents and second.value:
+            yield Merged(agents, ends, second, _blocks_all(subject, agents[0], rules), rules)
+
+
+def _blocks_all(subject: Subject, agent: Line, rules: list[Line]) -> bool:
+    """Return whether the rules of a group block the whole site for an agent."""
+    if not any(rule.value.strip("/*") == "" for rule in rules):
+        return False
+    if all(rule.directive is Directive.DISALLOW for rule in rules):
+        return True
+    found = classify(rules_for_data(subject.robots, agent.value), subject.budget)
+    return found.extent is Extent.ALL
+
+
 def glued(subject: Subject) -> Iterator[Remark]:
     """Find User-agent lines merged into one group despite a directive between them."""
-    for group in subject.groups:
-        numbers = [line.number for line in group.agents]
-        for line in group.others:
-            if numbers[0] < line.number < numbers[-1] and line.directive not in RULES:
-                after = next(agent for agent in group.agents if agent.number > line.number)
-                bound = group.agents[0].value
-                if group.rules and after.value.lower() != bound.lower():
-                    yield subject.remark_on_value(
-                        after,
-                        f"{line.directive} ends no group: the rules that follow hold for {bound}, too",
-                        "write a rule, such as Disallow:, before the next User-agent line if two groups are meant",
-                    )
-                break
+    for each in merged(subject):
+        if is_blocked_by_mistake(subject, each):
+            continue
+        names = ["all other crawlers" if line.value == "*" else line.value for line in each.agents]
+        if each.blocks_all and _has_only_pace(each) and each.second.value != "*":
+            suggestion = f"Write an empty Disallow: {below(each)} if everything should be allowed"
+            added = ["Disallow:"]
+        else:
+            suggestion = f"Repeat the rules {below(each)} if that is intended, else write an empty Disallow: there"
+            added = [line.text for line in each.rules]
+        yield Remark(
+            subject.value(each.second),
+            f"{each.settings[0].directive} does not end the group: the rules below also apply to {_first_names(names)}",
+            suggestion,
+            proposal=separation(subject, each, *added) if len(added) <= MAX_REPEATED else (),
+        )
+
+
+def below(each: Merged) -> str:
+    """Return where missing rules belong: ``below lines 2 and 5``."""
+    numbers = [str(line.number) for line in each.settings]
+    if len(numbers) == 1:
+        return f"below line {numbers[0]}"
+    if len(numbers) > MAX_REPEATED:
+        return f"below each {each.settings[0].directive}"
+    return f"below lines {', '.join(numbers[:-1])} and {numbers[-1]}"
+
+
+def up_to(each: Merged, agent: Line) -> Merged:
+    """Return merged groups without those after the one of an agent."""
+    end = next(number for number, line in enumerate(each.settings) if line.number > agent.number)
+    return each._replace(settings=each.settings[: end + 1])
+
+
+def separation(subject: Subject, each: Merged, *rules: str) -> tuple[Edit, ...]:
+    """Return the edits that give merged groups their own rules; none if there are very many."""
+    if len(each.settings) > _MAX_SEPARATED:
+        return ()
+    return tuple(subject.insertion(line, *rules) for line in each.settings)
+
+
+def _has_only_pace(each: Merged) -> bool:
+    return all(line.directive in _PACE for line in each.settings)
+
+
+def is_blocked_by_mistake(subject: Subject, each: Merged) -> bool:
+    """Return whether search engines are blocked because a group is merged with the next one."""
+    engines = {"*", *map(str.lower, subject.crawlers)}
+    return (
+        each.blocks_all
+        and each.second.value != "*"
+        and _has_only_pace(each)
+        and any(line.value.lower() in engines for line in each.agents)
+    )
+
+
+def glued_rule(subject: Subject) -> Iterator[Remark]:
+    """Find User-agent lines with a second directive."""
+    for line in subject.lines_of(Directive.USER_AGENT):
+        found = SECOND_DIRECTIVE.search(line.value)
+        if found:
+            at = subject.value_start(line) + found.start()
+            path = line.value[found.end() :].strip()
+            is_safe = bool(path.strip("/*$"))
+            yield Remark(
+                Place(line.number, at + 1, len(line.value) - found.start() - 1),
+                "Second directive on this line: crawlers read it as part of the name",
+                "Write it on a line of its own",
+                # A / would block the whole site.
+                proposal=(subject.edit(line, at, 1, "\n"),) if is_safe else (),
+            )
 
 
 def repeated(subject: Subject) -> Iterator[Remark]:
@@ -122,161 +256,131 @@ def repeated(subject: Subject) -> Iterator[Remark]:
             if name and first.setdefault(name, number) != number and (name, number) not in reported:
                 reported.add((name, number))
                 where = subject.groups[first[name]].agents[0].number
-                yield subject.remark_on_value(
-                    line,
-                    f"{line.value} has a group at line {where} already; RFC 9309 merges them, older robots read the first alone",
-                    "make one group of them",
+                yield Remark(
+                    subject.value(line),
+                    f"{line.value} also has a group at line {where}: older crawlers read only the first",
+                    "Merge the groups",
                 )
 
 
 def twice(subject: Subject) -> Iterator[Remark]:
     """Find duplicate names in a group."""
     for group in subject.groups:
-        seen: set[str] = set()
+        seen: dict[str, int] = {}
         for line in group.agents:
-            if line.value and line.value.lower() in seen:
-                yield subject.remark_on_value(
-                    line,
-                    f"{line.value} is named twice in this group",
-                    "remove the line",
-                    (subject.removal(line),),
+            first = seen.setdefault(line.value.lower(), line.number)
+            if line.value and first != line.number:
+                yield Remark(
+                    subject.value(line),
+                    f"Duplicate of line {first}",
+                    "Remove it",
+                    edits=(subject.removal(line),),
                 )
-            seen.add(line.value.lower())
 
 
 def not_a_token(subject: Subject) -> Iterator[Remark]:
-    """Find names that are not product tokens."""
+    """Find names that match no crawler: headers, and names with wildcards."""
     for line in subject.lines_of(Directive.USER_AGENT):
         name = line.value
-        if not name or name == "*" or _PRODUCT_TOKEN.fullmatch(name):
+        if not name or name == "*" or _is_several(name):
             continue
-        if _is_list(name):
-            continue
-        version = _VERSION.fullmatch(name)
         if _HEADER.search(name):
-            yield subject.remark_on_value(
-                line,
-                "a whole User-Agent header is no name; robots look for their product token",
-                "write the product token alone",
+            token = _TOKEN_IN_HEADER.search(name)
+            yield Remark(
+                subject.value(line),
+                "A User-Agent header is not a crawler's name: no crawler uses this group",
+                f"Write only the name, such as {token[1]}" if token else "Write only the name",
+                proposal=(subject.edit_value(line, token[1]),) if token else (),
             )
-        elif version:
-            yield subject.remark_on_value(
-                line,
-                f"{name} has a version, which robots do not compare",
-                f"write {version[1]}",
-                (subject.edit_value(line, version[1]),),
+        elif "*" in name.rstrip("*"):
+            yield Remark(
+                subject.value(line),
+                '"*" is not a wildcard in names: no crawler uses this group',
+                "Write one User-agent line per crawler",
             )
-        elif "*" in name:
-            yield subject.remark_on_value(
-                line,
-                f"{name}: a star is no part of a name; robots read one at the end as nothing, and others to the letter",
-                "write each product token on a line of its own",
-            )
-        elif not _EXTENDED_TOKEN.fullmatch(name) and name.lower() not in _crawlers():
-            read = letters_of(name)
-            yield subject.remark_on_value(
-                line,
-                f"{name} is no product token, which has letters, _ and - alone; Google's parser reads {read!r}",
-            )
-
-
-@functools.cache
-def _crawlers() -> dict[str, str]:
-    """Return known crawlers by lower-case token; empty if the registry is not installed."""
-    try:
-        return {each.token.lower(): each.token for each in crawlers.known()}
-    except MissingExtraError:
-        return {}
-
-
-@functools.cache
-def _crawlers_by_letters() -> dict[str, str]:
-    return {_letters_and_digits(lower): token for lower, token in _crawlers().items()}
-
-
-@functools.cache
-def _crawlers_by_operator() -> dict[str, list[str]]:
-    """Return known crawlers by operator, if the operator's name is not a token."""
-    found: dict[str, list[str]] = {}
-    for each in crawlers.known() if _crawlers() else ():
-        if each.operator in _OPERATORS_WITHOUT_TOKEN:
-            found.setdefault(each.operator.lower(), []).append(each.token)
-    return found
-
-
-def _letters_and_digits(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def nearly_a_crawler(subject: Subject) -> Iterator[Remark]:
-    """Find names that are similar to those of known crawlers."""
-    for line in subject.lines_of(Directive.USER_AGENT):
-        lower = line.value.lower()
-        if not _EXTENDED_TOKEN.fullmatch(line.value) or lower in _crawlers():
-            continue
-        token = _nearest(_letters_and_digits(lower))
-        if token and lower.partition("-")[0] not in _crawlers():
-            yield subject.remark_on_value(
-                line,
-                f"no crawler is known that is called {line.value}, but {token} is",
-                f"write {token} if that is meant",
-            )
-        elif lower in _crawlers_by_operator():
-            tokens = _crawlers_by_operator()[lower]
-            yield subject.remark_on_value(
-                line,
-                f"{line.value} is who runs crawlers; robots look for the name of the crawler",
-                f"write {', '.join(tokens[:3])}{' …' if len(tokens) > 3 else ''}, each on a line of its own",
-            )
-
-
-def _nearest(letters: str) -> str | None:
-    """Return the known crawler with the same letters, or one more, fewer or transposed.
-
-    Replaced letters do not count, because they make other names: Roverbot is not rogerbot.
-    """
-    squeezed = _crawlers_by_letters()
-    if letters in squeezed:
-        return squeezed[letters]
-    if len(letters) < _MIN_LETTERS:
-        return None
-    return next((squeezed[each] for each in _single_edits(letters) if each in squeezed), None)
-
-
-def _single_edits(letters: str) -> Iterator[str]:
-    """Yield the words with one letter deleted, transposed or inserted after the first one."""
-    for at in range(1, len(letters) + 1):
-        head, tail = letters[:at], letters[at:]
-        if tail:
-            yield head + tail[1:]
-            yield head + tail[1:2] + tail[:1] + tail[2:]
-        yield from (head + letter + tail for letter in "abcdefghijklmnopqrstuvwxyz")
 
 
 def unusual_token(subject: Subject) -> Iterator[Remark]:
-    """Find names with digits or dots."""
+    """Find names that RFC 9309 does not allow, but that may match a crawler."""
     for line in subject.lines_of(Directive.USER_AGENT):
-        if _EXTENDED_TOKEN.fullmatch(line.value) and not _PRODUCT_TOKEN.fullmatch(line.value):
-            read = letters_of(line.value)
-            yield subject.remark_on_value(
-                line,
-                f"{line.value} has digits or dots, which product tokens have not: robots compare it letter by letter, Google's parser reads {read!r}",
+        name = line.value
+        if not name or name == "*" or _PRODUCT_TOKEN.fullmatch(name) or _is_several(name):
+            continue
+        if _HEADER.search(name) or "*" in name.rstrip("*"):
+            continue
+        version = _VERSION.fullmatch(name)
+        if version:
+            yield Remark(
+                subject.value(line),
+                f"Crawlers ignore the version in {name}",
+                f"Write {version[1]}",
+                edits=(subject.edit_value(line, version[1]),),
+            )
+        elif name.endswith("*"):
+            yield Remark(
+                subject.value(line),
+                'Some crawlers do not ignore "*" at the end of a name',
+                f"Write {name.rstrip('*')}",
+                edits=(subject.edit_value(line, name.rstrip("*")),),
+            )
+        elif name.lower() not in known_crawlers():
+            yield Remark(
+                subject.value(line), "The name contains characters RFC 9309 does not allow"
             )
 
 
-def _is_list(name: str) -> bool:
-    return bool(re.fullmatch(r"[\w*.-]+(?:\s*[,;|]\s*[\w*.-]+)+[,;|]?", name))
+def _is_several(name: str) -> bool:
+    return bool(_LIST.fullmatch(name) or SECOND_DIRECTIVE.search(name))
+
+
+def nearly_a_crawler(subject: Subject) -> Iterator[Remark]:
+    """Find brands and misspelled names instead of those of known crawlers."""
+    known = known_crawlers()
+    names = {line.value.lower() for line in subject.lines_of(Directive.USER_AGENT)}
+    for line in subject.lines_of(Directive.USER_AGENT):
+        lower = line.value.lower()
+        if lower in known or not lower or lower == "*":
+            continue
+        tokens = tokens_for_brand(lower)
+        missing = [token for token in tokens if token.lower() not in names]
+        edits = (subject.edit_value(line, "\nUser-agent: ".join(missing)),) if missing else ()
+        if tokens:
+            yield Remark(
+                subject.value(line),
+                f"{truncate(line.value)} is a company or product, not a crawler's name",
+                f"Write {_or(list(tokens[:3]))}",
+                proposal=edits,
+            )
+        elif _EXTENDED_TOKEN.fullmatch(line.value):
+            token = similar_token(lower)
+            if token and lower.partition("-")[0] not in known:
+                yield Remark(
+                    subject.value(line),
+                    f"{line.value} is not a known crawler",
+                    f"Did you mean {token}?",
+                    proposal=(subject.edit_value(line, token),),
+                )
+
+
+def _or(names: list[str]) -> str:
+    """Return names as alternatives.
+
+    >>> _or(["A"]), _or(["A", "B", "C"])
+    ('A', 'A, B or C')
+    """
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def several_names(subject: Subject) -> Iterator[Remark]:
     """Find lists of names on one line."""
     for line in subject.lines_of(Directive.USER_AGENT):
-        if _is_list(line.value):
+        if _LIST.fullmatch(line.value):
             names = [name for name in re.split(r"[\s,;|]+", line.value) if name]
-            yield subject.remark_on_value(
-                line,
-                f"a User-agent line has one name; robots take these {len(names)} for one, which nobody has",
-                "write a line for each",
+            yield Remark(
+                subject.value(line),
+                "Several names on one User-agent line: no crawler uses this group",
+                "Write one User-agent line per name",
+                proposal=(subject.edit_value(line, "\nUser-agent: ".join(names)),),
             )
 
 
@@ -284,10 +388,10 @@ def no_name(subject: Subject) -> Iterator[Remark]:
     """Find User-agent lines without a name."""
     for line in subject.lines_of(Directive.USER_AGENT):
         if not line.value:
-            yield subject.remark_on_line(
-                line,
-                "a User-agent line without a name is for nobody",
-                "write User-agent: * if everybody is meant",
+            yield Remark(
+                subject.text(line),
+                "User-agent without a name: no crawler uses this group",
+                "Write a crawler's name, or * for all other crawlers",
             )
 
 
@@ -307,15 +411,15 @@ def versions(subject: Subject) -> Iterator[Remark]:
         number = bisect.bisect(starts, line.number) - 1
         chosen = first.setdefault(number, line.number) if number >= 0 else line.number
         if chosen != line.number and sets[number].version is not None:
-            yield subject.remark_on_value(
-                line,
+            yield Remark(
+                subject.value(line),
                 f"Redundant: line {chosen} already sets the Robot-version",
-                "Remove this line",
-                (subject.removal(line),),
+                "Remove it",
+                edits=(subject.removal(line),),
             )
         elif number < 0 or sets[number].version is None:
-            yield subject.remark_on_value(
-                line,
+            yield Remark(
+                subject.value(line),
                 "Robot-version is ignored here: it must directly follow the User-agent lines",
                 "Move it directly below the User-agent lines",
             )
@@ -332,41 +436,41 @@ def _version(subject: Subject, line: Line, has_default: bool) -> Iterator[Remark
         skipped += " and obey the * group"
     version = _ROBOT_VERSION.fullmatch(line.value)
     if not line.value:
-        yield subject.remark_on_line(line, "Robot-version has no value", fix)
+        yield Remark(subject.text(line), "Robot-version has no value", fix)
     elif version is None:
-        yield subject.remark_on_value(line, f'Invalid Robot-version "{shown}": it is ignored', fix)
+        yield Remark(subject.value(line), f'Invalid Robot-version "{shown}": it is ignored', fix)
     elif version[1] not in ("1", "2"):
-        yield subject.remark_on_value(
-            line, f"Robot-version {shown} is not supported: {skipped}", fix
-        )
+        yield Remark(subject.value(line), f"Robot-version {shown} is not supported: {skipped}", fix)
     elif int(version[2][-1]) % 2:
-        yield subject.remark_on_value(
-            line,
+        yield Remark(
+            subject.value(line),
             f"Robot-version {shown} is experimental (odd minor version): {skipped}",
             fix,
         )
 
 
 def cut_by_google(subject: Subject) -> Iterator[Remark]:
-    """Find names that Google's parser confuses with others."""
-    names = {line.value.lower() for line in subject.lines_of(Directive.USER_AGENT)}
+    """Find names that Google's parser takes for those of Google's crawlers."""
+    google = {each.token.lower(): each.token for each in crawlers_of("Google")}
     for line in subject.lines_of(Directive.USER_AGENT):
         name, read = line.value, letters_of(line.value)
-        if read and read != name and read.lower() in names and re.fullmatch(r"[\w.-]+", name):
+        is_other = "/" not in name and not name.lower().startswith(f"{read.lower()}*")
+        if read.lower() in google and name.lower() not in google and is_other:
+            # Not if the rest is a comment or space.
             group = parse(f"User-agent: {name}\nDisallow: /", GOOGLE)
             if not group.allowed("/", read):
-                yield subject.remark_on_value(
-                    line,
-                    f"Google's parser reads {name} as {read}, which has a group of its own",
-                    "do not rely on both being told apart",
+                yield Remark(
+                    subject.value(line),
+                    f"Google reads {truncate(name)} as {google[read.lower()]}: the rules apply to that crawler",
+                    "Write another name if they should not",
                 )
 
 
 def no_groups(subject: Subject) -> Iterator[Remark]:
     """Find files without groups and rules."""
     if not subject.groups and not any(line.directive in RULES for line in subject.directive_lines):
-        count = count_noun(len(subject.lines), "line")
-        yield subject.remark_on_file(
-            f"the file ({count}) has no group: everything is allowed",
-            "write User-agent: * and Disallow: to say so",
+        yield Remark(
+            WHOLE_FILE,
+            "The file has no groups: everything is allowed",
+            'Write "User-agent: *" and "Disallow:" to say so',
         )

@@ -7,12 +7,15 @@ import re
 from typing import TYPE_CHECKING
 
 from ..model import RULES, Directive, LineKind
+from ._ignoring import unknown_codes
+from ._model import Place, Remark, truncate
+from ._names import operator_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ..model import Line
-    from ._model import Edit, Remark, Subject
+    from ._model import Subject
 
 _DIRECTIVES = {directive.spellings[0]: directive for directive in Directive}
 _DIRECTIVE_WITHOUT_COLON = re.compile(
@@ -25,24 +28,35 @@ _DIRECTIVE_WITHOUT_COLON = re.compile(
     + r")(?=\s|\Z)",
     re.IGNORECASE,
 )
-#: Messages for directives that no crawler obeys. Sources are in the documentation of the codes.
+_IN_PAGES = "Use a robots meta tag or an X-Robots-Tag header, and let crawlers fetch the page"
+#: Directives that no crawler obeys, with what to do instead. The sources are in the table of checks.
 _OBSOLETE = {
-    "noindex": "no robot obeys Noindex since September 2019; Google reads a noindex in the page or its headers",
-    "nofollow": "no robot obeys Nofollow here; it belongs into the page or its headers",
-    "noarchive": "no robot obeys Noarchive here; it belongs into the page or its headers",
-    "nosnippet": "no robot obeys Nosnippet here; it belongs into the page or its headers",
-    "disallowaitraining": "no robot obeys DisallowAITraining as it is meant; name the robots, or say Content-Signal: ai-train=no",
+    "noindex": ("Noindex", _IN_PAGES),
+    "nofollow": ("Nofollow", _IN_PAGES),
+    "noarchive": ("Noarchive", _IN_PAGES),
+    "nosnippet": ("Nosnippet", _IN_PAGES),
+    "disallowaitraining": (
+        "DisallowAITraining",
+        "Disallow the crawlers by name: koster compose --preset no-ai-training",
+    ),
 }
-_PARTLY_IGNORED = {
-    "host": "no robot reads Host since Yandex stopped in March 2018; redirect to the name that is meant",
-    "domain": "no robot reads Domain",
-    "revisit-after": "no robot reads Revisit-after",
-    "llm-policy": "no robot reads LLM-Policy",
-    "crawl-delay": "Bing, Anthropic and Seznam obey Crawl-delay; Google and Yandex do not",
-    "request-rate": "Seznam obeys Request-rate; Google, Bing and Yandex do not",
-    "visit-time": "hardly any robot obeys Visit-time; Google, Bing and Yandex do not",
-    "clean-param": "Yandex alone reads Clean-param",
+#: Directives that no crawler reads any more, but that do no harm.
+_UNREAD = {
+    "host": "No crawler reads Host since 2018: redirect to the preferred host instead",
+    "domain": "No crawler reads Domain",
+    "revisit-after": "No crawler reads Revisit-after",
+    "llm-policy": "No crawler reads LLM-Policy",
 }
+#: The operators whose crawlers ignore a directive of groups. Only those that say so.
+_IGNORED_BY = {
+    Directive.CRAWL_DELAY: ("Google", "Yandex"),
+    Directive.REQUEST_RATE: ("Google", "Microsoft", "Yandex"),
+    Directive.VISIT_TIME: ("Google", "Microsoft", "Yandex"),
+    Directive.CLEAN_PARAM: ("Google", "Microsoft"),
+    Directive.CONTENT_SIGNAL: ("Google",),
+    Directive.CONTENT_USAGE: ("Google",),
+}
+_FRAGMENT = re.compile(r"#[!/\w.=&-]+")
 
 
 def no_colon(subject: Subject) -> Iterator[Remark]:
@@ -53,14 +67,11 @@ def no_colon(subject: Subject) -> Iterator[Remark]:
         at = line.text.find(line.key)
         if at >= 0 and line.value:
             gap = subject.value_start(line) - at - len(line.key)
-            edit = subject.edit(line, at + len(line.key), gap, ": ")
-            yield subject.remark_on_part(
-                line,
-                at,
-                len(line.key),
-                f"a colon is missing after {line.key}; Google and koster read the line all the same, other robots may pass over it",
-                f"write {line.key}: {_intended_value(line)}",
-                (edit,),
+            yield Remark(
+                subject.key(line),
+                f"Missing colon after {line.key}: Google reads the line, other crawlers may ignore it",
+                f"Write {line.key}: {_intended_value(line)}",
+                edits=(subject.edit(line, at + len(line.key), gap, ": "),),
             )
 
 
@@ -78,26 +89,25 @@ def malformed(subject: Subject) -> Iterator[Remark]:
         match = _DIRECTIVE_WITHOUT_COLON.match(text)
         value = text[match.end() :].strip() if match else ""
         if match and value:
-            edit = subject.edit(line, match.end(1), 0, ":")
-            yield subject.remark_on_line(
-                line,
-                f"a colon is missing after {match[1]}, and robots pass over the line",
-                f"write {match[1]}: {value}",
-                (edit,),
+            yield Remark(
+                subject.text(line),
+                f"Missing colon after {match[1]}: crawlers ignore this line",
+                f"Write {match[1]}: {value}",
+                edits=(subject.edit(line, match.end(1), 0, ":"),),
             )
         elif match:
-            yield subject.remark_on_line(
-                line,
-                f"{match[1]} has no colon and no value, and robots pass over the line",
-                f"write {match[1]}: and its value",
+            yield Remark(
+                subject.text(line),
+                f"{match[1]} has no colon and no value: crawlers ignore this line",
+                f"Write {match[1]}: with a value, or remove the line",
+                proposal=(subject.removal(line),),
             )
         else:
-            edit = subject.edit(line, len(line.text) - len(line.text.lstrip()), 0, "# ")
-            yield subject.remark_on_line(
-                line,
-                "this is neither a key with a value nor a comment; robots pass over it",
-                "write a # before it if it is a remark",
-                (edit,),
+            yield Remark(
+                subject.text(line),
+                "Not a directive: crawlers ignore this line",
+                "Start comments with #",
+                edits=(subject.edit(line, len(line.text) - len(line.text.lstrip()), 0, "# "),),
             )
 
 
@@ -107,28 +117,37 @@ def misspelt(subject: Subject) -> Iterator[Remark]:
         directive = line.directive
         if directive is not None and line.key.lower() not in (directive.spellings[0], ""):
             at = line.text.find(line.key)
-            edit = subject.edit(line, at, len(line.key), str(directive))
-            yield subject.remark_on_key(
-                line,
-                f"{line.key} is a misspelling that Google and koster read as {directive}, and other robots may not",
-                f"write {directive}",
-                (edit,),
+            yield Remark(
+                subject.key(line),
+                f"Misspelled {directive}: Google reads this line, other crawlers may ignore it",
+                f"Write {directive}",
+                edits=(subject.edit(line, at, len(line.key), str(directive)),),
             )
 
 
 def typo(subject: Subject) -> Iterator[Remark]:
-    """Find unknown directives that are probably typos."""
+    """Find unknown directives that are probably typos, and URLs without a directive."""
     for line in _unknown(subject):
-        directive_name = _intended_directive(line.key)
-        if directive_name:
-            at = line.text.find(line.key)
-            edit = subject.edit(line, at, len(line.key), directive_name)
-            yield subject.remark_on_key(
-                line,
-                f"{_truncate_key(line.key)} is no key; robots pass over the line",
-                f"{directive_name} is probably meant",
-                (edit,),
+        name = _intended_directive(line.key)
+        at = line.text.find(line.key)
+        if name:
+            yield Remark(
+                subject.key(line),
+                f'Unknown directive "{truncate(line.key)}": crawlers ignore this line',
+                f"Did you mean {name}?",
+                edits=(subject.edit(line, at, len(line.key), name),),
             )
+        elif _is_sitemap_url(line):
+            yield Remark(
+                subject.text(line),
+                "Sitemap URL without a directive: crawlers ignore this line",
+                "Write Sitemap: before it",
+                edits=(subject.edit(line, at, 0, "Sitemap: "),),
+            )
+
+
+def _is_sitemap_url(line: Line) -> bool:
+    return line.key.lower() in ("http", "https") and "sitemap" in line.value.lower()
 
 
 def unknown(subject: Subject) -> Iterator[Remark]:
@@ -136,50 +155,111 @@ def unknown(subject: Subject) -> Iterator[Remark]:
     reported = set()
     for line in _unknown(subject):
         key = line.key.lower()
-        is_known = key in _PARTLY_IGNORED or key in _OBSOLETE
-        if key not in reported and not is_known and not _intended_directive(line.key):
+        is_known = key in _UNREAD or key in _OBSOLETE
+        is_typo = _intended_directive(line.key) is not None or _is_sitemap_url(line)
+        if key not in reported and not (is_known or is_typo):
             reported.add(key)
-            yield subject.remark_on_key(
-                line,
-                f"{_truncate_key(line.key)} is no key that any standard knows; robots pass over the line",
-                "write Sitemap: before it if it is one"
-                if key in ("http", "https")
-                else "write a # before it if it is a remark",
+            yield Remark(
+                subject.key(line),
+                f'Unknown directive "{truncate(line.key)}": crawlers ignore this line',
+                "Start comments with #",
             )
 
 
-def partly_ignored(subject: Subject) -> Iterator[Remark]:
-    """Find directives that some crawlers ignore, each once."""
-    return _once_per_directive(subject, _PARTLY_IGNORED)
+def ignored_by_all(subject: Subject) -> Iterator[Remark]:
+    """Find directives in groups that bind only crawlers which ignore them."""
+    for line, ignoring, others in _ignored(subject):
+        if ignoring and not others:
+            yield Remark(
+                subject.key(line),
+                f"{_names_ignoring(ignoring)} {line.directive}",
+                "Remove the line, or move it to a group of other crawlers",
+                proposal=(subject.removal(line),),
+            )
+
+
+def ignored_by_some(subject: Subject) -> Iterator[Remark]:
+    """Find directives in groups that bind crawlers which ignore them, among others."""
+    for line, ignoring, others in _ignored(subject):
+        if ignoring and others:
+            yield Remark(subject.key(line), f"{_names_ignoring(ignoring)} {line.directive}")
+    for line in _first_of_each(subject, _UNREAD):
+        yield Remark(subject.key(line), _UNREAD[_lower_key(line)])
+
+
+def _names_ignoring(names: list[str]) -> str:
+    return f"{' and '.join(names)} ignores" if len(names) == 1 else f"{_all(names)} ignore"
+
+
+def _all(names: list[str]) -> str:
+    return " and ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} others"
+
+
+def _ignored(subject: Subject) -> Iterator[tuple[Line, list[str], bool]]:
+    """Yield the directives in groups that some operators ignore.
+
+    Each comes with the names in the group whose operators ignore it, and whether there are others.
+    A group for ``*`` applies to crawlers of these operators that no group names.
+    """
+    unnamed = [
+        (name, operator_of(name))
+        for name in ("Googlebot", "bingbot", "YandexBot")
+        if not subject.robots.rules_for(name).is_named
+    ]
+    for group in subject.groups:
+        settings = [line for line in group.others if line.directive in _IGNORED_BY]
+        if not settings:
+            continue
+        names = {line.value.lower(): line.value for line in group.agents if line.value}
+        known = [(name, operator_of(name)) for name in names.values()]
+        known = [(name, operator) for name, operator in known if operator]
+        for line in settings:
+            operators = _IGNORED_BY[line.directive] if line.directive else ()
+            ignoring = [name for name, operator in known if operator in operators]
+            has_others = len(ignoring) < len(names)
+            if not ignoring and "*" in names:
+                ignoring = [name for name, operator in unnamed if operator in operators]
+            yield line, ignoring, has_others
 
 
 def obsolete(subject: Subject) -> Iterator[Remark]:
-    """Find directives that all crawlers ignore, each once."""
-    return _once_per_directive(subject, _OBSOLETE)
+    """Find directives that all crawlers ignore."""
+    for line in subject.lines:
+        found = _OBSOLETE.get(_lower_key(line))
+        if found and line.number not in subject.read_only_by_google:
+            name, suggestion = found
+            yield Remark(subject.key(line), f"No crawler obeys {name}", suggestion)
 
 
-def _once_per_directive(subject: Subject, messages: Mapping[str, str]) -> Iterator[Remark]:
+def _first_of_each(subject: Subject, names: Mapping[str, object]) -> Iterator[Line]:
+    """Yield the first line of each directive."""
     reported = set()
     for line in subject.lines:
-        key = line.directive.spellings[0] if line.directive else line.key.lower()
-        if key in messages and key not in reported:
+        key = _lower_key(line)
+        if key in names and key not in reported:
             reported.add(key)
-            yield subject.remark_on_key(line, messages[key])
+            yield line
+
+
+def _lower_key(line: Line) -> str:
+    return line.directive.spellings[0] if line.directive else line.key.lower()
 
 
 def read_by_google(subject: Subject) -> Iterator[Remark]:
     """Find unknown directives that only Google's parser reads, because it compares prefixes."""
     for number, directive in subject.read_only_by_google.items():
         line = subject.lines[number - 1]
-        directive_name = _intended_directive(line.key)
-        edits: tuple[Edit, ...] = ()
-        if directive_name == str(directive):
-            edits = (subject.edit(line, line.text.find(line.key), len(line.key), directive_name),)
-        yield subject.remark_on_key(
-            line,
-            f"Google's parser reads {_truncate_key(line.key)} as {directive}, and others pass over the line",
-            f"write {directive} if that is meant, else begin the key with another word",
-            edits,
+        at = line.text.find(line.key)
+        is_typo = _intended_directive(line.key) == str(directive)
+        edits = (subject.edit(line, at, len(line.key), str(directive)),) if is_typo else ()
+        yield Remark(
+            subject.key(line),
+            f'Google reads "{truncate(line.key)}" as {directive}; other crawlers ignore the line',
+            f"Write {directive}"
+            if is_typo
+            else f"Write # before it, or {directive} if you mean that",
+            edits=edits,
+            proposal=() if is_typo else (subject.edit(line, at, 0, "# "),),
         )
 
 
@@ -193,13 +273,9 @@ def _unknown(subject: Subject) -> Iterator[Line]:
     )
 
 
-def _truncate_key(key: str) -> str:
-    return key if len(key) <= 40 else key[:39] + "…"
-
-
 def _intended_directive(key: str) -> str | None:
     lower = key.lower().strip(" -_*")
-    if lower in _PARTLY_IGNORED or lower in _OBSOLETE or len(key) > 40 or not lower.isascii():
+    if lower in _UNREAD or lower in _OBSOLETE or len(key) > 40 or not lower.isascii():
         return None
     squeezed = re.sub(r"[^a-z]", "", lower)
     for spelling, directive in _DIRECTIVES.items():
@@ -214,39 +290,49 @@ def _intended_directive(key: str) -> str | None:
 def glued_comment(subject: Subject) -> Iterator[Remark]:
     """Find comments without a space before them."""
     for line in subject.directive_lines:
-        if line.comment is None or not line.value:
+        at = _glued_comment_start(subject, line)
+        if at is None or (
+            line.value.startswith("/") and _FRAGMENT.fullmatch(line.text[at:].strip())
+        ):
             continue
-        at = subject.comment_start(line)
-        if at > 0 and not line.text[at - 1].isspace():
-            written = line.text[at:].split()[0] if line.text[at:].split() else "#"
-            if line.value.startswith("/") and re.fullmatch(r"#[!/\w.=&-]+", line.text[at:].strip()):
-                continue
-            yield subject.remark_on_part(
-                line,
-                at,
-                len(written),
-                f"# begins a comment even in the middle of a word: the value is {_truncate_key(line.value)}",
-                "write a space before the comment, or %23 for a literal #",
-                (subject.edit(line, at, 0, " "),),
-            )
+        words = line.text[at:].split()
+        yield Remark(
+            Place(line.number, at, len(words[0]) if words else 1),
+            f'"#" starts a comment: the value is only {truncate(line.value)}',
+            "Put a space before the comment, or write %23 for a literal #",
+            edits=(subject.edit(line, at, 0, " "),),
+        )
 
 
 def fragment(subject: Subject) -> Iterator[Remark]:
     """Find paths with a comment that looks like a fragment."""
     for line in subject.rules:
-        at = subject.comment_start(line)
-        if (
-            line.comment is None
-            or at < 1
-            or line.text[at - 1].isspace()
-            or not line.value.startswith("/")
-        ):
+        at = _glued_comment_start(subject, line)
+        if at is None or not line.value.startswith("/"):
             continue
-        if re.fullmatch(r"#[!/\w.=&-]+", line.text[at:].strip()):
-            yield subject.remark_on_part(
-                line,
-                at,
-                len(line.text.rstrip()) - at,
-                f"a fragment is never sent to a server, and # begins a comment here: the rule is {_truncate_key(line.value)}",
-                f"write {line.value}, or %23 for a literal #",
+        if _FRAGMENT.fullmatch(line.text[at:].strip()):
+            yield Remark(
+                Place(line.number, at, len(line.text.rstrip()) - at),
+                f'"#" starts a comment: the rule applies to all of {truncate(line.value)}',
+                f"Write {line.value}, or %23 for a literal #",
+                proposal=(subject.edit(line, at, len(line.text) - at, ""),),
+            )
+
+
+def _glued_comment_start(subject: Subject, line: Line) -> int | None:
+    """Return the column of a comment without a space before it."""
+    if line.comment is None or not line.value:
+        return None
+    at = subject.comment_start(line)
+    return at if at > 0 and not line.text[at - 1].isspace() else None
+
+
+def unknown_ignores(subject: Subject) -> Iterator[Remark]:
+    """Find unknown codes in comments that ignore findings."""
+    for line in subject.lines:
+        for code, start in unknown_codes(line.text, subject.codes):
+            yield Remark(
+                Place(line.number, start, len(code)),
+                f'"{truncate(code)}" ignores nothing: it is not a code of koster lint',
+                "Write # koster: ignore[S006]; koster lint --explain all lists the codes",
             )

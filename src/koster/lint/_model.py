@@ -6,7 +6,7 @@ import enum
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._charsets import bom_charset
 from ..analysis import Budget, WholeFile, likely_urls
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..dialects import Dialect
     from ..model import Line, Rule
     from ..robots import RobotsTxt, Rules
+    from ._templates import Template
+
+T = TypeVar("T")
 
 _HTML = re.compile(rb"<(?:!doctype|html|head|body|meta|script|div|title|\?xml)", re.IGNORECASE)
 #: gzip, Zstandard, ZIP, PDF, PNG, GIF, JPEG, ELF.
@@ -27,7 +30,15 @@ _MAGIC = (
     *(b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"%PDF-"),
     *(b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x7fELF"),
 )
+#: Control characters that text does not have.
+_MIN_CONTROLS = 20
+_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1b"))
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
+
+#: A directive within the value of another one: a line end is missing.
+SECOND_DIRECTIVE = re.compile(
+    r"\s(user-?agent|dis+allow|allow|sitemap|crawl-delay)\s*:", re.IGNORECASE
+)
 
 
 def is_page(body: bytes) -> bool:
@@ -51,10 +62,11 @@ def wide_charset(body: bytes) -> str | None:
 
 def is_binary(body: bytes) -> bool:
     """Return whether bytes are binary: compressed, an image, or a program."""
-    begin = body[:200]
-    return body.startswith(_MAGIC) or (
-        begin.count(0) * 10 >= len(begin) > 0 and not wide_charset(body)
-    )
+    begin = body[:1_000]
+    zeros = begin[:200].count(0) * 10 >= len(begin[:200]) > 0
+    controls = len(begin) - len(begin.translate(None, _CONTROLS))
+    has_controls = controls >= _MIN_CONTROLS and controls * 20 >= len(begin)
+    return body.startswith(_MAGIC) or ((zeros or has_controls) and not wide_charset(body))
 
 
 class Severity(enum.StrEnum):
@@ -95,7 +107,9 @@ class Finding:
     """A finding for a file's author.
 
     Lines and columns count from 1; columns count characters, ``end_column`` is exclusive.
-    ``suggestion`` says what to do, ``edits`` do it; ``url`` is an example, if there is one.
+    ``suggestion`` says what to do. ``edits`` do it and can be applied without a look, ``proposal``
+    does it where that may change what crawlers may fetch, so that it is for the author to decide.
+    ``url`` is an example, if there is one.
     """
 
     code: str
@@ -106,6 +120,7 @@ class Finding:
     message: str
     suggestion: str = ""
     edits: tuple[Edit, ...] = ()
+    proposal: tuple[Edit, ...] = ()
     url: str | None = None
 
 
@@ -145,16 +160,27 @@ FAMILIES = {
 }
 
 
+class Place(NamedTuple):
+    """A part of a line: the line counts from 1, characters count from 0."""
+
+    line: int
+    start: int
+    size: int
+
+
+#: The place of findings about the whole file.
+WHOLE_FILE = Place(1, 0, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Remark:
     """A result of a check: a finding without code and severity."""
 
-    line: int
-    start: int
-    end: int
+    place: Place
     message: str
     suggestion: str = ""
     edits: tuple[Edit, ...] = ()
+    proposal: tuple[Edit, ...] = ()
     url: str | None = None
 
 
@@ -171,6 +197,9 @@ class GroupLines:
         return [line for line in self.others if line.directive in RULES]
 
 
+#: The search engines that should find a site, by default. They render pages.
+SEARCH_CRAWLERS = ("Googlebot", "bingbot")
+
 #: Maximum number of rule sets to analyze; legitimate files have fewer.
 _MAX_RULE_SETS = 2_000
 
@@ -178,8 +207,9 @@ _MAX_RULE_SETS = 2_000
 class Subject:
     """A file to check, with results shared by several checks.
 
-    ``is_cut``: the file is truncated; ``charset``: its original charset, if not UTF-8; ``dialects``:
-    the dialects to compare with the file's own.
+    ``dialects``: the dialects to compare with the file's own; ``crawlers``: the crawlers that
+    should find the site; ``codes``: those of all checks; ``template``: set if the file is one;
+    ``is_cut``: the file is truncated; ``charset``: its original charset, if not UTF-8.
     """
 
     def __init__(
@@ -188,12 +218,19 @@ class Subject:
         dialect: Dialect = RFC9309,
         *,
         dialects: tuple[Dialect, ...] = (),
+        crawlers: tuple[str, ...] = SEARCH_CRAWLERS,
+        codes: frozenset[str] = frozenset(),
+        template: Template | None = None,
         is_cut: bool = False,
         charset: str | None = None,
     ) -> None:
         self.robots: RobotsTxt = parse(body, dialect)
         self.body = body
         self.dialects = dialects
+        self.crawlers = crawlers
+        self.codes = codes
+        self.template = template
+        self._shared: dict[str, Any] = {}
         self.is_cut = is_cut
         self.charset = charset
         self.budget = Budget(states=500, total=6_000, compared=100_000)
@@ -278,82 +315,35 @@ class Subject:
         """The rule sets of the file, each with an agent; that of ``*`` comes first."""
         return self.analysis.sets
 
+    def once(self, name: str, compute: Callable[[], T]) -> T:
+        """Return a result that several checks share: computed the first time."""
+        if name not in self._shared:
+            self._shared[name] = compute()
+        found: T = self._shared[name]
+        return found
+
     @cached_property
     def likely_urls(self) -> dict[int, str]:
         """A URL for each rule of ``*`` that decides one, by line."""
         return likely_urls(self.robots.rules_for("*"))
 
-    def remark_on_value(
-        self,
-        line: Line,
-        message: str,
-        suggestion: str = "",
-        edits: tuple[Edit, ...] = (),
-        url: str | None = None,
-    ) -> Remark:
-        """Remark on the value of a line, or on all of it if it has none."""
+    def value(self, line: Line) -> Place:
+        """Return the place of a line's value, or of all of it if it has none."""
         start = self.value_start(line)
-        size = len(line.value) or len(line.text.rstrip()) - start
-        return Remark(line.number, start, start + size, message, suggestion, edits, url)
+        return Place(line.number, start, len(line.value) or len(line.text.rstrip()) - start)
 
-    def remark_on_part(
-        self,
-        line: Line,
-        at: int,
-        size: int,
-        message: str,
-        suggestion: str = "",
-        edits: tuple[Edit, ...] = (),
-        url: str | None = None,
-    ) -> Remark:
-        """Remark on a part of a line, by characters from its start."""
-        return Remark(line.number, at, at + size, message, suggestion, edits, url)
+    def key(self, line: Line) -> Place:
+        """Return the place of a line's directive."""
+        return Place(line.number, max(line.text.find(line.key), 0), len(line.key))
 
-    def remark_on_key(
-        self,
-        line: Line,
-        message: str,
-        suggestion: str = "",
-        edits: tuple[Edit, ...] = (),
-        url: str | None = None,
-    ) -> Remark:
-        """Remark on the key of a line."""
-        at = max(line.text.find(line.key), 0)
-        return self.remark_on_part(line, at, len(line.key), message, suggestion, edits, url)
-
-    def remark_on_line(
-        self,
-        line: Line,
-        message: str,
-        suggestion: str = "",
-        edits: tuple[Edit, ...] = (),
-        url: str | None = None,
-    ) -> Remark:
-        """Remark on a line."""
+    def text(self, line: Line) -> Place:
+        """Return the place of a line without the space around it."""
         text = line.text.strip()
-        at = line.text.find(text)
-        return self.remark_on_part(line, at, len(text), message, suggestion, edits, url)
+        return Place(line.number, line.text.find(text), len(text))
 
-    def remark_on_rule(
-        self,
-        rule: Rule,
-        message: str,
-        suggestion: str = "",
-        edits: tuple[Edit, ...] = (),
-        url: str | None = None,
-    ) -> Remark:
-        """Remark on the value of a rule's line."""
-        return self.remark_on_value(self.lines[rule.line - 1], message, suggestion, edits, url)
-
-    def remark_on_file(
-        self,
-        message: str,
-        suggestion: str = "",
-        edits: tuple[Edit, ...] = (),
-        url: str | None = None,
-    ) -> Remark:
-        """Remark on the file."""
-        return Remark(1, 0, 0, message, suggestion, edits, url)
+    def rule(self, rule: Rule) -> Place:
+        """Return the place of a rule's path."""
+        return self.value(self.lines[rule.line - 1])
 
     def comment_start(self, line: Line) -> int:
         """Return the column of the # of a line's comment, from 0; -1 if dialects differ on it."""
@@ -379,6 +369,35 @@ class Subject:
     def edit_value(self, line: Line, text: str) -> Edit:
         """Return the edit that replaces a line's value."""
         return self.edit(line, self.value_start(line), len(line.value), text)
+
+    def insertion(self, after: Line, *lines: str) -> Edit:
+        """Return the edit that inserts lines after a line."""
+        body, end = self.robots.body, self._line_end
+        written = [line.encode("utf-8", "surrogateescape") + end for line in lines]
+        is_last = after.number >= len(self.line_starts)
+        at = len(body) if is_last else self.line_starts[after.number]
+        missing_end = end if is_last and body and not body.endswith((b"\n", b"\r")) else b""
+        return Edit(at, at, missing_end + b"".join(written))
+
+    @cached_property
+    def _line_end(self) -> bytes:
+        return b"\r\n" if b"\r\n" in self.robots.body else b"\n"
+
+    def rule_removal(self, line: Line) -> tuple[str, tuple[Edit, ...]]:
+        """Return the suggestion to remove a rule without effect, and the edits that do it.
+
+        The only rule of a group ends its list of user agents: without it, the next group would be
+        merged into this one.
+        """
+        if line.number in self._only_rules:
+            empty = self.edit(line, 0, len(line.text), f"{Directive.DISALLOW}:")
+            return "Write Disallow: instead", (empty,)
+        return "Remove it", (self.removal(line),)
+
+    @cached_property
+    def _only_rules(self) -> set[int]:
+        """The lines of rules that are the only one of their group."""
+        return {group.rules[0].number for group in self.groups if len(group.rules) == 1}
 
     def removal(self, line: Line) -> Edit:
         """Return the edit that removes a line."""

@@ -7,26 +7,30 @@ from typing import TYPE_CHECKING
 
 from ..dialects import Patterns
 from ..model import Directive
+from ._model import SECOND_DIRECTIVE, Place, Remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..model import Line
-    from ._model import Remark, Subject
+    from ._model import Subject
 
 _HOST = re.compile(r"(?:https?:)?//[^/*$]+", re.IGNORECASE)
 _BARE_HOST = re.compile(
     r"(?:www\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|de|fr|uk|io|info|edu|gov|ru|it|nl|es|eu)(?=/|\Z)",
     re.IGNORECASE,
 )
-_SECOND_DIRECTIVE = re.compile(
-    r"\s(?:user-?agent|dis+allow|allow|sitemap|crawl-delay)\s*:", re.IGNORECASE
-)
+#: Elsewhere it probably is a literal one, as in /cgi-bin/$STATE.
+_MISPLACED_DOLLAR = re.compile(r"\$(?=[$*?&|/])")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _REGEX = re.compile(
     r"\(\.\*|\.\*\)|\\[./dws?]|\(\?|\([^()|]*\|[^()]*\)|\[[^\[\]-]*-[^\[\]]*\]|\[\^|\A/?\^|\)\*"
 )
 
+
+#: Patterns whose canonical form has the same length.
+_PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
+_OPPOSITE = {Directive.ALLOW: Directive.DISALLOW, Directive.DISALLOW: Directive.ALLOW}
 
 #: Maximum characters of a pattern to search for a regular expression.
 _MAX_REGEX_SEARCH = 200
@@ -49,10 +53,15 @@ def host(subject: Subject) -> Iterator[Remark]:
         if match:
             path = pattern[len(match) :]
             path = path if path.startswith("/") else f"/{path}"
-            yield subject.remark_on_value(
-                line,
-                "a pattern begins with a path, not with a host: this matches nothing",
-                f"write {path}",
+            # Another host is not the whole of this site.
+            is_part = path.strip("/*$") != ""
+            yield Remark(
+                subject.value(line),
+                "Rules take paths, not URLs: this matches nothing",
+                f"Write {path} if it is on this site"
+                if is_part
+                else "Write a path of this site, or remove the rule",
+                proposal=(subject.edit_value(line, path) if is_part else subject.removal(line),),
             )
 
 
@@ -69,10 +78,12 @@ def no_slash(subject: Subject) -> Iterator[Remark]:
             and not _host(pattern)
             and not (pattern == "$" or _is_html(pattern) or _may_be_shell_pattern(subject, pattern))
         ):
-            yield subject.remark_on_value(
-                line,
-                "a path begins with a slash: this matches nothing",
-                f"write {_intended_path(pattern)}",
+            path = _intended_path(pattern)
+            yield Remark(
+                subject.value(line),
+                "A path must start with /: this matches nothing",
+                f"Write {path}" + (" for the whole site" if path == "/" else ""),
+                proposal=(subject.edit_value(line, path),),
             )
 
 
@@ -83,7 +94,7 @@ def _may_be_shell_pattern(subject: Subject, pattern: str) -> bool:
 
 def _intended_path(pattern: str) -> str:
     if pattern.lower() in ("all", "everything", "any"):
-        return "/ for the whole site"
+        return "/"
     # Query parameters and file extensions follow a path.
     return f"/*{pattern}" if re.match(r"[?&.]|\w+=", pattern) else f"/{pattern}"
 
@@ -93,82 +104,86 @@ def _is_html(pattern: str) -> bool:
 
 
 def dollar(subject: Subject) -> Iterator[Remark]:
-    """Find dollar signs that are not at the end."""
+    """Find dollar signs that seem to mean the end of a URL, but are not at the end of the path."""
     if not _has_wildcards(subject):
         return
     for line, pattern in _patterns(subject):
-        at = pattern.find("$")
-        if 0 <= at < len(pattern) - 1:
-            place = subject.value_start(line) + at
-            yield subject.remark_on_part(
-                line,
-                place,
-                1,
-                "$ anchors a pattern at its end alone; here it is a literal dollar sign",
-                "write %24 for a literal one, or end the pattern with it",
+        match = _MISPLACED_DOLLAR.search(pattern)
+        if match:
+            at = subject.value_start(line) + match.start()
+            yield Remark(
+                Place(line.number, at, 1),
+                '"$" is special only at the end of a path: here it matches a literal "$"',
+                'End the path with "$", or remove it',
             )
 
 
 def stars(subject: Subject) -> Iterator[Remark]:
-    """Find redundant stars; trailing ones once per file, because they are common."""
+    """Find redundant stars: those without which no rule gets another precedence."""
     if not _has_wildcards(subject):
         return
-    trailing = []
+    sizes: dict[Directive | None, set[int]] = {}
     for line, pattern in _patterns(subject):
-        fixed = re.sub(r"\*\*+", "*", pattern)
-        if fixed != pattern:
-            at = subject.value_start(line) + pattern.find("**")
-            size = len(re.findall(r"\*\*+", pattern)[0])
-            yield subject.remark_on_part(
-                line,
-                at,
-                size,
-                "several stars match what one does, and count as more bytes",
-                f"write {fixed}",
-                (subject.edit_value(line, fixed),),
-            )
-        elif re.fullmatch(r"/.*\*\$?", pattern):
-            trailing.append((line, re.sub(r"\*\$?\Z", "", pattern)))
-    if trailing:
-        line, shorter = trailing[0]
-        more = f" (here and on {len(trailing) - 1} more lines)" if len(trailing) > 1 else ""
-        edits = tuple(subject.edit_value(each, text) for each, text in trailing)
-        at = subject.value_start(line) + len(shorter)
-        yield subject.remark_on_part(
-            line,
-            at,
-            len(line.value) - len(shorter),
-            f"a star at the end matches what the pattern matches without it, and counts as a byte more{more}",
-            f"write {shorter}",
-            edits,
+        # The length may differ in bytes, or once it is canonical.
+        slack = 0 if _PLAIN.fullmatch(pattern) else 3 * len(pattern)
+        size = len(pattern)
+        sizes.setdefault(line.directive, set()).update(range(size, size + slack + 1))
+    for line, pattern in _patterns(subject):
+        several = re.search(r"\*\*+", pattern)
+        trailing = re.search(r"(?<!\*)\*\$?\Z", pattern) if pattern.startswith("/") else None
+        star = several or trailing
+        if star is None or not _PLAIN.fullmatch(pattern):
+            continue
+        shorter = re.sub(r"\*\*+", "*", pattern) if several else pattern[: star.start()]
+        opposite = sizes.get(_OPPOSITE[line.directive], set()) if line.directive else set()
+        if not opposite.isdisjoint(range(len(shorter), len(pattern) + 1)):
+            continue
+        yield Remark(
+            Place(line.number, subject.value_start(line) + star.start(), len(star[0])),
+            "Several * in a row match the same as one" if several else "Trailing * is redundant",
+            f"Write {shorter}",
+            edits=(subject.edit_value(line, shorter),),
         )
 
 
 def spaces(subject: Subject) -> Iterator[Remark]:
     """Find spaces within patterns."""
     for line, pattern in _patterns(subject):
-        glued = _SECOND_DIRECTIVE.search(pattern)
+        glued = SECOND_DIRECTIVE.search(pattern)
         match = re.search(r"[ \t]", pattern)
         if glued:
-            at = subject.value_start(line) + glued.start()
-            yield subject.remark_on_part(
-                line,
-                at + 1,
-                len(pattern) - glued.start() - 1,
-                "a second directive stands on this line, and robots take it for a part of the path",
-                "write it on a line of its own",
-            )
+            yield _second_directive(subject, line, glued)
         elif match:
             at = subject.value_start(line) + match.start()
-            many = all(word.startswith("/") for word in pattern.split())
-            suggestion = (
-                "write a line for each path"
-                if many
-                else f"write {pattern.replace(' ', '%20')} if that is meant"
+            words = pattern.split()
+            many = all(word.startswith("/") for word in words)
+            has_home = any(not word.strip("/*$") for word in words)
+            separator = f"\n{line.directive}: " if many else "%20"
+            yield Remark(
+                Place(line.number, at, 1),
+                "Space in a path: it matches only %20",
+                "Write one path per line" if many else "Write %20 if you mean a space",
+                # A stray / would block the whole site.
+                proposal=() if has_home else (subject.edit_value(line, separator.join(words)),),
             )
-            yield subject.remark_on_part(
-                line, at, 1, "paths have no spaces: this matches %20 alone", suggestion
-            )
+
+
+def _second_directive(subject: Subject, line: Line, glued: re.Match[str]) -> Remark:
+    """Return the remark on a second directive on a line."""
+    at = subject.value_start(line) + glued.start()
+    first, second = line.value[: glued.start()].rstrip(), line.value[glued.start() :].strip()
+    place = Place(line.number, at + 1, len(line.value) - glued.start() - 1)
+    message = "Second directive on this line: crawlers read it as part of the path"
+    if not glued[1].lower().startswith("user"):
+        proposal = (subject.edit(line, at, 1, "\n"),)
+        return Remark(place, message, "Write it on a line of its own", proposal=proposal)
+    if first.strip("/*$"):
+        # The rules below would belong to this crawler.
+        return Remark(place, message, "Write it on a line of its own, with its rules below")
+    start = len(line.text) - len(line.text.lstrip())
+    rule = f"{second}\n{line.directive}: {first}"
+    swapped = subject.edit(line, start, subject.value_start(line) + len(line.value) - start, rule)
+    return Remark(place, message, f"Write {second} on a line above this rule", proposal=(swapped,))
 
 
 def bad_escape(subject: Subject) -> Iterator[Remark]:
@@ -177,13 +192,11 @@ def bad_escape(subject: Subject) -> Iterator[Remark]:
         match = _BAD_ESCAPE.search(pattern)
         if match:
             at = subject.value_start(line) + match.start()
-            yield subject.remark_on_part(
-                line,
-                at,
-                1,
-                "% is followed by two hex digits; here it is a literal percent sign, and dialects differ on it",
-                "write %25 for a literal one",
-                (subject.edit(line, at, 1, "%25"),),
+            yield Remark(
+                Place(line.number, at, 1),
+                '"%" must be followed by two hex digits: crawlers read this differently',
+                "Write %25 for a literal %",
+                edits=(subject.edit_value(line, _BAD_ESCAPE.sub("%25", pattern)),),
             )
 
 
@@ -193,12 +206,10 @@ def regex(subject: Subject) -> Iterator[Remark]:
         match = _REGEX.search(pattern[:_MAX_REGEX_SEARCH])
         if match:
             at = subject.value_start(line) + match.start()
-            yield subject.remark_on_part(
-                line,
-                at,
-                len(match[0]),
-                "robots.txt has no regular expressions: all but * and a $ at the end is literal",
-                "write * for any characters",
+            yield Remark(
+                Place(line.number, at, len(match[0])),
+                'Regular expressions are not supported: only "*" and a final "$" are special',
+                'Write "*" for any characters',
             )
 
 
@@ -212,8 +223,9 @@ def query(subject: Subject) -> Iterator[Remark]:
         if match:
             wider = {f"*{mark}{match[1]}=" for mark in ("&", "")}
             if not wider & others:
-                yield subject.remark_on_value(
-                    line,
-                    f"this matches {match[1]} as the first parameter alone",
-                    f"add Disallow: /*&{match[1]}=",
+                yield Remark(
+                    subject.value(line),
+                    f'Matches only when "{match[1]}" is the first query parameter',
+                    f"Add Disallow: /*&{match[1]}=",
+                    proposal=(subject.insertion(line, f"Disallow: /*&{match[1]}="),),
                 )

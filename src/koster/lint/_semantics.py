@@ -4,65 +4,74 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from ..analysis import Cause, Extent, classify, difference
+from ..crawlers import Purpose, agent_for
+from ..dialects import GOOGLE
 from ..model import Directive
 from ..robots import rules_for_data
-from ._model import count_noun, truncate
+from ._groups import MAX_REPEATED, below, is_blocked_by_mistake, merged, separation, up_to
+from ._model import Remark, count_noun, truncate
+from ._names import crawlers_of, known_crawlers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..model import Decision, Rule
+    from ..analysis import DeadRule
+    from ..model import Decision, Line, Rule
     from ..robots import Rules
-    from ._model import Remark, Subject
+    from ._groups import Merged
+    from ._model import Edit, Subject
 
-#: Large search engines that render pages, and so need their scripts and style sheets.
-_RENDERING_CRAWLERS = ("Googlebot", "bingbot")
-_RESOURCE = re.compile(r"\.(css|js)(?=[$*?]|\Z)", re.IGNORECASE)
+#: All in a folder. Single files and families of them may be left out on purpose.
+_RESOURCE = re.compile(r"(?:\A|/)\*[^/]*\.(css|js)(?=[$*?]|\Z)", re.IGNORECASE)
 _FOLDER = re.compile(r"/(css|js|javascripts?|stylesheets?|assets|static)/?[*$]?\Z", re.IGNORECASE)
+_STYLES = ("css", "stylesheet", "stylesheets")
 #: Maximum number of rules about resources to check.
 _MAX_RESOURCE_RULES = 1_000
-#: Resources of pages made with WordPress, Drupal, Next.js, Nuxt, Astro, Magento, and bundlers.
+#: Resources of pages made with WordPress, Drupal, Next.js, Nuxt, Astro, Magento, and bundlers: a
+#: part of the rules that are about them, and an example.
 _COMMON_RESOURCES = (
-    "/wp-includes/js/jquery/jquery.min.js",
-    "/wp-includes/css/dist/block-library/style.min.css",
-    "/wp-content/themes/site/style.css",
-    "/wp-content/plugins/any/style.css",
-    "/_next/static/chunks/main.js",
-    "/_nuxt/entry.js",
-    "/_astro/index.css",
-    "/core/assets/vendor/jquery/jquery.min.js",
-    "/themes/site/style.css",
-    "/pub/static/frontend/site.css",
-    "/skin/frontend/site.css",
-    "/dist/site.css",
-    "/build/site.js",
-    "/style.css?ver=6.8",
+    ("/wp-includes", "/wp-includes/js/jquery/jquery.min.js"),
+    ("/wp-includes", "/wp-includes/css/dist/block-library/style.min.css"),
+    ("/wp-content", "/wp-content/themes/x/style.css"),
+    ("/wp-content", "/wp-content/plugins/x/style.css"),
+    ("/_next", "/_next/static/chunks/main.js"),
+    ("/_nuxt", "/_nuxt/entry.js"),
+    ("/_astro", "/_astro/index.css"),
+    ("/core/assets", "/core/assets/vendor/jquery/jquery.min.js"),
+    ("/themes", "/themes/x/style.css"),
+    ("/pub/static", "/pub/static/frontend/x/style.css"),
+    ("/skin/", "/skin/frontend/style.css"),
+    ("/dist", "/dist/style.css"),
+    ("/build", "/build/main.js"),
+    ("?ver", "/style.css?ver=6.8"),
 )
 #: Allowing everything explicitly is legitimate.
 _EVERYTHING = re.compile(r"[/*]+\$?")
-_NOT = {True: "", False: " not"}
+#: Who reads a file by a dialect.
+_READERS = {GOOGLE: "Google"}
 #: Maximum number of rules listed in a message.
 _MAX_LISTED = 3
 
 
-def _same_path(rule: Rule, other: Rule) -> bool:
-    return rule.pattern.rstrip("*") == other.pattern.rstrip("*")
-
-
 def covered(subject: Subject) -> Iterator[Remark]:
-    """Find rules that others override."""
+    """Find rules that rules with the opposite verdict override."""
     for dead, name in subject.analysis.surely_dead:
-        if dead.cause is Cause.COVERED and not any(
-            _same_path(dead.rule, each) for each in dead.covered_by
-        ):
-            who = "" if name == "*" else f" for {name}"
-            yield subject.remark_on_rule(
-                dead.rule,
-                f"this rule decides nothing{who}: {_format_rules(dead.covered_by)} {'counts' if len(dead.covered_by) == 1 else 'count'} for more wherever it matches",
-                "remove it, or the other",
+        if dead.cause is Cause.COVERED and dead.twin is None and _is_opposed(dead):
+            removal, proposal = subject.rule_removal(subject.lines[dead.rule.line - 1])
+            who = "" if name == "*" else f" for {_quote(name)}"
+            yield Remark(
+                subject.rule(dead.rule),
+                f"Rule has no effect{who}: overridden by {_format_rules(dead.covered_by)}",
+                f"{removal}, or make its path longer than the one that overrides it",
+                proposal=proposal,
             )
+
+
+def _is_opposed(dead: DeadRule) -> bool:
+    return any(each.allow != dead.rule.allow for each in dead.covered_by)
 
 
 def _format_rules(rules: tuple[Rule, ...]) -> str:
@@ -74,39 +83,54 @@ def _format_rules(rules: tuple[Rule, ...]) -> str:
 def contradicted(subject: Subject) -> Iterator[Remark]:
     """Find paths that are allowed and disallowed."""
     for dead, _ in subject.analysis.surely_dead:
-        others = [each for each in dead.covered_by if _same_path(dead.rule, each)]
-        if others and others[0].allow != dead.rule.allow:
-            yield subject.remark_on_rule(
-                dead.rule,
-                f"line {others[0].line} says the opposite of the same path, and holds: {others[0]}",
-                "remove one of the two",
+        if dead.twin is not None and dead.twin.allow != dead.rule.allow:
+            removal, proposal = subject.rule_removal(subject.lines[dead.rule.line - 1])
+            yield Remark(
+                subject.rule(dead.rule),
+                f"Contradicts line {dead.twin.line} ({truncate(str(dead.twin))}), which applies",
+                f"{removal}, or remove line {dead.twin.line}",
+                proposal=proposal,
             )
 
 
 def repeated(subject: Subject) -> Iterator[Remark]:
     """Find duplicate rules."""
     for dead, _ in subject.analysis.surely_dead:
-        others = [each for each in dead.covered_by if _same_path(dead.rule, each)]
-        if others and others[0].allow == dead.rule.allow:
-            line = subject.lines[dead.rule.line - 1]
+        if dead.twin is not None and dead.twin.allow == dead.rule.allow:
+            removal, edits = subject.rule_removal(subject.lines[dead.rule.line - 1])
             # Only an identical rule in the same group is equivalent in every dialect.
-            is_safe = others[0].pattern == dead.rule.pattern and subject.share_a_group(
-                dead.rule.line, others[0].line
+            is_safe = dead.twin.pattern == dead.rule.pattern and subject.share_a_group(
+                dead.rule.line, dead.twin.line
             )
-            edits = (subject.removal(line),) if is_safe else ()
-            yield subject.remark_on_rule(
-                dead.rule, f"line {others[0].line} says the same", "remove the line", edits
+            yield Remark(
+                subject.rule(dead.rule),
+                f"Duplicate of line {dead.twin.line}",
+                removal,
+                edits=edits if is_safe else (),
+                proposal=() if is_safe else edits,
             )
 
 
 def redundant(subject: Subject) -> Iterator[Remark]:
-    """Find rules made redundant by a wider one."""
-    for idle in subject.analysis.surely_idle:
-        if idle.instead is not None:
-            yield subject.remark_on_rule(
-                idle.rule,
-                f"line {idle.instead.line} ({truncate(str(idle.instead))}) says so already: without this rule nothing changes",
-            )
+    """Find rules that other rules with the same verdict cover."""
+    covering = {
+        idle.rule.line: (idle.rule, idle.instead)
+        for idle in subject.analysis.surely_idle
+        if idle.instead is not None
+    }
+    covering |= {
+        dead.rule.line: (dead.rule, dead.covered_by[0])
+        for dead, _ in subject.analysis.surely_dead
+        if dead.cause is Cause.COVERED and dead.twin is None and not _is_opposed(dead)
+    }
+    for _, (rule, instead) in sorted(covering.items()):
+        removal, proposal = subject.rule_removal(subject.lines[rule.line - 1])
+        yield Remark(
+            subject.rule(rule),
+            f"Redundant: line {instead.line} ({truncate(str(instead))}) already covers this",
+            removal,
+            proposal=proposal,
+        )
 
 
 def needless_allow(subject: Subject) -> Iterator[Remark]:
@@ -117,10 +141,12 @@ def needless_allow(subject: Subject) -> Iterator[Remark]:
             and idle.rule.allow
             and not _EVERYTHING.fullmatch(idle.rule.pattern)
         ):
-            yield subject.remark_on_rule(
-                idle.rule,
-                "nothing disallows what this allows: the rule changes nothing",
-                "disallow what it is to be an exception from, if a rule is missing",
+            removal, proposal = subject.rule_removal(subject.lines[idle.rule.line - 1])
+            yield Remark(
+                subject.rule(idle.rule),
+                "Allow has no effect: no rule blocks this path",
+                f"{removal}, or disallow the rest if only this should be allowed",
+                proposal=proposal,
                 url=idle.url,
             )
 
@@ -129,44 +155,90 @@ def no_path(subject: Subject) -> Iterator[Remark]:
     """Find patterns that no path can match."""
     for dead, _ in subject.analysis.surely_dead:
         if dead.cause is Cause.NO_PATH and dead.rule.pattern.startswith(("/", "*")):
-            yield subject.remark_on_rule(
-                dead.rule, "no URL has a path like this: the rule decides nothing"
-            )
+            yield Remark(subject.rule(dead.rule), "Rule has no effect: no URL can have this path")
 
 
 def robots_txt_rule(subject: Subject) -> Iterator[Remark]:
     """Find rules that match only /robots.txt."""
     for dead, _ in subject.analysis.surely_dead:
         if dead.cause is Cause.ROBOTS_TXT:
-            yield subject.remark_on_rule(
-                dead.rule,
-                "/robots.txt itself may always be fetched: this rule decides nothing",
-                "remove it",
+            removal, proposal = subject.rule_removal(subject.lines[dead.rule.line - 1])
+            yield Remark(
+                subject.rule(dead.rule),
+                "Rule has no effect: /robots.txt is always allowed",
+                removal,
+                proposal=proposal,
             )
 
 
 def all_blocked(subject: Subject) -> Iterator[Remark]:
-    """Find files that block the whole site for ``*``."""
-    for name, rules in subject.sets:
-        if not rules.is_named and name == "*" and rules.group_lines:
-            found = classify(rules, subject.budget)
-            rule = rules.decide("/").rule
-            if found.extent is Extent.ALL and found.is_proved:
-                if rule is not None:
-                    yield subject.remark_on_rule(
-                        rule,
-                        "robots that no other group names may fetch nothing of this site",
-                        "remove the rule if the site is to be found",
-                    )
-            elif rule is not None and rule.allow and rule.pattern.endswith("/$"):
-                rule = rules.decide("/any/page").rule
-                if rule is not None and not rule.allow and _allows_only_pages(rules):
-                    yield subject.remark_on_rule(
-                        rule,
-                        "robots that no other group names may fetch single pages, and nothing else of this site",
-                        "remove the rule if the site is to be found",
-                        url="/any/page",
-                    )
+    """Find files that block the whole site for every search engine."""
+    rule = _blocking_everybody(subject)
+    mistake = _mistakes(subject).get("*")
+    admitted = _admitted(subject)
+    if rule is not None and mistake is not None:
+        yield _blocked_by_mistake(subject, mistake, "*", "all other crawlers are")
+    elif rule is not None and not any(map(_is_search_engine, admitted)):
+        what = "everything but single pages" if _allows_home_page(subject) else "the whole site"
+        yield Remark(
+            subject.rule(rule),
+            f"All search engines are blocked from {what}"
+            if admitted
+            else f"All crawlers are blocked from {what}, search engines included",
+            f"Is this intended? Then add {_ignore_comment('S006')}",
+            proposal=(_ignore(subject, subject.lines[rule.line - 1], "S006"),),
+            url="/any/page",
+        )
+
+
+def _allows_home_page(subject: Subject) -> bool:
+    return subject.robots.rules_for("*").allowed("/")
+
+
+def _is_search_engine(name: str) -> bool:
+    crawler = known_crawlers().get(name.lower())
+    return crawler is not None and Purpose.SEARCH in crawler.purposes
+
+
+def allowlist(subject: Subject) -> Iterator[Remark]:
+    """Find files that block the whole site except for named search engines."""
+    rule = _blocking_everybody(subject)
+    admitted = list(filter(_is_search_engine, _admitted(subject)))
+    if rule is not None and admitted and "*" not in _mistakes(subject):
+        yield Remark(
+            subject.rule(rule),
+            f"Only crawlers with a group of their own are allowed, such as {admitted[0]}",
+        )
+
+
+def _admitted(subject: Subject) -> list[str]:
+    """Return the names in the file whose crawlers are not blocked from the whole site."""
+    open_groups: set[int] = set()
+    for _, rules in subject.sets:
+        if rules.is_named and classify(rules, subject.budget).extent is not Extent.ALL:
+            open_groups.update(rules.group_lines)
+    return [
+        agent.value
+        for group in subject.groups
+        for agent in group.agents
+        if agent.value not in ("", "*") and group.agents[0].number in open_groups
+    ]
+
+
+def _blocking_everybody(subject: Subject) -> Rule | None:
+    """Return the rule that blocks the site, or all but single pages of it, for ``*``."""
+    rules = subject.robots.rules_for("*")
+    if not rules.group_lines:
+        return None
+    found = classify(rules, subject.budget)
+    rule = rules.decide("/").rule
+    if found.extent is Extent.ALL:
+        return rule if found.is_proved else None
+    if rule is not None and rule.allow and rule.pattern.endswith("/$"):
+        rule = rules.decide("/any/page").rule
+        if rule is not None and not rule.allow and _allows_only_pages(rules):
+            return rule
+    return None
 
 
 def _allows_only_pages(rules: Rules) -> bool:
@@ -174,38 +246,51 @@ def _allows_only_pages(rules: Rules) -> bool:
     return all(each.endswith("$") and "*" not in each for each in allowed)
 
 
+def _ignore_comment(code: str) -> str:
+    return f"# koster: ignore[{code}]"
+
+
+def _ignore(subject: Subject, line: Line, code: str) -> Edit:
+    """Return the edit that adds a comment to a line, so that findings there are ignored."""
+    end = len(line.text.rstrip())
+    return subject.edit(line, end, 0, f"  {_ignore_comment(code)}")
+
+
 def star_rules_ignored(subject: Subject) -> Iterator[Remark]:
     """Find groups that do not repeat a Disallow of ``*``, once per group."""
     everybody = subject.robots.rules_for("*")
+    star_rules = [rule for group in everybody.groups for rule in group.rules if rule.pattern]
+    first = next(
+        (each for each in star_rules if not each.allow and each.pattern.strip("/*$")), None
+    )
+    url = subject.likely_urls.get(first.line) if first else None
+    if url is None or everybody.allowed(url):
+        return
     reported: set[int] = set()
     for name, rules in subject.sets:
-        if not rules.is_named or not _is_partly_blocked(rules):
-            continue
         lines = set(rules.group_lines)
-        rule = next(
-            (
-                rule
-                for group in everybody.groups
-                for rule in group.rules
-                if not rule.allow and rule.pattern.strip("/*$") and group.line not in lines
-            ),
-            None,
-        )
-        url = subject.likely_urls.get(rule.line) if rule else None
-        if (
-            rule
-            and url
-            and not everybody.allowed(url)
-            and rules.allowed(url)
-            and not lines & reported
-        ):
+        if not rules.is_named or lines & (reported | set(everybody.group_lines)):
+            continue
+        if _is_partly_blocked(rules) and rules.decide(url).rule is None:
             reported |= lines
-            yield subject.remark_on_value(
-                subject.lines[min(lines) - 1],
-                f"what everybody is told does not hold for {_quote(name)}, which has a group of its own: it may fetch {truncate(url)} (line {rule.line})",
-                "repeat in this group what is to hold here, too",
-                url=url,
-            )
+            yield _star_rules_ignored(subject, name, rules, star_rules, url)
+
+
+def _star_rules_ignored(
+    subject: Subject, name: str, rules: Rules, star_rules: list[Rule], url: str
+) -> Remark:
+    start = min(rules.group_lines)
+    group = next(each for each in subject.groups if each.agents[0].number == start)
+    own = {str(rule) for each in rules.groups for rule in each.rules}
+    missing = [str(rule) for rule in star_rules if str(rule) not in own]
+    last = (group.rules or group.agents)[-1]
+    return Remark(
+        subject.value(subject.lines[start - 1]),
+        f"{_quote(name)} ignores the * rules because it has its own group: {truncate(url)} is allowed",
+        "Repeat the * rules in this group if they should apply",
+        proposal=(subject.insertion(last, *missing),) if len(missing) <= MAX_REPEATED else (),
+        url=url,
+    )
 
 
 def _is_partly_blocked(rules: Rules) -> bool:
@@ -220,27 +305,55 @@ def _quote(name: str) -> str:
 
 def search_blocked(subject: Subject) -> Iterator[Remark]:
     """Find search crawlers that are blocked, while ``*`` is not."""
-    everybody = subject.robots.rules_for("*")
-    if classify(everybody, subject.budget).extent is Extent.ALL:
+    if classify(subject.robots.rules_for("*"), subject.budget).extent is Extent.ALL:
         return
-    for name in _RENDERING_CRAWLERS:
-        rules = rules_for_data(subject.robots, name)
-        if rules.is_named and classify(rules, subject.budget).extent is Extent.ALL:
-            rule = rules.decide("/").rule
-            if rule is not None:
-                yield subject.remark_on_rule(
-                    rule,
-                    f"{name} may fetch nothing of this site, while robots without a name may",
-                    "remove the rule if the site is to be found",
-                )
+    mistakes = _mistakes(subject)
+    for name in subject.crawlers:
+        rules = rules_for_data(subject.robots, agent_for(name))
+        rule = rules.decide("/").rule
+        if rule is None or classify(rules, subject.budget).extent is not Extent.ALL:
+            continue
+        mistake = mistakes.get(name.lower())
+        if mistake is not None:
+            yield _blocked_by_mistake(subject, mistake, name, f"{name} is")
+        else:
+            yield Remark(
+                subject.rule(rule),
+                f"{name} is blocked from the whole site",
+                f"Is this intended? Then add {_ignore_comment('S007')}",
+                proposal=(_ignore(subject, subject.lines[rule.line - 1], "S007"),),
+            )
+
+
+def _mistakes(subject: Subject) -> dict[str, Merged]:
+    """Return the groups that are blocked by mistake, by each of their names."""
+    return {
+        line.value.lower(): each
+        for each in merged(subject)
+        if is_blocked_by_mistake(subject, each)
+        for line in each.agents
+    }
+
+
+def _blocked_by_mistake(subject: Subject, each: Merged, name: str, who_is: str) -> Remark:
+    agent = next(line for line in each.agents if line.value.lower() == name.lower())
+    part = up_to(each, agent)
+    return Remark(
+        subject.value(agent),
+        f"{each.settings[0].directive} does not end the group: {who_is} blocked together with {truncate(each.second.value)}",
+        f"Write an empty Disallow: {below(part)}",
+        proposal=separation(subject, part, "Disallow:"),
+    )
 
 
 def resources(subject: Subject) -> Iterator[Remark]:
     """Find style sheets and scripts that are blocked for search crawlers."""
-    reported = set()
+    reported: set[int] = set()
     resource_count = 0
-    for name in _RENDERING_CRAWLERS:
-        rules = rules_for_data(subject.robots, name)
+    for name in subject.crawlers:
+        rules = rules_for_data(subject.robots, agent_for(name))
+        if classify(rules, subject.budget).extent is Extent.ALL:
+            continue
         for group in rules.groups:
             for rule in group.rules:
                 url = None if rule.allow or rule.line in reported else _resource_url(rule.pattern)
@@ -250,28 +363,40 @@ def resources(subject: Subject) -> Iterator[Remark]:
                     if decision.rule == rule and not decision.allowed:
                         reported.add(rule.line)
                         yield _blocked_resource(subject, rule, name, url)
-        for url in _COMMON_RESOURCES:
+        for part, url in _COMMON_RESOURCES:
             decision = rules.decide(url)
             by = decision.rule
-            if by and not decision.allowed and by.line not in reported and _is_about(by, url):
+            if by and not decision.allowed and by.line not in reported and part in by.pattern:
                 reported.add(by.line)
                 yield _blocked_resource(subject, by, name, url)
 
 
-def _is_about(rule: Rule, url: str) -> bool:
-    """Return whether a rule's pattern names the folder of a resource."""
-    folders = re.findall(r"[a-z_]{4,}", url.rpartition("/")[0]) or ["?ver="]
-    return any(folder in rule.pattern for folder in folders)
-
-
 def _blocked_resource(subject: Subject, rule: Rule, name: str, url: str) -> Remark:
     kind = "scripts" if ".js" in url else "style sheets"
-    return subject.remark_on_rule(
-        rule,
-        f"{name} renders pages before it indexes them, and may not fetch {kind} such as {url}",
-        "allow what pages are made with",
+    exceptions = _resource_exceptions(rule)
+    return Remark(
+        subject.rule(rule),
+        f"{name} cannot fetch {kind} that pages may need, such as {url}",
+        f"Add {', '.join(exceptions)}" if exceptions else "Allow the files that pages need",
+        proposal=(subject.insertion(subject.lines[rule.line - 1], *exceptions),)
+        if exceptions
+        else (),
         url=url,
     )
+
+
+def _resource_exceptions(rule: Rule) -> list[str]:
+    """Return the rules that allow style sheets and scripts within a blocked folder."""
+    head, query, _ = rule.pattern.partition("?")
+    if rule.pattern.endswith("$") or _RESOURCE.search(rule.pattern):
+        return []
+    folder = _FOLDER.search(rule.pattern)
+    kind = folder[1].lower() if folder else ""
+    # A plain .js would also match .json.
+    endings = [] if kind.startswith("j") else [f".css{query}"]
+    if kind not in _STYLES:
+        endings += [f".js{query}"] if query else [".js$", ".js?"]
+    return [f"Allow: {head.rstrip('*')}*{ending}" for ending in endings]
 
 
 def _resource_url(pattern: str) -> str | None:
@@ -292,38 +417,57 @@ def _resource_url(pattern: str) -> str | None:
 
 
 def dialects(subject: Subject) -> Iterator[Remark]:
-    """Find URLs that other dialects decide differently, once per rule."""
+    """Find URLs that other dialects decide differently, once per rule.
+
+    Google's dialect matters only to Google's crawlers.
+    """
     own = subject.robots.dialect
     for dialect in subject.dialects:
         if dialect == own:
             continue
+        is_google = dialect == GOOGLE
+        agents = _google_agents(subject) if is_google else [name for name, _ in subject.sets]
         other = subject.analysis.read_by(dialect)
         reported: set[int] = set()
-        for name, rules in subject.sets:
-            theirs = rules_for_data(other, name)
+        for agent in agents:
+            rules, theirs = (rules_for_data(robots, agent) for robots in (subject.robots, other))
             if not rules.group_lines and not theirs.group_lines:
                 continue
-            found = difference(rules, theirs, subject.budget).found
             # Report each line once, and differences without a rule once.
-            for each in found:
+            for each in difference(rules, theirs, subject.budget).found:
                 rule = each.before.rule or each.after.rule
-                line = rule.line if rule else 0
-                if rule is None or line in reported:
+                if rule is None or rule.line in reported:
                     continue
-                reported.add(line)
-                who = "a robot without a group" if name == "*" else _quote(name)
-                here, there = each.before, each.after
-                first = (
-                    f"{who} may{_NOT[here.allowed]} fetch {each.url} by {own} ({_decider(here)})"
+                reported.add(rule.line)
+                name = agent if isinstance(agent, str) else agent[0]
+                yield Remark(
+                    subject.rule(rule),
+                    f"{_READERS.get(dialect, str(dialect))} reads this differently: {each.url} is {_verdict(each.after)} for {_who(name)}, {_verdict(each.before)} by {own}",
+                    url=each.url,
                 )
-                then = f"may{_NOT[there.allowed]} by {dialect} ({_decider(there)})"
-                yield subject.remark_on_rule(rule, f"{first}, and {then}", url=each.url)
-                if rules.is_named != theirs.is_named:
-                    break
+            if rules.is_named != theirs.is_named:
+                break
 
 
-def _decider(decision: Decision) -> str:
-    return f"line {decision.rule.line}" if decision.rule else str(decision.reason)
+def _google_agents(subject: Subject) -> list[str | tuple[str, ...]]:
+    """Return Google's crawlers, one for each set of groups that applies to some of them."""
+    found: dict[object, str | tuple[str, ...]] = {}
+    google = crawlers_of("Google")
+    for agent in [each.tokens for each in google] or [("Googlebot",)]:
+        readings = (subject.robots, subject.analysis.read_by(GOOGLE))
+        found.setdefault(
+            tuple(rules_for_data(robots, agent).group_lines for robots in readings), agent
+        )
+    return list(found.values())
+
+
+def _who(name: str) -> str:
+    return "crawlers without a group" if name == "*" else _quote(name)
+
+
+def _verdict(decision: Decision) -> str:
+    verdict = "allowed" if decision.allowed else "blocked"
+    return f"{verdict} (line {decision.rule.line})" if decision.rule else verdict
 
 
 def sitemap_blocked(subject: Subject) -> Iterator[Remark]:
@@ -333,11 +477,13 @@ def sitemap_blocked(subject: Subject) -> Iterator[Remark]:
         if line.value.lower().startswith(("http://", "https://")):
             if rules.allowed(line.value) or subject.robots.allowed(line.value, "Googlebot"):
                 continue
-            decision = rules.decide(line.value)
-            if decision.rule is not None:
-                yield subject.remark_on_value(
-                    line,
-                    f"the rules of line {decision.rule.line} ({decision.rule}) keep robots from fetching this sitemap, if it is on this site",
-                    "allow its path",
+            rule = rules.decide(line.value).rule
+            if rule is not None and rule.pattern.strip("/*$"):
+                path = urlsplit(line.value).path
+                yield Remark(
+                    subject.value(line),
+                    f"Line {rule.line} ({truncate(str(rule))}) blocks this sitemap, if it is on this site",
+                    f"Add Allow: {path}",
+                    proposal=(subject.insertion(subject.lines[rule.line - 1], f"Allow: {path}"),),
                     url=line.value,
                 )

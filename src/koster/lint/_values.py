@@ -20,13 +20,13 @@ from ..directives import (
 )
 from ..engine import document as _document
 from ..model import Directive, LineKind
-from ._model import truncate
+from ._model import WHOLE_FILE, Place, Remark, count_noun, truncate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ..model import Line
-    from ._model import Remark, Subject
+    from ._model import Edit, Subject
 
 #: Longer delays in seconds allow fewer than 1,440 pages a day.
 _LONG_DELAY = 60
@@ -54,8 +54,7 @@ class ValueCheck:
     Attributes:
         directive: The directive.
         is_valid: Returns whether a line's value is valid.
-        message: What is wrong; ``{value}`` is the value, or "nothing", ``{quoted}`` the value in
-            quotes.
+        message: What is wrong; ``{value}`` is the value.
         suggestion: What to write instead.
     """
 
@@ -68,43 +67,39 @@ class ValueCheck:
         """Find the lines with an invalid value."""
         for line in subject.lines_of(self.directive):
             if not self.is_valid(line):
-                shown = truncate(line.value) or "nothing"
-                yield subject.remark_on_value(
-                    line,
-                    self.message.format(value=shown, quoted=f'"{truncate(line.value)}"'),
-                    self.suggestion,
-                )
+                shown = truncate(line.value)
+                yield Remark(subject.value(line), self.message.format(value=shown), self.suggestion)
 
 
 relative_sitemap = ValueCheck(
     Directive.SITEMAP,
     lambda line: not line.value or _URL.match(line.value) is not None,
-    "{value} is no whole URL; robots want scheme and host",
-    "write https://, the host and the path",
+    "Sitemap must be an absolute URL: crawlers ignore this line",
+    "Write https://, the host and the path",
 )
 bad_delay = ValueCheck(
     Directive.CRAWL_DELAY,
     lambda line: delay(_bytes(line)) is not None,
-    "{value} is no number of seconds; robots ignore it",
-    "write a number such as 5",
+    'Invalid Crawl-delay "{value}": crawlers ignore it',
+    "Write a number of seconds, such as 5",
 )
 bad_time = ValueCheck(
     Directive.VISIT_TIME,
     lambda line: visit_time(_bytes(line), line.number, False) is not None,
-    "Invalid Visit-time {quoted}: it is ignored",
+    'Invalid Visit-time "{value}": crawlers ignore it',
     "Write from and to in UTC, such as 0600-0845",
 )
 bad_license = ValueCheck(
     Directive.LICENSE,
     lambda line: _URL.match(line.value) is not None and _is_url(line.value),
-    "{value} is no whole URL; RSL wants the address of the licence",
-    "write https://, the host and the path",
+    "License must be an absolute URL",
+    "Write https://, the host and the path",
 )
 bad_clean_param = ValueCheck(
     Directive.CLEAN_PARAM,
     lambda line: clean_param(_bytes(line), line.number) is not None,
-    "{value} is not what Clean-param takes: parameters, perhaps a path, 500 characters at most",
-    "write ref&sort /path",
+    'Invalid Clean-param "{value}": Yandex ignores it',
+    "Write parameters and an optional path, such as ref&sort /path; at most 500 characters",
 )
 
 
@@ -114,27 +109,40 @@ def bad_sitemap(subject: Subject) -> Iterator[Remark]:
         if not line.value:
             following = subject.lines[line.number : line.number + 1]
             is_there = any(each.text.strip().lower().startswith("http") for each in following)
-            yield subject.remark_on_line(
-                line,
-                "a Sitemap line without a URL says nothing",
-                "write the URL of the next line behind it" if is_there else "remove it",
-                () if is_there else (subject.removal(line),),
+            yield Remark(
+                subject.text(line),
+                "Sitemap without a URL",
+                "Move the URL onto the Sitemap line" if is_there else "Remove it",
+                edits=() if is_there else (subject.removal(line),),
+                proposal=_joined(subject, line) if is_there else (),
             )
         elif _URL.match(line.value):
             words = line.value.split()
             if len(words) > 1:
-                yield subject.remark_on_value(
-                    line,
-                    "a Sitemap line has one URL; this has spaces",
-                    "write a line for each",
-                    (subject.edit_value(line, "\nSitemap: ".join(words)),)
-                    if all("://" in word for word in words)
-                    else (),
+                are_urls = all("://" in word for word in words)
+                separator = "\nSitemap: " if are_urls else "%20"
+                yield Remark(
+                    subject.value(line),
+                    "Several URLs on one Sitemap line" if are_urls else "Space in a sitemap's URL",
+                    "Write one Sitemap line per URL" if are_urls else "Write %20",
+                    edits=(subject.edit_value(line, separator.join(words)),),
                 )
             elif not _is_url(line.value):
-                yield subject.remark_on_value(
-                    line, f"{truncate(line.value)} is no URL", "write the address of the sitemap"
+                yield Remark(
+                    subject.value(line),
+                    f"Invalid sitemap URL: {truncate(line.value)}",
+                    "Write https://, the host and the path",
                 )
+
+
+def _joined(subject: Subject, line: Line) -> tuple[Edit, ...]:
+    """Return the edits that move the text of the next line to the end of a line."""
+    following = subject.lines[line.number]
+    end = len(line.text.rstrip())
+    return (
+        subject.edit(line, end, len(line.text) - end, f" {following.text.strip()}"),
+        subject.removal(following),
+    )
 
 
 def _is_url(text: str) -> bool:
@@ -150,11 +158,11 @@ def sitemap_twice(subject: Subject) -> Iterator[Remark]:
     seen: dict[str, int] = {}
     for line in subject.lines_of(Directive.SITEMAP):
         if line.value and seen.setdefault(line.value, line.number) != line.number:
-            yield subject.remark_on_value(
-                line,
-                f"line {seen[line.value]} names this sitemap already",
-                "remove the line",
-                (subject.removal(line),),
+            yield Remark(
+                subject.value(line),
+                f"Duplicate of line {seen[line.value]}",
+                "Remove it",
+                edits=(subject.removal(line),),
             )
 
 
@@ -163,11 +171,10 @@ def long_delay(subject: Subject) -> Iterator[Remark]:
     for line in subject.lines_of(Directive.CRAWL_DELAY):
         seconds = delay(_bytes(line))
         if seconds is not None and seconds > _LONG_DELAY:
-            pages = int(86400 / seconds)
-            yield subject.remark_on_value(
-                line,
-                f"a delay of {seconds:g} s is {pages:,} page{'s' * (pages != 1)} a day; many robots take no more than 10 to 60 s",
-                "write a smaller one",
+            yield Remark(
+                subject.value(line),
+                f"A delay of {seconds:,g} s allows {count_noun(int(86400 / seconds), 'page')} a day; many crawlers cap it",
+                f"Write at most {_LONG_DELAY}",
             )
 
 
@@ -177,10 +184,10 @@ def several_delays(subject: Subject) -> Iterator[Remark]:
         lines = [line for line in group.others if line.directive is Directive.CRAWL_DELAY]
         values = {delay(_bytes(line)) for line in lines} - {None}
         if len(values) > 1:
-            yield subject.remark_on_value(
-                lines[-1],
-                "the group has several delays; robots differ on which counts, koster takes the largest",
-                "leave one",
+            yield Remark(
+                subject.value(lines[-1]),
+                "Several Crawl-delays in one group: crawlers disagree on which applies",
+                "Keep one of them",
             )
 
 
@@ -191,11 +198,11 @@ def bad_rate(subject: Subject) -> Iterator[Remark]:
         if request_rate(raw, line.number, False) is None:
             rate, _, window = " ".join(line.value.split()).partition(" ")
             is_window = request_rate(rate.encode("utf-8", "replace"), line.number, False)
-            yield subject.remark_on_value(
-                line,
-                f'Invalid window "{truncate(window)}": the line is ignored'
+            yield Remark(
+                subject.value(line),
+                f'Invalid window "{truncate(window)}": crawlers ignore the line'
                 if is_window and window
-                else f'Invalid Request-rate "{truncate(line.value)}": it is ignored',
+                else f'Invalid Request-rate "{truncate(line.value)}": crawlers ignore it',
                 "Write documents/seconds, optionally with a window in UTC, such as 1/10s 0600-0845",
             )
 
@@ -207,22 +214,22 @@ def bad_signal(subject: Subject) -> Iterator[Remark]:
             key, equals, value = (each.strip().lower() for each in part.partition("="))
             allowed = _SIGNALS.get(key)
             if not equals or not value:
-                yield subject.remark_on_value(
-                    line,
-                    f"{truncate(part.strip()) or 'nothing'} is no signal such as ai-train=no; it says nothing",
-                    "write search, ai-input or ai-train with =yes or =no",
+                yield Remark(
+                    subject.value(line),
+                    f'Invalid Content-Signal "{truncate(part.strip())}"',
+                    "Write search, ai-input or ai-train with =yes or =no",
                 )
             elif allowed is None:
-                yield subject.remark_on_value(
-                    line,
-                    f"{truncate(key)} is no signal that Content-Signal knows",
-                    f"write one of {', '.join(_SIGNALS)}",
+                yield Remark(
+                    subject.value(line),
+                    f'Unknown Content-Signal "{truncate(key)}"',
+                    f"Use one of {', '.join(_SIGNALS)}",
                 )
             elif value not in allowed:
-                yield subject.remark_on_value(
-                    line,
-                    f"{truncate(value)} is no value of {key}; it says nothing",
-                    f"write {' or '.join(allowed)}",
+                yield Remark(
+                    subject.value(line),
+                    f'Invalid value "{truncate(value)}" of {key}',
+                    f"Write {' or '.join(allowed)}",
                 )
 
 
@@ -233,25 +240,26 @@ def bad_usage(subject: Subject) -> Iterator[Remark]:
         usages = content_usage(raw, line.number)
         if not usages:
             rest = raw[usage_path(raw) :].strip()
-            yield subject.remark_on_value(
-                line,
-                f"{truncate(line.value) or 'nothing'} is no preference; "
-                + ("a path alone says nothing" if not rest else "the line says nothing"),
-                "write train-ai=n or search=y, perhaps behind a path",
+            yield Remark(
+                subject.value(line),
+                f'Invalid Content-Usage "{truncate(line.value)}"'
+                if rest
+                else "Content-Usage without a preference",
+                "Write train-ai=n or search=y, optionally after a path",
             )
         for each in usages:
             known = _USAGES.get(each.key)
             if known is None:
-                yield subject.remark_on_value(
-                    line,
-                    f"{truncate(each.key)} is no usage that the vocabulary knows; keys compare with case",
-                    f"write {' or '.join(_USAGES)}",
+                yield Remark(
+                    subject.value(line),
+                    f'Unknown Content-Usage "{truncate(each.key)}"',
+                    f"Write {' or '.join(_USAGES)} in lower case",
                 )
             elif each.value not in known:
-                yield subject.remark_on_value(
-                    line,
-                    f"{truncate(each.value)} is no value of {each.key}; it says nothing",
-                    "write y or n",
+                yield Remark(
+                    subject.value(line),
+                    f'Invalid value "{truncate(each.value)}" of {each.key}',
+                    "Write y or n",
                 )
 
 
@@ -266,10 +274,10 @@ def contradicting(subject: Subject) -> Iterator[Remark]:
             for each in content_signal(_bytes(line), line.number):
                 value, number = seen.setdefault(each.key, (each.value, line.number))
                 if value != each.value:
-                    yield subject.remark_on_value(
-                        line,
-                        f"line {number} says {each.key}={value}, this says {each.value}; the stricter one counts",
-                        "leave one",
+                    yield Remark(
+                        subject.value(line),
+                        f"Contradicts line {number} ({each.key}={value}): the stricter value applies",
+                        "Keep one of the two",
                     )
 
 
@@ -282,19 +290,21 @@ def too_long(subject: Subject) -> Iterator[Remark]:
             for line in subject.directive_lines
             if subject.line_starts[line.number - 1] >= _charsets.MAX_BYTES
         ]
-        where = f"; {len(lost):,} lines from line {lost[0].number} on are not read" if lost else ""
-        yield subject.remark_on_file(
-            f"the file has more than 500 KiB, which is what robots must read{where}",
-            "shorten it: patterns with * stand for many lines",
+        where = f" from line {lost[0].number} on" if lost else ""
+        yield Remark(
+            WHOLE_FILE,
+            f"The file is larger than 500 KiB: crawlers may not read the rest{where}",
+            "Shorten it: one path with * can replace many lines",
         )
 
 
 def beyond_koster(subject: Subject) -> Iterator[Remark]:
     """Find files beyond the size that koster parses."""
     if len(subject.body) > _document.MAX_PARSED_BYTES:
-        yield subject.remark_on_file(
-            f"the file has more than {(_document.MAX_PARSED_BYTES + 1) >> 20} MiB; what follows was not looked at",
-            "shorten it",
+        yield Remark(
+            WHOLE_FILE,
+            f"The file is larger than {(_document.MAX_PARSED_BYTES + 1) >> 20} MiB: koster did not check the rest",
+            "Shorten it",
         )
 
 
@@ -302,10 +312,8 @@ def long_line(subject: Subject) -> Iterator[Remark]:
     """Find lines beyond the length that Google reads."""
     for line in subject.lines:
         if len(line.text) > BUFFER_BYTES and line.kind is not LineKind.COMMENT:
-            yield subject.remark_on_part(
-                line,
-                BUFFER_BYTES,
-                len(line.text) - BUFFER_BYTES,
-                f"the line has {len(line.text):,} characters; Google's parser reads {BUFFER_BYTES:,} bytes of one",
-                "shorten it",
+            yield Remark(
+                Place(line.number, BUFFER_BYTES, len(line.text) - BUFFER_BYTES),
+                f"Line of {len(line.text):,} characters: Google reads only the first {BUFFER_BYTES:,} bytes",
+                "Shorten it",
             )

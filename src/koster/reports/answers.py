@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..crawlers import agent_for
 from ..model import Reason, text_of
+from ..origins import as_browsers_read
 from ..robots import parse, rules_for_data
 from .plain import printable, shorten
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 #: The text for decisions without a rule.
 _WITHOUT_A_RULE = {
     Reason.NO_RULE: "no rule matches",
-    Reason.NO_GROUP: "no group for this robot",
+    Reason.NO_GROUP: "no group for this crawler",
     Reason.ROBOTS_TXT: "/robots.txt itself is always allowed",
     Reason.UNAVAILABLE: "no robots.txt",
     Reason.UNREACHABLE: "fetching its robots.txt failed",
@@ -45,6 +46,14 @@ class Reading:
     def rules_for(self, agent: str) -> Rules:
         """Return the rules of a crawler, with the fallbacks of known ones."""
         return rules_for_data(self.robots, agent_for(agent))
+
+    def allowed(self, url: str, rules: Rules) -> bool:
+        """Tell whether `decide` allows a URL; faster."""
+        if self.outcome is None:
+            return rules.allowed(url)
+        if self.outcome.reason is None:
+            return rules.allowed(as_browsers_read(url))
+        return self.outcome.decide_by(rules, url).allowed
 
     def decide(self, url: str, rules: Rules) -> Decision:
         """Decide by a crawler's rules, or by the outcome of the fetch."""
@@ -98,7 +107,7 @@ class Answer:
     @property
     def verdict(self) -> str:
         """The decision as one word."""
-        return "allowed" if self.decision.allowed else "disallowed"
+        return "allowed" if self.decision.allowed else "blocked"
 
     @property
     def agent(self) -> str:
@@ -148,18 +157,18 @@ class Tally:
     def __init__(self, answers: Iterator[Answer]) -> None:
         self._answers = answers
         self.allowed = 0
-        self.disallowed = 0
+        self.blocked = 0
 
     def __iter__(self) -> Iterator[Answer]:
         for answer in self._answers:
             if answer.decision.allowed:
                 self.allowed += 1
             else:
-                self.disallowed += 1
+                self.blocked += 1
             yield answer
 
     def __str__(self) -> str:
-        return f"{self.allowed:,} allowed, {self.disallowed:,} disallowed"
+        return f"{self.allowed:,} allowed, {self.blocked:,} blocked"
 
 
 def answers(questions: list[Question]) -> Iterator[Answer]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from ..analysis import Extent
+from ..audit import MARK
 from ..crawlers import MANNERS, Obeys, place_in_reports
 from . import screen
 from ._json import to_json
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
     from ..audit import Audit, Verdict
     from ..crawlers import Purpose
 
-_WORDS = {Extent.ALL: "nothing", Extent.SOME: "a part", Extent.NONE: "everything"}
 _STYLES = {Extent.ALL: "bold red", Extent.SOME: "yellow", Extent.NONE: "green"}
 #: Signs that distinguish verdicts without colour.
 _SIGNS = {Extent.ALL: "✕", Extent.SOME: "◕", Extent.NONE: "✓"}
-#: The sign of crawlers that may fetch a part, but not the start page.
-_NOT_START_PAGE = "◔"
+#: The sign of crawlers that are blocked from most of the site.
+_MOSTLY_BLOCKED = "◔"
 
-#: The maximum number of names in a row; JSON, Markdown and HTML have a row for each crawler.
-_MAX_NAMES = 4
+#: The width from which a table has a column for each fact: most sources are long.
+_WIDE = 200
+
 #: How far a crawler can be trusted, in short.
 _REMARKS = {
     Obeys.MAY_IGNORE: "may ignore",
@@ -64,66 +65,66 @@ def print_json(audited: Audited) -> None:
 
 
 def print_text(audited: Audited) -> None:
-    """Print a table for each purpose, then remarks, preferences and the summary."""
+    """Print the overview and the preferences; with all, a table for each purpose before them."""
     audit = audited.audit
-    sources = ["Checked on", "Source"] if audited.has_all else []
+    if audited.has_all:
+        _print_tables(audit)
+    rows = [
+        [Text(row.label, "bold"), Text(printable(row.text), _STYLES[row.extent])]
+        for row in audit.overview
+    ]
+    screen.print_table(["", ""], rows)
+    statements = list(_statements(audit))
+    if statements:
+        print()
+    for line in statements:
+        screen.print_lines(Text(shorten(line)))
+    if any(MARK in row.text for row in audit.overview):
+        screen.print_lines(
+            Text(f"{MARK.strip()} may ignore robots.txt, or its operator does not say", "dim")
+        )
+    days = sorted(each.crawler.checked for each in audit.verdicts)
+    if days:
+        checked = " to ".join(dict.fromkeys([days[0], days[-1]]))
+        more = "; --all shows each crawler, its line and source"
+        if audited.has_all:
+            more = "" if screen.width() >= _WIDE else "; koster agents NAME shows the source"
+        screen.print_lines(Text(f"Facts about crawlers checked {checked}{more}", "dim"))
+
+
+def _print_tables(audit: Audit) -> None:
     for purpose in audit.purposes:
         verdicts = audit.of(purpose)
         screen.print_lines(Text(f"{_heading(purpose)} ({len(verdicts)})", "bold"))
-        rows = _rows(verdicts, 1 if audited.has_all else None)
-        screen.print_table(["Crawler", "May fetch", "How", "Line", *sources], rows)
+        ordered = sorted(verdicts, key=lambda each: place_in_reports(each.crawler))
+        if screen.width() >= _WIDE:
+            headings = ["Crawler", "Access", "Group", "Line", "Checked on", "Source"]
+            screen.print_table(headings, map(_row, ordered))
+        else:
+            screen.print_table(["Crawler", "Access"], map(_narrow_row, ordered))
         print()
-    days = sorted(each.crawler.checked for each in audit.verdicts)
-    dates = (*days[:1], *days[-1:])
-    if dates:
-        screen.print_lines(
-            Text(
-                f"Facts about crawlers: checked {' to '.join(dict.fromkeys(dates))}; "
-                "koster agents NAME shows the source.",
-                "dim",
-            )
-        )
-    used = {each.crawler.obeys for each in audit.verdicts}
-    for obeys, remark in _REMARKS.items():
-        if obeys in used:
-            screen.print_lines(Text(f"{remark}: {MANNERS[obeys]}", "dim"))
-    print()
-    for line in _statements(audit):
-        screen.print_lines(Text(shorten(line)))
-    screen.print_lines(Text(printable(audit.summary), "bold"))
 
 
 def _heading(purpose: Purpose) -> str:
     return f"{purpose.value[:1].upper()}{purpose.value[1:]}"
 
 
-def _rows(verdicts: tuple[Verdict, ...], size: int | None) -> Iterator[list[Text]]:
-    """Yield the rows of a table.
-
-    Crawlers with the same verdict share a row, well-known ones first; ``size`` is the maximum for
-    each row.
-    """
-    alike: dict[tuple[str, ...], list[Verdict]] = {}
-    for each in verdicts:
-        alike.setdefault((each.extent, _how(each), each.line), []).append(each)
-    for some in alike.values():
-        some.sort(key=lambda each: place_in_reports(each.crawler))
-        for start in range(0, len(some), size or len(some)):
-            names = [each.crawler.token for each in some[start:][:size]]
-            more = len(names) - _MAX_NAMES
-            shown = ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
-            yield _row(some[start], shown)
-
-
-def _row(verdict: Verdict, names: str) -> list[Text]:
+def _row(verdict: Verdict) -> list[Text]:
     return [
-        Text(names),
-        Text(_WORDS[verdict.extent], _STYLES[verdict.extent]),
+        Text(verdict.crawler.token),
+        Text(printable(verdict.access), _STYLES[verdict.extent]),
         Text(_how(verdict), "dim"),
         Text(shorten(verdict.line)),
         Text(verdict.crawler.checked, "dim"),
         Text(verdict.crawler.source, "dim"),
     ]
+
+
+def _narrow_row(verdict: Verdict) -> list[Text]:
+    """Return the crawler, and below its access the line and the group; no source."""
+    access = Text(printable(verdict.access), _STYLES[verdict.extent])
+    reason = ", ".join(filter(None, (shorten(verdict.line), _how(verdict))))
+    return [Text(verdict.crawler.token), Text.assemble(access, "\n", (reason, "dim"))]
 
 
 def _how(verdict: Verdict) -> str:
@@ -141,14 +142,16 @@ def _also(verdict: Verdict) -> str:
 
 
 def _statements(audit: Audit) -> Iterator[str]:
-    """Yield the preferences and licences of the file."""
+    """Yield the preferences and licenses of the file."""
+    by_line: dict[str, list[str]] = {}
     for each in audit.preferences:
         path = f"{each.pattern} " if each.pattern else ""
-        yield f"Line {each.line}, {each.directive}: {path}{each.key}={each.value}"
-    for licence in audit.licenses:
-        yield f"License: {licence}"
-    if not (audit.preferences or audit.licenses):
-        yield "No preferences and no licence are stated."
+        place = f"{each.directive} in line {each.line}"
+        by_line.setdefault(place, []).append(f"{path}{each.key}={each.value}")
+    for place, values in by_line.items():
+        yield f"{place}: {', '.join(values)}"
+    for license_url in audit.licenses:
+        yield f"License: {license_url}"
 
 
 def print_markdown(audited: Audited) -> None:
@@ -158,36 +161,36 @@ def print_markdown(audited: Audited) -> None:
 
 def _markdown(audited: Audited) -> Iterator[str]:
     audit = audited.audit
-    yield f"# {markdown(audited.title)}: who may fetch it"
+    yield f"# Crawlers allowed by {markdown(audited.title)}"
     yield ""
     yield markdown(audited.source)
     yield ""
-    yield markdown(audit.summary)
+    yield "| crawlers | access |"
+    yield "|---|---|"
+    for row in audit.overview:
+        yield f"| {markdown(row.label)} | {markdown(row.text)} |"
+    if any(MARK in row.text for row in audit.overview):
+        yield ""
+        yield f"{MARK.strip()} may ignore robots.txt, or its operator does not say."
+    statements = list(_statements(audit))
+    if statements:
+        yield ""
+        yield "## Preferences and licenses"
+        yield ""
+    for line in statements:
+        yield f"- {markdown_code(line)}"
     for purpose in audit.purposes:
         yield ""
         yield f"## {_heading(purpose)}"
         yield ""
-        yield "| crawler | operator | may fetch | how | line | source, checked on |"
+        yield "| crawler | operator | access | group | line | source, checked on |"
         yield "|---|---|---|---|---|---|"
         for each in audit.of(purpose):
             line = markdown_code(each.line) if each.rule else ""
             token, operator = map(markdown, (each.crawler.token, each.crawler.operator))
             source = f"<{each.crawler.source}>, {each.crawler.checked}"
-            cells = (token, operator, _WORDS[each.extent], _how(each) + _also(each), line, source)
+            cells = (token, operator, markdown(each.access), _how(each) + _also(each), line, source)
             yield f"| {' | '.join(cells)} |"
-    yield ""
-    yield "## Preferences and licences"
-    yield ""
-    for line in _statements(audit):
-        yield f"- {markdown_code(line)}"
-
-
-# The chart of the page: rows of squares, one for each crawler.
-_SQUARE = 18
-_GAP = 4
-_LABEL = 110
-_PER_ROW = 34
-_ROW_GAP = 10
 
 
 def print_html(audited: Audited) -> None:
@@ -197,20 +200,14 @@ def print_html(audited: Audited) -> None:
 
 def as_page(audited: Audited) -> str:
     """Return a self-contained page."""
-    rows, height = _chart(audited.audit)
     return page(
         "audit.html",
-        title=f"{audited.title}: who may fetch it",
+        title=f"{audited.title}: crawlers",
         source=audited.source,
         audit=audited.audit,
-        rows=rows,
-        width=_LABEL + _PER_ROW * (_SQUARE + _GAP) + 130,
-        height=height,
-        square=_SQUARE,
         signs=_SIGNS,
-        words=_WORDS,
-        extents=list(Extent),
-        not_start_page=_NOT_START_PAGE,
+        mark=MARK.strip(),
+        marked=any(MARK in row.text for row in audited.audit.overview),
         sign_of=_sign,
         heading_of=_heading,
         remark_of=lambda crawler: MANNERS[crawler.obeys] if crawler.obeys in _REMARKS else "",
@@ -218,36 +215,6 @@ def as_page(audited: Audited) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A purpose in the chart: its top, its squares, and how many crawlers are blocked."""
-
-    purpose: str
-    top: int
-    squares: list[tuple[int, int, Verdict]]
-    closed: int
-    end: int
-
-
-def _chart(audit: Audit) -> tuple[list[_Row], int]:
-    """Return the rows of the chart, and its height."""
-    order = list(Extent)
-    rows = []
-    top = 0
-    step = _SQUARE + _GAP
-    for purpose in audit.purposes:
-        verdicts = sorted(audit.of(purpose), key=lambda each: order.index(each.extent))
-        squares = [
-            (_LABEL + number % _PER_ROW * step, top + number // _PER_ROW * step, verdict)
-            for number, verdict in enumerate(verdicts)
-        ]
-        closed = sum(each.extent is Extent.ALL for each in verdicts)
-        end = _LABEL + min(len(verdicts), _PER_ROW) * step + 6
-        rows.append(_Row(purpose.value, top, squares, closed, end))
-        top += -(-len(verdicts) // _PER_ROW) * step + _ROW_GAP
-    return rows, top
-
-
 def _sign(verdict: Verdict) -> str:
-    is_start_blocked = verdict.extent is Extent.SOME and not verdict.may_enter
-    return _NOT_START_PAGE if is_start_blocked else _SIGNS[verdict.extent]
+    is_mostly_blocked = verdict.extent is Extent.SOME and not verdict.is_mostly_open
+    return _MOSTLY_BLOCKED if is_mostly_blocked else _SIGNS[verdict.extent]

@@ -8,31 +8,33 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from . import screen
+from . import _lines, screen
 from ._csv import csv_line
 from .pages import page
 from .plain import count_noun, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
     from ..bulk.report import Report, Share
 
-#: The maximum number of crawlers in text.
+    #: Shares by crawl and agent.
+    Numbers: TypeAlias = dict[tuple[str, str], Share]
+
+#: The maximum number of crawlers and crawls in text.
 _MAX_ROWS = 12
-#: The maximum number of bars, and of curves, for a purpose.
+_MAX_COLUMNS = 4
+#: The maximum number of bars and of lines in the chart.
 _MAX_BARS = 14
-_MAX_CURVES = 6
+_MAX_LINES = 8
 #: The maximum number of names for crawlers with the same numbers.
 _MAX_NAMES = 4
-
-# The chart over several crawls.
-_LABEL = 60
-_WIDTH = 620
-_HEIGHT = 220
-_HEIGHT_ABOVE = 20
-#: The maximum number of labels below the chart.
-_MAX_LABELS = 5
+#: The maximum length of a line's name at its end.
+_MAX_NAME = 24
+#: The maximum number of crawls in the tables of a page, and in the small chart of a crawler.
+_MAX_CRAWLS = 24
+_MAX_POINTS = 60
 
 _SHARES = ("share_closed", "share_by_name", "share_partly")
 
@@ -57,30 +59,80 @@ def percent(share: float) -> str:
     return f"{share * 100:.1f} %" if share >= 0.001 else f"{share * 100:.2g} %"
 
 
+def notices(report: Report) -> list[str]:
+    """Return what the numbers of a report leave open, in sentences."""
+    found = []
+    files = f"of {count_noun(report.files, 'file')}"
+    if report.undated:
+        is_one = report.undated == 1
+        found.append(
+            f"{report.undated:,} {files} {'has' if is_one else 'have'} no date and "
+            f"{'is' if is_one else 'are'} reported as undated."
+        )
+    if report.without_host:
+        is_one = report.without_host == 1
+        found.append(
+            f"{report.without_host:,} {files} {'has' if is_one else 'have'} no URL or host: "
+            f"{'it' if is_one else 'each'} counts as a site of its own."
+        )
+    return found
+
+
 def print_text(shares: Shares) -> None:
-    """Print the numbers of the last crawl for the crawlers that most sites block."""
+    """Print the numbers for the crawlers that most sites block: over time, or of one crawl."""
     report = shares.report
-    if not report.crawls:
+    screen.print_lines(*(Text(notice, "yellow") for notice in notices(report)))
+    crawls = report.dated
+    if not crawls:
         return
-    crawl = report.crawls[-1]
-    last = report.of(crawl)
-    most = sorted(last, key=lambda each: -each.share_closed)[:_MAX_ROWS]
+    last = sorted(report.of(crawls[-1]), key=lambda each: -each.share_closed)
+    most = last[:_MAX_ROWS]
+    if len(crawls) > 1:
+        _print_crawls(report, crawls, [each.agent for each in most])
+    elif most:
+        _print_crawl(crawls[-1], most)
+    if len(last) > len(most):
+        print(f"and {len(last) - len(most)} more in the report")
+
+
+def _print_crawls(report: Report, crawls: Sequence[str], agents: Sequence[str]) -> None:
+    """Print the shares of crawlers in several crawls, evenly spread."""
+    shown = _some(crawls, _MAX_COLUMNS)
+    numbers = {(each.crawl, each.agent): each for each in report.shares}
+    some = f" in {len(shown)} of {len(crawls)} crawls" if len(shown) < len(crawls) else ""
+    screen.print_lines(Text(f"Sites that block each crawler{some}", "bold"))
+    rows = [
+        [Text(printable(agent))]
+        + [
+            Text("" if share is None else percent(share), "red")
+            for share in _history(numbers, shown, agent)
+        ]
+        for agent in agents
+    ]
+    sites = [Text(f"{_sites(report, crawl):,}", "dim") for crawl in shown]
+    headings = ["Crawler", *(_lines.shorten(printable(crawl), _MAX_NAME) for crawl in shown)]
+    screen.print_table(headings, [[Text("Sites", "dim"), *sites], *rows])
+
+
+def _print_crawl(crawl: str, shares: Sequence[Share]) -> None:
+    """Print the shares of crawlers in a crawl."""
     rows = [
         [
             Text(printable(each.agent)),
             Text(each.purpose, "dim"),
             Text(percent(each.share_closed), "bold red"),
             Text(percent(each.share_by_name), "red"),
-            Text(percent(each.share_partly), "yellow"),
+            Text(percent(each.share_partly), "dim"),
         ]
-        for each in most
+        for each in shares
     ]
-    if rows:
-        screen.print_lines(Text(f"{printable(crawl)}: {count_noun(last[0].sites, 'site')}", "bold"))
-        headings = ["Crawler", "Purpose", "Allow nothing", "By name", "Disallow a part"]
-        screen.print_table(headings, rows)
-    if len(last) > len(most):
-        print(f"and {len(last) - len(most)} more in the report")
+    screen.print_lines(Text(f"{printable(crawl)}: {count_noun(shares[0].sites, 'site')}", "bold"))
+    screen.print_table(["Crawler", "Purpose", "Blocked", "By name", "Partly blocked"], rows)
+
+
+def _sites(report: Report, crawl: str) -> int:
+    """Return how many sites of a crawl have a file."""
+    return max((each.sites for each in report.of(crawl)), default=0)
 
 
 def print_csv(shares: Shares) -> None:
@@ -108,148 +160,139 @@ def print_html(shares: Shares) -> None:
 
 
 def as_page(shares: Shares) -> str:
-    """Return a page: how many sites block each crawler, and since when."""
+    """Return a page: the share of sites that block each crawler, over time."""
     report = shares.report
-    crawls = report.crawls
-    last = report.of(crawls[-1]) if crawls else ()
-    suffix = f" in {crawls[-1]}" if len(crawls) > 1 else ""
+    crawls = report.dated
+    last = sorted(report.of(crawls[-1]) if crawls else (), key=lambda each: -each.share_closed)
+    numbers = {(each.crawl, each.agent): each for each in report.shares}
+    blocking = _blocking(numbers, crawls, last)
+    groups = blocking[: _MAX_LINES if len(crawls) > 1 else _MAX_BARS]
+    columns = _some(report.crawls, _MAX_CRAWLS)
     return page(
         "bulk.html",
         title=shares.title,
         source=shares.source,
-        lead=_lead(last, suffix),
-        suffix=suffix,
-        purposes=[_purpose(report, last, purpose) for purpose in _purposes(last)],
+        notices=notices(report),
+        lead=_lead(numbers, crawls, last),
         report=report,
-        grid=_Grid(crawls),
+        crawl=crawls[-1] if crawls else "",
+        charts=_charts(numbers, crawls, groups) if len(crawls) > 1 else {},
+        bars=_bars(groups) if len(crawls) == 1 else [],
+        names=[_names(some) for some in groups],
+        more=len(last) - sum(map(len, groups)),
+        purposes=_purposes(numbers, crawls, last),
+        agents=[each.agent for some in blocking for each in some],
+        never=len(last) - sum(map(len, blocking)),
+        columns=columns,
+        numbers=numbers,
+        sites={crawl: _sites(report, crawl) for crawl in columns},
+        outcomes=_outcomes(report),
         percent=percent,
-        has_outcomes=not {each.outcome for each in report.fetches} <= {"ok"},
-        has_own_groups=any(each.by_name for each in report.shares),
+        shorten=_lines.shorten,
     )
 
 
-def _purposes(shares: Sequence[Share]) -> list[str]:
-    """Return the purposes, sorted by the highest share of sites that block a crawler."""
-    most: dict[str, float] = {}
-    for each in shares:
-        most[each.purpose] = max(most.get(each.purpose, 0.0), each.share_closed)
-    return sorted(most, key=lambda purpose: -most[purpose])
+def _some(crawls: Sequence[str], most: int) -> list[str]:
+    """Return at most ``most`` crawls, evenly spread."""
+    return [crawls[place] for place in _lines.spread(len(crawls), most)]
 
 
-def _lead(shares: Sequence[Share], suffix: str) -> str:
-    """Return a summary in one sentence."""
-    if not shares or not any(each.sites for each in shares):
+def _lead(numbers: Numbers, crawls: Sequence[str], last: Sequence[Share]) -> str:
+    """Return a summary in one or two sentences."""
+    if not last:
         return "No site answered with a robots.txt."
-    sites = max(each.sites for each in shares)
-    most = max(shares, key=lambda each: (each.share_closed, each.agent))
+    from ..bulk.report import UNDATED  # noqa: PLC0415 - it needs DuckDB
+
+    most = max(last, key=lambda each: (each.share_closed, each.agent))
+    sites = count_noun(max(each.sites for each in last), "site")
+    where = f" in {crawls[-1]}" if crawls[-1] != UNDATED else ""
     if not most.closed:
-        return f"None of {sites:,} sites{suffix} shuts any of these crawlers out."
-    compared = f", the most of {len(shares)} crawlers" if len(shares) > 1 else ""
+        return f"None of {sites}{where} blocks any of these crawlers."
+    compared = f", the most of {len(last)} crawlers" if len(last) > 1 else ""
+    first = numbers.get((crawls[0], most.agent))
+    before = (
+        f" In {crawls[0]} it was {percent(first.share_closed)}." if first and first != most else ""
+    )
     return (
-        f"Of {sites:,} sites{suffix} whose robots.txt was read, {percent(most.share_closed)} shut "
-        f"{most.agent} out{compared}."
+        f"Of {sites}{where} whose robots.txt was read, {percent(most.share_closed)} "
+        f"block {most.agent}{compared}.{before}"
     )
 
 
-def _purpose(report: Report, last: Sequence[Share], purpose: str) -> dict[str, object]:
-    """Return the charts of a purpose: bars, and curves if there are several crawls."""
-    bars = _group_equal([each for each in last if each.purpose == purpose])
-    return {
-        "heading": purpose[:1].upper() + purpose[1:],
-        "name": purpose,
-        "bars": [_bar(some) for some in bars[:_MAX_BARS]],
-        "more": sum(map(len, bars[_MAX_BARS:])),
-        "curves": _curves(report, purpose) if len(report.crawls) > 1 else None,
-    }
-
-
-def _group_equal(shares: Sequence[Share]) -> list[list[Share]]:
-    """Group shares with the same numbers."""
-    alike: dict[tuple[int, int, int], list[Share]] = {}
-    for each in shares:
-        alike.setdefault((each.closed, each.closed_by_name, each.partly), []).append(each)
+def _blocking(numbers: Numbers, crawls: Sequence[str], last: Sequence[Share]) -> list[list[Share]]:
+    """Return the crawlers that a site blocks; those with the same numbers are in one group."""
+    alike: dict[tuple[int, ...], list[Share]] = {}
+    for each in last:
+        shares = (numbers.get((crawl, each.agent)) for crawl in crawls)
+        closed = tuple(-1 if share is None else share.closed for share in shares)
+        if max(closed) > 0:
+            alike.setdefault((*closed, each.closed_by_name), []).append(each)
     return list(alike.values())
 
 
-def _bar(some: list[Share]) -> dict[str, object]:
-    each = some[0]
-    names = ", ".join(share.agent for share in some[:_MAX_NAMES])
-    more = f" and {len(some) - _MAX_NAMES} more" if len(some) > _MAX_NAMES else ""
-    by_name = f" ({percent(each.share_by_name)} by name)" if each.closed else ""
-    return {
-        "names": names + more,
-        "closed": f"{each.share_closed * 100:.2f}",
-        "partly": f"{each.share_partly * 100:.2f}",
-        "label": (
-            f"{percent(each.share_closed)} closed{by_name}, {percent(each.share_partly)} in part"
-        ),
-    }
+def _names(some: Sequence[Share]) -> str:
+    names = ", ".join(each.agent for each in some[:_MAX_NAMES])
+    return names + (f" and {len(some) - _MAX_NAMES} more" if len(some) > _MAX_NAMES else "")
 
 
-def _curves(report: Report, purpose: str) -> dict[str, object] | None:
-    """Return the share of sites that block the crawlers of a purpose, by crawl."""
-    by_crawl = {
-        (each.crawl, each.agent): each.share_closed
-        for each in report.shares
-        if each.purpose == purpose
-    }
-    agents = [each.agent for each in report.of(report.crawls[-1]) if each.purpose == purpose]
-    drawn = [
-        agent for agent in agents if any(by_crawl.get((crawl, agent)) for crawl in report.crawls)
-    ][:_MAX_CURVES]
-    if not drawn:
-        return None
-    scale = _ceiling(
-        max(by_crawl.get((crawl, agent), 0) for crawl in report.crawls for agent in drawn)
-    )
-    return {
-        "scale": scale,
-        "lines": [
-            (
-                agent,
-                " ".join(
-                    f"{x:.1f},{_HEIGHT_ABOVE + _HEIGHT * (1 - by_crawl[crawl, agent] / scale):.1f}"
-                    for x, crawl in zip(_positions(report.crawls), report.crawls, strict=True)
-                    if (crawl, agent) in by_crawl
-                ),
-            )
-            for agent in drawn
-        ],
-    }
+def _charts(
+    numbers: Numbers, crawls: Sequence[str], groups: Sequence[Sequence[Share]]
+) -> dict[str, _lines.Chart]:
+    """Return the chart over several crawls, for wide and for narrow screens."""
+    lines = [
+        _lines.Line(_line_name(some), _history(numbers, crawls, some[0].agent)) for some in groups
+    ]
+    frames = {"broad": _lines.WIDE, "slim": _lines.NARROW} if lines else {}
+    return {name: _lines.chart(crawls, lines, frame) for name, frame in frames.items()}
 
 
-def _positions(crawls: Sequence[str]) -> list[float]:
-    """Return the position of each crawl on the axis."""
-    step = (_WIDTH - 120) / max(len(crawls) - 1, 1)
-    return [_LABEL + 60 + number * step for number in range(len(crawls))]
+def _line_name(some: Sequence[Share]) -> str:
+    """Return a name that fits at the end of a line."""
+    names = _names(some)
+    if len(names) <= _MAX_NAME:
+        return names
+    more = f" +{len(some) - 1}" if len(some) > 1 else ""
+    return _lines.shorten(some[0].agent, _MAX_NAME - len(more)) + more
 
 
-def _ceiling(share: float) -> float:
-    """Return the end of a scale for shares up to ``share``."""
-    for end in (0.01, 0.02, 0.04, 0.08, 0.12, 0.2, 0.4, 0.6, 0.8):
-        if share <= end:
-            return end
-    return 1.0
+def _history(numbers: Numbers, crawls: Sequence[str], agent: str) -> list[float | None]:
+    """Return the share of sites that block a crawler, by crawl; None where none has a file."""
+    shares = (numbers.get((crawl, agent)) for crawl in crawls)
+    return [None if share is None else share.share_closed for share in shares]
 
 
-class _Grid:
-    """The size and labels of charts over several crawls."""
+def _bars(groups: Sequence[Sequence[Share]]) -> list[dict[str, str]]:
+    """Return the chart of a single crawl."""
+    _, top = _lines.scale(max((some[0].share_closed for some in groups), default=0.0))
+    return [
+        {
+            "width": f"{some[0].share_closed / top * 100:.2f}",
+            "label": f"{percent(some[0].share_closed)} ({percent(some[0].share_by_name)} by name)",
+        }
+        for some in groups
+    ]
 
-    left = _LABEL
-    right = _LABEL + _WIDTH
-    bottom = _HEIGHT_ABOVE + _HEIGHT
 
-    def __init__(self, crawls: Sequence[str]) -> None:
-        step = -(-len(crawls) // _MAX_LABELS) or 1
-        self.names = [
-            (f"{x:.1f}", crawl if len(crawl) <= 24 else crawl[:23] + "…")
-            for number, (x, crawl) in enumerate(zip(_positions(crawls), crawls, strict=True))
-            if number % step == 0
-        ]
+def _purposes(
+    numbers: Numbers, crawls: Sequence[str], last: Sequence[Share]
+) -> list[dict[str, object]]:
+    """Return the crawlers of each purpose; first the purpose of the one that most sites block."""
+    shown = _some(crawls, _MAX_POINTS)
+    histories = {each.agent: _history(numbers, shown, each.agent) for each in last}
+    highest = max((share or 0.0 for some in histories.values() for share in some), default=0.0)
+    found: dict[str, list[dict[str, object]]] = {}
+    for each in last:
+        points = _lines.small(histories[each.agent], _lines.scale(highest)[1])
+        found.setdefault(each.purpose, []).append({"share": each, "points": points})
+    return [
+        {"heading": purpose[:1].upper() + purpose[1:], "rows": rows}
+        for purpose, rows in found.items()
+    ]
 
-    def levels(self, scale: float) -> list[tuple[float, str]]:
-        """Return the height and the label of each horizontal line."""
-        return [
-            (_HEIGHT_ABOVE + _HEIGHT * (4 - part) / 4, f"{scale * part * 25:g} %")
-            for part in range(5)
-        ]
+
+def _outcomes(report: Report) -> dict[str, dict[str, int]]:
+    """Return the sites of some crawls by outcome; nothing if all have a file."""
+    found: dict[str, dict[str, int]] = {}
+    for each in report.fetches:
+        found.setdefault(each.outcome, {})[each.crawl] = each.sites
+    return {} if found.keys() <= {"ok"} else found

@@ -14,6 +14,7 @@ from ..politeness import RULE_OF_THUMB
 from . import screen
 from ._csv import csv_line
 from .answers import FIELDS, FIELDS_OF_TIME, name_of
+from .interrupts import held
 from .plain import printable
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ _THUMB = (
     f"at least {RULE_OF_THUMB.at_least:g} s"
 )
 
+_URL_AND_LINE = ["URL", "Decided by"]
+
+#: The width of a verdict with its line number, and the least for a URL.
+_CELL = len("blocked :100")
+_URL = 20
 #: The maximum rows of a table, to limit memory.
 _MAX_TABLE_ROWS = 1000
 
@@ -49,28 +55,56 @@ def print_text(answers: Answers) -> None:
     dialects = [robots.dialect.name for robots in questions[0].readings]
     file = ["File"] if len(questions) > 1 else []
     if len(dialects) == 1:
-        _print_tables(tally, ["Verdict", "Robot", "URL", "Decided by"], _row, 1)
+        _print_tables(tally, ["Verdict", "Crawler", *_URL_AND_LINE], _row, 1)
+    elif screen.width() < _width_side_by_side(questions):
+        headings = ["Verdict", "Dialect", "Crawler", *_URL_AND_LINE]
+        _print_tables(tally, headings, _row_of_dialect, 1)
     else:
         # The file of a URL's own site needs no name.
         files = [] if any(question.own_name for question in questions) else file
-        _print_tables(tally, ["Robot", "URL", *dialects, *files], _side_by_side, len(dialects))
+        _print_tables(tally, ["Crawler", "URL", *dialects, *files], _side_by_side, len(dialects))
+    print_site_settings(questions, moment)
+    screen.print_note(str(tally))
+
+
+def print_site_settings(questions: list[Question], moment: datetime | None) -> None:
+    """Print visit times and pace at a time, if one is given, and what files say in comments."""
+    file = ["File"] if len(questions) > 1 else []
     if moment is not None:
         print()
-        headings = ["Robot", "Dialect", f"At {moment:%Y-%m-%d %H:%M} UTC", "Pace", *file]
+        headings = ["Crawler", "Dialect", f"Visits at {moment:%Y-%m-%d %H:%M} UTC", "Pace", *file]
         screen.print_table(headings, _paces(questions, moment))
     if comments := list(_comments(questions)):
         print()
-        screen.print_table(["Robot", "Dialect", "The site says to its author", *file], comments)
-    screen.print_note(str(tally))
+        screen.print_table(["Crawler", "Dialect", "Comment from the site", *file], comments)
 
 
 def _print_tables(
     tally: Tally, headings: list[str], row_of: Callable[[list[Answer]], list[Text]], width: int
 ) -> None:
-    """Print a row for each ``width`` answers."""
-    rows = map(row_of, _batches(iter(tally), width))
-    while batch := list(islice(rows, _MAX_TABLE_ROWS)):
-        screen.print_table(headings, batch)
+    """Print a row for each ``width`` answers; on Ctrl-C, those that are finished."""
+    rows: list[list[Text]] = []
+    try:
+        for some in _batches(iter(tally), width):
+            rows.append(row_of(some))
+            if len(rows) == _MAX_TABLE_ROWS:
+                with held:
+                    _print_table(headings, rows)
+                    rows.clear()
+    finally:
+        if rows:
+            _print_table(headings, rows)
+
+
+def _print_table(headings: list[str], rows: list[list[Text]]) -> None:
+    """Print a table; the line that decides is below its URL if both do not fit in a row."""
+    # Rows may have more cells than there are headings.
+    columns = zip(headings, zip(*rows, strict=True), strict=False)
+    widths = [max(len(name), *(cell.cell_len for cell in cells)) for name, cells in columns]
+    if headings[-2:] == _URL_AND_LINE and sum(widths) + 2 * (len(widths) - 1) > screen.width():
+        headings = [*headings[:-2], "URL and what decides"]
+        rows = [[*row[:-2], Text.assemble(row[-2], "\n", row[-1])] for row in rows]
+    screen.print_table(headings, rows)
 
 
 def _batches(answers: Iterator[Answer], size: int) -> Iterator[list[Answer]]:
@@ -90,6 +124,19 @@ def _row(answers: list[Answer]) -> list[Text]:
     return [verdict, Text(answer.agent), Text(answer.url), Text(answer.deciding_line, style)]
 
 
+def _row_of_dialect(answers: list[Answer]) -> list[Text]:
+    """Return verdict, dialect, agent, URL and the line that decided."""
+    verdict, *others = _row(answers)
+    return [verdict, Text(answers[0].decision.dialect.name), *others]
+
+
+def _width_side_by_side(questions: list[Question]) -> int:
+    """Return how wide a table with a column for each dialect is."""
+    dialects = [max(len(each.dialect.name), _CELL) for each in questions[0].readings]
+    agents = [len(agent) for each in questions for agent in each.agents]
+    return max(agents) + _URL + sum(dialects) + 2 * (len(dialects) + 1)
+
+
 def _side_by_side(answers: list[Answer]) -> list[Text]:
     """Return agent, URL, and each dialect's verdict with its line number."""
     differ = len({answer.decision.allowed for answer in answers}) > 1
@@ -104,7 +151,7 @@ def _side_by_side(answers: list[Answer]) -> list[Text]:
 
 def _cell(answer: Answer) -> Text:
     allowed = answer.decision.allowed
-    text = _coloured("yes" if allowed else "no", allowed)
+    text = _coloured(answer.verdict, allowed)
     if answer.decision.rule is not None:
         text.append(f" :{answer.decision.rule.line}", "dim")
     elif answer.decision.why:
@@ -125,15 +172,15 @@ def _pace(rules: Rules, moment: datetime, dialect: str) -> list[Text]:
     """Return whether an agent may visit at a time, and its pace."""
     is_open = rules.open_at(moment)
     windows = ", ".join(map(str, rules.visit_times))
-    until = f"closed until {rules.next_open(moment):%Y-%m-%d %H:%M}"
-    welcome = _coloured("open" if is_open else until, is_open)
+    until = f"not before {rules.next_open(moment):%Y-%m-%d %H:%M}"
+    welcome = _coloured("allowed" if is_open else until, is_open)
     if windows:
-        welcome.append(f" (welcome {windows})", "dim")
+        welcome.append(f" (visit time {windows})", "dim")
     seconds = rules.interval(moment)
     if seconds is None:
-        pace = ("none asked for at this time" if rules.request_rates else "none asked for") + _THUMB
+        pace = ("no limit at this time" if rules.request_rates else "no limit") + _THUMB
     else:
-        pace = f"one request in {seconds:g} s"
+        pace = f"one request every {seconds:g} s"
     agent = printable(name_of(rules.agent))
     return [Text(agent), Text(dialect), welcome, Text(pace)]
 
@@ -151,10 +198,14 @@ def _comments(questions: list[Question]) -> Iterator[list[Text]]:
 def print_json(answers: Answers) -> None:
     """Print an array with an object for each answer, one per line."""
     before = "["
-    for answer in answers.tally:
-        print(before + "\n  " + json.dumps(answer.record(answers.moment)), end="")
-        before = ","
-    print("[]" if before == "[" else "\n]")
+    try:
+        for answer in answers.tally:
+            record = json.dumps(answer.record(answers.moment))
+            with held:
+                print(f"{before}\n  {record}", end="")
+                before = ","
+    finally:
+        print("[]" if before == "[" else "\n]")
 
 
 def print_csv(answers: Answers) -> None:
@@ -167,7 +218,8 @@ def print_csv(answers: Answers) -> None:
         cells = [_cell_of_csv(record[name]) for name in fields]
         if is_terminal:
             cells = [printable(each) if isinstance(each, str) else each for each in cells]
-        print(csv_line(cells), end="")
+        with held:
+            print(csv_line(cells), end="")
 
 
 def _cell_of_csv(value: object) -> object:

@@ -67,7 +67,7 @@ def _agents_text(change: Change) -> str:
     """Return the agents of a change as text."""
     names = [name for name in change.agents if name != EVERYBODY]
     if EVERYBODY in change.agents:
-        return "Robots without a group of their own"
+        return "Crawlers without a group of their own"
     more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
     return ", ".join(names[:_MAX_NAMES]) + more
 
@@ -90,10 +90,12 @@ def _summary(comparison: Comparison, dialect: Dialect) -> str:
     opened = sum(each.is_opened for each in urls)
     if comparison.decides_alike:
         more = "" if comparison.is_empty else "; other lines differ"
-        return f"By {dialect} every robot may fetch what it might before: proved{more}."
-    proof = "" if comparison.is_proved else " At least: the rest is not proved."
-    pairs = f"{opened} opened, {len(urls) - opened} closed"
-    return f"By {dialect} robots may fetch other URLs: {pairs} (pairs of lines that decide).{proof}"
+        return f"No access changes by {dialect} (proved){more}."
+    if not urls:
+        return f"Access may change by {dialect}: no proof that it does not."
+    at_least = "" if comparison.is_proved else "at least "
+    counts = f"{at_least}{opened:,} now allowed, {len(urls) - opened:,} now blocked"
+    return f"Access changes by {dialect}: {counts} (one URL for each pair of deciding lines)."
 
 
 def print_text(changes: Changes) -> None:
@@ -108,7 +110,7 @@ def print_text(changes: Changes) -> None:
             more = f"and {len(found) - _MAX_URLS} more: --format json has all"
             screen.print_lines(Text(more, "dim"))
         if not change.differences.is_proved:
-            screen.print_lines(Text("not proved: there may be more", "yellow"))
+            screen.print_lines(Text("Not proved: there may be more changes", "yellow"))
         _print_settings(change.settings)
         print()
     if comparison.settings:
@@ -119,7 +121,7 @@ def print_text(changes: Changes) -> None:
 
 
 def _row(each: Difference) -> list[Text]:
-    verdict = Text("opened", "green") if each.is_opened else Text("closed", "bold red")
+    verdict = Text("now allowed", "green") if each.is_opened else Text("now blocked", "bold red")
     cells = (each.url, _deciding_line(each.before), _deciding_line(each.after))
     return [verdict, *(Text(shorten(cell)) for cell in cells)]
 
@@ -164,7 +166,7 @@ def _markdown(changes: Changes) -> Iterator[str]:
         if len(found) > _MAX_URLS:
             yield f"\nand {len(found) - _MAX_URLS} more"
         if not change.differences.is_proved:
-            yield "\nNot proved: there may be more."
+            yield "\nNot proved: there may be more changes."
         yield from _settings_as_markdown(change.settings)
     if comparison.settings:
         yield ""
@@ -173,7 +175,7 @@ def _markdown(changes: Changes) -> Iterator[str]:
 
 
 def _row_as_markdown(each: Difference) -> str:
-    verdict = "opened" if each.is_opened else "**closed**"
+    verdict = "now allowed" if each.is_opened else "**now blocked**"
     cells = (each.url, _deciding_line(each.before), _deciding_line(each.after))
     return f"| {verdict} | " + " | ".join(map(markdown_code, cells)) + " |"
 

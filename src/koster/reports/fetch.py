@@ -10,7 +10,7 @@ from rich.text import Text
 from ..model import Reason, text_of
 from . import screen
 from ._json import to_json
-from .plain import printable, printable_lines, shorten
+from .plain import count_noun, printable, printable_lines, shorten
 from .records import of_outcome
 
 if TYPE_CHECKING:
@@ -20,44 +20,75 @@ if TYPE_CHECKING:
 
 _SUMMARY = {
     None: "a file",
-    Reason.UNAVAILABLE: "no file: robots may fetch everything",
-    Reason.FORBIDDEN: "forbidden: robots may fetch nothing",
-    Reason.UNREACHABLE: "unreachable: robots may fetch nothing for now",
+    Reason.UNAVAILABLE: "no file: everything is allowed",
+    Reason.FORBIDDEN: "forbidden: everything is blocked",
+    Reason.UNREACHABLE: "unreachable: everything is blocked for now",
+}
+_STYLES = {
+    None: "green",
+    Reason.UNAVAILABLE: "yellow",
+    Reason.FORBIDDEN: "bold red",
+    Reason.UNREACHABLE: "bold red",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The outcome of fetching a robots.txt.
+    """The outcomes of fetching robots.txt files.
 
     Attributes:
-        outcome: The outcome.
-        comments: The file's Comment lines for the user agent.
+        outcomes: The outcome for each site.
+        comments: The Comment lines for the user agent in each file.
         began: When the command started: a file fetched earlier is from the cache.
+        total: The number of sites, also if fewer were fetched.
     """
 
-    outcome: Outcome
-    comments: list[str]
+    outcomes: list[Outcome]
+    comments: list[list[str]]
     began: datetime
+    total: int = 1
 
 
 def print_json(fetched: Fetched) -> None:
-    """Print the outcome as an object."""
-    print(to_json(of_outcome(fetched.outcome) | {"comments": fetched.comments}))
+    """Print an array with an object for each site."""
+    pairs = zip(fetched.outcomes, fetched.comments, strict=True)
+    print(to_json([of_outcome(outcome) | {"comments": said} for outcome, said in pairs]))
 
 
 def print_file(fetched: Fetched) -> None:
-    """Print only the file."""
-    outcome = fetched.outcome
-    if outcome.robots is None:
-        screen.complain(f"{outcome.origin}: {_SUMMARY[outcome.reason]} ({outcome.why})")
-        return
-    screen.print_file(outcome.robots.body)
+    """Print only the files."""
+    for outcome in fetched.outcomes:
+        if outcome.robots is None:
+            screen.complain(f"{outcome.origin}: {_SUMMARY[outcome.reason]} ({outcome.why})")
+        else:
+            screen.print_file(outcome.robots.body)
 
 
 def print_text(fetched: Fetched) -> None:
-    """Print hops and headers, the outcome, and the file."""
-    outcome = fetched.outcome
+    """Print hops and headers, the outcome and the file; of several sites, a row for each."""
+    if fetched.total == 1:
+        _print_details(fetched.outcomes[0], fetched.comments[0], fetched.began)
+    else:
+        headings = ["Site", "Outcome", "Size", "Fetched again after"]
+        screen.print_table(headings, map(_row, fetched.outcomes))
+
+
+def _row(outcome: Outcome) -> list[Text]:
+    why = f" ({shorten(outcome.why)})" if outcome.why else ""
+    size = "" if outcome.robots is None else count_noun(len(outcome.robots.body), "byte")
+    return [
+        Text(outcome.origin),
+        Text(_summary(outcome) + why, _STYLES[outcome.reason]),
+        Text(size),
+        Text(f"{outcome.expires:%Y-%m-%d %H:%M} UTC"),
+    ]
+
+
+def _summary(outcome: Outcome) -> str:
+    return "a stale copy of the file" if outcome.is_stale else _SUMMARY[outcome.reason]
+
+
+def _print_details(outcome: Outcome, comments: list[str], began: datetime) -> None:
     rows = []
     for hop in outcome.hops:
         status = str(hop.status) if hop.status is not None else "none"
@@ -70,8 +101,8 @@ def print_text(fetched: Fetched) -> None:
             rows.append([Text(""), Text(printable(hop.why), "yellow"), Text("")])
     screen.print_table(["Status", "Request", "Took"], rows)
     print()
-    facts = _facts(outcome, fetched.began)
-    facts += [("Comment", printable(comment)) for comment in fetched.comments]
+    facts = _facts(outcome, began)
+    facts += [("Comment", printable(comment)) for comment in comments]
     screen.print_table(["", ""], [[Text(name, "bold"), Text(text)] for name, text in facts])
     if outcome.robots is not None:
         print()
@@ -80,18 +111,17 @@ def print_text(fetched: Fetched) -> None:
 
 def _facts(outcome: Outcome, began: datetime) -> list[tuple[str, str]]:
     """Return the outcome as labels and texts."""
-    summary = _SUMMARY[outcome.reason]
-    if outcome.is_stale:
-        summary = "an old copy of the file holds on"
-    facts = [("Site", outcome.origin), ("Outcome", summary)]
+    facts = [("Site", outcome.origin), ("Outcome", _summary(outcome))]
     if outcome.why:
         facts.append(("Why", shorten(outcome.why)))
     if outcome.robots is not None:
         size, groups = len(outcome.robots.body), len(outcome.robots.groups)
-        counts = f"{size:,} bytes, {groups:,} group{'s' * (groups != 1)}"
+        counts = f"{count_noun(size, 'byte')}, {count_noun(groups, 'group')}"
         facts.append(("File", f"{counts}, read as {outcome.dialect}"))
         if outcome.is_cut:
-            facts.append(("Note", "the file is longer: robots read its first 500 KiB alone"))
+            facts.append(
+                ("Note", "the file is larger than 500 KiB: crawlers read only its beginning")
+            )
         if outcome.charset:
             charset = shorten(outcome.charset)
             facts.append(("Note", f"the file is in {charset}: many crawlers read only UTF-8"))
@@ -99,9 +129,9 @@ def _facts(outcome: Outcome, began: datetime) -> list[tuple[str, str]]:
         facts.append(("Fetched", _moment(outcome.fetched) + source))
     if outcome.unreachable_since is not None:
         facts.append(("Unreachable", f"since {_moment(outcome.unreachable_since)}"))
-    facts.append(("Asked again", f"not before {_moment(outcome.expires)}"))
+    facts.append(("Fetched again", f"not before {_moment(outcome.expires)}"))
     if outcome.is_downgraded:
-        facts.append(("Note", "a redirect led from HTTPS to HTTP: the file may be anybody's"))
+        facts.append(("Note", "redirected from HTTPS to HTTP: anyone may have changed the file"))
     return facts
 
 

@@ -1,4 +1,4 @@
-"""Findings as GitHub's workflow commands, which become annotations of a pull request."""
+"""Results as GitHub's workflow commands, which become annotations of a pull request."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .sarif import sentence
 if TYPE_CHECKING:
     from ..lint import Finding
     from .lint import Findings
+    from .test import Results
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -23,8 +24,21 @@ def print_commands(found: Findings) -> None:
 def as_commands(found: Findings) -> str:
     """Return a command for each finding and for each file that could not be read."""
     lines = [f"::error title=koster::{_data(printable(each))}" for each in found.errors]
-    lines += [_command(file.path, each) for file in found.files for each in file.findings]
+    lines += [_command(file.path, each) for file in found.files for each in found.shown(file)]
     return "\n".join(lines)
+
+
+def print_failures(results: Results) -> None:
+    """Print a command for each failed expectation, at the line of the robots.txt that decides."""
+    for failure in results.failures:
+        print(f"::error title=koster::{_data(printable(failure.why))}")
+    for file in results.files:
+        for each in file.results:
+            if not each.passed:
+                path = file.robots if each.line else file.path
+                place = f"file={_property(printable(path))},line={each.line or 1}"
+                text = f"{each.name}, but {each.why}"
+                print(f"::error {place},title=koster test::{_data(printable(text))}")
 
 
 def _command(path: str, finding: Finding) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..audit import Audit
     from ..crawlers import Crawler
     from ..diff import Comparison, Setting
-    from ..lint import Finding
+    from ..lint import Edit, Finding
     from ..model import Decision
 
 
@@ -74,11 +74,13 @@ def of_finding(finding: Finding) -> dict[str, Any]:
         "suggestion": finding.suggestion or None,
         "url": finding.url,
         "fixable": bool(finding.edits),
-        "edits": [
-            {"start": edit.start, "end": edit.end, "text": text_of(edit.replacement)}
-            for edit in finding.edits
-        ],
+        "edits": list(map(_of_edit, finding.edits)),
+        "proposal": list(map(_of_edit, finding.proposal)),
     }
+
+
+def _of_edit(edit: Edit) -> dict[str, Any]:
+    return {"start": edit.start, "end": edit.end, "text": text_of(edit.replacement)}
 
 
 def of_comparison(comparison: Comparison) -> dict[str, Any]:
@@ -126,7 +128,15 @@ def of_disagreement(each: Disagreement) -> dict[str, Any]:
 def of_audit(audit: Audit) -> dict[str, Any]:
     """Return an audit: what known crawlers may fetch."""
     return {
-        "summary": audit.summary,
+        "overview": [
+            {
+                "label": row.label,
+                "purposes": [purpose.value for purpose in row.purposes],
+                "disallowed": row.extent.value,
+                "text": row.text,
+            }
+            for row in audit.overview
+        ],
         "crawlers": [
             {
                 "token": each.crawler.token,
@@ -137,6 +147,8 @@ def of_audit(audit: Audit) -> dict[str, Any]:
                 "source": each.crawler.source,
                 "checked": each.crawler.checked,
                 "disallowed": each.extent.value,
+                "access": each.access,
+                "how": each.how,
                 "named": each.is_named,
                 "falls_back_to": each.falls_back_to,
                 "line": each.rule.line if each.rule else None,

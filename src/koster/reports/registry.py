@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import agents, audit, bulk, check, diff, fetch, github, junit, lint, sarif, test
+from . import agents, audit, bulk, check, diff, fetch, github, junit, lint, sarif, summary, test
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +18,9 @@ RENDERERS: dict[type, dict[str, Callable[[Any], None]]] = {
         "json": check.print_json,
         "csv": check.print_csv,
     },
+    summary.Summary: {
+        "text": summary.print_text,
+    },
     fetch.Fetched: {
         "text": fetch.print_text,
         "json": fetch.print_json,
@@ -25,6 +28,7 @@ RENDERERS: dict[type, dict[str, Callable[[Any], None]]] = {
     },
     lint.Findings: {
         "text": lint.print_text,
+        "concise": lint.print_concise,
         "json": lint.print_json,
         "sarif": sarif.print_log,
         "github": github.print_commands,
@@ -44,6 +48,7 @@ RENDERERS: dict[type, dict[str, Callable[[Any], None]]] = {
         "text": test.print_text,
         "json": test.print_json,
         "junit": junit.print_suites,
+        "github": github.print_failures,
     },
     agents.Agents: {
         "text": agents.print_text,

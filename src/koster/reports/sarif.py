@@ -107,4 +107,4 @@ def _uri(path: str) -> str:
 
 def sentence(finding: Finding) -> str:
     """Return a finding and its suggestion, printable."""
-    return printable(finding.message + (f": {finding.suggestion}" if finding.suggestion else ""))
+    return printable(finding.message + (f". {finding.suggestion}" if finding.suggestion else ""))

@@ -42,6 +42,11 @@ def _console() -> Console:
     )
 
 
+def width() -> int:
+    """Return the width of standard output, which only a terminal limits."""
+    return _console().width
+
+
 def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
     """Print a table: coloured and folded on a terminal, uncoloured and at full width elsewhere.
 
@@ -58,9 +63,12 @@ def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
     )
     shown = [row[: len(headings)] for row in rows]
     for number, heading in enumerate(headings):
-        table.add_column(heading, overflow="fold", no_wrap=not console.is_terminal)
+        table.add_column(
+            heading, overflow="fold", no_wrap=not console.is_terminal, min_width=len(heading)
+        )
         if number == 0 and console.is_terminal and len(headings) > 1:
-            table.columns[0].width = _first_width([row[0].plain for row in shown], console.width)
+            texts = [heading, *(row[0].plain for row in shown)]
+            table.columns[0].width = _first_width(texts, console.width)
     for row in shown:
         table.add_row(*row)
     if console.is_terminal:

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FileResults:
-    """The results of a file of expectations; ``name`` is its path for output."""
+    """The results of a file of expectations; ``name`` is its path for output.
+
+    ``robots`` is the path of the robots.txt that was tested.
+    """
 
     path: str
     name: str
     results: list[Result]
+    robots: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,5 +83,5 @@ def print_text(results: Results) -> None:
                 screen.print_lines(Text.assemble(place, verdict, why))
     everything = [each for file in results.files for each in file.results]
     failures = sum(not each.passed for each in everything)
-    counts = f"{len(everything) - failures} as expected, {failures} not"
+    counts = f"{len(everything) - failures:,} as expected, {failures:,} not"
     screen.print_lines(Text(counts, "bold red" if failures else "green"))

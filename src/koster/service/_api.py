@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
@@ -10,6 +11,7 @@ from pydantic_core import to_json
 
 from .. import COMPILED
 from .._version import VERSION
+from ..compose import PRESETS, compose, intentions_of
 from ..crawlers import agent_for, known
 from ..dialects import DIALECTS, RFC9309, Patterns, dialect_named
 from ..reports._json import scalars
@@ -17,6 +19,7 @@ from ..reports.records import of_crawler, of_outcome
 from ..robots import parse, rules_for_data
 from ..worker import answers
 from . import _models as models
+from . import _requests as requests
 from ._gate import MAX_RESPONSE
 from ._limits import client_address
 from ._problems import Problem, response_too_large, stopping
@@ -56,7 +59,7 @@ class Api:
     workers: Workers
     metrics: Metrics
 
-    async def decide(self, question: models.DecideRequest, request: Request) -> Response:
+    async def decide(self, question: requests.DecideRequest, request: Request) -> Response:
         """Decides every URL for every agent, by the text of a file or by a site's own file."""
         agents, urls, name = question.agents, question.urls, question.dialect
         self._check_size(agents, urls)
@@ -105,7 +108,7 @@ class Api:
             raise response_too_large(max_response)
 
     async def check(
-        self, request: Request, query: Annotated[models.CheckQuery, Query()]
+        self, request: Request, query: Annotated[requests.CheckQuery, Query()]
     ) -> models.CheckResponse:
         """Fetches the robots.txt of the URL's site, or takes it from the cache."""
         reject_duplicates(request)
@@ -117,7 +120,7 @@ class Api:
         return models.CheckResponse.model_validate(scalars(answer))
 
     async def fetch(
-        self, request: Request, query: Annotated[models.FetchQuery, Query()]
+        self, request: Request, query: Annotated[requests.FetchQuery, Query()]
     ) -> models.FetchedFile:
         """Returns the file, each hop of the fetch, and when it expires."""
         reject_duplicates(request)
@@ -125,7 +128,7 @@ class Api:
         outcome = await self.sites.outcome(url, query.dialect, client, "site", query.max_age)
         return models.FetchedFile.model_validate(scalars(of_outcome(outcome)))
 
-    async def lint(self, question: models.LintRequest, request: Request) -> models.LintResponse:
+    async def lint(self, question: requests.LintRequest, request: Request) -> models.LintResponse:
         """Returns findings, each with its position, its consequences, and often edits that fix it."""
         dialects = list(dict.fromkeys(question.dialects))
         body, outcome = await self._load_body(question, dialects[0], request)
@@ -133,7 +136,7 @@ class Api:
         answer = await self.workers.run(request, answers.lint, body, dialects, cut, charset)
         return models.LintResponse.model_validate(answer | _fetch_record(outcome))
 
-    async def diff(self, question: models.DiffRequest, request: Request) -> models.DiffResponse:
+    async def diff(self, question: requests.DiffRequest, request: Request) -> models.DiffResponse:
         """Returns changes by crawler, with URLs and lines; "no change" is proved."""
         name = question.dialect
         before, _ = await self._load_body(question.before, name, request, "/before/site")
@@ -141,7 +144,9 @@ class Api:
         answer = await self.workers.run(request, answers.diff, before, after, name)
         return models.DiffResponse.model_validate(answer)
 
-    async def audit(self, question: models.AuditRequest, request: Request) -> models.AuditResponse:
+    async def audit(
+        self, question: requests.AuditRequest, request: Request
+    ) -> models.AuditResponse:
         """Returns how much of the site each crawler may fetch and why, and preferences on its use."""
         tokens = {crawler.token.lower() for crawler in known()}
         for number, agent in enumerate(question.agents):
@@ -158,7 +163,7 @@ class Api:
         return models.AuditResponse.model_validate(record)
 
     async def disagree(
-        self, question: models.DisagreeRequest, request: Request
+        self, question: requests.DisagreeRequest, request: Request
     ) -> models.DisagreeResponse:
         """Returns for each agent the dialects that decide differently, with example URLs."""
         name = question.dialect
@@ -170,7 +175,7 @@ class Api:
         return models.DisagreeResponse.model_validate(answer | _fetch_record(outcome))
 
     async def agents(
-        self, request: Request, query: Annotated[models.AgentsQuery, Query()]
+        self, request: Request, query: Annotated[requests.AgentsQuery, Query()]
     ) -> models.AgentsResponse:
         """Returns tokens, operators, purposes and whether they obey robots.txt, each with its source."""
         reject_duplicates(request)
@@ -189,6 +194,10 @@ class Api:
         ]
         return models.DialectsResponse(dialects=records)
 
+    async def presets(self) -> models.PresetsResponse:
+        """Returns the presets, each with its file, who stays allowed, and why."""
+        return _presets()
+
     async def healthz(self) -> models.State:
         """Returns 200 even while the service is busy."""
         return models.State(status="ok", version=VERSION)
@@ -203,7 +212,7 @@ class Api:
         return await self.sites.outcome(to_url(site), dialect, client_address(request), pointer)
 
     async def _load_body(
-        self, file: models.File, dialect: str, request: Request, pointer: str = "/site"
+        self, file: requests.File, dialect: str, request: Request, pointer: str = "/site"
     ) -> tuple[bytes, Outcome | None]:
         """Return the body of a file, and the outcome of its fetch, if any.
 
@@ -230,6 +239,7 @@ ROUTES: tuple[tuple[str, str, Callable[..., Awaitable[Any]], type, str], ...] = 
     ("POST", "/v1/disagree", Api.disagree, models.DisagreeResponse, "Find dialects that decide differently"),
     ("GET", "/v1/agents", Api.agents, models.AgentsResponse, "List known crawlers"),
     ("GET", "/v1/dialects", Api.dialects, models.DialectsResponse, "List dialects"),
+    ("GET", "/v1/presets", Api.presets, models.PresetsResponse, "List presets with their files"),
     ("GET", "/healthz", Api.healthz, models.State, "Liveness check"),
     ("GET", "/readyz", Api.readyz, models.State, "Readiness check"),
 )  # fmt: skip
@@ -247,6 +257,21 @@ def add_routes(app: FastAPI, api: Api) -> None:
             summary=summary,
             response_model=model,
         )
+
+
+@cache
+def _presets() -> models.PresetsResponse:
+    records = [
+        models.PresetRecord(
+            name=each.name,
+            title=each.title,
+            allowed=list(each.allowed),
+            source=each.source or None,
+            robots=compose(intentions_of([each.name])).body.decode("utf-8"),
+        )
+        for each in PRESETS
+    ]
+    return models.PresetsResponse(presets=records)
 
 
 def _check_site(urls: Sequence[str], outcome: Outcome) -> None:

@@ -1,238 +1,17 @@
-"""The models of requests and responses, with examples for the OpenAPI document."""
+"""The models of responses."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, model_validator
+from pydantic import BaseModel, Field
 
 from ..analysis import Extent
 from ..crawlers import Obeys, Purpose
-from ..dialects import DIALECTS, RFC9309, dialect_named
-from ..errors import UnknownDialectError
 from ..lint import Severity
 from ..model import Reason
 
-#: Maximum characters; browsers and crawlers use shorter ones.
-MAX_URL = 8_192
-MAX_AGENT = 1_024
-MAX_SITE = 2_048
-
-
-#: Maximum number of fields, because every unknown field is reported.
-_MAX_FIELDS = 20
-#: Maximum entries of a list, regardless of the settings.
-_MAX_ENTRIES = 10_000
-
-
-def _canonical_dialect(name: str) -> str:
-    """Return the canonical name of a dialect.
-
-    Raises:
-        ValueError: the dialect is unknown.
-    """
-    try:
-        return dialect_named(name).name
-    except UnknownDialectError as error:
-        raise ValueError(str(error)) from error
-
-
-def _reject_surrogates(text: str) -> str:
-    r"""Return text without lone surrogates, which JSON can contain (``"\ud800"``).
-
-    Raises:
-        ValueError: the text has a lone surrogate.
-    """
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError(f"character {error.start + 1} is a lone surrogate") from None
-    return text
-
-
-Text = Annotated[str, AfterValidator(_reject_surrogates)]
-DialectName = Annotated[
-    str,
-    AfterValidator(_canonical_dialect),
-    Field(description="A dialect, by its name.", json_schema_extra={"enum": list(DIALECTS)}),
-]
-Agent = Annotated[Text, Field(min_length=1, max_length=MAX_AGENT)]
-Url = Annotated[Text, Field(min_length=1, max_length=MAX_URL)]
-SiteUrl = Annotated[Text, Field(min_length=1, max_length=MAX_SITE)]
-Robots = Annotated[
-    Text | None, Field(description="The text of a robots.txt.", examples=["User-agent: *"])
-]
-Site = Annotated[
-    SiteUrl | None,
-    Field(description="Any URL on a site, or its host name; its robots.txt is fetched."),
-]
-
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
-
-_TEXT = "User-agent: *\nDisallow: /private\nAllow: /private/press\n"
-
-
-def _request_config(example: dict[str, Any]) -> ConfigDict:
-    """Return the configuration of a request with an example; unknown fields are errors."""
-    return ConfigDict(extra="forbid", json_schema_extra={"examples": [example]})
-
-
-class File(BaseModel):
-    """A robots.txt: either its text or its site."""
-
-    model_config = _request_config({"robots": _TEXT})
-
-    robots: Robots = None
-    site: Site = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _limit_fields(cls, fields: Any) -> Any:
-        if isinstance(fields, dict) and len(fields) > _MAX_FIELDS:
-            raise ValueError(f"has more than {_MAX_FIELDS} fields")
-        return fields
-
-    @model_validator(mode="after")
-    def _require_one_source(self) -> File:
-        if (self.robots is None) == (self.site is None):
-            raise ValueError("needs exactly one of robots (text) and site (URL)")
-        return self
-
-
-class _Query(BaseModel):
-    """The parameters of a query; unknown ones are errors."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class CheckQuery(_Query):
-    """A URL and an agent."""
-
-    url: Annotated[
-        Url,
-        Field(
-            description="An absolute URL; https:// is the default scheme.",
-            examples=["https://example.com/private"],
-        ),
-    ]
-    agent: Agent = "*"
-    dialect: DialectName = RFC9309.name
-
-
-class FetchQuery(_Query):
-    """A site and a dialect."""
-
-    site: Annotated[
-        SiteUrl,
-        Field(description="Any URL on the site, or its host name.", examples=["example.com"]),
-    ]
-    dialect: DialectName = RFC9309.name
-    max_age: Annotated[
-        int | None,
-        Field(
-            ge=60,
-            description="Seconds; an older cache entry is fetched again.",
-        ),
-    ] = None
-
-
-class AgentsQuery(_Query):
-    """A filter of crawlers."""
-
-    purpose: Annotated[Purpose | None, Field(description="Only crawlers with this purpose.")] = None
-
-
-class DecideRequest(File):
-    """A file, agents and URLs; every URL is decided for every agent."""
-
-    model_config = _request_config(
-        {
-            "robots": _TEXT,
-            "agents": ["FooBot"],
-            "urls": ["/private/x", "https://example.com/private/press/1"],
-        }
-    )
-
-    agents: Annotated[
-        list[Agent],
-        FailFast(),
-        Field(
-            min_length=1,
-            max_length=_MAX_ENTRIES,
-            description="Product tokens or User-Agent headers; * means crawlers without a "
-            "group of their own.",
-        ),
-    ] = ["*"]
-    urls: Annotated[
-        list[Url],
-        FailFast(),
-        Field(
-            min_length=1,
-            max_length=_MAX_ENTRIES,
-            description="URLs or paths; with site, URLs of that site.",
-        ),
-    ]
-    dialect: DialectName = RFC9309.name
-
-
-class LintRequest(File):
-    """A file and dialects."""
-
-    model_config = _request_config({"robots": "User-agent: *\nDisallow: admin\n"})
-
-    dialects: Annotated[
-        list[DialectName],
-        Field(
-            min_length=1,
-            max_length=len(DIALECTS),
-            description="The dialect of the file, then other dialects to compare.",
-        ),
-    ] = ["RFC9309", "GOOGLE"]
-
-
-class DiffRequest(BaseModel):
-    """Two files, before and after a change."""
-
-    model_config = _request_config(
-        {
-            "before": {"robots": "User-agent: *\nDisallow: /a\n"},
-            "after": {"robots": "User-agent: *\nDisallow: /a/\n"},
-        }
-    )
-
-    before: File
-    after: File
-    dialect: DialectName = RFC9309.name
-
-
-class AuditRequest(File):
-    """A file and known crawlers; default: all of them."""
-
-    model_config = _request_config({"robots": "User-agent: GPTBot\nDisallow: /\n", "agents": []})
-
-    agents: Annotated[
-        list[Agent],
-        FailFast(),
-        Field(max_length=1_000, description="Product tokens of known crawlers."),
-    ] = []
-    dialect: DialectName = RFC9309.name
-
-
-class DisagreeRequest(File):
-    """A file, its intended dialect, other dialects, and agents."""
-
-    model_config = _request_config(
-        {
-            "robots": "User-agent: *\nDisallow: /a b\nDisallow: /*.pdf$\n",
-            "dialects": ["GOOGLE", "MK1996"],
-        }
-    )
-
-    agents: Annotated[list[Agent], FailFast(), Field(min_length=1, max_length=50)] = ["*"]
-    dialect: DialectName = RFC9309.name
-    dialects: Annotated[list[DialectName], Field(min_length=1, max_length=len(DIALECTS))] = list(
-        DIALECTS
-    )
 
 
 class Decided(BaseModel):
@@ -327,8 +106,12 @@ class FindingRecord(BaseModel):
     message: str
     suggestion: str | None
     url: Annotated[str | None, Field(description="An example URL.")]
-    fixable: bool
+    fixable: Annotated[bool, Field(description="Whether edits carry out the suggestion.")]
     edits: list[EditRecord]
+    proposal: Annotated[
+        list[EditRecord],
+        Field(description="The suggestion as edits, if they may change what is allowed."),
+    ]
     name: str
     title: Annotated[str, Field(description="The description of the code.")]
     why: Annotated[str, Field(description="The consequences, and what to do.")]
@@ -340,8 +123,13 @@ class LintResponse(BaseModel):
 
     findings: list[FindingRecord]
     more: Annotated[
-        int, Field(description="The number of omitted findings, after the first 1,000.")
+        int,
+        Field(description="The number of omitted findings: only the 1,000 most severe are listed."),
     ] = 0
+    most_important: Annotated[
+        int | None,
+        Field(description="The index in findings of the one to look at first; None: no findings."),
+    ] = None
     fetch: Fetched | None = None
 
 
@@ -391,6 +179,8 @@ class AuditedCrawler(BaseModel):
     source: Annotated[str, Field(description="The page with these facts.")]
     checked: Annotated[str, Field(description="The day on which that page was read.")]
     disallowed: Extent
+    access: Annotated[str, Field(examples=["allowed except /cart/"])]
+    how: Annotated[str, Field(description="Which group applies.", examples=["the * group"])]
     named: bool
     falls_back_to: Annotated[
         str | None, Field(description="The token whose group applies, if no group has its own.")
@@ -412,11 +202,20 @@ class PreferenceRecord(BaseModel):
     line: int
 
 
+class OverviewRow(BaseModel):
+    """What applies to the crawlers of some purposes."""
+
+    label: Annotated[str, Field(examples=["Search engines"])]
+    purposes: list[Purpose]
+    disallowed: Annotated[Extent, Field(description="How much, for most of them.")]
+    text: Annotated[str, Field(examples=["allowed except /cart/; Applebot: blocked"])]
+
+
 class AuditResponse(BaseModel):
     """What known crawlers may fetch."""
 
     dialect: str
-    summary: str
+    overview: list[OverviewRow]
     crawlers: list[AuditedCrawler]
     preferences: list[PreferenceRecord]
     licenses: list[str]
@@ -489,6 +288,22 @@ class DialectsResponse(BaseModel):
     """The dialects."""
 
     dialects: list[DialectRecord]
+
+
+class PresetRecord(BaseModel):
+    """A preset of koster compose, with its file."""
+
+    name: Annotated[str, Field(examples=["no-ai-training"])]
+    title: Annotated[str, Field(description="What it does.")]
+    allowed: Annotated[list[str], Field(description="Who stays allowed, and why.")]
+    source: Annotated[str | None, Field(description="The page with its paths, if it has some.")]
+    robots: Annotated[str, Field(description="The text of the robots.txt.")]
+
+
+class PresetsResponse(BaseModel):
+    """The presets."""
+
+    presets: list[PresetRecord]
 
 
 class State(BaseModel):

@@ -21,6 +21,7 @@ from ..robots import parse, rules_for_data
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..lint import Finding
     from ..model import Decision
     from ..robots import RobotsTxt
 
@@ -91,7 +92,7 @@ def decide(
 def lint(
     body: bytes, dialects: Sequence[str], is_cut: bool = False, charset: str | None = None
 ) -> dict[str, Any]:
-    """Return the findings in a file, each with the fields of its check."""
+    """Return the findings in a file with the fields of their checks, and which to look at first."""
     first, *others = map(dialect_named, dialects)
     findings = linting.lint(
         body,
@@ -100,8 +101,10 @@ def lint(
         is_cut=is_cut,
         charset=charset,
     )
+    first_finding = linting.most_important(findings)
+    kept = _most_severe(findings, first_finding)
     found = []
-    for each in findings[:_MAX_ITEMS]:
+    for each in kept:
         check = linting.CHECK_OF[each.code]
         check_fields = {
             "name": check.name,
@@ -110,9 +113,25 @@ def lint(
             "source": check.source,
         }
         found.append(of_finding(each) | check_fields)
-    more = len(findings) - len(found)
-    record: dict[str, Any] = scalars({"findings": found, "more": more})
+    answer = {
+        "findings": found,
+        "more": len(findings) - len(found),
+        "most_important": None if first_finding is None else kept.index(first_finding),
+    }
+    record: dict[str, Any] = scalars(answer)
     return record
+
+
+def _most_severe(findings: list[Finding], first: Finding | None) -> list[Finding]:
+    """Return as many findings as an answer has, ``first`` and the most severe, by position."""
+    if len(findings) <= _MAX_ITEMS:
+        return findings
+    order = list(linting.Severity)
+    ranked = sorted(
+        range(len(findings)),
+        key=lambda at: (findings[at] is not first, order.index(findings[at].severity), at),
+    )
+    return [findings[at] for at in sorted(ranked[:_MAX_ITEMS])]
 
 
 def diff(before: bytes, after: bytes, dialect: str) -> dict[str, Any]:

@@ -45,16 +45,21 @@ class SessionSender(CallersClient):
     @asynccontextmanager
     async def send(self, url: str, headers: Headers) -> AsyncIterator[Received[Any]]:
         """Send a GET request."""
-        async with self._session.get(
+        response = await self._session.get(
             yarl.URL(url, encoded=True),
             headers=headers,
             allow_redirects=False,
             auto_decompress=False,
             raise_for_status=False,
             timeout=self._no_timeout,
-        ) as response:
+        )
+        try:
             parts = _parts(response)
             yield Received(response.status, response.raw_headers, parts, may_be_of_proxy=True)
+        finally:
+            # Leaving its context would wait, and a cancellation then leak the connection. One whose
+            # body was read to its end is back in the pool already.
+            response.close()
 
 
 async def _parts(response: Any) -> AsyncIterator[bytes]:

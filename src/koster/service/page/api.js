@@ -1,6 +1,6 @@
-// The API, as the page asks it.
+// Requests to the API.
 
-/** What the service says where it has no answer. */
+/** An error that the service returned; `wait` is in seconds. */
 export class Problem extends Error {
   constructor(detail, code, wait) {
     super(detail);
@@ -14,7 +14,7 @@ async function answered(request) {
   try {
     response = await fetch(request);
   } catch {
-    throw new Problem("The service does not answer: is it still running?", "offline", 2);
+    throw new Problem("The service does not respond. Is it still running?", "offline", 2);
   }
   if (response.ok) return response.json();
   const wait = Number(response.headers.get("retry-after")) || 0;
@@ -22,12 +22,12 @@ async function answered(request) {
   try {
     told = await response.json();
   } catch {
-    // A proxy said something else.
+    // The response is not JSON: it may come from a proxy.
   }
-  throw new Problem(told.detail || `The service answers ${response.status}.`, told.code || "error", wait);
+  throw new Problem(told.detail || `The service returned status ${response.status}.`, told.code || "error", wait);
 }
 
-/** Ask a question. */
+/** Send a POST request. */
 export function ask(name, question) {
   return answered(new Request(`/v1/${name}`, {
     method: "POST",
@@ -36,12 +36,12 @@ export function ask(name, question) {
   }));
 }
 
-/** Get something. */
+/** Send a GET request. */
 export function get(name, query = {}) {
   return answered(new Request(`/v1/${name}?${new URLSearchParams(query)}`));
 }
 
-/** Runs one thing at a time; of what comes meanwhile, the last is run then. */
+/** Runs one call at a time; calls in between become one call after it. */
 export class Latest {
   constructor(run, delay = 0) {
     this.run = run;

@@ -1,4 +1,4 @@
-// The page: its parts, and what one tells the others.
+// The page: it connects the editor, the tabs and the state.
 
 import { get, Problem } from "./api.js";
 import { AuditView } from "./audit.js";
@@ -7,8 +7,9 @@ import { DialectsView } from "./dialects.js";
 import { byId, counted, el, shown } from "./dom.js";
 import { Editor } from "./editor.js";
 import { FindingsView } from "./findings.js";
+import { Menu } from "./menu.js";
 import { fetched, showFetched } from "./site.js";
-import { asFragment, fromFragment, state, TABS } from "./state.js";
+import { asFragment, EXAMPLE, fromFragment, state, TABS } from "./state.js";
 import { TestView } from "./test.js";
 
 const LINK_LIMIT = 1_900_000;
@@ -16,9 +17,13 @@ const KEPT_LIMIT = 30_000;
 
 let keeping = 0;
 
-/** Say something, with a button where there is something to be done about it. */
-function say(text, does = null) {
-  byId("message").replaceChildren(shown(text), ...(does ? [el("button", { type: "button", on: { click: does.run } }, does.name)] : []));
+/** Show a message, with a button if there is an action, and details below. */
+function say(text, action = null, details = []) {
+  const message = byId("message");
+  const hasFocus = message.contains(document.activeElement);
+  message.replaceChildren(
+    shown(text), ...(action ? [el("button", { type: "button", on: { click: action.run } }, action.name)] : []), ...details);
+  if (hasFocus) message.querySelector("button")?.focus();
 }
 
 const undo = {
@@ -31,10 +36,43 @@ const undo = {
 };
 
 /** Replace the text in the editor. */
-function replaceText(text, told) {
+function replaceText(text, told, details = []) {
   editor.value = text;
   edited(editor.value);
-  say(told, undo);
+  say(told, undo, details);
+  // The button that was pressed may have been in a popover, which is closed now.
+  if (document.activeElement === document.body) byId("message").querySelector("button").focus();
+}
+
+/** Replace the text with one that is no site's. */
+function startFrom(text, told, details) {
+  views.test.site = null;
+  byId("fetched").hidden = true;
+  replaceText(text, told, details);
+}
+
+function presetDetails(preset) {
+  return [
+    el("p", {}, "Who stays allowed:"),
+    el("ul", {}, preset.allowed.map((each) => el("li", {}, each))),
+    preset.source && el("p", {}, "Source of the paths: ", el("a", { href: preset.source, rel: "noreferrer noopener", target: "_blank" }, preset.source))].filter(Boolean);
+}
+
+/** Offer the example and the presets. */
+function offerExamples(presets) {
+  new Menu(byId("examples"), byId("example-menu")).offer([
+    { title: "Short example", run: () => startFrom(EXAMPLE, "The example replaced the text.") },
+    ...presets.map((preset) => ({
+      title: preset.title, name: preset.name, run: () => startFrom(preset.robots, `${preset.title}.`, presetDetails(preset)) }))]);
+}
+
+async function loadExamples() {
+  try {
+    offerExamples((await get("presets")).presets);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    offerExamples([]);
+  }
 }
 
 /** Keep the state in the address, if that is not too long. */
@@ -49,10 +87,10 @@ function changed(now = false) {
 
 function edited(text) {
   state.robots = text;
-  // What a button would undo is no longer the last thing that was done: Ctrl+Z still goes back.
+  // The message's Undo would no longer undo its own change; Ctrl+Z still works.
   byId("message").replaceChildren();
   facts();
-  // What is looked at comes first.
+  // The visible tab is updated first.
   views[state.tab].ask();
   if (state.tab !== "findings") views.findings.ask();
   changed();
@@ -60,7 +98,7 @@ function edited(text) {
 
 function facts() {
   const bytes = new Blob([state.robots]).size;
-  const source = state.dialect === names[0] ? "" : ` · as in: ${views.dialects.sources.get(state.dialect)}`;
+  const source = state.dialect === names[0] ? "" : ` · dialect: ${views.dialects.sources.get(state.dialect)}`;
   byId("facts").textContent = `${counted(editor.rows, "line")}, ${counted(bytes, "byte")}${source}`;
 }
 
@@ -117,25 +155,25 @@ const views = {
 
 let loads = 0;
 
-/** Fetch a site's file, show how it came, and give its text away: what was asked for last. */
+/** Fetch a site's file, show its hops, and hand its text to `take`; only the last call counts. */
 async function load(site, current, take) {
   loads += 1;
   const number = loads;
   const before = current();
   if (!site.trim()) {
-    say("Which site? Write its name, such as example.com.");
+    say("Enter a site, such as example.com.");
     return;
   }
-  say(`Asking ${site} …`);
+  say(`Loading ${site} …`);
   try {
     const found = await fetched(site.trim(), state.dialect);
     if (number !== loads) return;
     byId("message").replaceChildren();
     showFetched(byId("fetched"), found);
     if (found.body === null && found.outcome !== "unavailable") {
-      say(`${found.site} gave no file. The text here is still the one from before.`);
+      say(`${found.site} returned no file. The text has not changed.`);
     } else if (current() !== before) {
-      say(`Loaded ${found.url}. You wrote something meanwhile, which would go.`, { name: "Take it all the same", run: () => take(found.body ?? "", found) });
+      say(`Loaded ${found.url}. You have edited the text since: replace it?`, { name: "Replace the text", run: () => take(found.body ?? "", found) });
     } else {
       take(found.body ?? "", found);
     }
@@ -149,7 +187,7 @@ byId("load").addEventListener("submit", (event) => {
   event.preventDefault();
   load(byId("site").value, () => editor.value, (text, found) => {
     views.test.site = found.site;
-    replaceText(text, found.body === null ? `${found.site} has no file, which is as if it were empty.` : `Loaded ${found.url}.`);
+    replaceText(text, found.body === null ? `${found.site} has no robots.txt: crawlers read that like an empty one.` : `Loaded ${found.url}.`);
   });
 });
 
@@ -163,16 +201,16 @@ byId("dialect").addEventListener("change", (event) => {
 byId("share").addEventListener("click", async () => {
   const fragment = await asFragment();
   if (fragment.length > LINK_LIMIT) {
-    say("This is too long for a link: browsers take some two million characters.");
+    say("The file is too long for a link: browsers accept about two million characters.");
     return;
   }
   history.replaceState(null, "", `#${fragment}`);
-  const long = fragment.length > KEPT_LIMIT ? " It is long: some programs cut such links." : "";
+  const long = fragment.length > KEPT_LIMIT ? " It is long: some programs truncate such links." : "";
   try {
     await navigator.clipboard.writeText(location.href);
-    say(`The link is copied. It holds the file and the questions; no server keeps them.${long}`);
+    say(`Link copied. It contains the file and the questions; no server stores them.${long}`);
   } catch {
-    say(`The link is in the address bar. It holds the file and the questions; no server keeps them.${long}`);
+    say(`The link is in the address bar. It contains the file and the questions; no server stores them.${long}`);
   }
 });
 
@@ -205,8 +243,9 @@ async function start() {
     byId("dialect").replaceChildren(el("option", { value: "RFC9309" }, "RFC9309"));
     say(error.message);
   }
-  if (begin && !(await fromFragment(begin, names))) say("The link is broken: here is an example instead.");
+  if (begin && !(await fromFragment(begin, names))) say("The link is broken. This is an example instead.");
   showState();
+  await loadExamples();
   try {
     views.test.offer((await get("agents")).agents);
   } catch (error) {

@@ -1,12 +1,10 @@
-// The tab Compare: what a change of the file changes, with a URL for each difference.
+// The tab Compare: what an edit changes for crawlers, with a URL for each difference.
 
 import { ask, Latest, Problem } from "./api.js";
-import { counted, el, shown, table } from "./dom.js";
+import { capitalized, crawlerNames, el, shown, table } from "./dom.js";
 import { Editor } from "./editor.js";
 import { state } from "./state.js";
 import { decidedBy, failure } from "./test.js";
-
-const NAMED = 6;
 
 export class CompareView {
   constructor(panel, { showLine, testUrl, changed, loadOther }) {
@@ -20,13 +18,13 @@ export class CompareView {
     panel.append(
       el("div", { class: "pane-head" },
         el("h3", { id: "other-title" }, "Before"),
-        el("p", { class: "soft" }, "The file on the left is how it is after."),
-        el("button", { type: "button", on: { click: () => this.take(state.robots) } }, "Take the file on the left")),
+        el("p", { class: "soft" }, "After: the file in the editor."),
+        el("button", { type: "button", on: { click: () => this.take(state.robots) } }, "Use the file in the editor")),
       place,
       el("form", { class: "add", on: { submit: (event) => {
         event.preventDefault();
         loadOther(this.site.value, () => this.editor.value, (text) => this.take(text));
-      } } }, el("label", { class: "compact", htmlFor: "other-site" }, "or the one at"), this.site, el("button", { type: "submit" }, "Load before")),
+      } } }, el("label", { class: "compact", htmlFor: "other-site" }, "Or from a site"), this.site, el("button", { type: "submit" }, "Load before")),
       this.result);
     this.editor = new Editor(place, "The robots.txt before", { changed: (text) => {
       state.other = text;
@@ -52,7 +50,7 @@ export class CompareView {
 
   async refresh() {
     if (state.other === null) {
-      this.result.replaceChildren(el("p", { class: "empty" }, "Which file to compare with? Take the one on the left and change that, load a site's, or paste one."));
+      this.result.replaceChildren(el("p", { class: "empty" }, "Choose the file before the change: use the one in the editor and then edit it, load a site's, or paste one."));
       return;
     }
     try {
@@ -68,10 +66,10 @@ export class CompareView {
   draw(answer) {
     const urls = answer.changes.flatMap((change) => change.differences);
     const opened = urls.filter((each) => each.opened).length;
-    const proof = answer.proved ? "" : " At least: the rest is not proved.";
+    const proof = answer.proved ? "" : " There may be more (not proved).";
     const told = answer.decides_alike
-      ? "Every robot may fetch what it might before: proved."
-      : `Robots may fetch other URLs: ${opened} opened, ${urls.length - opened} closed (pairs of lines that decide).${proof}`;
+      ? "No access changes (proved)."
+      : `Access changes: ${opened} newly allowed, ${urls.length - opened} newly blocked (one URL for each pair of rules).${proof}`;
     this.result.replaceChildren(
       el("p", { class: "lead" }, told),
       ...answer.changes.flatMap((change) => this.change(change)),
@@ -81,29 +79,22 @@ export class CompareView {
   change(change) {
     const most = 100;
     const rows = change.differences.slice(0, most).map((each) => el("tr", {},
-      el("td", { class: `tight ${each.opened ? "yes" : "no"}` }, each.opened ? "opened" : "closed"),
+      el("td", { class: `tight ${each.opened ? "yes" : "no"}` }, each.opened ? "now allowed" : "now blocked"),
       el("td", {}, el("button", { type: "button", class: "link", on: { click: () => this.testUrl(each.url) } }, el("code", {}, shown(each.url)))),
       el("td", {}, decidedBy(each.before, (line) => this.editor.show(line))),
       el("td", {}, decidedBy(each.after, this.showLine))));
     return [
-      el("h3", {}, who(change.agents)),
+      el("h3", {}, capitalized(crawlerNames(change.agents.includes("*") ? ["*"] : change.agents))),
       rows.length > 0 && table("Differences", ["Change", "URL", "Before", "After"], rows),
       change.differences.length > most && el("p", { class: "soft" }, `and ${change.differences.length - most} more`),
-      !change.proved && el("p", { class: "warning" }, "Not proved: there may be more."),
+      !change.proved && el("p", { class: "warning" }, "There may be more (not proved)."),
       change.settings.length > 0 && this.settings(change.settings)].filter(Boolean);
   }
 
   settings(settings) {
-    return table("What else is said", ["Setting", "Before", "After"], settings.map((each) => el("tr", {},
+    return table("Other changes", ["Setting", "Before", "After"], settings.map((each) => el("tr", {},
       el("th", { scope: "row" }, each.name),
       el("td", {}, el("code", {}, shown(each.before.join(", ") || "–"))),
       el("td", {}, el("code", {}, shown(each.after.join(", ") || "–"))))));
   }
-}
-
-/** Return the robots of a change in words. */
-function who(agents) {
-  if (agents.includes("*")) return "Robots without a group of their own";
-  const more = agents.length - NAMED;
-  return agents.slice(0, NAMED).map(shown).join(", ") + (more > 0 ? ` and ${counted(more, "other")}` : "");
 }

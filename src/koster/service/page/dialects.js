@@ -1,7 +1,7 @@
-// The tab Dialects: who reads the file differently, on which URL.
+// The tab Dialects: which dialects decide differently, on which URLs.
 
 import { ask, Latest, Problem } from "./api.js";
-import { el, shown } from "./dom.js";
+import { capitalized, crawlerNames, el, shown } from "./dom.js";
 import { state } from "./state.js";
 import { decidedBy, failure } from "./test.js";
 
@@ -21,7 +21,7 @@ export class DialectsView {
   }
 
   async refresh() {
-    const agents = [...new Set(["*", ...state.agents])].slice(0, 10);
+    const agents = [...new Set([...state.agents.slice(0, 9), "*"])];
     try {
       this.draw(await ask("disagree", { robots: state.robots.toWellFormed(), dialect: state.dialect, agents }), agents);
     } catch (error) {
@@ -34,29 +34,23 @@ export class DialectsView {
   draw(answer, agents) {
     const by = Map.groupBy(answer.disagreements, (each) => each.dialect);
     this.panel.replaceChildren(
-      el("p", { class: "lead" }, `The file is read as ${answer.dialect}. ${by.size === 0 ? "Every other reading" : `Of ${answer.dialects.length} other readings ${answer.dialects.length - by.size}`} decides every URL alike for ${agents.map((agent) => (agent === "*" ? "robots without a group" : shown(agent))).join(", ")}.`),
+      el("p", { class: "lead" }, `Dialect: ${answer.dialect}. ${by.size === 0 ? "All other dialects decide" : `${by.size} of ${answer.dialects.length} other dialects ${by.size === 1 ? "decides" : "decide"}`} ${by.size === 0 ? "the same" : "differently"} for ${crawlerNames(agents, agents.length)}.`),
       el("ul", { class: "cards" }, answer.dialects.map((dialect) => this.card(dialect, by.get(dialect) || []))));
   }
 
   card(dialect, found) {
-    // Robots that are told the same stand together.
+    // Crawlers with the same differences are shown together.
     const alike = Map.groupBy(found, (each) => JSON.stringify([each.differences, each.proved]));
     const groups = [...alike.values()].map((some) => ({ ...some[0], agents: some.map((each) => each.agent) }));
     return el("li", { class: found.length ? "card warning-card" : "card" },
       el("strong", {}, dialect), " ", el("span", { class: "soft" }, this.sources.get(dialect) || ""),
-      found.length === 0 && el("p", { class: "yes" }, "✓ decides every URL alike: proved"),
+      found.length === 0 && el("p", { class: "yes" }, "✓ decides every URL the same (proved)"),
       groups.map((each) => [
-        el("h3", {}, named(each.agents)),
+        el("h3", {}, capitalized(crawlerNames(each.agents, each.agents.length))),
         el("ul", {}, each.differences.slice(0, SHOWN).map((difference) => el("li", {},
           el("button", { type: "button", class: "link", on: { click: () => this.testUrl(difference.url) } }, el("code", {}, shown(difference.url))),
           ": ", decidedBy(difference.after, this.showLine), el("span", { class: "soft" }, " instead of "), decidedBy(difference.before, this.showLine)))),
         each.differences.length > SHOWN && el("p", { class: "soft" }, `and ${each.differences.length - SHOWN} more`),
-        !each.proved && el("p", { class: "warning" }, "Not proved: there may be more.")]));
+        !each.proved && el("p", { class: "warning" }, "There may be more (not proved).")]));
   }
-}
-
-/** Return robots in words. */
-function named(agents) {
-  const names = agents.map((agent) => (agent === "*" ? "robots without a group of their own" : shown(agent))).join(", ");
-  return names[0].toUpperCase() + names.slice(1);
 }

@@ -1,4 +1,4 @@
-// Elements, made without HTML: whatever text there is, it stays text.
+// Creates elements without HTML, so that text always stays text.
 
 /** Return an element; `how` has its properties, `on` in it its listeners. */
 export function el(tag, how = {}, ...children) {
@@ -22,7 +22,7 @@ export function el(tag, how = {}, ...children) {
 /** Return the element with an id. */
 export const byId = (id) => document.getElementById(id);
 
-/** Return text with what cannot be seen spelt out: nobody is to be misled by it. */
+/** Return text with invisible characters as escapes, because they can mislead. */
 export function shown(text) {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (each) => `\\u{${each.codePointAt(0).toString(16)}}`);
 }
@@ -32,13 +32,26 @@ export function counted(number, noun) {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+// Of the English of Great Britain, which has no comma before "and".
+const AND = new Intl.ListFormat("en-GB");
+
+/** Return crawlers in words, at most so many by name; `*` means those without a group of their own. */
+export function crawlerNames(agents, most = 6) {
+  const more = agents.length - most;
+  const names = agents.slice(0, most).map((agent) => (agent === "*" ? "all other crawlers" : shown(agent)));
+  return AND.format(more > 0 ? [...names, counted(more, "other")] : names);
+}
+
+/** Return a text with a capital first letter. */
+export const capitalized = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** Return a table from its column heads and rows of cells. */
 export function table(caption, heads, rows) {
   const made = el("table", {},
     el("caption", { class: "unseen" }, caption),
-    el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
+    heads.length > 0 && el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
     el("tbody", {}, rows));
-  // On a narrow screen rows are blocks, which takes their meaning from them where it is not said.
+  // On narrow screens rows are displayed as blocks, which removes their implicit roles.
   made.setAttribute("role", "table");
   for (const [tag, role] of [["thead", "rowgroup"], ["tbody", "rowgroup"], ["tr", "row"], ["th[scope=col]", "columnheader"], ["th[scope=row]", "rowheader"], ["td", "cell"]]) {
     for (const each of made.querySelectorAll(tag)) each.setAttribute("role", role);

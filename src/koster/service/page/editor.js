@@ -1,13 +1,14 @@
-// An editor of plain text: line numbers, marks in the margin, a line that is shown.
-// The text is a textarea's, so that keyboards and screen readers work as anywhere; its undo is ours,
-// because a browser's own knows nothing of what buttons change.
+// An editor of plain text: line numbers, marks in the margin, colours, a line that is shown.
+// The text is in a textarea, so that keyboards and screen readers work as usual. Undo is implemented here,
+// because the browser's does not know what buttons change.
 
 import { el, shown } from "./dom.js";
+import { Layer } from "./layer.js";
 
 const ROW = 20;
-const SIGNS = { error: "✕", warning: "!", note: "i" };
+const SIGNS = { error: "✕", warning: "!", note: "·" };
 const ORDER = ["error", "warning", "note"];
-// Milliseconds within which letters are one step; steps, and characters of them, that are kept.
+// Undo: letters within so many milliseconds are one step; maximum steps, and characters in them.
 const STEP = 1000;
 const STEPS = 200;
 const KEPT = 20_000_000;
@@ -18,20 +19,25 @@ export class Editor {
     this.place = place;
     this.explain = explain;
     this.marks = new Map();
+    this.dimmed = new Set();
     this.line = 0;
-    this.rows = 1;
+    // Where each line starts.
+    this.starts = [0];
     this.changed = changed;
     this.history = new History();
     this.was = { text: "", caret: 0 };
     this.gutter = el("div", { class: "gutter" });
     this.back = el("div", { "aria-hidden": "true" });
+    this.layer = new Layer();
     this.text = el("textarea", {
       "aria-label": label, spellcheck: false, autocapitalize: "none", wrap: "off",
       on: {
         input: (event) => {
           this.history.note(this.was.text, this.was.caret, event.inputType === "insertText" || event.inputType === "deleteContentBackward");
           this.closeExplanation();
-          this.count();
+          const rows = this.rows;
+          this.index();
+          this.moveMarks(this.rows - rows);
           this.draw();
           this.remember();
           changed(this.text.value);
@@ -59,18 +65,22 @@ export class Editor {
       },
     });
     this.text.setAttribute("autocomplete", "off");
-    place.append(this.gutter, el("div", { class: "page" }, this.back, this.text));
+    place.append(this.gutter, el("div", { class: "page" }, this.back, this.layer.element, this.text));
     place.addEventListener("keydown", (event) => {
       if (event.key === "Escape") this.closeExplanation(true);
     });
     new ResizeObserver(() => this.draw()).observe(place);
   }
 
+  get rows() {
+    return this.starts.length;
+  }
+
   get value() {
     return this.text.value;
   }
 
-  /** A text in the place of the one before, to which undo leads back. */
+  /** Replace the text; undo restores the previous one. */
   set value(text) {
     if (this.was.text) this.history.note(this.was.text, this.was.caret, false);
     this.put(text);
@@ -81,7 +91,7 @@ export class Editor {
     this.text.setSelectionRange(caret, caret);
     this.line = 0;
     this.closeExplanation();
-    this.count();
+    this.index();
     this.draw();
     this.remember();
   }
@@ -104,15 +114,45 @@ export class Editor {
     this.changed(this.text.value);
   }
 
-  count() {
-    let rows = 1;
-    for (let at = this.text.value.indexOf("\n"); at >= 0; at = this.text.value.indexOf("\n", at + 1)) rows += 1;
-    this.rows = rows;
+  index() {
+    const text = this.text.value;
+    const starts = [0];
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+    this.starts = starts;
   }
 
-  /** Mark lines: a map from a line's number to its findings. */
-  mark(marks) {
+  /** Return the text of a line, from 1. */
+  textOf(line) {
+    const end = line < this.rows ? this.starts[line] - 1 : this.text.value.length;
+    return this.text.value.slice(this.starts[line - 1], end);
+  }
+
+  /** Return the number of the line at an offset. */
+  lineAt(offset) {
+    let low = 0;
+    let high = this.rows;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.starts[middle] <= offset) low = middle;
+      else high = middle;
+    }
+    return low + 1;
+  }
+
+  /** Move marks with their lines when lines are added or removed above the caret, until new findings come. */
+  moveMarks(added) {
+    if (!added) return;
+    const caret = this.lineAt(this.text.selectionStart);
+    const moved = (line) => (line > caret - added ? line + added : line);
+    const isKept = (line) => added > 0 || line <= caret || line > caret - added;
+    this.marks = new Map([...this.marks].filter(([line]) => isKept(line)).map(([line, found]) => [moved(line), found]));
+    this.dimmed = new Set([...this.dimmed].filter(isKept).map(moved));
+  }
+
+  /** Mark lines: a map from a line's number to its findings, and the set of lines to dim. */
+  mark(marks, dimmed) {
     this.marks = marks;
+    this.dimmed = dimmed;
     const open = this.popover && this.marks.get(this.popover.line);
     if (this.popover && !open) this.closeExplanation();
     this.draw();
@@ -122,18 +162,14 @@ export class Editor {
   show(line, focus = false) {
     this.line = line;
     if (line) {
-      const top = (line - 1) * ROW;
+      const row = this.layer.row || ROW;
+      const top = (line - 1) * row;
       const { scrollTop, clientHeight } = this.text;
-      if (top < scrollTop || top + 2 * ROW > scrollTop + clientHeight) {
+      if (top < scrollTop || top + 2 * row > scrollTop + clientHeight) {
         this.text.scrollTop = Math.max(0, top - clientHeight / 3);
       }
       if (focus) {
-        let start = 0;
-        for (let number = 1; number < line; number += 1) {
-          const end = this.text.value.indexOf("\n", start);
-          if (end < 0) break;
-          start = end + 1;
-        }
+        const start = this.starts[line - 1] ?? 0;
         this.text.focus({ preventScroll: true });
         this.text.setSelectionRange(start, start);
       }
@@ -141,26 +177,29 @@ export class Editor {
     this.draw();
   }
 
-  /** Draw what can be seen: of a long file most cannot. */
+  /** Draw the visible lines: a long file has many others. */
   draw() {
+    const row = this.layer.row || ROW;
     const top = this.text.scrollTop;
-    const first = Math.max(1, Math.floor(top / ROW) + 1);
-    const last = Math.min(this.rows, first + Math.ceil(this.text.clientHeight / ROW) + 1);
+    const first = Math.max(1, Math.floor(top / row) + 1);
+    const last = Math.min(this.rows, first + Math.ceil(this.text.clientHeight / row) + 1);
     const focused = this.gutter.contains(document.activeElement) ? document.activeElement.dataset.line : null;
     const gutter = [];
     const back = [];
     const put = (made, line) => {
-      made.style.top = `${(line - 1) * ROW - top}px`;
+      made.style.top = `${(line - 1) * row - top}px`;
       return made;
     };
+    const lines = [];
     for (let line = first; line <= last; line += 1) {
       const now = line === this.line;
+      lines.push([line, this.textOf(line)]);
       gutter.push(put(el("div", { class: now ? "now" : "", "aria-hidden": "true" }, String(line)), line));
       if (now) back.push(put(el("div", { class: "strip" }), line));
       const found = this.marks.get(line);
       if (!found) continue;
       const worst = ORDER.find((severity) => found.some((each) => each.severity === severity));
-      if (!now) back.push(put(el("div", { class: `under ${worst}` }), line));
+      if (!now && worst !== "note") back.push(put(el("div", { class: `under ${worst}` }), line));
       const told = found.map((each) => `${each.severity} ${each.code}: ${each.message}`).join("; ");
       const mark = el("button", {
         type: "button", class: worst, title: shown(told), "aria-label": shown(`Line ${line}: ${told}`),
@@ -170,6 +209,7 @@ export class Editor {
       mark.dataset.line = line;
       gutter.push(put(mark, line));
     }
+    this.layer.draw(lines, this.dimmed, this.text);
     this.gutter.replaceChildren(...gutter);
     this.back.replaceChildren(...back);
     if (focused) this.gutter.querySelector(`button[data-line="${Number(focused)}"]`)?.focus({ preventScroll: true });
@@ -179,12 +219,13 @@ export class Editor {
     const was = this.popover?.line;
     this.closeExplanation();
     if (!this.explain || was === line) return;
-    const below = line * ROW - this.text.scrollTop;
+    const row = this.layer.row || ROW;
+    const below = line * row - this.text.scrollTop;
     const popover = el("div", { class: "popover", role: "dialog", "aria-label": `Findings in line ${line}`, tabIndex: -1 },
       el("button", { type: "button", class: "close", "aria-label": "Close", on: { click: () => this.closeExplanation(true) } }, "✕"),
       this.explain(this.marks.get(line)));
     if (below < this.place.clientHeight * 0.55) popover.style.top = `${below + 4}px`;
-    else popover.style.bottom = `${this.place.clientHeight - below + ROW + 4}px`;
+    else popover.style.bottom = `${this.place.clientHeight - below + row + 4}px`;
     this.popover = { line, popover };
     this.place.append(popover);
     this.draw();
@@ -201,7 +242,7 @@ export class Editor {
   }
 }
 
-/** What a text was: steps back and forth. Letters typed one after the other are one step. */
+/** Earlier and later versions of a text. Letters typed in a row are one step. */
 class History {
   constructor() {
     this.back = [];
@@ -209,7 +250,7 @@ class History {
     this.since = 0;
   }
 
-  /** Note a text, and where the caret was, before it becomes another. */
+  /** Save a text and the position of the caret before a change. */
   note(text, caret, isTyped) {
     const now = performance.now();
     const goesOn = isTyped && this.since && now - this.since < STEP;
@@ -226,7 +267,7 @@ class History {
     this.back = this.back.slice(-kept);
   }
 
-  /** Return what there was, given what there is. */
+  /** Return the version before or after the current one. */
   step(from, to, text, caret) {
     const found = from.pop();
     if (found) to.push({ text, caret });

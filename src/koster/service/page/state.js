@@ -1,6 +1,6 @@
-// What the page is about, and the link that holds all of it.
+// The state of the page, and the link that contains it.
 
-const EXAMPLE = `# An example: change anything, and see.
+export const EXAMPLE = `# An example: change anything.
 User-agent: *
 Disallow: /private/
 Disallow: /search?
@@ -16,7 +16,7 @@ Sitemap: https://example.com/sitemap.xml
 
 export const TABS = ["test", "findings", "audit", "compare", "dialects"];
 
-/** The state; `other` is the file to compare with, `null` where there is none yet. */
+/** The state; `other` is the file to compare with, `null` if there is none yet. */
 export const state = {
   robots: EXAMPLE,
   other: null,
@@ -26,7 +26,7 @@ export const state = {
   tab: "test",
 };
 
-/** Return the URLs that are asked about. */
+/** Return the URLs to test. */
 export const urlsAsked = () => state.urls.split("\n").map((url) => url.trim()).filter(Boolean);
 
 const VERSION = "1.";
@@ -62,12 +62,12 @@ export async function asFragment() {
   return VERSION + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-//: Characters of a file or list that a link may bring: what the service reads, and more.
+//: Maximum characters of a file or list in a link: more than the service reads.
 const MOST = 2_000_000;
 
 const isText = (value) => typeof value === "string" && value.length <= MOST;
 
-/** Take the state from a fragment; tells whether it held one. */
+/** Read the state from a fragment; returns whether it has one. */
 export async function fromFragment(fragment, dialects) {
   if (!fragment.startsWith(VERSION) || fragment.length > MOST) return false;
   try {

@@ -1,4 +1,4 @@
-// The tab Test: may these robots fetch these URLs, and which line says so?
+// The tab Test: which URLs are allowed for which crawlers, and which line decides.
 
 import { ask, Latest, Problem } from "./api.js";
 import { el, shown, table } from "./dom.js";
@@ -6,9 +6,11 @@ import { state, urlsAsked } from "./state.js";
 
 const WITHOUT_RULE = {
   "no rule": "no rule matches",
-  "no group": "no group for this robot",
+  "no group": "no group for this crawler",
   "robots.txt": "/robots.txt itself is always allowed",
 };
+
+const EVERYBODY = "* (all other crawlers)";
 
 export class TestView {
   constructor(panel, { showLine, changed }) {
@@ -19,10 +21,10 @@ export class TestView {
     this.site = null;
     this.chosen = null;
     this.latest = new Latest(() => this.refresh());
-    this.chips = el("ul", { class: "chips", "aria-label": "Robots that ask" });
+    this.chips = el("ul", { class: "chips", "aria-label": "Crawlers to test" });
     this.names = el("datalist", { id: "known" });
     this.name = el("input", { id: "agent", type: "text", autocapitalize: "none", spellcheck: false, maxLength: 1024,
-      placeholder: "A name or User-Agent", "aria-label": "Another robot",
+      placeholder: "Name or User-Agent header", "aria-label": "Another crawler",
       on: { keydown: (event) => {
         if (event.key === "Enter") {
           event.preventDefault();
@@ -41,10 +43,10 @@ export class TestView {
     this.result = el("div", {});
     panel.append(
       el("div", { class: "two" },
-        el("fieldset", {}, el("legend", {}, "Robots"), this.chips,
+        el("fieldset", {}, el("legend", {}, "Crawlers"), this.chips,
           el("div", { class: "add" }, this.name, el("button", { type: "button", on: { click: () => this.add(this.name.value) } }, "Add")),
           this.names),
-        el("div", { class: "field" }, el("label", { htmlFor: "urls" }, "URLs or paths, one a line"), this.urls)),
+        el("div", { class: "field" }, el("label", { htmlFor: "urls" }, "URLs or paths, one per line"), this.urls)),
       this.sum, this.result);
   }
 
@@ -73,11 +75,11 @@ export class TestView {
     this.ask();
   }
 
-  /** Show the state. */
+  /** Show the crawlers and URLs of the state. */
   load() {
     if (this.urls.value !== state.urls) this.urls.value = state.urls;
     this.chips.replaceChildren(...(state.agents.length ? state.agents : ["*"]).map((token) =>
-      el("li", { class: "chip" }, el("span", {}, token === "*" ? "* (any robot)" : shown(token)),
+      el("li", { class: "chip" }, el("span", {}, token === "*" ? EVERYBODY : shown(token)),
         state.agents.length > 0 && el("button", { type: "button", "aria-label": shown(`Remove ${token}`), on: { click: () => this.remove(token) } }, "✕"))));
   }
 
@@ -91,7 +93,7 @@ export class TestView {
     if (!urls.length) {
       this.answers = [];
       this.sum.textContent = "";
-      this.result.replaceChildren(el("p", { class: "empty" }, "Which URLs? Write them above, one a line."));
+      this.result.replaceChildren(el("p", { class: "empty" }, "Enter URLs or paths above, one per line."));
       return;
     }
     try {
@@ -109,17 +111,17 @@ export class TestView {
 
   draw() {
     const allowed = this.answers.filter((each) => each.allowed).length;
-    this.sum.textContent = `${allowed.toLocaleString("en")} allowed, ${(this.answers.length - allowed).toLocaleString("en")} disallowed`;
+    this.sum.textContent = `${allowed.toLocaleString("en")} allowed, ${(this.answers.length - allowed).toLocaleString("en")} blocked`;
     this.result.classList.remove("stale");
     const at = [...this.result.querySelectorAll("tbody tr")].findIndex((each) => each.contains(document.activeElement));
-    this.result.replaceChildren(table("Verdicts", ["Verdict", "Robot", "URL", "Decided by"], this.answers.map((each) => this.row(each))));
-    // Who was at a row with the keyboard stays there.
+    this.result.replaceChildren(table("Verdicts", ["Verdict", "Crawler", "URL", "Decided by"], this.answers.map((each) => this.row(each))));
+    // The focus stays in its row.
     if (at >= 0) this.result.querySelectorAll("tbody tr")[at]?.querySelector("button")?.focus({ preventScroll: true });
   }
 
   row(answer) {
     const key = `${answer.agent}\n${answer.url}`;
-    const verdict = answer.allowed ? "allowed" : "disallowed";
+    const verdict = answer.allowed ? "allowed" : "blocked";
     const by = answer.line === null
       ? el("span", { class: "soft" }, WITHOUT_RULE[answer.reason] || answer.reason)
       : el("button", { type: "button", class: "link", title: shown(answer.sentence), on: { click: () => this.choose(key, answer.line) } },
@@ -128,12 +130,12 @@ export class TestView {
       if (answer.line !== null && !event.target.closest("button")) this.choose(key, answer.line);
     } } },
       el("td", { class: "tight" }, el("span", { class: `verdict ${answer.allowed ? "yes" : "no"}` }, verdict)),
-      el("td", {}, answer.agent === "*" ? "* (any robot)" : shown(answer.agent)),
+      el("td", {}, answer.agent === "*" ? EVERYBODY : shown(answer.agent)),
       el("td", {}, el("code", {}, shown(answer.url)), this.remark(answer.url)),
       el("td", {}, by));
   }
 
-  /** Return what to say of a URL that may be meant in another way. */
+  /** Return a warning about a URL that is probably meant differently. */
   remark(url) {
     if (!url.includes("://")) {
       return !/^[/?*]/.test(url) && el("div", { class: "warning" }, "no scheme: read as the path ", el("code", {}, shown(`/${url}`)));
@@ -142,10 +144,10 @@ export class TestView {
     try {
       ({ origin } = new URL(url));
     } catch {
-      // It is asked about as it stands.
+      // It is tested as written.
     }
     return this.site && origin && origin !== this.site
-      && el("div", { class: "warning" }, "not on ", el("code", {}, this.site), ", whose file this is");
+      && el("div", { class: "warning" }, "not on ", el("code", {}, this.site), ": this file does not apply to it");
   }
 
   choose(key, line) {
@@ -155,12 +157,12 @@ export class TestView {
   }
 }
 
-/** Return what a tab shows where it has no answer. */
+/** Return what a tab shows instead of an answer. */
 export const failure = (error) => el("p", { class: "empty" }, error.message);
 
 /** Return a verdict with the line that decided. */
 export function decidedBy(decided, showLine) {
-  const verdict = el("span", { class: `verdict ${decided.allowed ? "yes" : "no"}` }, decided.allowed ? "allowed" : "disallowed");
+  const verdict = el("span", { class: `verdict ${decided.allowed ? "yes" : "no"}` }, decided.allowed ? "allowed" : "blocked");
   if (decided.line === null) return [verdict, " ", el("span", { class: "soft" }, WITHOUT_RULE[decided.reason] || decided.reason)];
   const text = [`line ${decided.line}: `, el("code", {}, shown(decided.rule))];
   return [verdict, " ", showLine ? el("button", { type: "button", class: "link", on: { click: () => showLine(decided.line) } }, text) : el("span", {}, text)];

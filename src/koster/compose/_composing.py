@@ -10,17 +10,17 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .analysis import Extent, classify, difference, rule_sets
-from .crawlers import Obeys, Purpose, known
-from .diff import MAX_AGENTS, Comparison, compare
-from .model import RULES, Directive, LineKind, Scope
-from .robots import parse, rules_for_data
+from ..analysis import Extent, classify, difference, rule_sets
+from ..crawlers import Obeys, Purpose, known
+from ..diff import MAX_AGENTS, Comparison, compare
+from ..model import RULES, Directive, LineKind, Scope
+from ..robots import parse, rules_for_data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .model import Decision, Line
-    from .robots import RobotsTxt, Rules
+    from ..model import Decision, Line
+    from ..robots import RobotsTxt, Rules
 
 
 #: The intentions for a purpose.

@@ -1,0 +1,65 @@
+"""``koster lint --sitemap``: the URLs of sitemaps that a robots.txt blocks."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from ..lint import SitemapUrls
+from ..reports import screen
+from ..reports.plain import count_noun, shorten
+from ..robots import parse
+from . import _sitemaps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..lint.settings import Settings
+    from . import _sites
+    from ._inputs import Input
+
+
+def blocked_urls(
+    files: Sequence[tuple[Input, Settings]], sitemaps: Iterable[str], settings: _sites.Settings
+) -> tuple[dict[str, SitemapUrls], list[str]]:
+    """Read sitemaps; return what each robots.txt blocks, by path, and the errors, printed."""
+    counts = [_Counts(each, own) for each, own in files]
+    with _sitemaps.reading(sitemaps, settings) as urls:
+        for batch in urls.batches():
+            sites = _sitemaps.by_site(batch)[0] if any(each.site for each, _ in files) else {}
+            for each in counts:
+                each.add(batch, sites)
+    reader = urls.reader
+    for each in counts:
+        each.print_others(reader.urls)
+    number, read = count_noun(reader.urls, "URL"), count_noun(reader.sitemaps, "sitemap")
+    print(f"checked {number} from {read}", file=sys.stderr)
+    found = {robots.path: each.urls for (robots, _), each in zip(files, counts, strict=True)}
+    return found, reader.errors
+
+
+class _Counts:
+    """The URLs that a robots.txt blocks. If it was fetched, only those of its site are checked."""
+
+    def __init__(self, robots: Input, settings: Settings) -> None:
+        self._robots = robots
+        self._example = ""
+        self.urls = SitemapUrls(parse(robots.body, settings.dialects[0]), settings.crawlers)
+
+    def add(self, urls: list[str], by_site: dict[str, list[str]]) -> None:
+        """Decide about some URLs, which are also given by site."""
+        site = self._robots.site
+        own = urls if site is None else by_site.get(site, [])
+        self.urls.add(own)
+        if len(own) < len(urls) and not self._example:
+            known = set(own)
+            self._example = next(each for each in urls if each not in known)
+
+    def print_others(self, total: int) -> None:
+        """Say how many of all URLs were not checked."""
+        if others := total - self.urls.checked:
+            were = "is on another site and was" if others == 1 else "are on other sites and were"
+            screen.complain(
+                f"{self._robots.name}: {count_noun(others, 'sitemap URL')} {were} not checked, "
+                f"such as {shorten(self._example)}"
+            )

@@ -1,0 +1,26 @@
+"""Compose a robots.txt from its author's intentions, or from presets.
+
+>>> composed = compose(intentions_of(["allow-all"]))
+>>> print(composed.body.decode())
+# All other crawlers: allowed.
+User-agent: *
+Disallow:
+<BLANKLINE>
+"""
+
+from __future__ import annotations
+
+from ._composing import ALLOW, DISALLOW, Composed, Intentions, compose
+from ._presets import PRESETS, Preset, combined, intentions_of
+
+__all__ = [
+    "ALLOW",
+    "DISALLOW",
+    "PRESETS",
+    "Composed",
+    "Intentions",
+    "Preset",
+    "combined",
+    "compose",
+    "intentions_of",
+]

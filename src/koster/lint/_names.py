@@ -1,0 +1,98 @@
+"""What is known about the names in a file."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING
+
+from .. import crawlers
+from ..errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..crawlers import Crawler
+
+#: Operators whose own name, and those of their products, no crawler has.
+_BRANDS = {
+    *("Ahrefs", "Amazon", "Anthropic", "Apple", "ByteDance", "Cohere", "Common Crawl", "DeepSeek"),
+    *("DuckDuckGo", "Google", "Meta", "Microsoft", "Mistral AI", "Mojeek", "OpenAI", "Perplexity"),
+    *("Semrush", "Seznam", "xAI", "Yahoo"),
+}
+#: Products with a crawler or an app that sends their name, or that belonged to somebody else.
+_NOT_BRANDS = {"alexa", "instagram", "messenger", "outlook", "safari", "teams", "whatsapp"}
+
+#: Shorter names have too many similar ones.
+_MIN_LETTERS = 6
+
+
+@functools.cache
+def known_crawlers() -> dict[str, Crawler]:
+    """Return known crawlers by lower-case token; empty if the registry is not installed."""
+    try:
+        return {each.token.lower(): each for each in crawlers.known()}
+    except MissingExtraError:
+        return {}
+
+
+def operator_of(name: str) -> str | None:
+    """Return who runs a crawler, or None if it is not known."""
+    crawler = known_crawlers().get(name.partition("/")[0].strip().lower())
+    return crawler.operator if crawler else None
+
+
+def crawlers_of(operator: str) -> tuple[Crawler, ...]:
+    """Return the known crawlers of an operator."""
+    return tuple(each for each in known_crawlers().values() if each.operator == operator)
+
+
+def tokens_for_brand(name: str) -> Sequence[str]:
+    """Return the crawlers of a company or product, or nothing if a name is not that of one."""
+    brand = name.lower()
+    return crawlers.suggestions(brand) if brand in _brands() else ()
+
+
+@functools.cache
+def _brands() -> set[str]:
+    """Return the names of companies and products, in lower case."""
+    return {
+        name.lower()
+        for each in known_crawlers().values()
+        if each.operator in _BRANDS
+        for name in (each.operator, *each.names)
+        if name.lower() not in _NOT_BRANDS and crawlers.is_brand(name)
+    }
+
+
+def similar_token(name: str) -> str | None:
+    """Return the known crawler with the same letters, or one more, fewer or transposed.
+
+    Replaced letters do not count, because they make other names: Roverbot is not rogerbot.
+    """
+    letters = _letters_and_digits(name)
+    by_letters = _tokens_by_letters()
+    if letters in by_letters:
+        return by_letters[letters]
+    if len(letters) < _MIN_LETTERS:
+        return None
+    return next((by_letters[each] for each in _single_edits(letters) if each in by_letters), None)
+
+
+@functools.cache
+def _tokens_by_letters() -> dict[str, str]:
+    return {_letters_and_digits(lower): each.token for lower, each in known_crawlers().items()}
+
+
+def _letters_and_digits(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _single_edits(letters: str) -> Iterator[str]:
+    """Yield the words with one letter deleted, transposed or inserted after the first one."""
+    for at in range(1, len(letters) + 1):
+        head, tail = letters[:at], letters[at:]
+        if tail:
+            yield head + tail[1:]
+            yield head + tail[1:2] + tail[:1] + tail[2:]
+        yield from (head + letter + tail for letter in "abcdefghijklmnopqrstuvwxyz")

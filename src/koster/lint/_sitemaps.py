@@ -1,0 +1,114 @@
+"""The check of sitemaps against the rules: URLs that a site submits to search engines and blocks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..analysis import EVERYBODY
+from ..crawlers import agent_for
+from ..origins import as_browsers_read
+from ..robots import rules_for_data
+from ..sitemaps import Blocked, BlockedUrls
+from ._model import SEARCH_CRAWLERS, Remark, count_noun, truncate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..model import Rule
+    from ..robots import RobotsTxt, Rules
+    from ._model import Check, Subject
+
+#: The code of the check. It finds nothing until `with_sitemaps` gives it URLs.
+CODE = "M005"
+
+#: Longer examples are cut. A shorter limit would cut most URLs, which then nobody can open.
+_MAX_URL = 200
+_WITHOUT_A_GROUP = "crawlers without a group of their own"
+
+
+class _Crawlers:
+    """Crawlers with the same rules, and the URLs that these block."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.names: list[str] = []
+        self.whole_site = _whole_site_rule(rules)
+        self.urls = BlockedUrls(
+            lambda url: rules.allowed(as_browsers_read(url)),
+            lambda url: rules.decide(as_browsers_read(url)),
+        )
+
+    def blocked(self) -> list[tuple[Rule, Blocked]]:
+        """Return the lines that block URLs, or only the one that blocks the whole site."""
+        found = [(each.decision.rule, each) for each in self.urls.by_line() if each.decision.rule]
+        if self.whole_site in [rule for rule, _ in found]:
+            # Without the other lines these URLs would still be blocked.
+            first = found[0][1]
+            return [(self.whole_site, Blocked(first.decision, self.urls.blocked, first.examples))]
+        return found
+
+    def __str__(self) -> str:
+        *others, last = self.names
+        if last != "*":
+            return " and ".join(self.names)
+        return f"{', '.join(others)} and other crawlers" if others else _WITHOUT_A_GROUP
+
+
+class SitemapUrls:
+    """Counts the URLs of sitemaps that each line of a robots.txt blocks.
+
+    They are counted for some crawlers, and for those without a group of their own.
+
+    Attributes:
+        checked: The number of URLs so far.
+    """
+
+    def __init__(self, robots: RobotsTxt, crawlers: Iterable[str] = SEARCH_CRAWLERS) -> None:
+        self.checked = 0
+        self._crawlers: dict[tuple[int, ...], _Crawlers] = {}
+        for name in (*crawlers, EVERYBODY):
+            rules = rules_for_data(robots, agent_for(name))
+            found = self._crawlers.setdefault(rules.group_lines, _Crawlers(rules))
+            found.names.append(name)
+
+    def add(self, urls: Sequence[str]) -> None:
+        """Decide about some URLs."""
+        self.checked += len(urls)
+        for each in self._crawlers.values():
+            each.urls.add(urls)
+
+    def remarks(self, subject: Subject) -> Iterator[Remark]:
+        """Yield a remark for each line of the file that blocks URLs."""
+        by_rule: dict[Rule, list[tuple[_Crawlers, Blocked]]] = {}
+        for crawlers in self._crawlers.values():
+            for rule, blocked in crawlers.blocked():
+                by_rule.setdefault(rule, []).append((crawlers, blocked))
+        for rule, found in by_rule.items():
+            (first, blocked), *others = found
+            counts = f"{count_noun(blocked.count, 'sitemap URL')} for {first}"
+            counts += "".join(f", {each.count:,} for {crawlers}" for crawlers, each in others)
+            example = blocked.examples[0]
+            yield Remark(
+                subject.rule(rule),
+                f"{truncate(str(rule))} blocks {counts}, such as {example[:_MAX_URL]}",
+                "Allow these URLs, or remove them from the sitemap",
+                url=example,
+            )
+
+
+def _whole_site_rule(rules: Rules) -> Rule | None:
+    """Return the first rule that blocks every URL that no longer rule allows."""
+    every = (rule for group in rules.groups for rule in group.rules if not rule.allow)
+    return next((rule for rule in every if rule.pattern in ("/", "*", "/*")), None)
+
+
+def no_sitemaps(_subject: Subject) -> Iterable[Remark]:
+    """Find nothing: there are no sitemaps."""
+    return ()
+
+
+def with_sitemaps(checks: Iterable[Check], urls: SitemapUrls) -> tuple[Check, ...]:
+    """Return checks; that of sitemaps is about these URLs."""
+    return tuple(
+        replace(check, find=urls.remarks) if check.code == CODE else check for check in checks
+    )

@@ -1,0 +1,132 @@
+"""Templates: a robots.txt with tags of Jinja, Twig, Liquid, Go, Hugo, ERB or PHP.
+
+A template is checked around its tags: they are masked, so that lines and columns stay the same.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..model import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PHP, _ERB, _JINJA, _GO = "PHP", "ERB", "Jinja, Twig or Liquid", "Go or Hugo"
+_ANY = "Jinja, Twig, Liquid, Go or Hugo"
+#: How tags open and close.
+_TAGS = {b"<?": b"?>", b"<%": b"%>", b"{%": b"%}", b"{#": b"#}", b"{{": b"}}"}
+_OPENING = re.compile(rb"<\?(?=php|=)|<%|\{%|\{#|\{\{")
+_GO_LOGIC = re.compile(
+    rb"\{\{-?\s*(?:if|else|end|range|with|block|define|template|partial|return)\b"
+)
+_GO_VALUE = re.compile(rb"\{\{-?\s*(?:\.|\$|/\*)")
+_COMMENT = re.compile(rb"\{#|<%#|\{\{-?\s*/\*")
+_VALUE = re.compile(rb"<\?=|<%=|\{\{")
+#: Paths with unrendered tags, such as ``Disallow: /*{{url}}``, are no template.
+_RULE = re.compile(rb"\s*(?:dis)?allow\s*:[^\r\n]*\Z", re.IGNORECASE)
+_NOT_LINE_END = re.compile(rb"[^\r\n]")
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A template: its language, the file with masked tags, and the numbers of the lines with tags.
+
+    ``first`` is the place of the first tag: its line from 1, its column from 0, and its characters.
+    ``has_logic``: it has conditions, loops or includes, so that the rules depend on its input.
+    """
+
+    language: str
+    body: bytes
+    lines: frozenset[int]
+    first: tuple[int, int, int]
+    has_logic: bool
+
+
+def template_of(body: bytes) -> Template | None:
+    """Return the template that a file is, or None if it has no tags."""
+    tags = list(_tags(body))
+    if not any(_is_surely_template(body, *tag) for tag in tags):
+        return None
+    texts = [body[start:end] for start, end in tags]
+    masked = bytearray(body)
+    for start, end in tags:
+        filler = b"x" if _VALUE.match(body, start) and not _is_logic(body[start:end]) else b" "
+        masked[start:end] = _NOT_LINE_END.sub(filler, body[start:end])
+    lines: set[int] = set()
+    starts = [0, *(match.end() for match in _LINE_END.finditer(body))]
+    at = 0
+    for start, end in tags:
+        while at + 1 < len(starts) and starts[at + 1] <= start:
+            at += 1
+        last = at
+        while last + 1 < len(starts) and starts[last + 1] < end:
+            last += 1
+        lines.update(range(at + 1, last + 2))
+    for number in lines:
+        _comment_out_blank(masked, starts, number)
+    number = min(lines)
+    before = text_of(body[starts[number - 1] : tags[0][0]])
+    tag = text_of(_LINE_END.split(texts[0])[0])
+    return Template(
+        language=_language(texts),
+        body=bytes(masked),
+        lines=frozenset(lines),
+        first=(number, len(before), len(tag)),
+        has_logic=any(map(_is_logic, texts)),
+    )
+
+
+def _tags(body: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where tags start and end. A tag without an end is none, except in PHP."""
+    at = 0
+    unclosed: set[bytes] = set()
+    while found := _OPENING.search(body, at):
+        opening = found[0]
+        end = -1 if opening in unclosed else body.find(_TAGS[opening], found.end())
+        if end < 0 and opening != b"<?":
+            # Do not search the rest of the file again.
+            unclosed.add(opening)
+            at = found.end()
+            continue
+        at = len(body) if end < 0 else end + 2
+        yield found.start(), at
+
+
+def _is_surely_template(body: bytes, start: int, end: int) -> bool:
+    text = body[start:end]
+    if not text.startswith(b"{{") or _is_logic(text) or _COMMENT.match(text):
+        return True
+    line_start = max(body.rfind(b"\n", 0, start), body.rfind(b"\r", 0, start)) + 1
+    before = body[line_start:start]
+    is_wild = b"*" in before or body[end : end + 1] == b"*"
+    return not _RULE.match(before) or (text[2:3] in b" -" and not is_wild)
+
+
+def _is_logic(text: bytes) -> bool:
+    if _COMMENT.match(text):
+        return False
+    return _GO_LOGIC.match(text) is not None if text.startswith(b"{{") else not _VALUE.match(text)
+
+
+def _language(texts: list[bytes]) -> str:
+    if any(text.startswith(b"<?") for text in texts):
+        return _PHP
+    if any(text.startswith(b"<%") for text in texts):
+        return _ERB
+    if any(text.startswith((b"{%", b"{#")) for text in texts):
+        return _JINJA
+    is_go = any(_GO_LOGIC.match(text) or _GO_VALUE.match(text) for text in texts)
+    return _GO if is_go else _ANY
+
+
+def _comment_out_blank(masked: bytearray, starts: list[int], number: int) -> None:
+    """Turn a line that has only tags into a comment, as blank lines matter to some dialects."""
+    start = starts[number - 1]
+    end = starts[number] if number < len(starts) else len(masked)
+    text = bytes(masked[start:end])
+    if not text.strip(b" \tx\r\n") and text.strip(b"\r\n"):
+        masked[start] = ord("#")
