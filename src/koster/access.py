@@ -46,7 +46,10 @@ __all__ = [
     "Failure",
     "FailureKind",
     "Outcome",
+    "Request",
+    "Response",
     "Unreachable",
+    "outcome_of",
 ]
 
 #: RFC 9309 §2.3.1.2: "at least five consecutive redirects".
@@ -98,12 +101,15 @@ class FailureKind(enum.Enum):
     """Why there is no response."""
 
     TIMEOUT = "timeout"
+    """There was no complete response in time."""
     NAME = "name"
     """The DNS lookup failed."""
     CONNECTION = "connection"
     """The connection could not be opened, or broke."""
     TLS = "tls"
+    """The certificate is invalid, or the TLS handshake failed."""
     NOT_HTTP = "not http"
+    """The response is not valid HTTP, or its body is shorter than its Content-Length."""
     ENCODING = "encoding"
     """The body cannot be decoded by its Content-Encoding."""
     REFUSED = "refused"
@@ -333,7 +339,7 @@ class Outcome:
     Attributes:
         origin: The site, as in ``https://example.com``.
         dialect: How its file is read.
-        robots: The file; None if there is none to apply.
+        robots: The file, or None if no file applies.
         reason: Why ``robots`` is None: UNAVAILABLE, UNREACHABLE or FORBIDDEN; else None.
         why: The error, as part of a sentence; empty if there was none.
         url: The URL of the file after redirects.

@@ -22,6 +22,21 @@ if TYPE_CHECKING:
 
     from .dialects import Statuses
 
+__all__ = [
+    "MAX_RETRY",
+    "MAX_RETRY_AFTER",
+    "MAX_RETRY_GAP",
+    "MAX_UNREACHABLE",
+    "MIN_LIFETIME",
+    "MIN_RETRY",
+    "Answer",
+    "Entry",
+    "Hop",
+    "expiry",
+    "fresh_from",
+    "is_fresh",
+]
+
 #: Minimum lifetime of an entry: even with "no-store", koster does not fetch again for every page.
 MIN_LIFETIME = timedelta(minutes=1)
 

@@ -98,8 +98,11 @@ class LineKind(enum.StrEnum):
     """The kind of a line."""
 
     BLANK = "blank"
+    """Nothing but white space."""
     COMMENT = "comment"
+    """Only a comment."""
     DIRECTIVE = "directive"
+    """A directive that the dialect supports."""
     UNKNOWN = "unknown"
     """An unknown directive, or one that the dialect does not support."""
     MALFORMED = "malformed"

@@ -94,7 +94,8 @@ class RobotsTxt:
 
     def __repr__(self) -> str:
         size, groups = len(self._file.data), self._file.groups.count
-        return f"<RobotsTxt {self._file.plan.dialect}: {size} bytes, {groups} groups>"
+        plural = "" if groups == 1 else "s"
+        return f"<RobotsTxt {self._file.plan.dialect}: {size} bytes, {groups} group{plural}>"
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self._file.allocated()
@@ -297,7 +298,8 @@ class Rules:
         return _rules_of, (file.data, file.plan.dialect, self._agent)
 
     def __repr__(self) -> str:
-        return f"<Rules for {self._agent!r}: {self._ruleset.count} rules>"
+        count = self._ruleset.count
+        return f"<Rules for {self._agent!r}: {count} rule{'' if count == 1 else 's'}>"
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self._ruleset.allocated()

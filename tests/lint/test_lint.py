@@ -335,3 +335,12 @@ def test_github_commands_escape_file_names(path: str, escaped: str) -> None:
     assert len(finding_lines) == len(findings)
     assert all(f" file={escaped},line=" in line for line in finding_lines)
     assert output.replace("\n", "").isprintable()
+
+
+def test_directives_of_other_dialects_are_no_typos() -> None:
+    body = b"User-agent: *\nCrawl-delay: 3\nCrawl-dellay: 3\nDisallow: /a\n"
+    findings = lint(body, koster.GOOGLE, dialects=())
+    assert [(each.code, each.line, each.message) for each in findings] == [
+        ("L005", 2, "GOOGLE does not support Crawl-delay: this line has no effect"),
+        ("L004", 3, 'Unknown directive "Crawl-dellay": crawlers ignore this line'),
+    ]

@@ -317,7 +317,7 @@ def _explain(composed: composing.Composed, has_old: bool, presets: tuple[str, ..
 
 def _print_preset(preset: composing.Preset) -> None:
     """Print what a preset does, and who stays allowed."""
-    screen.print_lines(Text(f"{preset.name}: {preset.title}", "bold"), Text("Leaves as they are:"))
+    screen.print_lines(Text(f"{preset.name}: {preset.title}", "bold"), Text("Who stays allowed:"))
     for each in preset.allowed:
         screen.print_lines(Text(f"  {each}"))
     if preset.source:

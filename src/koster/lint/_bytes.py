@@ -49,7 +49,7 @@ def html(subject: Subject) -> Iterator[Remark]:
         yield Remark(
             subject.text(subject.lines[0]),
             "This is an HTML page, not a robots.txt: crawlers find no rules in it",
-            "Serve the file as text/plain, or answer 404 if there is none",
+            "Serve the file as text/plain, or answer 404 if the site has no robots.txt",
         )
 
 

@@ -43,7 +43,7 @@ CHECKS = (
     Check("B010", "binary", _E, "The file is not text",
         "Crawlers find no rules in it, so everything is allowed. Often it is compressed and served without a Content-Encoding header.", f"{_RFC} §2.3: the file is text/plain", _bytes.binary),
     Check("B011", "template", _W, "The file is a template",
-        "It has tags of Jinja, Twig, Liquid, Go or Hugo, ERB or PHP. Lines with tags are not checked, and rules are not compared if the template has conditions or loops. Check the rendered file with --render.", "docs/linting.md", _bytes.template),
+        "It has tags of Jinja, Twig, Liquid, Go or Hugo, ERB or PHP. Lines with tags are not checked, and rules are not compared if the template has conditions or loops. Check the rendered file with --render.", "koster: templates have no standard", _bytes.template),
     # Lines and directives.
     Check("L001", "missing-colon", _W, "A directive has no colon",
         "Google reads two words without a colon as directive and value. RFC 9309 does not require that, and other crawlers may ignore the line.", _GOOGLE_LINES, _lines.no_colon),
@@ -68,7 +68,7 @@ CHECKS = (
     Check("L011", "ignored-directive", _W, "The crawlers of this group ignore this directive",
         "It has no effect: the operators of all crawlers that the group names say that they do not support it.", "google/robotstxt, reporting_robots.cc: kUnsupportedTags; the operators' pages", _lines.ignored_by_all),
     Check("L012", "unknown-code", _W, "A koster: ignore comment has an unknown code, or no brackets",
-        "It ignores nothing.", "docs/linting.md", _lines.unknown_ignores),
+        "It ignores nothing.", "koster: ignore comments", _lines.unknown_ignores),
     # Groups.
     Check("G001", "rule-before-group", _E, "A rule comes before the first User-agent line",
         "It belongs to no group: crawlers ignore it.", f"{_RFC} §2.2.1", _groups.orphans),
@@ -119,7 +119,7 @@ CHECKS = (
     Check("S001", "overridden-rule", _W, "A rule has no effect because others override it",
         "Of the rules that match a URL the longest applies, Allow on a tie. Wherever this rule matches, a longer one with the opposite effect does, too.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.covered),
     Check("S002", "contradiction", _W, "A path is both allowed and disallowed",
-        "Allow applies; crawlers that follow older standards use the first rule.", f"{_RFC} §2.2.2", _semantics.contradicted),
+        "The longer of the two rules applies, Allow on a tie; crawlers that follow older standards use the first rule.", f"{_RFC} §2.2.2", _semantics.contradicted),
     Check("S003", "duplicate-rule", _N, "A rule is a duplicate",
         "It does no harm.", f"{_RFC} §2.2.2", _semantics.repeated),
     Check("S004", "matches-no-path", _W, "No URL can have this path",
@@ -137,7 +137,7 @@ CHECKS = (
     Check("S010", "allow-without-effect", _N, "An Allow has no effect",
         "What no rule disallows is allowed. To allow only this, disallow the rest.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.needless_allow),
     Check("S011", "star-rules-ignored", _N, "A crawler ignores the * rules because it has its own group",
-        "A crawler obeys the groups that name it, and the * groups only if there are none. That may be intended.", f"{_RFC} §2.2.1", _semantics.star_rules_ignored),
+        "A crawler obeys the groups that name it, and the * groups only if no group names it. That may be intended.", f"{_RFC} §2.2.1", _semantics.star_rules_ignored),
     Check("S012", "allowlist", _N, "Only crawlers with a group of their own are allowed",
         "New crawlers, those of search engines included, are blocked until you add them.", f"{_RFC} §2.2.1", _semantics.allowlist),
     # Sitemaps.
@@ -178,7 +178,7 @@ CHECKS = (
     Check("Z002", "long-line", _W, "A line is longer than Google reads",
         "Google ignores the rest of the line.", "google/robotstxt, robots.cc: kMaxLineLen", _values.long_line),
     Check("Z003", "not-checked", _E, "The file is larger than koster reads",
-        "koster did not check the rest.", "docs/library.md", _values.beyond_koster),
+        "koster did not check the rest.", "koster reads 16 MiB", _values.beyond_koster),
     # Portability.
     Check("D001", "read-differently", _N, "Google, or another dialect, decides a URL differently",
         "The message has a URL that proves it. Google's dialect is compared only for Google's crawlers; other dialects, chosen with --dialect, for all.", "proved by koster.analysis", _semantics.dialects),

@@ -159,10 +159,13 @@ def unknown(subject: Subject) -> Iterator[Remark]:
         is_typo = _intended_directive(line.key) is not None or _is_sitemap_url(line)
         if key not in reported and not (is_known or is_typo):
             reported.add(key)
+            supported = _DIRECTIVES.get(key)
             yield Remark(
                 subject.key(line),
-                f'Unknown directive "{truncate(line.key)}": crawlers ignore this line',
-                "Start comments with #",
+                f"{subject.robots.dialect.name} does not support {supported}: this line has no effect"
+                if supported
+                else f'Unknown directive "{truncate(line.key)}": crawlers ignore this line',
+                "" if supported else "Start comments with #",
             )
 
 
@@ -275,6 +278,8 @@ def _unknown(subject: Subject) -> Iterator[Line]:
 
 def _intended_directive(key: str) -> str | None:
     lower = key.lower().strip(" -_*")
+    if key.lower() in _DIRECTIVES:
+        return None  # of another dialect
     if lower in _UNREAD or lower in _OBSOLETE or len(key) > 40 or not lower.isascii():
         return None
     squeezed = re.sub(r"[^a-z]", "", lower)
