@@ -5,6 +5,8 @@
 # make test-packaging  test the wheel and the source distribution
 # make test-spark   koster.bulk.spark on a real session of Spark: half a gigabyte, and Java 17
 # make test-service  the tester page in Chromium, and the service attacked and under load: Chromium, npm
+# make docs   build the documentation into site, and check its links, pictures and prose
+# make test-docs  make docs, then look at the site in Chromium: Chromium, npm
 # make pictures   take the pictures of the tester that the docs show
 # make compat the test suites of the libraries that koster.compat stands in for
 # make sync   write the synchronous client anew from the asynchronous one
@@ -35,7 +37,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Where it is set, each process of pytest compiles all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: sync man run test test-all test-packaging test-spark test-service pictures lint compat differential bench \
+.PHONY: sync man run test test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
   wheel constraints clean
 
 run: $(VENV)/compiled
@@ -66,6 +68,12 @@ test-service: $(VENV)/browser $(VENV)/compiled
 	KOSTER_PURE=0 $(PYTEST) tests/live --ignore tests/live/test_attack.py --ignore tests/live/test_schema.py
 	KOSTER_PURE=0 $(PYTEST) -n 0 -s tests/live/test_attack.py tests/live/test_schema.py
 
+docs: $(VENV)/docs $(VENV)/compiled
+	@$(BIN)/python -m tools.site
+
+test-docs: docs $(VENV)/browser
+	KOSTER_PURE=0 $(PYTEST) -n 2 tests/site
+
 pictures: $(VENV)/browser $(VENV)/compiled
 	@mkdir -p docs/images
 	KOSTER_PURE=0 KOSTER_PICTURES=docs/images $(PYTEST) tests/live/test_pictures.py
@@ -74,7 +82,7 @@ sync: $(VENV)/dev
 	@$(BIN)/python tools/sync_client.py src/koster/fetch
 
 man: $(VENV)/dev
-	@$(BIN)/python tools/man_page.py
+	@$(BIN)/python -m tools.man_page
 
 compat: $(VENV)/dev
 	@$(BIN)/nox --session compat
@@ -83,7 +91,7 @@ differential: $(VENV)/dev $(VENV)/compiled
 	KOSTER_PURE=0 $(PYTEST) tests/compat/test_differential.py --questions 1000000
 
 bench: $(VENV)/peers $(VENV)/browser $(VENV)/compiled
-	@KOSTER_PURE=0 $(BIN)/python -m benchmarks
+	@KOSTER_PURE=0 $(BIN)/python -m benchmarks --write docs/_details/benchmarks.md
 
 wheel: $(VENV)/dev
 	@rm -rf dist
@@ -133,10 +141,14 @@ $(VENV)/browser: $(VENV)/dev
 	  || echo "axe-core does not install here: its test says that it is skipped"
 	@touch $@
 
+$(VENV)/docs: $(VENV)/dev
+	$(PIP) --group docs
+	@touch $@
+
 $(VENV)/peers: $(VENV)/dev
 	$(PIP) --group peers
 	$(BIN)/python benchmarks/build_reppy.py || echo "reppy is not measured"
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .nox build dist src/*.egg-info src/koster/*.so src/koster/*/*.so
+	rm -rf $(VENV) .nox build dist site src/*.egg-info src/koster/*.so src/koster/*/*.so

@@ -1,8 +1,10 @@
-"""Print all tables, from one run: ``python -m benchmarks [--quick]``."""
+"""Print all tables, from one run: ``python -m benchmarks [--quick] [--write FILE]``."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import platform
 import statistics
 import subprocess
@@ -10,7 +12,8 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 import koster
 
@@ -24,7 +27,33 @@ ROUNDS = 9
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one round of everything")
-    is_quick = parser.parse_args().quick
+    parser.add_argument("--write", type=Path, help="also write the tables to this file")
+    arguments = parser.parse_args()
+    if arguments.write is None:
+        measure(is_quick=arguments.quick)
+        return
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(_Both(sys.stdout, printed)):
+        measure(is_quick=arguments.quick)
+    # A run that fails leaves the tables of the last one.
+    arguments.write.write_text(printed.getvalue(), "utf-8")
+
+
+class _Both(io.TextIOBase):
+    """A stream that writes to two streams."""
+
+    def __init__(self, *streams: TextIO) -> None:
+        self.streams = streams
+
+    def write(self, text: str) -> int:
+        for each in self.streams:
+            each.write(text)
+            each.flush()
+        return len(text)
+
+
+def measure(*, is_quick: bool) -> None:
+    """Print all tables."""
     rounds = 1 if is_quick else ROUNDS
     peers = [peer(name) for name in MAKERS]
     machine(peers)
@@ -187,7 +216,7 @@ def _comparison_cells(actions: dict, rounds: int, count: int, before: int = 0) -
 
 def growth() -> None:
     counts = [10, 100, 1_000, 10_000, 100_000]
-    print("## One decision on so many plain rules\n")
+    print("## One decision, by number of plain rules\n")
     rows = []
     for name in MAKERS:
         times = []

@@ -320,7 +320,7 @@ def memory(folder: Path, bodies: list[bytes]) -> None:
             cells.append(f"{peak / 1e6:,.0f} MB")
             path.unlink()
         rows.append(cells)
-    print("## Memory: the most that a run takes, its input one file of so many copies\n")
+    print("## Memory: the most that a run takes, by the number of copies in its input file\n")
     table(["copies of the corpus", "an archive", "Parquet"], rows)
 
 

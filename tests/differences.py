@@ -1,6 +1,6 @@
 """Runs the same queries on the libraries that `koster.compat` replaces and on their facades.
 
-For the intended differences in `docs/migrating.md`, an `Original` rewrites a file or URL so that its
+For the intended differences in `docs/guides/migrate`, an `Original` rewrites a file or URL so that its
 library reads it as koster does. All other answers must be equal.
 """
 

@@ -48,7 +48,7 @@ class Column:
     share: float
     parse: Callable[[Any, str], Any]
     answer: Callable[[Any, Row], str]
-    #: Whether a different answer is one of the intended differences in docs/migrating.md.
+    #: Whether a different answer is one of the intended differences in docs/guides/migrate.
     is_listed: Callable[[bytes, Any, Row, str], bool] = lambda *_: False
 
     def expected(self, row: Row) -> str | None:

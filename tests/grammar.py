@@ -3,7 +3,7 @@
 A file has records: consecutive agents, rules with escapes, stars and anchors, comments, unknown and
 malformed lines; with every line ending, with and without a byte order mark.
 A `Grammar` lists what can occur. Each library has its own, which leaves out the intended
-differences in `docs/migrating.md`.
+differences in `docs/guides/migrate`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A reference implementation of the default dialect: simple, slow, and independent of the engine.
 
-It follows the documentation (docs/dialects.md, "RFC9309") sentence by sentence. The property tests
+It follows the documentation (docs/reference/dialects/rfc9309.md) sentence by sentence. The property tests
 compare the engine with it.
 """
 

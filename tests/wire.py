@@ -8,7 +8,7 @@ import socket
 import ssl
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -137,8 +137,13 @@ def endless(head: bytes, part: bytes) -> Script:
     return script
 
 
-def certificate(folder: Path, host: str = "127.0.0.1", days: int = 2) -> tuple[Path, Path]:
-    """Write a self-signed certificate that expires in ``days`` days, and its key."""
+def certificate(
+    folder: Path, host: str = "127.0.0.1", days: int = 2, others: Sequence[str] = ()
+) -> tuple[Path, Path]:
+    """Write a self-signed certificate that expires in ``days`` days, and its key.
+
+    It is for a host, and for ``others``, which are names.
+    """
     import ipaddress
 
     from cryptography import x509
@@ -152,6 +157,7 @@ def certificate(folder: Path, host: str = "127.0.0.1", days: int = 2) -> tuple[P
         alternative: x509.GeneralName = x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
         alternative = x509.DNSName(host)
+    alternatives = [alternative, *map(x509.DNSName, others)]
     now = dt.datetime.now(dt.UTC)
     signed = (
         x509.CertificateBuilder()
@@ -161,7 +167,7 @@ def certificate(folder: Path, host: str = "127.0.0.1", days: int = 2) -> tuple[P
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - dt.timedelta(days=10))
         .not_valid_after(now + dt.timedelta(days=days))
-        .add_extension(x509.SubjectAlternativeName([alternative]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .sign(key, hashes.SHA256())
     )

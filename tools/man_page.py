@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import jinja2
+from tools.commands import Described, described
 
 from koster import __version__
-from koster.cli._examples import EXAMPLES
 from koster.cli._help import COMMANDS
 from koster.cli._root import koster
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PAGE = Path(__file__).parents[1] / "docs" / "koster.1"
 
@@ -73,43 +68,6 @@ If set, output has no colours.
 """
 
 
-class Described:
-    """A command as the page shows it."""
-
-    def __init__(self, path: str, command: click.Command, context: click.Context) -> None:
-        self.usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-        text = inspect.cleandoc(command.callback.__doc__ or "").split("\n\n")
-        self.sentence, self.more = (" ".join(each.split()) for each in text)
-        self.examples = EXAMPLES[path]
-        self.epilog = command.epilog or ""
-        panels: dict[str, list[tuple[str, str]]] = {}
-        for option in command.params:
-            if isinstance(option, click.Option):
-                panel = getattr(option, "panel", None) or "Options"
-                panels.setdefault(panel, []).append((_names(option, context), _help(option)))
-        self.panels = list(panels.items())
-
-
-def _names(option: click.Option, context: click.Context) -> str:
-    names = ", ".join(sorted(option.opts, key=len))
-    return names if option.is_flag else f"{names} {option.make_metavar(context)}"
-
-
-def _help(option: click.Option) -> str:
-    default = f" Default: {option.default}." if option.show_default else ""
-    return f"{option.help}{default}"
-
-
-def _described(names: tuple[str, ...], parent: click.Context) -> Iterator[Described]:
-    """Yield commands, each followed by those in it."""
-    for name in names:
-        command = parent.command.get_command(parent, name)
-        context = click.Context(command, parent=parent, info_name=name)
-        yield Described(context.command_path.removeprefix("koster "), command, context)
-        if isinstance(command, click.Group):
-            yield from _described(tuple(command.list_commands(context)), context)
-
-
 def roff(text: str) -> str:
     """Escape text for troff, in which a line must not begin with a dot or a quote."""
     escaped = text.replace("\\", r"\e").replace("-", r"\-").replace('"', r"\(dq")
@@ -127,7 +85,7 @@ def page() -> str:
     text = environment.from_string(TEMPLATE).render(
         version=__version__,
         koster=Described("koster", koster, root),
-        groups=[(name, list(_described(names, root))) for name, names in COMMANDS.items()],
+        groups=[(name, list(described(names, root))) for name, names in COMMANDS.items()],
     )
     return "\n".join(line for line in text.splitlines() if line.strip()) + "\n"
 

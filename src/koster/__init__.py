@@ -1,4 +1,4 @@
-"""koster: may this robot fetch this URL, and which line says so?
+"""koster: may this crawler fetch this URL, and which line says so?
 
 >>> import koster
 >>> robots = koster.parse("User-agent: *\\nDisallow: /private")

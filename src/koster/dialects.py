@@ -143,7 +143,7 @@ class Patterns(enum.IntEnum):
     """Which characters are special in a pattern."""
 
     WILDCARDS = 0
-    """``*`` matches any bytes, ``$`` at the end the end of the path."""
+    """``*`` matches any bytes, a final ``$`` the end of the path."""
     PREFIX = 1
     """None: a pattern is a literal prefix."""
     SHELL = 2
@@ -296,7 +296,7 @@ class Dialect:
         return f"<Dialect {self.name}>"
 
 
-# RFC 9309 (2022); docs/dialects.md has the choices that it leaves open.
+# RFC 9309 (2022); docs/reference/dialects/rfc9309.md has the choices that it leaves open.
 RFC9309 = Dialect(
     name="RFC9309",
     source="RFC 9309, Robots Exclusion Protocol, 2022",

@@ -301,7 +301,7 @@ def test_exceeding_the_budget_is_not_proved() -> None:
 
 
 def test_large_files_are_analyzed() -> None:
-    """Many plain rules and a pattern of a thousand stars. docs/linting.md lists the times."""
+    """Many plain rules and a pattern of a thousand stars. docs/about/performance.md lists the times."""
     count = 30_000 if koster.COMPILED or EVERYTHING else 3_000
     lines = "".join(f"Disallow: /{number % 977}/{number}/\n" for number in range(count))
     rules = rules_of(f"User-agent: *\n{lines}Disallow: /5/", "RFC9309")

@@ -473,11 +473,13 @@ def test_empty_tables_have_no_crawls(tmp_path: Path) -> None:
 
 
 def test_columns_of_the_csv_and_fields_of_the_report_are_documented(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "archives.md").read_text("utf-8")
+    paths = ("reference/columns.md", "guides/data/report.md")
+    page = "".join((ROOT / "docs" / path).read_text("utf-8") for path in paths)
     header = as_csv(report_on(tmp_path, {"crawl": ["a"]})).splitlines()[0]
     names = [name.strip('"') for name in header.split(",")]
-    names += [field.name for field in dataclasses.fields(Report)]
     assert [name for name in names if f"`{name}`" not in page] == []
+    fields = [field.name for field in dataclasses.fields(Report)]
+    assert [name for name in fields if f"\n        {name}: " not in (Report.__doc__ or "")] == []
 
 
 @on_linux

@@ -37,31 +37,30 @@ def test_facade_and_original_agree(original: Original, pytestconfig: pytest.Conf
     assert not first_differences, "\n".join(sorted(first_differences, key=len))
 
 
-# Each intentional difference that docs/migrating.md lists.
+# Each intentional difference that docs/guides/migrate lists.
 
 ROW = re.compile(
     r"^\| (?P<difference>.+?) \| (?P<file>.*?) \| (?P<url>.*?) \| (?P<original>.+?) \| (?P<facade>.+?) \|$"
 )
-DOCUMENT = ROOT / "docs" / "migrating.md"
+VERDICTS = {"allowed": True, "blocked": False, "`ValueError`": "ValueError"}
+HEADING = "| what differs |"
+PAGES = ROOT / "docs" / "guides" / "migrate"
 
 
 def documented_differences() -> list[Any]:
-    """Return the rows of the tables of differences, each with its section."""
+    """Return the rows of the tables of differences, each with the name of its facade."""
     rows = []
-    section, in_table = "", False
-    for line in DOCUMENT.read_text("utf-8").splitlines():
-        if line.startswith("## "):
-            section = line.removeprefix("## ")
-        in_table = line.startswith("|") and (in_table or line.startswith("| what differs |"))
-        if in_table and not line.startswith(("| what differs |", "|---")):
-            row = ROW.match(line)
-            assert row is not None, line
-            assert {row["original"], row["facade"]} <= VERDICTS.keys(), line
-            rows.append(pytest.param(section, row, id=f"{section}: {row['difference']}"))
+    for page in sorted(PAGES.glob("*.md")):
+        in_table = False
+        for line in page.read_text("utf-8").splitlines():
+            in_table = line.startswith("|") and (in_table or line.startswith(HEADING))
+            if in_table and not line.startswith((HEADING, "|---")):
+                row = ROW.match(line)
+                assert row is not None, line
+                assert {row["original"], row["facade"]} <= VERDICTS.keys(), line
+                rows.append(pytest.param(page.stem, row, id=f"{page.stem}: {row['difference']}"))
+    assert len(rows) > 30
     return rows
-
-
-VERDICTS = {"allowed": True, "blocked": False, "`ValueError`": "ValueError"}
 
 
 def code_spans(cell: str) -> list[str]:
@@ -96,12 +95,12 @@ def verdict_of(module: Any, text: str, agent: str, url: str) -> Any:
         return type(error).__name__
 
 
-@pytest.mark.parametrize(("section", "row"), documented_differences())
-def test_documented_difference_exists(section: str, row: re.Match[str]) -> None:
+@pytest.mark.parametrize(("name", "row"), documented_differences())
+def test_documented_difference_exists(name: str, row: re.Match[str]) -> None:
     text = "\n".join(code_spans(row["file"]))
     url = code_spans(row["url"])[-1]
     agent = code_spans(row["url"])[0] if len(code_spans(row["url"])) > 1 else "FooBot"
-    facade = importlib.import_module(f"koster.compat.{section}")
+    facade = importlib.import_module(f"koster.compat.{name}")
     assert verdict_of(facade, text, agent, url) == VERDICTS[row["facade"]]
     for original in ORIGINALS:
         if original.facade == facade.__name__:

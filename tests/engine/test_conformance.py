@@ -50,7 +50,7 @@ def test_google_test_cases_agree() -> None:
 
 # How robotexclusionrulesparser differs. Each kind of difference is a function that changes the
 # query: it explains a difference if koster then gives the other answer.
-# docs/conformance.md lists them.
+# docs/about/conformance.md lists them.
 Query = tuple[bytes, koster.Dialect, str]
 
 
@@ -118,8 +118,8 @@ def test_older_standards_agree(table: str, dialect: koster.Dialect, column: str)
 def _check_documented(
     dialect: str, table: str, total: int, differences: int, kinds: Counter[str]
 ) -> None:
-    """Check the numbers in docs/conformance.md."""
-    text = (ROOT / "docs" / "conformance.md").read_text("utf-8")
+    """Check the numbers in docs/about/conformance.md."""
+    text = (ROOT / "docs" / "about" / "conformance.md").read_text("utf-8")
     files = "top sites" if table == TABLES[0] else "modern"
     assert f"| {dialect} | {files} | {total:,} | {differences} |" in text
     for name, count in kinds.items():

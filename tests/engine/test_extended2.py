@@ -1,6 +1,6 @@
 """An Extended Standard for Robot Exclusion: every example in it, with the documented result.
 
-Where the document's wording and its example disagree, docs/dialects.md says which one koster
+Where the document's wording and its example disagree, docs/reference/dialects/extended2.md says which one koster
 follows. Those URLs are listed separately below.
 """
 

@@ -46,7 +46,7 @@ def kind(request: pytest.FixtureRequest) -> str:
     return name
 
 
-#: What a library reads differently from koster's own network: docs/fetching.md lists them.
+#: What a library reads differently from koster's own network: the pages of docs/guides/crawlers list them.
 #: The value is the reason, a part of the message, and whether the timeout is exceeded.
 DEVIATIONS: dict[tuple[str, str], tuple[str, str, bool]] = {
     ("requests", "truncated headers"): ("file", "", False),

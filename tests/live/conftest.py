@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 import serving
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from browsing import browser
+from playwright.sync_api import Browser, Page
 
-# The browser may be slow while the load tests run.
-expect.set_options(timeout=20_000)
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-
-#: Run as root, without background requests.
-FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
+__all__ = ["browser"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run tests with a browser last: its event loop stays, and others need one of their own."""
     items.sort(key=lambda item: "browser" in getattr(item, "fixturenames", ()))
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium: install it (.ci/run does)")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="session")

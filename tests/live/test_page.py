@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from browsing import AXE, check_axe
 from playwright.sync_api import Page, expect
 from server import Answer, Site
-from support import ROOT
 from tester import BROKEN, TABS, OpenPage, editor, row, tab
 
 from koster.crawlers import Purpose, known
-
-AXE = ROOT / ".venv/node/node_modules/axe-core/axe.min.js"
 
 
 def verdicts(page: Page) -> list[list[str]]:
@@ -413,16 +411,6 @@ def test_axe_finds_no_violations(open_page: OpenPage, site: Site, scheme: str, w
     page.get_by_role("menuitem", name="Shopify").click()
     expect(page.locator("#message li").first).to_be_visible()
     check_axe(page, "a preset")
-
-
-def check_axe(page: Page, place: str) -> None:
-    options = {"resultTypes": ["violations"]}
-    result = page.evaluate("options => axe.run(document, options)", options)
-    violations = [
-        (each["id"], each["help"], [node["html"][:200] for node in each["nodes"]])
-        for each in result["violations"]
-    ]
-    assert violations == [], place
 
 
 SCRIPTS = [

@@ -152,7 +152,7 @@ def test_lint(api: httpx2.Client, tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_text(BROKEN)
     answer = post(api, "lint", {"robots": BROKEN})
-    explanation_fields = {"name", "title", "why", "source"}
+    explanation_fields = {"name", "title", "why", "source", "docs"}
     assert [
         {key: text for key, text in each.items() if key not in explanation_fields}
         for each in answer["findings"]

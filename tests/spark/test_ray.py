@@ -1,4 +1,4 @@
-"""Ray Data with Arrow batches: the example in docs/archives.md."""
+"""Ray Data with Arrow batches: the example in docs/guides/data/spark.md."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ class Reasoner:
         return None
 
     def witness(self, entry: Entry) -> str | None:
-        """Return a URL that an entry decides, or None if there is none.
+        """Return a URL that an entry decides, or None if it decides no URL.
 
         Raises:
             BudgetSpentError: not decided within the budget.

@@ -350,7 +350,7 @@ def _literal_key(entry: Entry) -> bytes:
 
 
 def url_of(path: bytes, reading: Reading) -> str:
-    """Return a URL that is compared as ``path``; an arbitrary one if there is none."""
+    """Return a URL that is compared as ``path``; an arbitrary one if no URL is."""
     escapes = reading.escapes
     path = with_written_escapes(path, reading)
     if escapes in (Escapes.CANONICAL, Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN):
@@ -360,7 +360,7 @@ def url_of(path: bytes, reading: Reading) -> str:
 
 
 def url_beginning_with(path: bytes, reading: Reading) -> str | None:
-    """Return a URL's path that is compared as ``path``, or None if there is none.
+    """Return a URL's path that is compared as ``path``, or None if no path is.
 
     Raises:
         BudgetSpentError: not decided, because ``path`` ends within a character.

@@ -63,7 +63,7 @@ class Budget:
             raise BudgetSpentError
 
     def check(self, states: int) -> None:
-        """Check that the budget allows a search with at least so many states.
+        """Check that the budget allows a search with at least this number of states.
 
         Raises:
             BudgetSpentError: it does not.
@@ -108,7 +108,7 @@ class Search:
         self._question = letters.tokens.index("?") if "?" in letters.tokens else -1
 
     def shortest(self, url: str, prefixes: Sequence[bytes], budget: Budget) -> str | None:
-        """Return a shortest URL that begins with ``url``, or None if there is none.
+        """Return a shortest URL that begins with ``url``, or None if no URL does.
 
         ``prefixes`` are the bytes of ``url`` in each reading.
 

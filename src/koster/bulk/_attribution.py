@@ -32,14 +32,14 @@ _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 def crawls(column: Any) -> Any:
-    """Return the names of crawls: text, numbers or dates; null where there is none."""
+    """Return the names of crawls: text, numbers or dates; null where it is missing."""
     names = pc.utf8_trim_whitespace(_to_text(column))
     names = pc.utf8_slice_codeunits(names, 0, _MAX_CRAWL)
     return pc.if_else(pc.equal(names, ""), _NO_TEXT, names)
 
 
 def moments(column: Any) -> Any:
-    """Return moments: timestamps in UTC, in microseconds; null where there is none.
+    """Return moments: timestamps in UTC, in microseconds; null where it is missing.
 
     Moments without a time zone are in UTC; for numbers and text see `_moment`.
     """

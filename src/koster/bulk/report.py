@@ -94,9 +94,16 @@ class Fetches:
 class Report:
     """The numbers, sorted by crawl, purpose and share of sites that block the crawler.
 
-    ``crawls``: oldest first; the one called `UNDATED` is before all others. ``files``: all
-    robots.txt files; ``undated`` of them have neither crawl nor date, and ``without_host`` neither
-    URL nor host. ``inputs``: how many were read; ``bad``: how many of their records could not be.
+    Attributes:
+        shares: For each crawl and crawler, how many sites block it.
+        fetches: For each crawl, how many sites had each outcome.
+        crawls: The names of crawls, oldest first; `UNDATED` is before all others.
+        files: The number of robots.txt files.
+        undated: How many of them have neither a crawl nor a date.
+        without_host: How many of them have neither a URL nor a host.
+        dialect: How they were read.
+        inputs: How many inputs were read.
+        bad: How many of their records could not be read.
     """
 
     shares: tuple[Share, ...]

@@ -28,7 +28,7 @@ _EXIT = {None: 0, Reason.UNAVAILABLE: 1, Reason.FORBIDDEN: 1, Reason.UNREACHABLE
 
 @command(
     "fetch",
-    "0 there is a file, 1 there is none, 2 wrong usage, 3 the fetch failed; "
+    "0 there is a file, 1 there is no file, 2 wrong usage, 3 the fetch failed; "
     "of several sites, the highest",
 )
 @click.argument("sites", nargs=-1, required=True, metavar="SITE...")

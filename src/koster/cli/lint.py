@@ -62,6 +62,7 @@ def _explain(context: click.Context, _parameter: click.Parameter, code: str | No
             Text(check.title),
             Text(check.why),
             Text(f"Source: {check.source}", "dim"),
+            Text(f"More: {check.docs}", "dim"),
         )
     context.exit()
 

@@ -236,7 +236,7 @@ class RobotExclusionRulesParser:
 
         Raises:
             urllib.error.URLError: there is no response, or one with another status.
-            UnicodeError: the body is not in its declared charset (ISO-8859-1 if there is none).
+            UnicodeError: the body is not in its declared charset (default: ISO-8859-1).
             TimeoutError: the server took longer than ``timeout`` (`socket.timeout`).
             http.client.HTTPException, OSError: reading the response failed.
         """

@@ -97,7 +97,7 @@ _FIELDS = ("groups", "sitemaps")
 
 
 class RobotsVerdict(str, Enum):  # noqa: UP042 - str() must return the name, like the original
-    """The verdict about a URL, or why there is none."""
+    """The verdict about a URL, or why it is missing."""
 
     ALLOWED_EXPLICIT = "allowed_explicit"
     ALLOWED_IMPLICIT = "allowed_implicit"
@@ -318,7 +318,7 @@ _BLOCKED = (RobotsVerdict.DISALLOWED_EXPLICIT, RobotsVerdict.UNKNOWN_UNREACHABLE
 
 
 class _CacheEntry(NamedTuple):
-    """A site's robots.txt, or the verdict if there is none; ``why`` is the error."""
+    """A site's robots.txt, or the verdict without it; ``why`` is the error."""
 
     verdict: RobotsVerdict
     policy: RobotsPolicy

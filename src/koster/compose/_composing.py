@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 #: The intentions for a purpose.
-ALLOW, DISALLOW = "allow", "disallow"
+ALLOW = "allow"
+DISALLOW = "disallow"
 
 #: A page that no rule names.
 _ANY_PAGE = "/7d1c-any/page"
@@ -86,7 +87,7 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
 
     Args:
         intentions: The author's intentions.
-        keep: An existing file; everything that does not contradict the intentions is kept.
+        keep: An existing file; everything that does not contradict the intentions stays.
 
     Raises:
         MissingExtraError: the registry of crawlers is not installed.

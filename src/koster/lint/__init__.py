@@ -145,7 +145,7 @@ def _beside_tags(findings: Iterable[Finding], template: Template) -> Iterator[Fi
 
 
 def most_important(findings: Iterable[Finding]) -> Finding | None:
-    """Return the finding to look at first, or None if there is none.
+    """Return the finding to look at first, or None without findings.
 
     What affects the whole site comes before single rules, then errors come before warnings.
     """

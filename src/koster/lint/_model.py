@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._charsets import bom_charset
+from .._version import DOCS
 from ..analysis import Budget, WholeFile, likely_urls
 from ..dialects import GOOGLE, RFC9309
 from ..model import RULES, SPACE, Directive, LineKind
@@ -144,6 +145,11 @@ class Check:
     def family(self) -> Family:
         """Its topic."""
         return FAMILIES[self.code[0]]
+
+    @property
+    def docs(self) -> str:
+        """The URL of its page in the documentation."""
+        return f"{DOCS}reference/lint/{self.code}.html"
 
 
 #: Families by the first letter of their codes.

@@ -38,7 +38,7 @@ NARROW = Frame(width=340, height=260, left=48, right=12)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line: the share at each moment, None where there is none."""
+    """A line: the share at each moment, None where it is missing."""
 
     name: str
     shares: Sequence[float | None]

@@ -79,7 +79,7 @@ def _agents_markdown(change: Change) -> str:
 
 
 def _deciding_line(decision: Decision) -> str:
-    """Return the line that decides, or the reason why there is none."""
+    """Return the line that decides, or the reason of the decision."""
     rule = decision.rule
     return f"{rule.line}: {rule}" if rule else str(decision.reason)
 

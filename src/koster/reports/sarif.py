@@ -54,6 +54,7 @@ def _rules() -> list[dict[str, Any]]:
             "name": check.name,
             "shortDescription": {"text": check.title},
             "fullDescription": {"text": check.why},
+            "helpUri": check.docs,
             "help": {"text": f"{check.why} ({check.source})"},
             "defaultConfiguration": {"level": _LEVELS[check.severity]},
             "properties": {"tags": [check.family.value]},

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ._sites import Sites
     from ._work import Workers
 
-#: Limits of what the server itself decides, in a few milliseconds at worst (docs/performance.md):
+#: Limits of what the server itself decides, in a few milliseconds at worst (docs/about/performance.md):
 #: bytes of the file, agents times URLs, agents, characters of agents, bytes times agents, and that
 #: times characters of URLs. A worker process handles larger requests.
 _MAX_FILE = 64 * 1024 if COMPILED else 8 * 1024

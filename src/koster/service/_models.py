@@ -116,6 +116,7 @@ class FindingRecord(BaseModel):
     title: Annotated[str, Field(description="The description of the code.")]
     why: Annotated[str, Field(description="The consequences, and what to do.")]
     source: str
+    docs: Annotated[str, Field(description="The URL of the code's page in the documentation.")]
 
 
 class LintResponse(BaseModel):

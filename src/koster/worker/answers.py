@@ -110,6 +110,7 @@ def lint(
             "name": check.name,
             "title": check.title,
             "why": check.why,
+            "docs": check.docs,
             "source": check.source,
         }
         found.append(of_finding(each) | check_fields)

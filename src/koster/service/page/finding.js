@@ -52,7 +52,8 @@ function advice(finding, does) {
 
 function why(finding, details = {}) {
   return el("details", details, el("summary", {}, "Why"),
-    el("p", {}, finding.title, ". ", finding.why), el("p", { class: "soft" }, `Source: ${finding.source}`));
+    el("p", {}, finding.title, ". ", finding.why), el("p", { class: "soft" }, `Source: ${finding.source}`, ". ",
+      el("a", { href: finding.docs, rel: "noreferrer noopener", target: "_blank" }, `More about ${finding.code}`)));
 }
 
 /** Return line numbers as "5, 8–12", each number a button. */

@@ -16,7 +16,7 @@ Sitemap: https://example.com/sitemap.xml
 
 export const TABS = ["test", "findings", "audit", "compare", "dialects"];
 
-/** The state; `other` is the file to compare with, `null` if there is none yet. */
+/** The state; `other` is the file to compare with, `null` at first. */
 export const state = {
   robots: EXAMPLE,
   other: null,

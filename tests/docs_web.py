@@ -1,0 +1,93 @@
+"""The sites that the examples of the docs fetch from: real HTTP and TLS, on loopback."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import wire
+from support import ROOT
+
+HTML = "<title>A page</title>"
+#: What each host answers at /robots.txt: a body or a status. Other paths are HTML pages.
+SITES: dict[str, str | int] = {
+    "example.com": "User-agent: *\nDisallow: /private\nCrawl-delay: 0.01\n",
+    "example.org": "User-agent: *\nCrawl-delay: 0.01\n",
+    "shop.example": (ROOT / "examples" / "robots.txt").read_text("utf-8"),
+    "down.example": 503,
+    "none.example": 404,
+}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        host = self.headers.get("Host", "").partition(":")[0]
+        site = SITES.get(host, 404)
+        status, body = 200, HTML
+        if self.path == "/robots.txt":
+            status, body = (site, "") if isinstance(site, int) else (200, site)
+        encoded = body.encode()
+        self.send_response(status)
+        kind = "plain" if self.path == "/robots.txt" else "html"
+        self.send_header("Content-Type", f"text/{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(encoded)))
+        self.end_headers()
+        self.wfile.write(encoded)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """Ignore clients that leave without a TLS shutdown."""
+
+
+@contextmanager
+def _serving(pem: tuple[Path, Path] | None) -> Iterator[int]:
+    with _Server(("127.0.0.1", 0), _Handler) as running:
+        if pem:
+            running.socket = wire.server_context(*pem).wrap_socket(
+                running.socket, server_side=True, do_handshake_on_connect=False
+            )
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield running.server_address[1]
+        running.shutdown()
+
+
+@contextmanager
+def reachable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Make the sites reachable by their names, over http and https; other names do not exist."""
+    pem = wire.certificate(folder, others=tuple(SITES))
+    for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
+        monkeypatch.setenv(name, str(pem[0]))
+    with _serving(None) as plain, _serving(pem) as secure:
+        ports = {80: plain, 443: secure}
+        real_lookup, real_connect = socket.getaddrinfo, socket.socket.connect
+
+        def lookup(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
+            name = host.decode() if isinstance(host, bytes) else host
+            if name in SITES:
+                host = "127.0.0.1"
+            elif name and not name.replace(".", "").isdigit() and name != "localhost":
+                raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+            return real_lookup(host, port, *args, **kwargs)
+
+        def connect(self: socket.socket, address: Any) -> None:
+            if isinstance(address, tuple):
+                address = (address[0], ports.get(address[1], address[1]), *address[2:])
+            real_connect(self, address)
+
+        monkeypatch.setattr(socket, "getaddrinfo", lookup)
+        monkeypatch.setattr(socket.socket, "connect", connect, raising=False)
+        yield

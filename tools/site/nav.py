@@ -1,0 +1,124 @@
+"""The pages of the site, in order: sections, and in them pages or sections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from koster.lint import CHECKS
+
+from . import api, commands
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Entry: TypeAlias = "str | dict[str, list[Entry]]"
+
+#: Titles in the menu, where the heading of the page is too long for it.
+_TITLES = {
+    "index.md": "Home",
+    **{f"reference/lint/{each.code}.md": f"{each.code} {each.name}" for each in CHECKS},
+    **{
+        f"reference/{name}/index.md": "Overview" for name in ("commands", "lint", "api", "dialects")
+    },
+    "guides/migrate/index.md": "Overview",
+}
+
+
+def _in(folder: str, names: str) -> list[Entry]:
+    return [f"{folder}/{name}.md" for name in names.split()]
+
+
+def _commands() -> list[Entry]:
+    return [f"reference/commands/{name}" for name, _ in commands.pages()]
+
+
+NAV: list[Entry] = [
+    "index.md",
+    "start.md",
+    {
+        "Guides": [
+            {
+                "Crawler authors": _in(
+                    "guides/crawlers",
+                    "polite-crawler httpx aiohttp requests scrapy caching pacing fleet untrusted-urls events testing without-a-client",
+                )
+            },
+            {
+                "Site owners": _in(
+                    "guides/owners",
+                    "first-file no-ai-training staging check-and-fix test-access compare ci pre-commit tester",
+                )
+            },
+            {
+                "Data engineers": _in(
+                    "guides/data", "archives duckdb polars spark warc report whole-crawl"
+                )
+            },
+            {"Service": _in("guides/service", "run api")},
+            {
+                "Migrate": _in(
+                    "guides/migrate",
+                    "index robotparser protego reppy robotexclusionrulesparser robotstxt apetest webcanon scrapy",
+                )
+            },
+        ]
+    },
+    {
+        "Concepts": _in(
+            "concepts", "decisions groups patterns dialects fetching freshness pace proofs"
+        )
+    },
+    {
+        "Reference": [
+            {"Commands": ["reference/commands/index.md", *_commands()]},
+            {
+                "Lint codes": [
+                    "reference/lint/index.md",
+                    *(f"reference/lint/{each.code}.md" for each in CHECKS),
+                ]
+            },
+            {
+                "Python API": [
+                    "reference/api/index.md",
+                    *(f"reference/api/{name}.md" for name in api.MODULES),
+                ]
+            },
+            {
+                "Dialects": _in(
+                    "reference/dialects",
+                    "index rfc9309 google mk1994 mk1996 gym2008 extended2 extended2-1996",
+                )
+            },
+            *_in(
+                "reference",
+                "directives outcomes events errors crawlers presets configuration columns http-api",
+            ),
+        ]
+    },
+    {
+        "About": _in(
+            "about",
+            "performance scale conformance real-sites reliability security design changelog contributing",
+        )
+    },
+]
+
+
+def titled(entries: list[Entry]) -> list[Any]:
+    """Return a part of the navigation as Zensical reads it, with titles for pages that need one."""
+    return [
+        ({_TITLES[each]: each} if each in _TITLES else each)
+        if isinstance(each, str)
+        else {name: titled(inner) for name, inner in each.items()}
+        for each in entries
+    ]
+
+
+def paths(entries: list[Entry]) -> Iterator[str]:
+    """Yield all pages of a part of the navigation, in order."""
+    for each in entries:
+        if isinstance(each, str):
+            yield each
+        else:
+            for inner in each.values():
+                yield from paths(inner)

@@ -1,0 +1,226 @@
+"""Pages and tables of the reference that follow from the code: events, outcomes, errors, crawlers.
+
+A page of ``docs`` takes a table with the comment ``<!-- insert: NAME -->``.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import griffe
+
+import koster
+from koster.access import FailureKind, Unreachable
+from koster.bulk.warc import FetchClass
+from koster.compose import PRESETS
+from koster.crawlers import MANNERS, Obeys, Purpose, known
+from koster.fetch import EventName
+from koster.fetch.events import _level_of
+
+from . import benchmarks, commands, dialects
+
+if TYPE_CHECKING:
+    import enum
+    from collections.abc import Callable
+
+#: Modules whose errors the page of errors describes besides `koster`.
+_ERROR_MODULES = ("koster.fetch", "koster.sitemaps", "koster.lint.settings", "koster.expectations",
+                  "koster.bulk.runs", "koster.bulk._inputs", "koster.service")  # fmt: skip
+
+
+def table(*rows: tuple[str, ...]) -> str:
+    """Return rows, the first with the headings, as a Markdown table."""
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines.insert(1, "|---" * len(rows[0]) + "|")
+    return "\n".join(lines)
+
+
+def text(docstring: str) -> str:
+    """Return a docstring on one line, as Markdown."""
+    line = " ".join(docstring.split()).replace("``", "`").replace("|", r"\|")
+    return "".join(
+        part if part.startswith("`") else part.replace("*", r"\*")
+        for part in re.split(r"(`[^`]*`)", line)
+    )
+
+
+def member_texts(members: type[enum.Enum]) -> dict[str, str]:
+    """Return the docstring below each member of an enumeration, by name."""
+    source = griffe.visit(
+        members.__name__, filepath=inspect.getsourcefile(members), code=inspect.getsource(members)
+    )
+    found: Any = source[members.__name__].members
+    return {
+        each.name: text(found[each.name].docstring.value) if found[each.name].docstring else ""
+        for each in members
+    }
+
+
+def _enumeration(members: type[enum.Enum], *headings: str) -> str:
+    texts = member_texts(members)
+    rows = [(f"`{each.name}`", f"`{each.value}`", texts[each.name]) for each in members]
+    return table(headings or ("name", "value", "meaning"), *rows)
+
+
+def reasons() -> str:
+    return _enumeration(koster.Reason)
+
+
+def failure_kinds() -> str:
+    return _enumeration(FailureKind)
+
+
+def unreachable() -> str:
+    return _enumeration(Unreachable)
+
+
+def fetch_classes() -> str:
+    return _enumeration(FetchClass)
+
+
+def line_kinds() -> str:
+    return _enumeration(koster.LineKind)
+
+
+def events() -> str:
+    """Return a section for each event."""
+    parts = []
+    texts = member_texts(EventName)
+    for name in EventName:
+        when, _, attributes = texts[name.name].partition(": ")
+        items = [f"- {each}" for each in _split(attributes.rstrip("."))]
+        level = logging_level(name)
+        parts += [
+            f"### {name}",
+            f"{when}. `EventName.{name.name}`, logged at {level}.",
+            "\n".join(items),
+        ]
+    return "\n\n".join(parts)
+
+
+def logging_level(name: EventName) -> str:
+    return logging.getLevelName(_level_of(name, {"koster.policy": "disallow"}))
+
+
+def _split(attributes: str) -> list[str]:
+    """Split at commas and ``or``, but not in parentheses."""
+    parts = re.split(r",\s+(?:and after an error\s+)?(?![^(]*\))|\s+or\s+(?=`)", attributes)
+    return [part.strip() for part in parts if part.strip()]
+
+
+def errors() -> str:
+    """Return the table of all errors."""
+    found: dict[str, tuple[type, str]] = {}
+    for module in ("koster", *_ERROR_MODULES):
+        members = vars(import_module(module))
+        for name, each in sorted(members.items()):
+            if inspect.isclass(each) and issubclass(each, koster.KosterError):
+                found.setdefault(name, (each, module))
+    rows = [("error", "also a", "meaning")]
+    for name, (each, module) in found.items():
+        others = [f"`{base.__name__}`" for base in each.__mro__[1:] if _is_builtin_error(base)]
+        meaning = text((each.__doc__ or "").partition("\n\n")[0])
+        shown = name if module == "koster" else f"{module.removeprefix('koster.')}.{name}"
+        rows.append(
+            (
+                f"`{re.sub(r'(^|[.])_[^.]*[.]', r'.', shown).lstrip('.')}`",
+                ", ".join(others[:1]),
+                meaning,
+            )
+        )
+    return table(*rows)
+
+
+def _is_builtin_error(each: type) -> bool:
+    return each.__module__ == "builtins" and each not in (Exception, BaseException, object)
+
+
+def directives() -> str:
+    rows = [
+        (each.value, ", ".join(each.spellings[1:]), each.scope.value) for each in koster.Directive
+    ]
+    return table(("directive", "also read as", "belongs to"), *rows)
+
+
+def presets() -> str:
+    """Return a section for each preset."""
+    parts = []
+    for each in PRESETS:
+        parts += [f"## {each.name}", f"{text(each.title)}.", "Who stays allowed, and why:"]
+        parts.append("\n".join(f"- {text(one)}" for one in each.allowed))
+        if each.source:
+            parts.append(f"Source of the paths: <{each.source}>")
+    return "\n\n".join(parts)
+
+
+def obeys() -> str:
+    rows = [("in the tables", "meaning")]
+    rows += [(each.value, text(MANNERS[each])) for each in Obeys]
+    return table(*rows)
+
+
+def crawlers() -> str:
+    """Return the tables of known crawlers, by their main purpose."""
+    parts = []
+    texts = member_texts(Purpose)
+    for purpose in Purpose:
+        some = [each for each in known() if each.purposes[0] is purpose]
+        if not some:
+            continue
+        rows = [("crawler", "operator", "obeys", "source")]
+        for each in sorted(some, key=lambda one: one.token.lower()):
+            name = f"`{each.token}`"
+            if each.falls_back_to:
+                name += f", then {', '.join(f'`{one}`' for one in each.falls_back_to)}"
+            checked = f"{each.checked}"
+            source = (
+                f"[{checked}]({each.source})"
+                if each.source.startswith("http")
+                else f"{each.source}, {checked}"
+            )
+            rows.append((name, text(each.operator), each.obeys.value, source))
+        title = purpose.value[:1].upper() + purpose.value[1:]
+        parts += [f"## {title}", texts[purpose.name], table(*rows)]
+    return "\n\n".join(parts)
+
+
+def count_of_crawlers() -> str:
+    return str(len(known()))
+
+
+#: What `insert` comments name.
+INSERTS: dict[str, Callable[[], str]] = {
+    "benchmarks": benchmarks.tables,
+    "commands": commands.table,
+    "crawlers": crawlers,
+    "dialect-choices": dialects.choices,
+    **{
+        f"dialect-{name}": functools.partial(dialects.differences, name)
+        for name in koster.DIALECTS
+        if name != "RFC9309"
+    },
+    "dialect-pairs": dialects.pairs,
+    "dialect-sources": dialects.sources,
+    "directives": directives,
+    "errors": errors,
+    "events": events,
+    "failure-kinds": failure_kinds,
+    "fetch-classes": fetch_classes,
+    "line-kinds": line_kinds,
+    "obeys": obeys,
+    "presets": presets,
+    "reasons": reasons,
+    "unreachable": unreachable,
+}
+
+_INSERT = re.compile(r"^<!-- insert: (?P<name>[\w-]+) -->$", re.MULTILINE)
+
+
+def inserted(page: str) -> str:
+    """Return a page with the tables that it names."""
+    return _INSERT.sub(lambda found: INSERTS[found["name"]](), page)
