@@ -97,7 +97,10 @@ def _generate(target: Path) -> None:
                 ],
             },
             "extra_css": ["assets/site.css"],
-            "extra_javascript": [{"path": "assets/versions.js", "defer": True}],
+            "extra_javascript": [
+                {"path": "assets/versions.js", "defer": True},
+                {"path": "assets/access.js", "defer": True},
+            ],
             "markdown_extensions": {
                 "tables": {},
                 "attr_list": {},
@@ -115,7 +118,7 @@ def _generate(target: Path) -> None:
     command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict", "-f", str(config)]
     done = subprocess.run(command, cwd=BUILD, capture_output=True, text=True, check=False)
     output = _ANSI.sub("", done.stdout + done.stderr)
-    if done.returncode or "issue" in output:
+    if done.returncode or "No issues found" not in output:
         sys.exit(output)
     shutil.move(BUILD / "html", target)
 

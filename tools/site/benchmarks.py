@@ -38,7 +38,15 @@ _CHART = """\
 
 def tables() -> str:
     """Return the tables, with headings for a page that has them below a heading of level 2."""
-    return re.sub(r"^##", "###", TABLES.read_text("utf-8").strip(), flags=re.MULTILINE)
+    text = re.sub(r"^##", "###", TABLES.read_text("utf-8").strip(), flags=re.MULTILINE)
+    return re.sub(r"^\|.*\|(?=\n\|---)", _with_headings, text, flags=re.MULTILINE)
+
+
+def _with_headings(row: re.Match[str]) -> str:
+    """Return the first row of a table; screen readers read the heading of each column."""
+    cells = [cell.strip() for cell in row[0].strip("|").split("|")]
+    names = ["work", *["note"] * len(cells)]
+    return "| " + " | ".join(cell or name for cell, name in zip(cells, names, strict=False)) + " |"
 
 
 def chart() -> str:

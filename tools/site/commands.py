@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import tempfile
@@ -82,9 +83,9 @@ def _page(each: Described) -> Iterator[str]:
     if codes:
         yield "## Exit codes"
         yield ""
-        for code in codes.split(", "):
+        for code in re.split(r", (?=\d )", codes):
             number, _, meaning = code.partition(" ")
-            yield f"- `{number}`: {escape(meaning)}" if number.isdigit() else f"  {escape(code)}"
+            yield f"- `{number}`: {escape(meaning)}"
         yield ""
 
 
@@ -110,7 +111,7 @@ def _output(example: str) -> str:
     arguments = shlex.split(example)[1:]
     needs_more = any(
         word in example
-        for word in ("example.com", "crawl", "classified", "serve", "completion", ">")
+        for word in ("example.com", "pages.csv", "crawl", "classified", "serve", "completion", ">")
     )
     if needs_more or not arguments:
         return ""

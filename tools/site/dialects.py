@@ -56,7 +56,7 @@ def shown(value: object) -> str:
 
 def _rows() -> list[list[str]]:
     dialects = list(koster.DIALECTS.values())
-    rows = [["", *(dialect.name for dialect in dialects)]]
+    rows = [["choice", *(dialect.name for dialect in dialects)]]
     for each in fields(Dialect):
         if each.name not in NOT_CHOICES:
             cells = [shown(getattr(dialect, each.name)) for dialect in dialects]
