@@ -11,6 +11,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from koster.service import _models as models
+from koster.service import _requests
 
 _NOTHING = models.DecideResponse(
     dialect="RFC9309",
@@ -24,6 +25,7 @@ _NOTHING = models.DecideResponse(
             url="https://example.com/private/page?x=1",
             sentence="FooBot may not fetch https://example.com/private/page?x=1: line 3, "
             "Disallow: /private/",
+            falls_back_to=None,
         )
     ],
 )
@@ -32,7 +34,7 @@ app = FastAPI()
 
 
 @app.post("/v1/decide")
-async def decide(_question: models.DecideRequest) -> models.DecideResponse:
+async def decide(_question: _requests.DecideRequest) -> models.DecideResponse:
     return _NOTHING
 
 

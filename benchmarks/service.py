@@ -82,15 +82,25 @@ def _running(command: list[str]) -> Iterator[int]:
         [sys.executable, *command, str(port)], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
     try:
-        until = time.monotonic() + 30
-        while time.monotonic() < until:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-            time.sleep(0.05)
+        _wait_for(process, port)
         yield port
     finally:
         process.kill()
         process.wait()
+
+
+def _wait_for(process: subprocess.Popen[bytes], port: int) -> None:
+    """Wait until a server accepts connections.
+
+    Raises:
+        RuntimeError: it ended, or does not in 30 seconds.
+    """
+    until = time.monotonic() + 30
+    while process.poll() is None and time.monotonic() < until:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.05)
+    raise RuntimeError(f"{process.args} does not start (exit code {process.returncode})")
 
 
 class _Requester(asyncio.Protocol):
