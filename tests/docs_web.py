@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import aiohttp.connector
 import pytest
 import wire
 from support import ROOT
@@ -71,6 +73,9 @@ def reachable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     pem = wire.certificate(folder, others=tuple(SITES))
     for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
         monkeypatch.setenv(name, str(pem[0]))
+    # aiohttp reads the environment only when it is imported.
+    context = ssl.create_default_context(cafile=pem[0])
+    monkeypatch.setattr(aiohttp.connector, "_SSL_CONTEXT_VERIFIED", context)
     with _serving(None) as plain, _serving(pem) as secure:
         ports = {80: plain, 443: secure}
         real_lookup, real_connect = socket.getaddrinfo, socket.socket.connect

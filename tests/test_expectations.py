@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from owners import results
 
+import koster
 from koster import crawlers, expectations
 from koster.crawlers import Purpose
 
@@ -69,3 +70,14 @@ def test_no_dead_rules() -> None:
 def test_invalid_expectations_are_errors(text: str, message: str) -> None:
     with pytest.raises(expectations.ExpectationsError, match=message):
         expectations.read(text)
+
+
+def test_written_expectations_notice_new_groups_of_search_engines() -> None:
+    before = "User-agent: *\nDisallow: /cart\n"
+    expected = expectations.read(expectations.written(koster.parse(before), "robots.txt"))
+    for name in ("Googlebot", "bingbot"):
+        after = koster.parse(f"{before}User-agent: {name}\nDisallow: /\n")
+        results = expectations.check(expected, after)
+        assert [each.passed for each in results].count(False) >= 1
+    named = koster.parse(f"{before}User-agent: bingbot\nDisallow: /a\n")
+    assert 'agent = ["*", "Googlebot"]' in expectations.written(named, "robots.txt")

@@ -68,6 +68,9 @@ _MAX_URLS = 5
 _MAX_TABLES = 20
 
 _KEYS = {"robots", "dialect", "expect", "same-as", "no-dead-rules"}
+#: A group of their own is a change that an owner wants to hear of, so `written` names them.
+_SEARCH_CRAWLERS = ("Googlebot", "bingbot")
+
 _EXPECT_KEYS = {"agent", "allow", "disallow"}
 
 
@@ -238,7 +241,7 @@ def written(robots: RobotsTxt, path: str) -> str:
     no-dead-rules = true
     <BLANKLINE>
     [[expect]]
-    agent = "*"
+    agent = ["*", "Googlebot", "bingbot"]
     allow = ["/"]
     disallow = ["/cart/"]
     <BLANKLINE>
@@ -269,7 +272,8 @@ def _groups(robots: RobotsTxt) -> Iterator[tuple[list[str], Rules]]:
     """Yield the rule sets of a file, each with the names that have it."""
     for name, rules in rule_sets(robots, _MAX_TABLES):
         if name == EVERYBODY:
-            yield [EVERYBODY], rules
+            searching = (each for each in _SEARCH_CRAWLERS if not robots.rules_for(each).is_named)
+            yield [EVERYBODY, *searching], rules
         elif rules.is_named:
             names = [agent for group in rules.groups for agent in group.agents]
             own = [

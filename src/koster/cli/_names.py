@@ -17,6 +17,8 @@ from ..reports.plain import shorten
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ..robots import RobotsTxt
+
     _ParamType = click.ParamType[Any]
 else:
     _ParamType = click.ParamType
@@ -88,6 +90,26 @@ def problem_with(name: str) -> str | None:
 def _or(names: Iterable[str]) -> str:
     *first, last = names
     return f"{', '.join(first)} or {last}" if first else last
+
+
+def warn_of_ignoring(names: Iterable[str], robots: Iterable[RobotsTxt]) -> None:
+    """Print a warning for each known crawler to which the ``*`` rules of a file do not apply.
+
+    Decisions follow the standard, under which they apply to every crawler without a group.
+    """
+    files = list(robots)
+    for name in dict.fromkeys(names):
+        try:
+            crawler = crawlers.named(name)
+        except MissingExtraError:
+            return
+        ignores = crawler is not None and crawler.obeys is crawlers.Obeys.OWN_GROUPS
+        rules = [each.rules_for(crawlers.agent_for(name)) for each in files] if ignores else []
+        if any(each.groups and not each.is_named for each in rules):
+            screen.complain(
+                f"{shorten(name)} ignores the rules for *, as its operator says: "
+                "name it in a group to block it"
+            )
 
 
 def warn_of_unknown(names: Iterable[str]) -> None:

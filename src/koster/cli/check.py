@@ -21,7 +21,7 @@ from ..reports.registry import render
 from ..robots import parse
 from . import _files, _inputs, _sitemap_answers, _sitemaps, _sites
 from ._help import INPUT, RULES, command
-from ._names import CrawlerType, warn_of_unknown
+from ._names import CrawlerType, warn_of_ignoring, warn_of_unknown
 from ._stopping import stop, stoppable
 from ._types import FileType, TimeType, dialects_option, format_option, unique_dialects
 
@@ -116,6 +116,7 @@ def check(
             if questions or form != "text":
                 render(Answers(Tally(answers(questions)), questions, moment), form)
             stop(len(questions), len(questions) + asked.unfinished, "site")
+    warn_of_ignoring(agents, (each.robots for file in questions for each in file.readings))
     if sitemaps:
         done = _sitemap_answers.answer(sitemaps, questions, sites, settings, moment, form)
         is_blocked, all_read = done.is_blocked, all_read and done.is_complete

@@ -17,7 +17,7 @@ from ..reports.test import Failure, FileResults, Results
 from ..robots import parse
 from . import _files, _inputs, _sites, _writing
 from ._help import INPUT, OUTPUT, command
-from ._names import problem_with
+from ._names import problem_with, warn_of_ignoring
 from ._stopping import stoppable
 from ._types import FileType, format_option
 
@@ -152,7 +152,9 @@ def _results(
         raise expectations.ExpectationsError("names no robots.txt: add robots = … or use --robots")
     other = _relative_to(path, expected.same_as)
     same_as = None if other is None else _parse(other, expected, settings)
-    return expectations.check(expected, _parse(name, expected, settings), same_as), name
+    tested = _parse(name, expected, settings)
+    warn_of_ignoring((each.agent for each in expected.questions if not each.allowed), [tested])
+    return expectations.check(expected, tested, same_as), name
 
 
 def _relative_to(path: str, name: str | None) -> str | None:
