@@ -68,8 +68,13 @@ def _serving(pem: tuple[Path, Path] | None) -> Iterator[int]:
 
 
 @contextmanager
-def reachable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Make the sites reachable by their names, over http and https; other names do not exist."""
+def reachable(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, redis_port: int | None = None
+) -> Iterator[None]:
+    """Make the sites reachable by their names, over http and https; other names do not exist.
+
+    ``redis_port`` is the port of the server at ``localhost:6379``.
+    """
     pem = wire.certificate(folder, others=tuple(SITES))
     for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
         monkeypatch.setenv(name, str(pem[0]))
@@ -77,7 +82,7 @@ def reachable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     context = ssl.create_default_context(cafile=pem[0])
     monkeypatch.setattr(aiohttp.connector, "_SSL_CONTEXT_VERIFIED", context)
     with _serving(None) as plain, _serving(pem) as secure:
-        ports = {80: plain, 443: secure}
+        ports = {80: plain, 443: secure} | ({6379: redis_port} if redis_port else {})
         real_lookup, real_connect = socket.getaddrinfo, socket.socket.connect
 
         def lookup(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:

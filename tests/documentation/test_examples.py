@@ -20,11 +20,14 @@ import re
 import shlex
 import shutil
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import docs_web
 import pytest
+import redis_server
 import yaml
 from click.testing import CliRunner
 from docs_pages import Block, blocks, pages
@@ -34,6 +37,8 @@ from koster.cli._root import koster as command
 
 pytestmark = pytest.mark.any_mode
 
+#: The reason of blocks that run if a server is installed.
+_NEEDS_REDIS = "needs a Redis server"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LANGUAGES = {"python", "console", "toml", "json", "yaml", "text", "robots", "sql", "bash", "ruby", "nginx", "ini", "xml", "markdown", "mermaid", "html", "js", "promql"}  # fmt: skip
 
@@ -127,6 +132,16 @@ def _shown_output(lines: list[str], first: int, last: int) -> list[str]:
     return shown
 
 
+@pytest.fixture(scope="module")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str | None]:
+    """The address of a server, or None if it is not installed."""
+    if redis_server.program() is None:
+        yield None
+        return
+    with redis_server.running(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "place"
@@ -136,9 +151,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_examples(page: Path, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples(
+    page: Path, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, redis_url: str | None
+) -> None:
     names: dict[str, Any] = {"__name__": "example"}
-    with docs_web.reachable(tmp_path, monkeypatch), asyncio.Runner() as loop:
+    redis_port = urlsplit(redis_url).port if redis_url else None
+    with docs_web.reachable(tmp_path, monkeypatch, redis_port), asyncio.Runner() as loop:
         for block in blocks(page):
             where = f"{page.relative_to(ROOT)}:{block.line}"
             assert block.language in _LANGUAGES, f"{where}: language {block.language!r}"
@@ -153,7 +171,7 @@ def test_examples(page: Path, place: Path, tmp_path: Path, monkeypatch: pytest.M
                     json.loads(block.text)
                 elif block.language == "yaml":
                     list(yaml.safe_load_all(block.text))
-                elif block.reason:
+                elif block.reason and not (block.reason == _NEEDS_REDIS and redis_port):
                     continue
                 elif block.language == "console":
                     _console(block)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support import ROOT
 from tools.site import api, benchmarks, lint, nav, prose, tables
-from tools.site.__main__ import _llms
+from tools.site.__main__ import _llms, write_versions
 from tools.site.checks import problems
 from tools.site.staging import Page
 
@@ -135,6 +135,17 @@ def test_list_for_language_models_has_all_pages(pages: dict[str, Page]) -> None:
     assert [
         re.search(r"\]\((.*?)\): \S", line)[1] for line in lines if line.startswith("- ")
     ] == list(nav.paths(nav.NAV))  # type: ignore[index]
+
+
+def test_all_versions_in_the_folder_are_listed_the_newest_first(tmp_path: Path) -> None:
+    for name in ("0.9", "0.10", "0.2"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "index.html").write_text("<title>koster</title>")
+    (tmp_path / "assets").mkdir()
+    write_versions(tmp_path)
+    versions = (tmp_path / "versions.js").read_text("utf-8")
+    assert versions == 'window.kosterVersions = ["0.10", "0.9", "0.2"];\n'
+    assert "url=0.10/index.html" in (tmp_path / "index.html").read_text("utf-8")
 
 
 def test_checks_of_the_site_find_what_is_broken(tmp_path: Path) -> None:

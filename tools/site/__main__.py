@@ -35,7 +35,7 @@ def main() -> None:
     shutil.rmtree(target, ignore_errors=True)
     _generate(target)
     _write_markdown(pages, target)
-    _write_versions()
+    write_versions(SITE)
     found = [*prose.findings(pages), *problems(target)]
     for each in found:
         print(each, file=sys.stderr)
@@ -158,12 +158,12 @@ def _llms_line(page: Page) -> str:
     return f"- [{page.title}]({page.path}): {page.description}"
 
 
-def _write_versions() -> None:
+def write_versions(site: Path) -> None:
     """List the versions in the folder, and lead its start page to the newest."""
-    names = [folder.name for folder in SITE.iterdir() if (folder / "index.html").exists()]
+    names = [folder.name for folder in site.iterdir() if (folder / "index.html").exists()]
     names.sort(key=lambda name: tuple(map(int, name.split("."))), reverse=True)
-    (SITE / "versions.js").write_text(f"window.kosterVersions = {json.dumps(names)};\n", "utf-8")
-    (SITE / "index.html").write_text(
+    (site / "versions.js").write_text(f"window.kosterVersions = {json.dumps(names)};\n", "utf-8")
+    (site / "index.html").write_text(
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>koster</title>'
         f'<meta http-equiv="refresh" content="0; url={names[0]}/index.html">'
         f'<a href="{names[0]}/index.html">The documentation of koster {names[0]}</a></html>\n',
