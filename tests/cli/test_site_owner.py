@@ -621,9 +621,10 @@ def test_written_expectations_hold_for_any_file(body: bytes) -> None:
 def test_expectations_annotate_lines_on_github(tmp_path: Path, good: Path) -> None:
     path = tmp_path / "robots.expect.toml"
     path.write_text('robots = "good.txt"\n[[expect]]\nallow = "/admin"\ndisallow = "/b"\n')
-    first, second = run("test", "-f", "github", path).stdout.splitlines()
+    first, second, counts = run("test", "-f", "github", path).stdout.splitlines()
     assert first.startswith(f"::error file={good},line=2,title=koster test::* should be allowed")
-    assert second.startswith(f"::error file={path},line=1,title=koster test::* should not be")
+    assert second.startswith(f"::error file={good},line=1,title=koster test::* should not be")
+    assert counts == "0 as expected, 2 not"
     missing = run("test", "-f", "github", tmp_path / "none.toml").stdout
     assert missing.startswith("::error title=koster::")
 

@@ -18,7 +18,9 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 
 def print_commands(found: Findings) -> None:
     """Print the commands."""
-    print(as_commands(found))
+    commands = as_commands(found)
+    if commands:
+        print(commands)
 
 
 def as_commands(found: Findings) -> str:
@@ -29,16 +31,22 @@ def as_commands(found: Findings) -> str:
 
 
 def print_failures(results: Results) -> None:
-    """Print a command for each failed expectation, at the line of the robots.txt that decides."""
+    """Print a command for each failed expectation, and the counts.
+
+    A command is for the line of the robots.txt that decides, or its first one; for that of a site,
+    the file of expectations.
+    """
     for failure in results.failures:
         print(f"::error title=koster::{_data(printable(failure.why))}")
     for file in results.files:
         for each in file.results:
             if not each.passed:
-                path = file.robots if each.line else file.path
+                path = file.path if "://" in file.robots else file.robots or file.path
                 place = f"file={_property(printable(path))},line={each.line or 1}"
                 text = f"{each.name}, but {each.why}"
                 print(f"::error {place},title=koster test::{_data(printable(text))}")
+    if results.files:
+        print(results.counts)
 
 
 def _command(path: str, finding: Finding) -> str:

@@ -49,6 +49,13 @@ class Results:
         """Whether all checked expectations hold."""
         return all(each.passed for file in self.files for each in file.results)
 
+    @property
+    def counts(self) -> str:
+        """How many expectations hold, as a sentence."""
+        everything = [each for file in self.files for each in file.results]
+        failures = sum(not each.passed for each in everything)
+        return f"{len(everything) - failures:,} as expected, {failures:,} not"
+
 
 def print_json(results: Results) -> None:
     """Print an array with an object for each expectation."""
@@ -81,7 +88,4 @@ def print_text(results: Results) -> None:
                 verdict = Text("failed", "bold red")
                 why = f": {printable(each.name)}, but {printable(each.why)}"
                 screen.print_lines(Text.assemble(place, verdict, why))
-    everything = [each for file in results.files for each in file.results]
-    failures = sum(not each.passed for each in everything)
-    counts = f"{len(everything) - failures:,} as expected, {failures:,} not"
-    screen.print_lines(Text(counts, "bold red" if failures else "green"))
+    screen.print_lines(Text(results.counts, "green" if results.passed else "bold red"))
