@@ -327,7 +327,7 @@ def test_keyboard_navigation(open_page: OpenPage) -> None:
     for _ in range(12):
         page.keyboard.press("Tab")
         focus_order.append(page.evaluate(focused_element))
-    assert focus_order[:5] == ["site", "Load", "share", "API", "Docs", "examples"]
+    assert focus_order[:6] == ["site", "Load", "share", "API", "Docs", "examples"]
     assert "The text of the robots.txt" in focus_order
     assert "tab-test" in focus_order
     assert "tab-findings" not in focus_order
