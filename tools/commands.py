@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import chdir
 from typing import TYPE_CHECKING
 
 import click
+from click.testing import CliRunner
 
 from koster.cli._examples import EXAMPLES
+from koster.cli._root import koster
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 
 class Described:
@@ -50,3 +54,9 @@ def described(names: tuple[str, ...], parent: click.Context) -> Iterator[Describ
         yield Described(context.command_path.removeprefix("koster "), command, context)
         if isinstance(command, click.Group):
             yield from described(tuple(command.list_commands(context)), context)
+
+
+def printed(arguments: Sequence[str], folder: Path) -> str:
+    """Return what the command prints in a folder, at 80 columns."""
+    with chdir(folder):
+        return CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(koster, arguments).output

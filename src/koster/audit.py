@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from . import crawlers
+from ._wording import joined
 from .analysis import Budget, Extent, classify, likely_urls
 from .crawlers import Obeys, Purpose, place_in_reports
 from .robots import rules_for_data
@@ -138,7 +139,7 @@ def _listed(items: list[str], most: int) -> str:
     more = len(items) - most
     if more > 0:
         return f"{', '.join(items[:most])} and {more} more"
-    return " and ".join(filter(None, [", ".join(items[:-1]), items[-1]]))
+    return joined(items)
 
 
 @dataclass(frozen=True, slots=True)

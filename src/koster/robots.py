@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from . import _misuse
+from ._wording import count_noun
 from .dialects import RFC9309, USAGE_PATHS, Rates, WindowEnd
 from .engine import document as _document
 from .engine import ruleset as _ruleset
@@ -93,9 +94,8 @@ class RobotsTxt:
         return parse, (self._file.data, self._file.plan.dialect)
 
     def __repr__(self) -> str:
-        size, groups = len(self._file.data), self._file.groups.count
-        plural = "" if groups == 1 else "s"
-        return f"<RobotsTxt {self._file.plan.dialect}: {size} bytes, {groups} group{plural}>"
+        groups = count_noun(self._file.groups.count, "group")
+        return f"<RobotsTxt {self._file.plan.dialect}: {len(self._file.data)} bytes, {groups}>"
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self._file.allocated()
@@ -298,8 +298,7 @@ class Rules:
         return _rules_of, (file.data, file.plan.dialect, self._agent)
 
     def __repr__(self) -> str:
-        count = self._ruleset.count
-        return f"<Rules for {self._agent!r}: {count} rule{'' if count == 1 else 's'}>"
+        return f"<Rules for {self._agent!r}: {count_noun(self._ruleset.count, 'rule')}>"
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self._ruleset.allocated()

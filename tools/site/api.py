@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import griffe
 
+from .markdown import front
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -121,9 +123,7 @@ class Reference:
         rows = [f"| [`{name}`]({name}.md) | {what} |" for name, what in MODULES.items()]
         return "\n".join(
             [
-                "---",
-                "description: All public modules, classes and functions, from their docstrings.",
-                "---",
+                *front("All public modules, classes and functions, from their docstrings."),
                 "# Python API",
                 "",
                 "Names that start with an underscore, and modules without a page, are internal.",
@@ -136,7 +136,7 @@ class Reference:
         )
 
     def _page(self, page: str, module: Any) -> str:
-        lines = ["---", f"description: {MODULES[page]}.", "---", f"# {page}", ""]
+        lines = [*front(f"{MODULES[page]}."), f"# {page}", ""]
         lines += [self._text(module.docstring.value if module.docstring else ""), ""]
         elsewhere, here = [], []
         for name in _public_names(module):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -11,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.testing import CliRunner
-from tools.commands import Described, described
+from tools.commands import Described, described, printed
 
 from koster.cli._examples import EXAMPLES
 from koster.cli._help import COMMANDS
 from koster.cli._root import koster
+
+from .markdown import front
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,9 +53,7 @@ def table() -> str:
 
 
 def _page(each: Described) -> Iterator[str]:
-    yield "---"
-    yield f"description: {each.sentence}"
-    yield "---"
+    yield from front(each.sentence)
     yield f"# koster {each.path}"
     yield ""
     yield each.sentence
@@ -118,14 +116,7 @@ def _output(example: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "examples"
         shutil.copytree(ROOT / "examples", place)
-        before = Path.cwd()
-        os.chdir(place)
-        try:
-            return (
-                CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(koster, arguments).output
-            )
-        finally:
-            os.chdir(before)
+        return printed(arguments, place)
 
 
 def escape(text: str) -> str:

@@ -9,6 +9,8 @@ from itertools import combinations
 import koster
 from koster.dialects import Dialect, Reading, Statuses
 
+from .markdown import table
+
 #: Fields that are not choices, or that have their own table, such as the directives.
 NOT_CHOICES = {
     *("name", "source", "spellings", "reading", "versions", "statuses"),
@@ -89,15 +91,10 @@ def _reading_cell(dialect: Dialect, name: str) -> str:
     return "; ".join(f"{major}.x: {each}" for major, each in versions.items())
 
 
-def _table(rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    lines.insert(1, "|---" * len(rows[0]) + "|")
-    return "\n".join(lines)
-
-
 def choices() -> str:
     """Return the table of the choices of all dialects."""
-    return _table(_rows())
+    headings, *rows = _rows()
+    return table(headings, rows)
 
 
 def verdict(file: str, dialect: str, agent: str, url: str) -> str:
@@ -109,20 +106,21 @@ def verdict(file: str, dialect: str, agent: str, url: str) -> str:
 
 def pairs() -> str:
     """Return the table of the URLs on which dialects differ."""
-    rows = [["dialects", "file", "crawler", "URL", "first", "second"]]
+    rows = []
     for first, second in combinations(koster.DIALECTS, 2):
         file, agent, url = WITNESSES[first, second]
         lines = " / ".join(f"`{line}`" for line in file.splitlines())
         verdicts = [verdict(file, name, agent, url) for name in (first, second)]
         assert verdicts[0] != verdicts[1], (first, second)
         rows.append([f"{first}, {second}", lines, agent, f"`{url}`", *verdicts])
-    return _table(rows)
+    return table(["dialects", "file", "crawler", "URL", "first", "second"], rows)
 
 
 def sources() -> str:
     """Return the table of the dialects' sources."""
-    rows = [["dialect", "source"]]
-    return _table(rows + [[each.name, each.source] for each in koster.DIALECTS.values()])
+    return table(
+        ["dialect", "source"], [[each.name, each.source] for each in koster.DIALECTS.values()]
+    )
 
 
 def differences(name: str) -> str:
@@ -130,4 +128,4 @@ def differences(name: str) -> str:
     first, *rows = _rows()
     column, default = first.index(name), first.index("RFC9309")
     different = [[row[0], row[column], row[default]] for row in rows if row[column] != row[default]]
-    return _table([["choice", name, "RFC9309"], *different])
+    return table(["choice", name, "RFC9309"], different)

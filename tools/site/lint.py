@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from click.testing import CliRunner
+from tools.commands import printed
 
-from koster.cli._root import koster as command
 from koster.lint import CHECKS, Family
+
+from .markdown import front, outside_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,9 +44,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def _index() -> str:
     lines = [
-        "---",
-        "description: Every code of koster lint, by topic, with its severity.",
-        "---",
+        *front("Every code of koster lint, by topic, with its severity."),
         "# Lint codes",
         "",
         "[`koster lint`](../commands/lint.md) reports findings with these codes. `koster lint --explain CODE` prints a code's",
@@ -71,9 +69,7 @@ def _index() -> str:
 
 
 def _page(check: Check) -> Iterator[str]:
-    yield "---"
-    yield f"description: {check.title}: what the code {check.code} means and how to fix it."
-    yield "---"
+    yield from front(f"{check.title}: what the code {check.code} means and how to fix it.")
     yield f"# {check.code}: {_escape(check.title)}"
     yield ""
     yield f"`{check.name}` · {check.severity} · {check.family.value}"
@@ -164,15 +160,9 @@ def _linted(check: Check, text: str) -> str:
     """Return what the command prints, with the findings of this code alone."""
     case = _case(check.code) or {}
     with tempfile.TemporaryDirectory() as folder:
-        before = Path.cwd()
-        os.chdir(folder)
-        try:
-            Path("robots.txt").write_bytes(text.encode(case.get("encoding", "utf-8")))
-            arguments = ["lint", "--notes", "--select", check.code, "robots.txt"]
-            runner = CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"})
-            output = runner.invoke(command, arguments).output
-        finally:
-            os.chdir(before)
+        place = Path(folder)
+        (place / "robots.txt").write_bytes(text.encode(case.get("encoding", "utf-8")))
+        output = printed(["lint", "--notes", "--select", check.code, "robots.txt"], place)
     assert check.code in output, (check.code, output)
     return _visible(output)
 
@@ -194,8 +184,7 @@ def _source(source: str) -> str:
 
 def _text(text: str) -> str:
     """Return a text of the table as Markdown: stars are no emphasis, addresses are links."""
-    outside = re.split(r"(`[^`]*`)", text)
-    return "".join(part if part.startswith("`") else _escape(part) for part in outside)
+    return outside_code(text, _escape)
 
 
 def _escape(text: str) -> str:

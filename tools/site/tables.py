@@ -23,6 +23,7 @@ from koster.fetch import EventName
 from koster.fetch.events import _level_of
 
 from . import benchmarks, commands, dialects
+from .markdown import outside_code, table
 
 if TYPE_CHECKING:
     import enum
@@ -33,20 +34,10 @@ _ERROR_MODULES = ("koster.fetch", "koster.sitemaps", "koster.lint.settings", "ko
                   "koster.bulk.runs", "koster.bulk._inputs", "koster.service")  # fmt: skip
 
 
-def table(*rows: tuple[str, ...]) -> str:
-    """Return rows, the first with the headings, as a Markdown table."""
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    lines.insert(1, "|---" * len(rows[0]) + "|")
-    return "\n".join(lines)
-
-
 def text(docstring: str) -> str:
     """Return a docstring on one line, as Markdown."""
     line = " ".join(docstring.split()).replace("``", "`").replace("|", r"\|")
-    return "".join(
-        part if part.startswith("`") else part.replace("*", r"\*")
-        for part in re.split(r"(`[^`]*`)", line)
-    )
+    return outside_code(line, lambda part: part.replace("*", r"\*"))
 
 
 def member_texts(members: type[enum.Enum]) -> dict[str, str]:
@@ -61,10 +52,10 @@ def member_texts(members: type[enum.Enum]) -> dict[str, str]:
     }
 
 
-def _enumeration(members: type[enum.Enum], *headings: str) -> str:
+def _enumeration(members: type[enum.Enum]) -> str:
     texts = member_texts(members)
     rows = [(f"`{each.name}`", f"`{each.value}`", texts[each.name]) for each in members]
-    return table(headings or ("name", "value", "meaning"), *rows)
+    return table(("name", "value", "meaning"), rows)
 
 
 def reasons() -> str:
@@ -121,7 +112,7 @@ def errors() -> str:
         for name, each in sorted(members.items()):
             if inspect.isclass(each) and issubclass(each, koster.KosterError):
                 found.setdefault(name, (each, module))
-    rows = [("error", "also a", "meaning")]
+    rows = []
     for name, (each, module) in found.items():
         others = [f"`{base.__name__}`" for base in each.__mro__[1:] if _is_builtin_error(base)]
         meaning = text((each.__doc__ or "").partition("\n\n")[0])
@@ -133,7 +124,7 @@ def errors() -> str:
                 meaning,
             )
         )
-    return table(*rows)
+    return table(("error", "also a", "meaning"), rows)
 
 
 def _is_builtin_error(each: type) -> bool:
@@ -144,7 +135,7 @@ def directives() -> str:
     rows = [
         (each.value, ", ".join(each.spellings[1:]), each.scope.value) for each in koster.Directive
     ]
-    return table(("directive", "also read as", "belongs to"), *rows)
+    return table(("directive", "also read as", "belongs to"), rows)
 
 
 def presets() -> str:
@@ -159,9 +150,8 @@ def presets() -> str:
 
 
 def obeys() -> str:
-    rows = [("in the tables", "meaning")]
-    rows += [(each.value, text(MANNERS[each])) for each in Obeys]
-    return table(*rows)
+    rows = [(each.value, text(MANNERS[each])) for each in Obeys]
+    return table(("in the tables", "meaning"), rows)
 
 
 def crawlers() -> str:
@@ -172,7 +162,7 @@ def crawlers() -> str:
         some = [each for each in known() if each.purposes[0] is purpose]
         if not some:
             continue
-        rows = [("crawler", "operator", "obeys", "source")]
+        rows = []
         for each in sorted(some, key=lambda one: one.token.lower()):
             name = f"`{each.token}`"
             if each.falls_back_to:
@@ -185,12 +175,12 @@ def crawlers() -> str:
             )
             rows.append((name, text(each.operator), each.obeys.value, source))
         title = purpose.value[:1].upper() + purpose.value[1:]
-        parts += [f"## {title}", texts[purpose.name], table(*rows)]
+        parts += [
+            f"## {title}",
+            texts[purpose.name],
+            table(("crawler", "operator", "obeys", "source"), rows),
+        ]
     return "\n\n".join(parts)
-
-
-def count_of_crawlers() -> str:
-    return str(len(known()))
 
 
 #: What `insert` comments name.

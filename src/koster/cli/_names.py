@@ -9,6 +9,7 @@ import rich_click as click
 from click.shell_completion import CompletionItem
 
 from .. import crawlers
+from .._wording import joined
 from ..errors import MissingExtraError
 from ..lint import CHECKS
 from ..reports import screen
@@ -83,13 +84,8 @@ def problem_with(name: str) -> str | None:
         return None
     is_brand = crawlers.is_brand(name)
     what = "is a company or product, not a crawler" if is_brand else "is not a known crawler"
-    hint = f". Did you mean {_or(near)}?" if near else ""
+    hint = f". Did you mean {joined(near, 'or')}?" if near else ""
     return f"{shorten(name)} {what}{hint or '.'}"
-
-
-def _or(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} or {last}" if first else last
 
 
 def warn_of_ignoring(names: Iterable[str], robots: Iterable[RobotsTxt]) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from .._wording import count_noun
 from ..lint import SitemapUrls
 from ..reports import screen
-from ..reports.plain import count_noun, shorten
+from ..reports.plain import shorten
 from ..robots import parse
 from . import _sitemaps
 

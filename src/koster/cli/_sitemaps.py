@@ -10,7 +10,6 @@ from contextlib import closing, contextmanager
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -20,9 +19,10 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from .._wording import count_noun
 from ..errors import MissingExtraError, UrlError
 from ..reports import screen
-from ..reports.plain import count_noun, printable
+from ..reports.plain import printable
 from ..sitemaps import MAX_BYTES, SitemapReader
 from . import _files, _inputs, _sites
 from ._help import INPUT
@@ -147,18 +147,15 @@ def reading(
     addresses: Iterable[str], settings: _sites.Settings, *, shows_bar: bool = True
 ) -> Iterator[Urls]:
     """Read sitemaps, with a progress bar if standard error is a terminal."""
-    console = Console(stderr=True)
-    bar = Progress(
+    bar = _sites.progress(
         SpinnerColumn(),
         TextColumn("reading sitemaps"),
         BarColumn(bar_width=20),
         MofNCompleteColumn(),
         TextColumn("{task.fields[urls]}"),
         TimeElapsedColumn(),
-        console=console,
-        transient=True,
         redirect_stdout=False,
-        disable=not (shows_bar and console.is_terminal),
+        shows_bar=shows_bar,
     )
     with closing(_Source(settings)) as source, bar:
         yield Urls(addresses, source, bar)

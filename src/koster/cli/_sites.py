@@ -16,6 +16,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -216,9 +217,22 @@ def _fetch_concurrently(requests: list[tuple[RobotsClient, str]]) -> dict[int, O
     return outcomes
 
 
+def progress(
+    *columns: ProgressColumn, shows_bar: bool = True, redirect_stdout: bool = True
+) -> Progress:
+    """Return a progress bar for standard error, shown on a terminal only."""
+    console = Console(stderr=True)
+    return Progress(
+        *columns,
+        console=console,
+        transient=True,
+        redirect_stdout=redirect_stdout,
+        disable=not (shows_bar and console.is_terminal),
+    )
+
+
 def _with_progress(steps: Iterable[int], total: int) -> Iterator[int]:
     """Iterate over steps; show a progress bar on a terminal."""
-    console = Console(stderr=True)
     columns = (
         SpinnerColumn(),
         TextColumn("fetching"),
@@ -226,7 +240,5 @@ def _with_progress(steps: Iterable[int], total: int) -> Iterator[int]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    with progress(*columns) as bar:
         yield from bar.track(steps, total=total)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Generic, NoReturn, ParamSpec, TypeVar
 
+from .._wording import count_noun
 from ..reports import screen
 from ..reports.interrupts import delayable
-from ..reports.plain import count_noun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import rich_click as click
 
 from .._misuse import is_location
+from .._wording import count_noun
 from ..crawlers import known
 from ..errors import KosterError, MissingExtraError, UnreadableError
 from ..expectations import ExpectationsError, expand_agent
 from ..reports import screen
 from ..reports.bulk import Shares, as_csv, as_page
-from ..reports.plain import count_noun, printable
+from ..reports.plain import printable
 from ..reports.registry import render
 from . import _files, _writing
 from ._help import INPUT, OUTPUT, command, group

@@ -9,10 +9,10 @@ import rich_click as click
 from rich.text import Text
 
 from .. import formatting
+from .._wording import count_noun
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError
 from ..reports import screen
-from ..reports.plain import count_noun
 from . import _files, _inputs, _sites, _writing
 from ._help import OUTPUT, command
 from ._stopping import stoppable

@@ -11,13 +11,14 @@ from rich.text import Text
 
 from .. import lint as linting
 from .._charsets import MAX_BYTES
+from .._wording import count_noun
 from ..dialects import RFC9309
 from ..errors import UnreadableError
 from ..lint import CHECKS, Severity
 from ..lint.settings import Settings, SettingsError
 from ..reports import screen
 from ..reports.lint import STYLES, FileFindings, Findings, print_statistics, print_summary
-from ..reports.plain import count_noun, printable
+from ..reports.plain import printable
 from ..reports.registry import render as rendering
 from . import _files, _fixing, _inputs, _sitemap_findings, _sitemaps, _sites, _writing
 from ._baseline import Baseline

@@ -7,9 +7,10 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from .._charsets import is_utf16_or_utf32
+from .._wording import count_noun
 from ..model import LineKind
 from ..robots import parse
-from ._model import WHOLE_FILE, Edit, Place, Remark, count_noun, is_binary, is_page, wide_charset
+from ._model import WHOLE_FILE, Edit, Place, Remark, is_binary, is_page, wide_charset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,6 +7,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._wording import joined
 from ..analysis import Extent, classify, letters_of
 from ..dialects import EXTENDED2, GOOGLE, Names
 from ..model import RULES, Directive
@@ -108,7 +109,7 @@ def _first_names(names: list[str]) -> str:
     """
     if len(names) > 3:
         return f"{names[0]}, {names[1]} and {len(names) - 2} others"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return joined(names)
 
 
 def _agent_for_name(subject: Subject, name: str) -> str:
@@ -198,7 +199,7 @@ def below(each: Merged) -> str:
         return f"below line {numbers[0]}"
     if len(numbers) > MAX_REPEATED:
         return f"below each {each.settings[0].directive}"
-    return f"below lines {', '.join(numbers[:-1])} and {numbers[-1]}"
+    return f"below lines {joined(numbers)}"
 
 
 def up_to(each: Merged, agent: Line) -> Merged:
@@ -348,7 +349,7 @@ def nearly_a_crawler(subject: Subject) -> Iterator[Remark]:
             yield Remark(
                 subject.value(line),
                 f"{truncate(line.value)} is a company or product, not a crawler's name",
-                f"Write {_or(list(tokens[:3]))}",
+                f"Write {joined(tokens[:3], 'or')}",
                 proposal=edits,
             )
         elif _EXTENDED_TOKEN.fullmatch(line.value):
@@ -360,15 +361,6 @@ def nearly_a_crawler(subject: Subject) -> Iterator[Remark]:
                     f"Did you mean {token}?",
                     proposal=(subject.edit_value(line, token),),
                 )
-
-
-def _or(names: list[str]) -> str:
-    """Return names as alternatives.
-
-    >>> _or(["A"]), _or(["A", "B", "C"])
-    ('A', 'A, B or C')
-    """
-    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def several_names(subject: Subject) -> Iterator[Remark]:

@@ -198,7 +198,12 @@ def _all(names: list[str]) -> str:
     return " and ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} others"
 
 
-def _ignored(subject: Subject) -> Iterator[tuple[Line, list[str], bool]]:
+def _ignored(subject: Subject) -> list[tuple[Line, list[str], bool]]:
+    """Return what `_find_ignored` yields, computed once."""
+    return subject.once("ignored directives", lambda: list(_find_ignored(subject)))
+
+
+def _find_ignored(subject: Subject) -> Iterator[tuple[Line, list[str], bool]]:
     """Yield the directives in groups that some operators ignore.
 
     Each comes with the names in the group whose operators ignore it, and whether there are others.

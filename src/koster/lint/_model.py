@@ -31,8 +31,9 @@ _MAGIC = (
     *(b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"%PDF-"),
     *(b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x7fELF"),
 )
-#: Control characters that text does not have.
+#: With fewer control characters a file may be text.
 _MIN_CONTROLS = 20
+#: Control characters that text does not have.
 _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1b"))
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
 
@@ -416,12 +417,3 @@ class Subject:
 def truncate(text: str) -> str:
     """Truncate a value for a message."""
     return text if len(text) <= 60 else text[:59] + "…"
-
-
-def count_noun(count: int, what: str) -> str:
-    """Return a count with its noun.
-
-    >>> count_noun(2, "rule")
-    '2 rules'
-    """
-    return f"{count:,} {what}{'s' * (count != 1)}"

@@ -6,13 +6,14 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from .._wording import count_noun
 from ..analysis import Cause, Extent, classify, difference
 from ..crawlers import Purpose, agent_for
 from ..dialects import GOOGLE
 from ..model import Directive
 from ..robots import rules_for_data
 from ._groups import MAX_REPEATED, below, is_blocked_by_mistake, merged, separation, up_to
-from ._model import Remark, count_noun, truncate
+from ._model import Remark, truncate
 from ._names import crawlers_of, known_crawlers
 
 if TYPE_CHECKING:

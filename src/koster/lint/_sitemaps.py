@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from .._wording import count_noun
 from ..analysis import EVERYBODY
 from ..crawlers import agent_for
 from ..origins import as_browsers_read
 from ..robots import rules_for_data
 from ..sitemaps import Blocked, BlockedUrls
-from ._model import SEARCH_CRAWLERS, Remark, count_noun, truncate
+from ._model import SEARCH_CRAWLERS, Remark, truncate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -81,7 +81,7 @@ def template_of(body: bytes) -> Template | None:
 
 
 def _tags(body: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where tags start and end. A tag without an end is none, except in PHP."""
+    """Yield where tags start and end. A tag needs an end, except in PHP."""
     at = 0
     unclosed: set[bytes] = set()
     while found := _OPENING.search(body, at):

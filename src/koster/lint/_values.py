@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from .. import _charsets
+from .._wording import count_noun
 from ..dialects import BUFFER_BYTES
 from ..directives import (
     clean_param,
@@ -20,7 +21,7 @@ from ..directives import (
 )
 from ..engine import document as _document
 from ..model import Directive, LineKind
-from ._model import WHOLE_FILE, Place, Remark, count_noun, truncate
+from ._model import WHOLE_FILE, Place, Remark, truncate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

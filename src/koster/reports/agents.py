@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from .._wording import count_noun
 from ..crawlers import MANNERS, place_in_reports
 from . import screen
 from ._json import to_json
-from .plain import count_noun
 from .records import of_crawler
 
 if TYPE_CHECKING:

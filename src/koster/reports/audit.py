@@ -79,7 +79,7 @@ def print_text(audited: Audited) -> None:
         print()
     for line in statements:
         screen.print_lines(Text(shorten(line)))
-    if any(MARK in row.text for row in audit.overview):
+    if _has_marks(audit):
         screen.print_lines(
             Text(f"{MARK.strip()} may ignore robots.txt, or its operator does not say", "dim")
         )
@@ -90,6 +90,10 @@ def print_text(audited: Audited) -> None:
         if audited.has_all:
             more = "" if screen.width() >= _WIDE else "; koster agents NAME shows the source"
         screen.print_lines(Text(f"Facts about crawlers checked {checked}{more}", "dim"))
+
+
+def _has_marks(audit: Audit) -> bool:
+    return any(MARK in row.text for row in audit.overview)
 
 
 def _print_tables(audit: Audit) -> None:
@@ -169,7 +173,7 @@ def _markdown(audited: Audited) -> Iterator[str]:
     yield "|---|---|"
     for row in audit.overview:
         yield f"| {markdown(row.label)} | {markdown(row.text)} |"
-    if any(MARK in row.text for row in audit.overview):
+    if _has_marks(audit):
         yield ""
         yield f"{MARK.strip()} may ignore robots.txt, or its operator does not say."
     statements = list(_statements(audit))
@@ -207,7 +211,7 @@ def as_page(audited: Audited) -> str:
         audit=audited.audit,
         signs=_SIGNS,
         mark=MARK.strip(),
-        marked=any(MARK in row.text for row in audited.audit.overview),
+        marked=_has_marks(audited.audit),
         sign_of=_sign,
         heading_of=_heading,
         remark_of=lambda crawler: MANNERS[crawler.obeys] if crawler.obeys in _REMARKS else "",

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from .._wording import count_noun
 from . import _lines, screen
 from ._csv import csv_line
 from .pages import page
-from .plain import count_noun, printable
+from .plain import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from .._wording import count_noun
 from ..model import Reason, text_of
 from . import screen
 from ._json import to_json
-from .plain import count_noun, printable, printable_lines, shorten
+from .plain import printable, printable_lines, shorten
 from .records import of_outcome
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from .._wording import count_noun
 from ..lint import CHECK_OF, Severity, most_important
 from ..robots import parse
 from . import screen
 from ._json import to_json
-from .plain import count_noun, printable
+from .plain import printable
 from .records import of_finding
 from .sarif import sentence
 

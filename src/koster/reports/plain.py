@@ -46,12 +46,3 @@ def markdown_code(text: str) -> str:
     while fence in shown:
         fence += "`"
     return f"{fence}{shown}{fence}" if len(fence) == 1 else f"{fence} {shown} {fence}"
-
-
-def count_noun(count: int, what: str) -> str:
-    """Return a count with its noun, in the plural if needed.
-
-    >>> count_noun(1, "record"), count_noun(2000, "record")
-    ('1 record', '2,000 records')
-    """
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from .._wording import count_noun
 from ..model import text_of
 from ..sitemaps import BlockedUrls
 from . import screen
 from .answers import Answer, name_of
 from .check import print_site_settings
-from .plain import count_noun, printable, shorten
+from .plain import printable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
