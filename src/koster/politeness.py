@@ -125,16 +125,16 @@ def next_request(
     if not rules.visit_times and not rules.request_rates:
         # Fast path: the same interval at any time.
         return max(utc(now), later(began, interval(rules, now, last.seconds, default)))
-    paces = _paces(rules, default.interval(last.seconds))
-    is_open = _open_minutes(rules.visit_times)
-    first = paces[minute_of(began)]
+    by_minute = paces(rules, default.interval(last.seconds))
+    is_open = open_minutes(rules.visit_times)
+    first = by_minute[minute_of(began)]
     moment = max(utc(now), later(began, first))
     # The next request is due between one minimum interval and one day after that.
-    fastest = min(pace for pace, opened in zip(paces, is_open, strict=True) if opened)
+    fastest = min(pace for pace, opened in zip(by_minute, is_open, strict=True) if opened)
     moment = max(moment, later(began, fastest))
     for _ in range(DAY_MINUTES + 1):
         minute = minute_of(moment)
-        due = max(moment, later(began, max(first, paces[minute])))
+        due = max(moment, later(began, max(first, by_minute[minute])))
         after = later(moment.replace(second=0, microsecond=0), 60)
         if is_open[minute] and due < after:
             return due
@@ -163,7 +163,7 @@ def why(rules: Rules, due: datetime) -> str:
     return f"line {found[0]}, {found[1]}"
 
 
-def _paces(rules: Rules, default: float) -> list[float]:
+def paces(rules: Rules, default: float) -> list[float]:
     """Return the seconds between two requests for each minute of the day: the longest applies.
 
     Linear in the number of rates, of which a file may have hundreds of thousands.
@@ -181,7 +181,7 @@ def _paces(rules: Rules, default: float) -> list[float]:
     return paces
 
 
-def _open_minutes(windows: Sequence[VisitTime]) -> list[bool]:
+def open_minutes(windows: Sequence[VisitTime]) -> list[bool]:
     """Return for each minute of the day whether visits are allowed."""
     return [number >= 0 or not windows for number in _first_windows(windows)]
 

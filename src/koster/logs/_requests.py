@@ -1,0 +1,242 @@
+"""The requests of crawlers in blocks of log lines, as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..bulk._arrow import np, pa, pc
+from ._blocks import lines_of
+from ._identity import STATUSES
+from ._times import NEVER, moments
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from ._blocks import Block
+    from ._formats import LineFormat
+    from ._identity import Identities
+
+    Numbers: TypeAlias = Any
+
+#: The columns of requests. ``time`` is in microseconds since 1970; ``url`` is an absolute URL or a
+#: path with query, as bytes; ``client`` is the address of a crawler that was not verified: others
+#: with its name need not share its copy of robots.txt.
+REQUESTS = pa.schema([
+    pa.field("time", pa.int64()),
+    pa.field("address", pa.string()),
+    pa.field("host", pa.string()),
+    pa.field("method", pa.string()),
+    pa.field("url", pa.large_binary()),
+    pa.field("status", pa.int32()),
+    pa.field("agent", pa.string()),
+    pa.field("crawler", pa.dictionary(pa.int32(), pa.string())),
+    pa.field("identified", pa.dictionary(pa.int32(), pa.string())),
+    pa.field("client", pa.string()),
+])  # fmt: skip
+
+#: The request line; HTTP/0.9 has no version.
+_REQUEST = r"(?s)^(?P<method>[^ ]+) +(?P<url>[^ ].*?)(?: +HTTP/[0-9.]+)?$"
+
+#: What is judged: absolute URLs and paths. Not the targets of CONNECT and "OPTIONS *".
+_TARGET = r"^(?:/|[A-Za-z][A-Za-z0-9+.-]*://)"
+
+#: Unreadable lines to show, and how much of each.
+MAX_SAMPLES = 5
+_SAMPLE_BYTES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What was found in a block.
+
+    Attributes:
+        requests: Those of crawlers: `REQUESTS`, in the order of the log.
+        lines: How many lines there are, without blank ones and comments.
+        unreadable: How many of them could not be read.
+        samples: The first of those.
+        first: The first moment in the log, in microseconds since 1970; `NEVER` if there is none.
+        last: The last moment.
+        hosts: The sites of the requests.
+    """
+
+    requests: pa.RecordBatch
+    lines: int = 0
+    unreadable: int = 0
+    samples: tuple[bytes, ...] = ()
+    first: int = NEVER
+    last: int = NEVER
+
+
+def parse_block(
+    block: Block, segments: list[tuple[LineFormat, bytes]], identities: Identities
+) -> Parsed:
+    """Return the requests of crawlers in a block, whose parts each have a format."""
+    found = [_parse_lines(lines_of(data), form, identities) for form, data in segments]
+    dropped = len(block.dropped)
+    samples = [*block.dropped, *(sample for each in found for sample in each.samples)]
+    batches = [each.requests for each in found if len(each.requests)]
+    table = pa.Table.from_batches(batches, REQUESTS).combine_chunks() if batches else None
+    firsts = [each.first for each in found if each.first != NEVER]
+    return Parsed(
+        table.to_batches()[0] if table is not None and len(table) else _nothing(),
+        sum(each.lines for each in found) + dropped,
+        sum(each.unreadable for each in found) + dropped,
+        tuple(sample[:_SAMPLE_BYTES] for sample in samples[:MAX_SAMPLES]),
+        min(firsts, default=NEVER),
+        max((each.last for each in found), default=NEVER),
+    )
+
+
+def _nothing() -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([], schema=REQUESTS)
+
+
+def _parse_lines(lines: Any, form: LineFormat, identities: Identities) -> Parsed:
+    is_text = pc.match_substring_regex(lines, r"^[^#\s]")
+    if not pc.all(is_text).as_py():
+        # Blank lines, and the comments of W3C logs.
+        lines = lines.filter(is_text)
+    if not len(lines):
+        return Parsed(_nothing())
+    are_valid = form.are_valid(lines)
+    valid = _to_numpy(are_valid)
+    samples: tuple[bytes, ...] = ()
+    if not valid.all():
+        bad = lines.filter(pc.invert(are_valid))[:MAX_SAMPLES]
+        samples = tuple(each.strip() for each in bad.to_pylist())
+    places = np.flatnonzero(valid)
+    unreadable = len(lines) - len(places)
+    if not len(places):
+        return Parsed(_nothing(), len(lines), unreadable, samples)
+    chosen = valid
+    if _has_agents(form):
+        # Few lines are of crawlers: the others are not taken apart.
+        chosen = valid & _to_numpy(
+            pc.match_substring_regex(lines, identities.expression, ignore_case=True)
+        )
+        # The first and the last line tell the period of the log.
+        chosen[places[0]] = chosen[places[-1]] = True
+    columns = form.columns(lines.filter(pa.array(chosen)))
+    requests, first, last, without_time = to_requests(columns, identities, _time_format(form))
+    return Parsed(requests, len(lines), unreadable + without_time, samples, first, last)
+
+
+def _has_agents(form: LineFormat) -> bool:
+    pattern = getattr(form, "pattern", None)
+    return pattern is None or "agent" in pattern.fields
+
+
+def _time_format(form: LineFormat) -> str:
+    pattern = getattr(form, "pattern", None)
+    return "" if pattern is None else pattern.time
+
+
+def to_requests(
+    columns: dict[str, Any], identities: Identities, time_format: str = ""
+) -> tuple[pa.RecordBatch, int, int, int]:
+    """Return the requests of crawlers, the first and last moment, and the rows without a time.
+
+    Args:
+        columns: The fields of log lines: arrays of text or bytes, time and status of any type.
+        identities: Recognizes crawlers.
+        time_format: See `koster.logs._times.moments`.
+    """
+    times = moments(columns["time"], time_format)
+    is_timed = times != NEVER
+    if not is_timed.any():
+        return _nothing(), NEVER, NEVER, len(times)
+    first, last = int(times[is_timed].min()), int(times[is_timed].max())
+    if "agent" in columns:
+        numbers = identities.of_agents(columns["agent"])
+    else:
+        numbers = identities.of_addresses(columns["address"], times)
+    columns = _with_target(columns)
+    urls = columns["url"].cast(pa.large_binary())
+    is_target = _to_numpy(pc.match_substring_regex(urls, _TARGET).fill_null(False))
+    rows = np.flatnonzero(is_timed & is_target & (numbers >= 0))
+    without_time = len(times) - int(is_timed.sum())
+    if not len(rows):
+        return _nothing(), first, last, without_time
+    indices = pa.array(rows)
+    columns = {name: column.take(indices) for name, column in columns.items() if name != "time"}
+    times, numbers = times[rows], numbers[rows]
+    statuses = identities.verify(columns, numbers, times)
+    addresses = _text(columns.get("address"), len(rows))
+    is_verified = pa.array(statuses == 0)
+    found = pa.RecordBatch.from_arrays(
+        [
+            pa.array(times),
+            addresses,
+            _text(columns.get("host"), len(rows)),
+            _text(columns.get("method"), len(rows)),
+            _with_host(urls.take(indices)),
+            _integers(columns.get("status"), len(rows)),
+            _text(columns.get("agent"), len(rows)),
+            pa.DictionaryArray.from_arrays(
+                pa.array(numbers, pa.int32()), pa.array(identities.names, pa.string())
+            ),
+            pa.DictionaryArray.from_arrays(
+                pa.array(statuses, pa.int32()), pa.array([each.value for each in STATUSES])
+            ),
+            pc.if_else(is_verified, pa.scalar("", pa.string()), addresses.fill_null("")),
+        ],
+        schema=REQUESTS,
+    )
+    return found, first, last, without_time
+
+
+def _with_target(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return columns with method and URL, from the request line or with the query."""
+    columns = dict(columns)
+    if "request" in columns:
+        line = columns.pop("request").cast(pa.large_binary())
+        found = pc.extract_regex(line, _REQUEST)
+        for name in ("method", "url"):
+            given = columns.get(name)
+            taken = found.field(name)
+            columns[name] = taken if given is None else pc.coalesce(given.cast(taken.type), taken)
+    if "query" in columns:
+        query = columns.pop("query").cast(pa.large_binary())
+        url = columns["url"].cast(pa.large_binary())
+        bare = pc.replace_substring_regex(query, r"^\?", "")
+        mark = pa.scalar(b"?", pa.large_binary())
+        is_empty = pc.or_(pc.equal(bare, b"-"), pc.equal(bare, b"")).fill_null(True)
+        columns["url"] = pc.if_else(is_empty, url, pc.binary_join_element_wise(url, bare, mark))
+    return columns
+
+
+def _with_host(urls: Any) -> Any:
+    """Put a host before paths that start with two slashes: they would be read as one."""
+    is_double = pc.match_substring_regex(urls, "^//")
+    if not pc.any(is_double).as_py():
+        return urls
+    prefixed = pc.replace_substring_regex(urls, "^//", "http://localhost//")
+    return pc.if_else(is_double, prefixed, urls)
+
+
+def _text(column: Any, size: int) -> Any:
+    """Return a column as text, with U+FFFD for invalid UTF-8; nulls if there is none."""
+    if column is None:
+        return pa.nulls(size, pa.string())
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowInvalid:
+        values = column.to_pylist()
+        texts = [None if each is None else each.decode("utf-8", "replace") for each in values]
+        return pa.array(texts, pa.string())
+
+
+def _integers(column: Any, size: int) -> Any:
+    """Return statuses; null for what is none."""
+    if column is None:
+        return pa.nulls(size, pa.int32())
+    if pa.types.is_integer(column.type):
+        return column.cast(pa.int32(), safe=False)
+    column = _text(column, size)
+    is_status = pc.match_substring_regex(column, r"^\d{3}$")
+    return pc.if_else(is_status, column, pa.scalar(None, pa.string())).cast(pa.int32())
+
+
+def _to_numpy(column: Any) -> Numbers:
+    return column.to_numpy(zero_copy_only=False).copy()

@@ -1,0 +1,296 @@
+"""Judges the requests of crawlers in log files."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from .._wording import count_noun, joined
+from ..bulk._arrow import np, pa
+from ..bulk.judging import GRACE, VERDICTS, Judge, Verdict, to_column
+from ..dialects import RFC9309
+from ._dns import ReverseDns, skipped_notice
+from ._files import Reader, Reading, find_files
+from ._formats import format_of
+from ._identity import STATUSES, Identities
+from ._pace import Paces
+from ._summary import Addresses, Report, Summary, moment
+from ._times import NEVER
+from ._versions import GIT, Versions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ..bulk.judging import Judgement
+    from ..dialects import Dialect
+
+_ROBOTS_TXT = VERDICTS.index(Verdict.ROBOTS_TXT)
+
+#: Sites to name in a notice.
+_MAX_HOSTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to read and judge logs.
+
+    Attributes:
+        format: The name of a format, an Apache LogFormat or an nginx log_format; None: detect it.
+        columns: The names of the columns of tables, by field.
+        host: Judge only requests for this site.
+        agents: Judge only these crawlers.
+        ranges: A folder with lists of addresses, and keys.
+        dns: Checks addresses by reverse DNS; None: it is not asked.
+        grace: How long a crawler may use its copy of robots.txt.
+        are_addresses_shown: Whether addresses are shown as they are, not hashed.
+        dialect: How to read the robots.txt.
+        jobs: How many threads parse; None: as many as there are cores.
+        progress: Called with the number of bytes that were read.
+    """
+
+    format: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    host: str | None = None
+    agents: Sequence[str] = ()
+    ranges: str | None = None
+    dns: ReverseDns | None = None
+    grace: timedelta = GRACE
+    are_addresses_shown: bool = False
+    dialect: Dialect = RFC9309
+    jobs: int | None = None
+    progress: Callable[[int], object] = lambda size: None  # noqa: ARG005 - does nothing
+
+
+#: The columns of events: a row for each request of a crawler.
+EVENTS = pa.schema([
+    pa.field("time", pa.timestamp("us", "UTC")),
+    pa.field("crawler", pa.string()),
+    pa.field("operator", pa.string()),
+    pa.field("identified", pa.string()),
+    pa.field("address", pa.string()),
+    pa.field("host", pa.string()),
+    pa.field("method", pa.string()),
+    pa.field("url", pa.string()),
+    pa.field("status", pa.int32()),
+    pa.field("agent", pa.string()),
+    pa.field("verdict", pa.string()),
+    pa.field("disallowed", pa.bool_()),
+    pa.field("version", pa.string()),
+    pa.field("line", pa.int32()),
+    pa.field("rule", pa.string()),
+])  # fmt: skip
+
+
+class Analysis:
+    """Judges batches of requests, and adds them up."""
+
+    def __init__(self, versions: Versions, options: Options) -> None:
+        self.versions = versions
+        self._options = options
+        self.identities = Identities(versions.names, options.ranges, options.dns)
+        self._judge = Judge(versions.table(), options.grace, options.dialect)
+        self.addresses = Addresses(are_shown=options.are_addresses_shown)
+        self.summary = Summary(self.addresses)
+        self._paces = self._new_paces()
+        self._operators = pa.array(
+            [self._operator(name) for name in self.identities.names], pa.string()
+        )
+        self.hosts: dict[str, int] = {}
+
+    def _new_paces(self) -> Paces:
+        bodies = [each.body or b"" for each in self.versions.versions]
+        return Paces(bodies, self._options.dialect)
+
+    def replace_versions(self, versions: Versions) -> None:
+        """Judge by other versions from now on; the fetches of crawlers stay known."""
+        self.versions = versions
+        self._judge.replace_versions(versions.table())
+        self._paces = self._new_paces()
+
+    def _operator(self, name: str) -> str:
+        record = self.identities.records.get(name.lower())
+        return record.operator if record else ""
+
+    def add(self, requests: pa.RecordBatch) -> tuple[pa.RecordBatch, Judgement]:
+        """Judge a batch; return its requests of the crawlers and the site that were asked for."""
+        requests = self._chosen(requests)
+        times = requests["time"].to_numpy()
+        judgement = self._judge.judge(requests)
+        if len(requests):
+            self.summary.add(requests, judgement, times)
+            self._add_paces(requests, judgement, times)
+        return requests, judgement
+
+    def _chosen(self, requests: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the requests for the site, and by the crawlers, that were asked for."""
+        options = self._options
+        hosts = requests["host"].dictionary_encode()
+        names = [_bare(each) for each in hosts.dictionary.to_pylist()]
+        counts = np.bincount(
+            hosts.indices.fill_null(len(names)).to_numpy(zero_copy_only=False),
+            minlength=len(names) + 1,
+        )
+        for name, count in zip(names, counts.tolist(), strict=False):
+            if name in self.hosts or len(self.hosts) < 1000:
+                self.hosts[name] = self.hosts.get(name, 0) + count
+        are = np.ones(len(requests), bool)
+        if options.host is not None:
+            wanted = np.array([*(name == _bare(options.host) for name in names), False])
+            are &= wanted[hosts.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)]
+        if options.agents:
+            asked = {each.lower() for each in options.agents}
+            chosen = np.array([name.lower() in asked for name in self.identities.names])
+            are &= chosen[requests["crawler"].indices.to_numpy(zero_copy_only=False)]
+        return requests if are.all() else requests.filter(pa.array(are))
+
+    def _add_paces(self, requests: pa.RecordBatch, judgement: Judgement, times: Any) -> None:
+        crawlers = requests["crawler"]
+        hosts = requests["host"].fill_null("").dictionary_encode()
+        codes = crawlers.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        statuses = requests["identified"].indices.to_numpy(zero_copy_only=False)
+        sites = hosts.indices.to_numpy(zero_copy_only=False)
+        is_page = judgement.verdicts != _ROBOTS_TXT
+        keys = (codes * len(STATUSES) + statuses) * max(len(hosts.dictionary), 1) + sites
+        for key in np.unique(keys[is_page]):
+            rows = np.flatnonzero((keys == key) & is_page)
+            name = crawlers.dictionary[int(codes[rows[0]])].as_py()
+            found = hosts.dictionary[int(sites[rows[0]])].as_py(), name, int(statuses[rows[0]])
+            self._paces.add(
+                self.summary.paces, found, name, times[rows], judgement.first[rows],
+                judgement.last[rows],
+            )  # fmt: skip
+
+    def events(self, requests: pa.RecordBatch, judgement: Judgement) -> pa.RecordBatch:
+        """Return requests with their judgement: `EVENTS`."""
+        column = to_column(judgement, [each.label for each in self.versions.versions])
+        urls = [
+            None if each is None else each.decode("utf-8", "replace")
+            for each in requests["url"].to_pylist()
+        ]
+        return pa.RecordBatch.from_arrays(
+            [
+                requests["time"].cast(pa.timestamp("us", "UTC")),
+                requests["crawler"].cast(pa.string()),
+                self._operators.take(requests["crawler"].indices),
+                requests["identified"].cast(pa.string()),
+                self.addresses.column(requests["address"]),
+                requests["host"],
+                requests["method"],
+                pa.array(urls, pa.string()),
+                requests["status"],
+                requests["agent"],
+                *column.flatten(),
+            ],
+            schema=EVENTS,
+        )
+
+    def report(self, reader: Reader | None, files: Any, errors: Any, notices: Any) -> Report:
+        """Return what was found."""
+        first = reader.first if reader is not None else NEVER
+        last = reader.last if reader is not None else NEVER
+        is_long = first != NEVER and last - first >= self._options.grace // timedelta(
+            microseconds=1
+        )
+        crawlers = self.summary.crawlers(
+            self.versions.versions, self.identities.records, is_long=is_long
+        )
+        return Report(
+            crawlers=crawlers,
+            lines=sum(each.lines for each in files),
+            unreadable=sum(each.unreadable for each in files),
+            samples=tuple(
+                (each.path, sample.decode("utf-8", "replace"))
+                for each in files
+                for sample in each.samples[:2]
+            ),
+            first=None if first == NEVER else moment(first),
+            last=None if last == NEVER else moment(last),
+            versions=self.versions.versions,
+            files=tuple((each.path, each.format_name) for each in files),
+            errors=tuple(errors),
+            notices=(*notices, *self._notices(crawlers, first, last)),
+            period=self.summary.period,
+        )
+
+    def _notices(self, crawlers: Any, first: int, last: int) -> list[str]:
+        """Return what the numbers leave open."""
+        found = []
+        not_judged = sum(each.not_judged for each in crawlers)
+        if not_judged:
+            found.append(
+                f"{count_noun(not_judged, 'request')} not judged: older than the first version of "
+                "the robots.txt"
+            )
+        if self._options.host is None and len(self.hosts) > 1:
+            busiest = sorted(self.hosts, key=lambda name: -self.hosts[name])[:_MAX_HOSTS]
+            found.append(
+                f"The log is of {count_noun(len(self.hosts), 'site')} ({joined(busiest)}), and the "
+                "robots.txt of one: choose it with --host"
+            )
+        found += _changed_meanwhile(self.versions, first, last)
+        if self._options.dns is not None and self._options.dns.skipped:
+            found.append(skipped_notice(self._options.dns.skipped))
+        return found
+
+
+def _bare(host: str | None) -> str:
+    """Return a host in lower case, without its port."""
+    name = (host or "").lower()
+    return name.rpartition(":")[0] if name.rpartition(":")[2].isdigit() and ":" in name else name
+
+
+def _changed_meanwhile(versions: Versions, first: int, last: int) -> list[str]:
+    """Return a warning if the only version was written while the log was."""
+    if len(versions.versions) > 1 or versions.source.startswith(GIT) or first == NEVER:
+        return []
+    try:
+        written = datetime.fromtimestamp(os.path.getmtime(versions.source), UTC)
+    except OSError:
+        return []
+    if versions.versions[0].since is not None or not moment(first) < written < moment(last):
+        return []
+    return [
+        (
+            f"{versions.source} was last changed on {written:%Y-%m-%d %H:%M} UTC, while the log "
+            "was written, but is applied to all of it: use a folder of versions, or git:PATH"
+        )
+    ]
+
+
+def analyze(
+    paths: Iterable[str],
+    versions: Versions,
+    options: Options | None = None,
+    on_events: Callable[[pa.RecordBatch], object] | None = None,
+) -> Report:
+    """Judge the requests of crawlers in logs by the versions of a robots.txt.
+
+    Args:
+        paths: Log files, folders of them, or ``-`` for standard input.
+        versions: The versions.
+        options: How to read and judge.
+        on_events: Called with each batch of judged requests: `EVENTS`.
+
+    Raises:
+        FormatError: the format in ``options`` is invalid.
+        UnreadableError: a folder of ranges cannot be read. Errors in logs are in the report.
+    """
+    options = options or Options()
+    analysis = Analysis(versions, options)
+    form = None if options.format is None else format_of(options.format)
+    reading = Reading(
+        analysis.identities, form, options.columns, options.jobs or os.cpu_count() or 1,
+        options.progress,
+    )  # fmt: skip
+    files, errors, notices = find_files(paths, reading)
+    reader = Reader(files, reading)
+    for batch, _ in reader.batches():
+        requests, judgement = analysis.add(batch)
+        if on_events is not None and len(requests):
+            on_events(analysis.events(requests, judgement))
+    for file in files:
+        if error := file.error or file.check():
+            errors.append(error)
+    return analysis.report(reader, files, errors, notices)
