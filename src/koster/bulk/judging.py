@@ -442,11 +442,9 @@ class Judge:
         ranges, which = np.unique(np.stack([first, last]), axis=1, return_inverse=True)
         which = which.reshape(-1)
         for number in range(ranges.shape[1]):
-            low, high = ranges[:, number]
-            places: Numbers = np.unique(self._versions.numbers[low : high + 1], return_index=True)[
-                1
-            ]
-            for version in places + low:
+            low, high = map(int, ranges[:, number])
+            numbers = self._versions.numbers[low : high + 1].tolist()
+            for version in {number: low + place for place, number in enumerate(numbers)}.values():
                 asked = np.flatnonzero((which == number) & verdicts)
                 if not len(asked):
                     break

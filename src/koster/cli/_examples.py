@@ -82,6 +82,11 @@ EXAMPLES = {
         "koster bulk report classified -o report.html --csv numbers.csv",
         "koster bulk report classified --title 'Who blocks AI'",
     ),
+    "logs": (
+        "koster logs access.log --robots robots.txt",
+        "koster logs access.log --robots versions/ -o report.html",
+        "koster logs access.log --robots git:robots.txt --agent GPTBot -f markdown",
+    ),
     "serve": (
         "koster serve",
         "koster serve --port 8080",

@@ -20,7 +20,7 @@ INPUT, RULES, OUTPUT, FETCHING = "Input", "Rules", "Output", "Fetching"
 COMMANDS = {
     "Ask": ("check", "fetch", "agents"),
     "Write and review a robots.txt": ("lint", "audit", "test", "diff", "fmt", "compose"),
-    "Archives and services": ("bulk", "serve"),
+    "Logs, archives and services": ("logs", "bulk", "serve"),
     "Help": ("help", "completion"),
 }
 

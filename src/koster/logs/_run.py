@@ -193,9 +193,7 @@ class Analysis:
         is_long = first != NEVER and last - first >= self._options.grace // timedelta(
             microseconds=1
         )
-        crawlers = self.summary.crawlers(
-            self.versions.versions, self.identities.records, is_long=is_long
-        )
+        crawlers = self.summary.crawlers(self.versions.versions, self.identities, is_long=is_long)
         return Report(
             crawlers=crawlers,
             lines=sum(each.lines for each in files),

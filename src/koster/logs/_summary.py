@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..bulk.judging import Judgement
     from ..crawlers import Crawler
-    from ._identity import Identified
+    from ._identity import Identified, Identities
     from ._pace import Paced
     from ._versions import Version
 
@@ -122,6 +122,7 @@ class CrawlerReport:
         rules: The rules that it broke, the most broken first.
         pace: How it kept to Crawl-delay and the like; None if the file has none for it.
         addresses: Its addresses with most requests, and how many.
+        lists: The days of the operator's lists of addresses.
         series: Requests over time: the start of each period, those that were no violation, and
             those that were.
     """
@@ -143,6 +144,7 @@ class CrawlerReport:
     rules: tuple[BrokenRule, ...]
     pace: Pace | None
     addresses: tuple[tuple[str, int], ...]
+    lists: tuple[str, ...]
     series: tuple[tuple[datetime, int, int], ...]
 
     @property
@@ -333,11 +335,11 @@ class Summary:
         )
 
     def crawlers(
-        self, versions: tuple[Version, ...], records: dict[str, Crawler], *, is_long: bool
+        self, versions: tuple[Version, ...], identities: Identities, *, is_long: bool
     ) -> tuple[CrawlerReport, ...]:
         """Return the rows; ``is_long``: the log is longer than the caching period."""
         found = [
-            self._report(name, status, row, versions, records.get(name.lower()), is_long)
+            self._report(name, status, row, versions, identities, is_long)
             for (name, status), row in self._rows.items()
         ]
         return tuple(
@@ -352,10 +354,11 @@ class Summary:
 
     def _report(
         self, name: str, status: int, row: _Row, versions: tuple[Version, ...],
-        record: Crawler | None, is_long: bool,
+        identities: Identities, is_long: bool,
     ) -> CrawlerReport:  # fmt: skip
         counts = dict(zip(VERDICTS, row.counts.tolist(), strict=True))
         fetches = counts[Verdict.ROBOTS_TXT]
+        record = identities.records.get(name.lower())
         rules = [
             _broken_rule(version, rule, line, broken, versions)
             for (version, rule, line), broken in row.rules.items()
@@ -382,6 +385,7 @@ class Summary:
                 for address, count in row.addresses.most_common(SHOWN_ADDRESSES)
                 if address is not None
             ),
+            lists=identities.published.days(name),
             series=tuple(
                 (moment(start * 1_000_000), kept, broken)
                 for start, (kept, broken) in sorted(row.series.items())

@@ -7,7 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import agents, audit, bulk, check, diff, fetch, github, junit, lint, sarif, summary, test
+from . import (
+    agents,
+    audit,
+    bulk,
+    check,
+    diff,
+    fetch,
+    github,
+    junit,
+    lint,
+    logs,
+    sarif,
+    summary,
+    test,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +67,13 @@ RENDERERS: dict[type, dict[str, Callable[[Any], None]]] = {
     agents.Agents: {
         "text": agents.print_text,
         "json": agents.print_json,
+    },
+    logs.Judged: {
+        "text": logs.print_text,
+        "json": logs.print_json,
+        "csv": logs.print_csv,
+        "markdown": logs.print_markdown,
+        "html": logs.print_html,
     },
     bulk.Shares: {
         "text": bulk.print_text,

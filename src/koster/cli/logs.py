@@ -1,0 +1,389 @@
+"""``koster logs``: which crawlers obeyed the robots.txt, according to access logs."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from contextlib import contextmanager
+from datetime import date, timedelta
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import rich_click as click
+
+from .._version import VERSION
+from .._wording import joined
+from ..errors import KosterError, MissingExtraError, UnreadableError
+from ..reports import screen
+from ..reports.logs import Judged, as_page, print_violation
+from ..reports.registry import formats_of, render
+from . import _writing
+from ._help import INPUT, OUTPUT, RULES, command
+from ._names import CrawlerType, warn_of_unknown
+from ._stopping import stoppable
+from ._types import FileType, FolderType, dialect_option, format_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ..dialects import Dialect
+    from ..logs import Options, Report
+
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType
+
+#: The group of options that name columns of tables.
+_COLUMNS = "Columns of tables, and fields of JSON"
+
+#: The group of options for who made a request.
+_IDENTITY = "Identity"
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+#: Columns by field, with what they have.
+_FIELDS = {
+    "time": "times",
+    "address": "addresses",
+    "agent": "User-Agent headers",
+    "method": "methods",
+    "url": "URLs or paths",
+    "status": "statuses",
+    "host": "sites",
+}
+
+
+class DurationType(_ParamType):
+    """A duration: a number with s, m, h or d."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> timedelta:
+        """Return the duration."""
+        if isinstance(value, timedelta):
+            return value
+        match = re.fullmatch(r"(\d{1,6})([smhd])", value.strip())
+        if match is None:
+            self.fail(f"{value!r} is not a duration; use 24h, 90m or 2d", param, ctx)
+        return timedelta(seconds=int(match[1]) * _UNITS[match[2]])
+
+
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options for reading and judging to a command, which gets them as ``options``."""
+
+    @wraps(command)
+    def with_options(
+        *args: Any,
+        log_format: str | None,
+        host: str | None,
+        agents: Sequence[str],
+        jobs: int | None,
+        ranges: str | None,
+        verify_dns: bool,
+        show_addresses: bool,
+        grace: timedelta,
+        dialect: Dialect,
+        **kwargs: Any,
+    ) -> Any:
+        api = _api()
+        if log_format in formats_of(Judged):
+            raise click.UsageError(f"{log_format!r} is a format of the report: use --format")
+        warn_of_unknown(agents)
+        names = {name: kwargs.pop(f"{name}_column") for name in _FIELDS}
+        options = api.Options(
+            format=log_format,
+            columns={name: column for name, column in names.items() if column},
+            host=host,
+            agents=tuple(agents),
+            ranges=ranges,
+            dns=api.ReverseDns() if verify_dns else None,
+            grace=grace,
+            are_addresses_shown=show_addresses,
+            dialect=dialect,
+            jobs=jobs,
+        )
+        return command(*args, options=options, **kwargs)
+
+    for option in (
+        *(
+            click.option(
+                f"--{name}-column",
+                metavar="COLUMN",
+                panel=_COLUMNS,
+                help=f"Of {what}. Default: the usual names.",
+            )
+            for name, what in reversed(_FIELDS.items())
+        ),
+        click.option(
+            "--show-addresses",
+            is_flag=True,
+            panel=_IDENTITY,
+            help="Show addresses. Default: hashes, which differ in each run.",
+        ),
+        click.option(
+            "--verify-dns",
+            is_flag=True,
+            panel=_IDENTITY,
+            help="Verify other addresses by reverse DNS. It sends them to your DNS resolver.",
+        ),
+        click.option(
+            "--ranges",
+            type=FolderType(),
+            metavar="FOLDER",
+            panel=_IDENTITY,
+            help="Lists of addresses as operators publish them, named gptbot.json or "
+            "gptbot-2026-03-01.json; and keys (JWKS) of crawlers that sign their requests.",
+        ),
+        click.option(
+            "--jobs",
+            "-j",
+            type=click.IntRange(1, 64),
+            metavar="N",
+            panel=INPUT,
+            help="How many cores to use. Default: all.",
+        ),
+        click.option(
+            "--agent",
+            "-a",
+            "agents",
+            multiple=True,
+            type=CrawlerType(),
+            metavar="NAME",
+            panel=INPUT,
+            help="Judge only this crawler. Repeatable.",
+        ),
+        click.option(
+            "--host", metavar="NAME", panel=INPUT, help="Judge only requests to this site."
+        ),
+        click.option(
+            "--log-format",
+            metavar="FORMAT",
+            panel=INPUT,
+            help="vhost_combined, combined, common, alb, caddy, logpush, nginx-json, w3c; or an "
+            "Apache LogFormat or nginx log_format string. Default: detected.",
+        ),
+        click.option(
+            "--grace",
+            type=DurationType(),
+            default="24h",
+            show_default=True,
+            metavar="DURATION",
+            panel=RULES,
+            help="How long a crawler may use its copy of the robots.txt: 24h, 90m, 2d.",
+        ),
+        dialect_option("How to read the robots.txt"),
+    ):
+        with_options = option(with_options)
+    return with_options
+
+
+def _check_page(_context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
+    if path is not None and not path.lower().endswith((".html", ".htm")):
+        raise click.BadParameter(
+            f"{path!r} is not an HTML file. For other formats use --format, such as -f csv > FILE"
+        )
+    return path
+
+
+@command(
+    "logs",
+    "0 no violations, 1 violations, 2 wrong usage, 3 a log or the robots.txt could not be read",
+)
+@click.argument("logs", nargs=-1, required=True, type=FileType(), metavar="LOG...")
+@click.option(
+    "--robots",
+    required=True,
+    type=FileType(),
+    metavar="SOURCE",
+    panel=RULES,
+    help="A robots.txt; a folder of them, named after the time since when they are in force, such "
+    "as 2026-03-01.txt or 2026-06-01T1200Z.txt; or git:PATH for the history of a file.",
+)
+@_options
+@click.option(
+    "--follow",
+    is_flag=True,
+    panel=OUTPUT,
+    help="Wait for new lines, and print violations as they happen.",
+)
+@format_option(Judged, "Format (markdown: complaints to operators)")
+@click.option(
+    "--output",
+    "-o",
+    type=FileType(),
+    callback=_check_page,
+    metavar="FILE",
+    panel=OUTPUT,
+    help="Also write a report with charts to this HTML file.",
+)
+@click.option(
+    "--events",
+    type=FileType(),
+    metavar="FILE",
+    panel=OUTPUT,
+    help="Also write each judged request to this Parquet file.",
+)
+@stoppable
+def logs(
+    logs: Sequence[str],
+    robots: str,
+    options: Options,
+    follow: bool,
+    form: str,
+    output: str | None,
+    events: str | None,
+) -> None:
+    """Find out which crawlers ignore your robots.txt, from access logs.
+
+    LOG is a log file, plain or compressed, a table (Parquet, CSV), a folder, or - for standard
+    input. Rotated files are put in order.
+    """
+    if list(logs).count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    if follow and (len(logs) != 1 or logs[0] == "-" or output or events):
+        raise click.UsageError("--follow takes one log file, and neither --output nor --events")
+    try:
+        if follow:
+            _follow(logs[0], robots, options)
+        report = _analyze(logs, robots, options, events)
+    except (_api().FormatError, MissingExtraError) as error:
+        raise click.UsageError(str(error)) from error
+    except KosterError as error:
+        screen.complain(str(error))
+        sys.exit(3)
+    for why in report.errors:
+        screen.complain(why)
+    source = f"{joined(logs)}, {date.today()}, by koster {VERSION}, read as {options.dialect}"
+    judged = Judged(report, options.host or "", source, _words(options.grace), _lists(report))
+    render(judged, form)
+    _write(judged, output)
+    sys.exit(3 if report.errors else 1 if report.violations else 0)
+
+
+def _api() -> Any:
+    """Import `koster.logs`.
+
+    Raises:
+        click.UsageError: an extra is missing.
+    """
+    try:
+        from .. import logs
+    except MissingExtraError as error:
+        raise click.UsageError(str(error)) from error
+    return logs
+
+
+def _analyze(paths: Sequence[str], robots: str, options: Options, events: str | None) -> Report:
+    """Judge logs, and write the events.
+
+    Raises:
+        KosterError: something cannot be read or written.
+    """
+    from dataclasses import replace
+
+    api = _api()
+    versions = api.Versions.read(robots)
+    with _progress(paths) as progress, _event_writer(events) as write:
+        report: Report = api.analyze(paths, versions, replace(options, progress=progress), write)
+    return report
+
+
+@contextmanager
+def _event_writer(path: str | None) -> Iterator[Any]:
+    """Yield the function that writes batches of events to a file, or None.
+
+    The file is replaced as a whole, at the end.
+
+    Raises:
+        UnreadableError: it cannot be written.
+    """
+    if path is None:
+        yield None
+        return
+    import pyarrow.parquet
+
+    part = f"{path}.part"
+    try:
+        with pyarrow.parquet.ParquetWriter(part, _api().EVENTS, compression="zstd") as writer:
+            yield writer.write_batch
+        os.replace(part, path)
+    except OSError as error:
+        if isinstance(error, UnreadableError):
+            raise
+        raise UnreadableError(f"{path}: {error.strerror or error}") from error
+    finally:
+        if os.path.exists(part):
+            os.unlink(part)
+
+
+@contextmanager
+def _progress(paths: Sequence[str]) -> Iterator[Any]:
+    """Show a progress bar on a terminal; yield the function that is told of bytes."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda size: None
+        return
+    bar = Progress(
+        BarColumn(), DownloadColumn(), TransferSpeedColumn(), console=console, transient=True
+    )
+    with bar:
+        # The size of compressed files is unknown until they are read.
+        plain = [path for path in paths if os.path.isfile(path) and _is_plain(path)]
+        is_known = len(plain) == len(paths)
+        task = bar.add_task("", total=sum(map(os.path.getsize, plain)) if is_known else None)
+        yield lambda size: bar.advance(task, size)
+
+
+def _is_plain(path: str) -> bool:
+    return not path.lower().endswith((".gz", ".zst", ".bz2", ".parquet"))
+
+
+def _follow(path: str, robots: str, options: Options) -> NoReturn:
+    """Print violations as they happen, until Ctrl-C.
+
+    Raises:
+        KosterError: the log or the robots.txt cannot be read.
+    """
+    screen.print_note(f"Following {path}; Ctrl-C stops")
+    for violation in _api().follow(path, robots, options):
+        print_violation(violation)
+        sys.stdout.flush()
+    raise AssertionError("the log has no end")
+
+
+def _write(judged: Judged, path: str | None) -> None:
+    """Write the page."""
+    if path is None:
+        return
+    try:
+        _writing.replace(path, as_page(judged).encode("utf-8"))
+    except KosterError as error:
+        screen.complain(str(error))
+        sys.exit(3)
+
+
+def _words(grace: timedelta) -> str:
+    """Return a duration in words.
+
+    >>> _words(timedelta(days=1)), _words(timedelta(minutes=90)), _words(timedelta(days=2))
+    ('24 hours', '90 minutes', '2 days')
+    """
+    seconds = int(grace.total_seconds())
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
+        count = seconds // size
+        if seconds % size == 0 and count and (unit != "day" or count > 1):
+            return f"{count} {unit}{'' if count == 1 else 's'}"
+    return "0 seconds"
+
+
+def _lists(report: Report) -> str:
+    """Return the days of the lists that crawlers were verified by, in words."""
+    days = sorted({day for each in report.crawlers for day in each.lists})
+    if not days:
+        return ""
+    period = joined(dict.fromkeys([days[0], days[-1]]), "to")
+    return f"Addresses were checked with the operators' lists of {period}"
