@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from columns import AGENTS, BODIES
-from pyspark.sql import SparkSession
 from support import ROOT
 
 import koster
@@ -26,21 +24,6 @@ from koster.bulk import spark as robots
 
 URLS = ["/private", "/private/x", "https://e.com/", "/robots.txt"]
 ROWS = 2_000
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    spark_session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "4")
-        .getOrCreate()
-    )
-    yield spark_session
-    spark_session.stop()
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,14 @@
 | ``robots_decide(body, url, agent)`` | a struct: `DECIDED` |
 | ``robots_classify(body, agents)`` | a list of structs, in the order of agents: `CLASSIFIED` |
 | ``robots_facts(body)`` | a struct: `FACTS` |
+| ``robots_answer(body, url, crawler)`` | a struct: what a file says about a crawler's request |
 | ``robots_followed(records)`` | a table: the targets of redirects; see ``redirects.sql`` |
+| ``robots_judge(requests, versions)`` | a table: requests, and whether they obeyed the versions \
+of a robots.txt that their crawlers may have held |
+
+``requests`` and ``versions`` are the names of tables, with the columns that `koster.bulk.judging`
+names. ``robots_judge`` adds its result to those of requests: ``verdict``, ``disallowed``,
+``version``, ``line`` and ``rule``; ``grace := INTERVAL 2 DAYS`` is another caching period.
 
 Bodies are BLOB or VARCHAR. The result for NULL is NULL.
 """
@@ -26,8 +33,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..dialects import RFC9309
 from ..errors import missing
-from . import kernel
+from . import judging, kernel
 from ._arrow import pa, pc
+from .judging import BEGINNING, ROBOTS_TXT, judge_queries
 from .kernel import CLASSIFIED, DECIDED, FACTS
 
 try:
@@ -43,6 +51,73 @@ __all__ = ["CLASSIFIED", "DECIDED", "FACTS", "REDIRECTS", "register"]
 
 #: The macro that follows redirects, as SQL: for DuckDB without Python, too.
 REDIRECTS = files(__package__).joinpath("redirects.sql").read_text("utf-8")
+
+#: The macro that judges requests, as SQL. It needs the function ``robots_answer``.
+_JUDGE = """\
+CREATE OR REPLACE MACRO robots_judge(requests, versions, grace := INTERVAL 24 HOURS) AS TABLE
+WITH numbered_requests AS (
+    SELECT *, row_number() OVER () AS row_id FROM query_table(requests)
+),
+limits AS (SELECT CAST(epoch_us(grace) AS BIGINT) AS grace_us),
+asked AS (
+    SELECT
+        row_id,
+        epoch_us(time) AS t,
+        coalesce(site_or_null, '') AS site,
+        crawler,
+        coalesce(client_or_null, '') AS client,
+        is_robots,
+        CASE
+            WHEN NOT is_robots OR status IS NULL THEN 0
+            WHEN status = 429 OR status >= 500 THEN 3
+            WHEN status >= 400 THEN 2
+            WHEN status = 304 OR status BETWEEN 200 AND 299 THEN 1
+            ELSE 0
+        END AS kind
+    FROM (SELECT '' AS host, '' AS client) AS defaults, LATERAL (
+        SELECT
+            row_id, time, crawler, status, host AS site_or_null, client AS client_or_null,
+            regexp_matches(CAST(url AS VARCHAR), '@ROBOTS_TXT@') AS is_robots
+        FROM numbered_requests
+    )
+),
+numbered AS (
+    SELECT
+        row_number() OVER moments AS number,
+        coalesce(epoch_us(since), @BEGINNING@) AS since_us,
+        lead(epoch_us(since)) OVER moments AS until_us,
+        coalesce(CAST(body AS BLOB), CAST('' AS BLOB)) AS body,
+        coalesce(label_or_null, CAST(row_number() OVER moments AS VARCHAR)) AS label
+    FROM (SELECT CAST(NULL AS VARCHAR) AS label) AS defaults, LATERAL (
+        SELECT since, body, label AS label_or_null FROM query_table(versions)
+    )
+    WINDOW moments AS (ORDER BY since NULLS FIRST)
+),
+@HELD@,
+@PAIRS@,
+answered AS (
+    SELECT row_id, is_robots, is_open, is_unknown, number, is_held, is_current, label, answer.*
+    FROM (
+        SELECT
+            paired.* EXCLUDE (number), numbered.number, numbered.label,
+            robots_answer(numbered.body, url, paired.crawler) AS answer
+        FROM paired
+        JOIN numbered_requests USING (row_id)
+        LEFT JOIN numbered USING (number)
+    )
+),
+@VERDICTS@
+SELECT numbered_requests.* EXCLUDE (row_id), verdicts.* EXCLUDE (row_id)
+FROM numbered_requests JOIN verdicts USING (row_id);
+"""
+
+
+def _judge_macro() -> str:
+    parts = {"ROBOTS_TXT": ROBOTS_TXT, "BEGINNING": str(BEGINNING), **judge_queries()}
+    macro = _JUDGE
+    for name, text in parts.items():
+        macro = macro.replace(f"@{name}@", text)
+    return macro
 
 
 def register(connection: Any, dialect: Dialect = RFC9309) -> None:
@@ -64,6 +139,10 @@ def register(connection: Any, dialect: Dialect = RFC9309) -> None:
             lambda body, url, agent: kernel.decide(body, url, agent, dialect),
             DECIDED,
         ),
+        "robots_answer": (
+            lambda body, url, crawler: judging.answers(body, url, crawler, dialect),
+            judging.ANSWERED,
+        ),
         "robots_classify": (
             lambda body, agents: _classify(body, agents, dialect),
             pa.list_(CLASSIFIED),
@@ -82,6 +161,7 @@ def register(connection: Any, dialect: Dialect = RFC9309) -> None:
             null_handling="special",
         )
     connection.execute(REDIRECTS)
+    connection.execute(_judge_macro())
 
 
 def _classify(bodies: Any, lists: Any, dialect: Dialect) -> Any:

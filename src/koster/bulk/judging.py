@@ -35,7 +35,8 @@ import enum
 from array import array
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ..crawlers import Crawler, Obeys, Purpose, agent_for, named
@@ -76,6 +77,9 @@ _MICROSECOND = timedelta(microseconds=1)
 
 #: The moment of what never happened, and the start of the first version.
 _NEVER = -(2**63)
+
+#: The start of the first version in SQL, whose smallest integer cannot be subtracted from.
+BEGINNING = -(2**62)
 
 #: Requests for the file itself; with "//" before a host, as in URLs.
 ROBOTS_TXT = r"(?s)^(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/?#]*)?/robots\.txt(?:[?#].*)?$"
@@ -153,7 +157,26 @@ def answers(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect = RFC9309) -
         urls: Absolute URLs or paths, a column.
         crawlers: Product tokens, a column; best a dictionary.
         dialect: How to read the files.
+
+    The result for null is null.
     """
+    columns = [_whole(each) for each in (bodies, urls, crawlers)]
+    if any(each.null_count or pa.types.is_null(each.type) for each in columns):
+        are_valid = np.logical_and.reduce([_to_numpy(each.is_valid()) for each in columns])
+        rows = pa.array(np.flatnonzero(are_valid))
+        found = _answers(*(each.take(rows).drop_null() for each in columns), dialect)
+        places = np.cumsum(are_valid) - 1
+        return found.take(pa.array(places, mask=~are_valid))
+    return _answers(*columns, dialect)
+
+
+def _whole(column: Any) -> Any:
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    return column.cast(pa.string()) if pa.types.is_null(column.type) else column
+
+
+def _answers(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect) -> pa.StructArray:
     decided = kernel.decide(bodies, urls, crawlers, dialect)
     if isinstance(decided, pa.ChunkedArray):
         decided = decided.combine_chunks()
@@ -176,8 +199,7 @@ def answers(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect = RFC9309) -
 
 def _encode(column: Any) -> Any:
     """Return a column as a dictionary."""
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
+    column = _whole(column)
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
@@ -395,7 +417,7 @@ class Judge:
         has_earlier = is_fresh & (earlier != never)
         low = np.where(has_earlier, np.maximum(earlier, start), start)
         low = np.where(is_retried, latest, low) - tolerance
-        high = np.where(is_fresh, latest, times) + tolerance
+        high: Numbers = np.add(np.where(is_fresh, latest, times), tolerance)
         is_open = np.where(has_earlier, (missing != never) & (missing >= earlier), is_gone)
         is_open |= is_retried & (missing != never) & (missing >= latest)
         return _Held(self._versions.at(low), self._versions.at(high), is_open)
@@ -409,8 +431,8 @@ class Judge:
         rows = np.flatnonzero(is_judged)
         now = self._ask(rows, current[rows], urls, crawlers)
         # The newest version that it may have held; mostly the current one.
-        newest = held.last[rows]
-        other = numbers[np.maximum(newest, 0)] != numbers[current[rows]]
+        newest = np.where(held.last[rows] < 0, current[rows], held.last[rows])
+        other = numbers[newest] != numbers[current[rows]]
         codes, lines = now.codes.copy(), now.lines.copy()
         rules = now.rules
         if other.any():
@@ -581,6 +603,15 @@ def judge(
     back = np.empty(len(order), np.int64)
     back[order] = np.arange(len(order))
     return found.take(pa.array(back))
+
+
+@cache
+def judge_queries() -> dict[str, str]:
+    """Return the parts of ``judge.sql`` by name: HELD, PAIRS and VERDICTS."""
+    text = files(__package__).joinpath("judge.sql").read_text("utf-8")
+    parts = (part for part in text.split("\n\n") if "AS (" in part)
+    queries = ("\n".join(line for line in part.split("\n") if line[:2] != "--") for part in parts)
+    return dict(zip(("HELD", "PAIRS", "VERDICTS"), map(str.strip, queries), strict=True))
 
 
 def to_column(judgement: Judgement, labels: list[str]) -> pa.StructArray:

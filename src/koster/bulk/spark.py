@@ -6,6 +6,7 @@
     classified = robots.classify(frame, ["GPTBot", "CCBot"])  # column "robots"
     decided = robots.decide(frame, agent="GPTBot")            # column "decision"
     facts = robots.facts(frame)                               # column "facts"
+    judged = robots.judge(requests, versions)                 # columns "verdict", "rule" …
 
 The workers need koster with its extra ``bulk``, as the driver does; `PYSPARK_PYTHON` names their
 Python. Types and answers are those of `koster.bulk`.
@@ -13,18 +14,20 @@ Python. Types and answers are those of `koster.bulk`.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..dialects import RFC9309, dialect_named
 from ..errors import KosterError, missing
-from . import kernel, warc
+from . import judging, kernel, warc
 from ._archives import batches_of
 from ._arrow import pa
 from ._batches import ARCHIVED, BadRecords
 from .kernel import CLASSIFIED, DECIDED, FACTS
 
 try:
+    from pyspark.sql import functions as sql
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 except ImportError as error:
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
     from ..dialects import Dialect
 
-__all__ = ["CLASSIFIED", "DECIDED", "FACTS", "archives", "classify", "decide", "facts"]
+__all__ = ["CLASSIFIED", "DECIDED", "FACTS", "archives", "classify", "decide", "facts", "judge"]
 
 
 #: The columns of `archives`.
@@ -122,6 +125,136 @@ def archives(
     return frame.select(path).mapInArrow(partial(_read_archives, opened), schema)
 
 
+#: From the requests with their keys to the pairs of requests and versions.
+_PAIRS = """
+WITH asked AS (SELECT * FROM {asked}),
+limits AS (SELECT CAST({grace} AS BIGINT) AS grace_us),
+numbered AS (SELECT * FROM {numbered}),
+@HELD@,
+@PAIRS@
+SELECT paired.*, pages.url
+FROM paired JOIN (SELECT DISTINCT row_id, url FROM asked) AS pages ON pages.row_id = paired.row_id
+"""
+
+_VERDICTS = """
+WITH answered AS (SELECT * FROM {answered}),
+@VERDICTS@
+SELECT * FROM verdicts
+"""
+
+#: The columns that tell requests apart; equal ones are judged alike.
+_KEY = ("t", "site", "crawler", "client", "url")
+
+
+def judge(
+    requests: Any,
+    versions: Any,
+    grace: timedelta = judging.GRACE,
+    dialect: Dialect = RFC9309,
+) -> Any:
+    """Return requests with whether they obeyed the versions that their crawlers may have held.
+
+    Five columns are added: ``verdict``, ``disallowed``, ``version``, ``line`` and ``rule``.
+
+    Args:
+        requests: A data frame with the columns ``time``, ``crawler``, ``url`` and ``status``, and
+            perhaps ``client`` and ``host``: see `koster.bulk.judging`.
+        versions: A data frame with the columns ``since`` and ``body``, and perhaps ``label``.
+        grace: How long a copy of robots.txt may be used.
+        dialect: One of `koster.DIALECTS`.
+
+    Raises:
+        TypeError: a column is missing.
+        ValueError: there is no version.
+    """
+    _check_columns(requests, ("time", "crawler", "url", "status"))
+    _check_columns(versions, ("since", "body"))
+    session = requests.sparkSession
+    rows = _ordered(versions)
+    asked = _with_keys(requests)
+    numbered = session.createDataFrame(
+        [(number, since, until) for number, since, until, _, _ in rows],
+        "number BIGINT, since_us BIGINT, until_us BIGINT",
+    )
+    queries = judging.judge_queries()
+    pairs = _filled(_PAIRS, queries)
+    keys = asked.select("row_id", *_KEY, "is_robots", "kind").distinct()
+    paired = session.sql(pairs, asked=keys, numbered=sql.broadcast(numbered),
+                         grace=grace // timedelta(microseconds=1))  # fmt: skip
+    answer = partial(_answer, dialect.name, [each[3] for each in rows], [each[4] for each in rows])
+    schema = StructType([
+        *(field for field in paired.schema.fields if field.name != "url"),
+        *(StructField(field.name, from_arrow_type(field.type)) for field in judging.ANSWERED),
+        StructField("label", StringType()),
+    ])  # fmt: skip
+    answered = paired.mapInArrow(answer, schema)
+    verdicts = session.sql(_filled(_VERDICTS, queries), answered=answered)
+    added = asked.drop(*(each for each in ("t", "site", "is_robots", "kind")))
+    for name in ("client", "host"):
+        if name not in requests.columns and name in added.columns:
+            added = added.drop(name)
+    return added.join(verdicts, "row_id").drop("row_id").select(*requests.columns, *_ADDED)
+
+
+_ADDED = ("verdict", "disallowed", "version", "line", "rule")
+
+
+def _filled(text: str, queries: dict[str, str]) -> str:
+    for name, query in queries.items():
+        text = text.replace(f"@{name}@", query)
+    return text
+
+
+def _check_columns(frame: Any, names: Iterable[str]) -> None:
+    for name in names:
+        if name not in frame.columns:
+            raise TypeError(f"no column {name!r} (columns: {', '.join(frame.columns)})")
+
+
+def _ordered(versions: Any) -> list[tuple[int, int, int | None, bytes, str]]:
+    """Return the versions in order: number, since, until, body and label.
+
+    Raises:
+        ValueError: there is none.
+    """
+    moment = sql.coalesce(sql.unix_micros("since"), sql.lit(judging.BEGINNING))
+    label = sql.col("label") if "label" in versions.columns else sql.lit(None).cast("string")
+    body = sql.coalesce(sql.col("body").cast("binary"), sql.lit(b""))
+    found = versions.select(moment, body, label).collect()
+    if not found:
+        raise ValueError("judge needs at least one version of the robots.txt")
+    found.sort(key=lambda row: row[0])
+    until = [row[0] for row in found[1:]] + [None]
+    return [
+        (number, row[0], end, bytes(row[1]), str(number) if row[2] is None else row[2])
+        for number, (row, end) in enumerate(zip(found, until, strict=True), 1)
+    ]
+
+
+def _with_keys(requests: Any) -> Any:
+    """Return requests with what they are judged by."""
+    url = sql.col("url").cast("string")
+    status = sql.coalesce(sql.col("status"), sql.lit(0))
+    kind = (
+        sql.when((status == 429) | (status >= 500), 3)
+        .when(status >= 400, 2)
+        .when((status == 304) | status.between(200, 299), 1)
+        .otherwise(0)
+    )
+    found = requests
+    for name in ("client", "host"):
+        if name not in requests.columns:
+            found = found.withColumn(name, sql.lit(""))
+    found = (
+        found.withColumn("t", sql.unix_micros(sql.col("time").cast("timestamp")))
+        .withColumn("site", sql.coalesce("host", sql.lit("")))
+        .withColumn("client", sql.coalesce("client", sql.lit("")))
+        .withColumn("is_robots", sql.coalesce(url.rlike(judging.ROBOTS_TXT), sql.lit(False)))
+    )
+    found = found.withColumn("kind", sql.when(sql.col("is_robots"), kind).otherwise(0))
+    return found.withColumn("row_id", sql.md5(sql.to_json(sql.struct(*_KEY)).cast("binary")))
+
+
 # These run on the workers; dialects are passed by name.
 
 
@@ -167,6 +300,29 @@ def _decide(agent: str | None, dialect: str, bodies: Any, urls: Any, *agents: An
 
 def _facts(dialect: str, bodies: Any) -> Any:
     return kernel.facts(bodies, dialect_named(dialect))
+
+
+def _answer(
+    dialect: str, bodies: list[bytes], labels: list[str], batches: Iterator[Any]
+) -> Iterator[Any]:
+    """Answer pairs of requests and versions."""
+    files = pa.array(bodies, pa.large_binary())
+    names = pa.array(labels, pa.string())
+    for batch in batches:
+        numbers = batch.column("number")
+        places = pa.array(
+            [None if each is None else each - 1 for each in numbers.to_pylist()], pa.int32()
+        )
+        # Nulls are of requests that no version is asked about.
+        encoded = pa.DictionaryArray.from_arrays(places, files)
+        found = judging.answers(
+            encoded, batch.column("url"), batch.column("crawler"), dialect_named(dialect)
+        )
+        kept = [name for name in batch.schema.names if name != "url"]
+        yield pa.RecordBatch.from_arrays(
+            [*(batch.column(name) for name in kept), *found.flatten(), names.take(places)],
+            names=[*kept, *(field.name for field in judging.ANSWERED), "label"],
+        )
 
 
 def _add_answers(

@@ -1,0 +1,224 @@
+"""Verdicts: the truth tables of versions, and that all engines agree."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from requests_of import CLOSED, OPEN, at, random_case, requests, versions
+
+import koster
+from koster.bulk.duckdb import register
+from koster.logs import TOLERANCE, Judge, Verdict, judge
+
+ALLOWED, VIOLATION, WITHIN, EXEMPT, ROBOTS_TXT, NOT_JUDGED = (each.value for each in Verdict)
+
+#: The file is closed at noon, or opened; both are known from long before.
+CLOSING = versions((-100, OPEN), (0, CLOSED))
+OPENING = versions((-100, CLOSED), (0, OPEN))
+ALWAYS = versions((None, CLOSED))
+
+PRIVATE = "/private/a"
+
+
+def verdicts(rows: Any, of: pa.Table, **options: Any) -> list[str]:
+    return [each["verdict"] for each in judge(requests(rows), of, **options).to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "of", "expected"),
+    [
+        # One version.
+        ("never asked, one version", [(1, PRIVATE)], ALWAYS, VIOLATION),
+        ("allowed", [(1, "/a")], ALWAYS, ALLOWED),
+        ("asked, one version", [(0, "/robots.txt"), (1, PRIVATE)], ALWAYS, VIOLATION),
+        # A fetch of its own.
+        ("fetched before the change", [(-1, "/robots.txt"), (1, PRIVATE)], CLOSING, WITHIN),
+        ("fetched after the change", [(1, "/robots.txt"), (2, PRIVATE)], CLOSING, VIOLATION),
+        ("fetched before and after", [(-1, "/robots.txt"), (1, "/robots.txt"), (2, PRIVATE)],
+         CLOSING, VIOLATION),
+        ("fetched before it was opened", [(-1, "/robots.txt"), (1, PRIVATE)], OPENING, VIOLATION),
+        ("fetched after it was opened", [(1, "/robots.txt"), (2, PRIVATE)], OPENING, ALLOWED),
+        ("the copy is stale", [(-1, "/robots.txt"), (24.5, PRIVATE)], CLOSING, VIOLATION),
+        ("the copy is stale, the change is recent", [(-30, "/robots.txt"), (1, PRIVATE)], CLOSING,
+         WITHIN),
+        # No fetch.
+        ("never asked, an hour after the change", [(1, PRIVATE)], CLOSING, WITHIN),
+        ("never asked, a day after the change", [(25, PRIVATE)], CLOSING, VIOLATION),
+        ("never asked, an hour after it was opened", [(1, PRIVATE)], OPENING, ALLOWED),
+        ("the log starts less than a day earlier", [(20, "/a"), (23, PRIVATE)], CLOSING, WITHIN),
+        # Statuses.
+        ("304 confirms the new version", [(-1, "/robots.txt"), (1, "/robots.txt", 304),
+         (2, PRIVATE)], CLOSING, VIOLATION),
+        ("304 confirms the old version", [(-2, "/robots.txt"), (-1, "/robots.txt", 304),
+         (1, PRIVATE)], CLOSING, WITHIN),
+        ("404: all is allowed", [(1, "/robots.txt", 404), (2, PRIVATE)], ALWAYS, WITHIN),
+        ("403: all is allowed", [(1, "/robots.txt", 403), (2, PRIVATE)], ALWAYS, WITHIN),
+        ("404, then the file", [(1, "/robots.txt", 404), (2, "/robots.txt"), (3, PRIVATE)], ALWAYS,
+         VIOLATION),
+        ("404, a day ago", [(1, "/robots.txt", 404), (26, PRIVATE)], ALWAYS, VIOLATION),
+        ("503 keeps the copy", [(-1, "/robots.txt"), (1, "/robots.txt", 503), (2, PRIVATE)],
+         CLOSING, WITHIN),
+        ("503 keeps the copy after a day", [(-1, "/robots.txt"), (24, "/robots.txt", 503),
+         (25, PRIVATE)], CLOSING, WITHIN),
+        ("429 keeps the copy after a day", [(-1, "/robots.txt"), (24, "/robots.txt", 429),
+         (25, PRIVATE)], CLOSING, WITHIN),
+        ("503 keeps no copy for 31 days", [(-1, "/robots.txt"),
+         *((24 * day, "/robots.txt", 503) for day in range(1, 31)), (24 * 30 + 1, PRIVATE)],
+         CLOSING, VIOLATION),
+        ("503 and never a copy", [(1, "/robots.txt", 503), (2, PRIVATE)], CLOSING, WITHIN),
+        ("503 and never a copy, one version", [(1, "/robots.txt", 503), (2, PRIVATE)], ALWAYS,
+         VIOLATION),
+        ("301 says nothing", [(1, "/robots.txt", 301), (2, PRIVATE)], CLOSING, WITHIN),
+        ("301 keeps the copy", [(1, "/robots.txt"), (2, "/robots.txt", 301), (3, PRIVATE)], CLOSING,
+         VIOLATION),
+        # Clients.
+        ("another crawler behind the address fetched it",
+         [(1, "/robots.txt", 200, "1.2.3.4", "bingbot"), (2, PRIVATE, 200, "1.2.3.4")], CLOSING,
+         WITHIN),
+        ("another address fetched it", [(1, "/robots.txt", 200, "1.2.3.4"),
+         (2, PRIVATE, 200, "5.6.7.8")], CLOSING, WITHIN),
+        ("the same address fetched it", [(1, "/robots.txt", 200, "1.2.3.4"),
+         (2, PRIVATE, 200, "1.2.3.4")], CLOSING, VIOLATION),
+        ("the server told another that there is no file",
+         [(1, "/robots.txt", 404, "", "bingbot"), (2, PRIVATE)], ALWAYS, WITHIN),
+        # Times.
+        ("just after the change", [(1 / 3600, "/robots.txt"), (0.1, PRIVATE)], CLOSING, WITHIN),
+        ("just after the fetch", [(-1, "/robots.txt"), (1, "/robots.txt"), (1, PRIVATE)], CLOSING,
+         WITHIN),
+        ("before the first version", [(-200, PRIVATE)], CLOSING, NOT_JUDGED),
+        ("just after the first version", [(-99, PRIVATE)], OPENING, WITHIN),
+        # Rules.
+        ("the file itself", [(1, "/robots.txt?x=1")], ALWAYS, ROBOTS_TXT),
+        ("the file by its URL", [(1, "https://example.com/robots.txt")], ALWAYS, ROBOTS_TXT),
+        ("an absolute URL", [(1, "https://example.com/private/")], ALWAYS, VIOLATION),
+        ("a fetcher for a person", [(1, PRIVATE, 200, "", "ChatGPT-User")], ALWAYS, EXEMPT),
+        ("a fetcher that promises to obey", [(1, PRIVATE, 200, "", "Claude-User")], ALWAYS,
+         VIOLATION),
+        ("a crawler that ignores *", [(1, PRIVATE, 200, "", "AdsBot-Google")], ALWAYS, EXEMPT),
+        ("a crawler that ignores all", [(1, PRIVATE, 200, "", "img2dataset")], ALWAYS, VIOLATION),
+        ("no group", [(1, PRIVATE)], versions((None, "User-agent: bingbot\nDisallow: /")), EXEMPT),
+        ("an empty file", [(1, PRIVATE)], versions((None, "")), ALLOWED),
+        ("no file", [(1, PRIVATE)], versions((None, None)), ALLOWED),
+        ("a fallback", [(1, PRIVATE, 200, "", "Googlebot-Image")],
+         versions((None, "User-agent: Googlebot\nDisallow: /private/")), VIOLATION),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_last_request(name: str, rows: Any, of: pa.Table, expected: str) -> None:
+    assert verdicts(rows, of)[-1] == expected
+    assert in_duckdb(requests(rows), of)[-1]["verdict"] == expected
+
+
+def in_duckdb(asked: pa.Table, of: pa.Table, grace: timedelta | None = None) -> list[Any]:
+    asked = asked.append_column("row", pa.array(range(len(asked))))
+    with duckdb.connect() as con:
+        register(con)
+        con.register("asked", asked)
+        con.register("versions", of)
+        period = "" if grace is None else f", grace := INTERVAL {grace.total_seconds():.0f} SECONDS"
+        found = con.sql(f"FROM robots_judge('asked', 'versions'{period}) ORDER BY row")
+        names = ("verdict", "disallowed", "version", "line", "rule")
+        return [{name: row[name] for name in names} for row in found.to_arrow_table().to_pylist()]
+
+
+def test_result_names_the_rule_and_its_version() -> None:
+    two = versions((-100, "User-agent: *\n\nDisallow: /private/"), (0, CLOSED))
+    rows = [(-50, "/robots.txt"), (-49, PRIVATE), (1, "/robots.txt"), (2, PRIVATE), (3, "/a")]
+    found = judge(requests(rows), two).to_pylist()
+    assert found[1] == {
+        "verdict": VIOLATION, "disallowed": True, "version": "1", "line": 3,
+        "rule": "Disallow: /private/",
+    }  # fmt: skip
+    assert (found[3]["version"], found[3]["line"]) == ("2", 2)
+    assert found[4] == {
+        "verdict": ALLOWED, "disallowed": False, "version": None, "line": None, "rule": None,
+    }  # fmt: skip
+
+
+def test_request_under_an_old_copy_is_a_violation_of_that_copy() -> None:
+    found = judge(requests([(-1, "/robots.txt"), (1, PRIVATE)]), OPENING).to_pylist()[-1]
+    assert found["verdict"] == VIOLATION
+    assert found["disallowed"] is False
+    assert (found["version"], found["line"]) == ("1", 2)
+
+
+def test_grace_is_the_caching_period() -> None:
+    rows = [(-1, "/robots.txt"), (1, PRIVATE)]
+    assert verdicts(rows, CLOSING, grace=timedelta(hours=3))[-1] == WITHIN
+    assert verdicts(rows, CLOSING, grace=timedelta(minutes=30))[-1] == VIOLATION
+    short = timedelta(minutes=30)
+    assert in_duckdb(requests(rows), CLOSING, short)[-1]["verdict"] == VIOLATION
+
+
+def test_dialect_reads_the_versions() -> None:
+    of = versions((None, "User-agent: *\nDisallowed: /private/"))
+    assert verdicts([(1, PRIVATE)], of) == [ALLOWED]
+    assert verdicts([(1, PRIVATE)], of, dialect=koster.GOOGLE) == [VIOLATION]
+
+
+def test_requests_may_be_in_any_order_and_have_no_optional_columns() -> None:
+    table = requests([(2, PRIVATE), (1, "/robots.txt"), (-1, PRIVATE)])
+    plain = table.drop_columns(["client"])
+    found = [each["verdict"] for each in judge(plain, CLOSING).to_pylist()]
+    assert found == [VIOLATION, ROBOTS_TXT, ALLOWED]
+
+
+def test_each_host_has_its_own_copy() -> None:
+    table = requests([(1, "/robots.txt"), (2, PRIVATE), (2, PRIVATE)])
+    table = table.append_column("host", pa.array(["a.example", "a.example", "b.example"]))
+    found = [each["verdict"] for each in judge(table, CLOSING).to_pylist()]
+    assert found == [ROBOTS_TXT, VIOLATION, WITHIN]
+
+
+def test_invalid_arguments() -> None:
+    with pytest.raises(ValueError, match="at least one version"):
+        judge(requests([(1, "/a")]), versions())
+    with pytest.raises(KeyError, match="status"):
+        judge(requests([(1, "/a")]).drop_columns(["status"]), ALWAYS)
+    with pytest.raises(TypeError, match="time must be a column of timestamps, not of string"):
+        judge(requests([(1, "/a")]).set_column(0, "time", pa.array(["x"])), ALWAYS)
+    empty = requests([(1, "/a")]).set_column(0, "time", pa.nulls(1, pa.timestamp("us")))
+    with pytest.raises(ValueError, match="time must not be null"):
+        judge(empty, ALWAYS)
+    assert judge(requests([]), ALWAYS).to_pylist() == []
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_duckdb_agrees(seed: int) -> None:
+    asked, of = random_case(seed)
+    assert in_duckdb(asked, of) == judge(asked, of).to_pylist()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_batches_are_judged_like_the_whole(seed: int) -> None:
+    asked, of = random_case(seed)
+    asked = asked.sort_by("time")
+    judged = Judge(of)
+    found = [
+        int(each)
+        for start in range(0, len(asked), 7)
+        for each in judged.judge(asked.slice(start, 7).combine_chunks().to_batches()[0]).verdicts
+    ]
+    names = [each["verdict"] for each in judge(asked, of).to_pylist()]
+    # Requests of the same moment may be in different batches, before the fetch of the file.
+    differences = [
+        number
+        for number, (one, other) in enumerate(zip(found, names, strict=True))
+        if list(Verdict)[one].value != other
+    ]
+    times = asked["time"].to_pylist()
+    fetches = {
+        time
+        for time, url in zip(times, asked["url"].to_pylist(), strict=True)
+        if "robots.txt" in url
+    }
+    assert all(times[number] in fetches for number in differences)
+
+
+def test_tolerance_is_that_of_the_docs() -> None:
+    assert timedelta(seconds=10) == TOLERANCE
+    assert at(0).tzinfo is not None
