@@ -160,14 +160,14 @@ def answers(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect = RFC9309) -
 
     The result for null is null.
     """
-    columns = [_whole(each) for each in (bodies, urls, crawlers)]
-    if any(each.null_count or pa.types.is_null(each.type) for each in columns):
-        are_valid = np.logical_and.reduce([_to_numpy(each.is_valid()) for each in columns])
-        rows = pa.array(np.flatnonzero(are_valid))
-        found = _answers(*(each.take(rows).drop_null() for each in columns), dialect)
-        places = np.cumsum(are_valid) - 1
-        return found.take(pa.array(places, mask=~are_valid))
-    return _answers(*columns, dialect)
+    bodies, urls, crawlers = map(_whole, (bodies, urls, crawlers))
+    if not any(each.null_count for each in (bodies, urls, crawlers)):
+        return _answer(bodies, urls, crawlers, dialect)
+    masks = [_to_numpy(each.is_valid()) for each in (bodies, urls, crawlers)]
+    are_valid = np.logical_and.reduce(masks)
+    rows = pa.array(np.flatnonzero(are_valid))
+    found = _answer(bodies.take(rows), urls.take(rows), crawlers.take(rows), dialect)
+    return found.take(pa.array(np.cumsum(are_valid) - 1, mask=~are_valid))
 
 
 def _whole(column: Any) -> Any:
@@ -176,7 +176,7 @@ def _whole(column: Any) -> Any:
     return column.cast(pa.string()) if pa.types.is_null(column.type) else column
 
 
-def _answers(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect) -> pa.StructArray:
+def _answer(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect) -> pa.StructArray:
     decided = kernel.decide(bodies, urls, crawlers, dialect)
     if isinstance(decided, pa.ChunkedArray):
         decided = decided.combine_chunks()

@@ -85,7 +85,7 @@ EXAMPLES = {
     "logs": (
         "koster logs access.log --robots robots.txt",
         "koster logs access.log --robots versions/ -o report.html",
-        "koster logs access.log --robots git:robots.txt --agent GPTBot -f markdown",
+        "koster logs access.log --robots versions/ --agent GPTBot -f markdown",
     ),
     "serve": (
         "koster serve",

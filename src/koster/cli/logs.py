@@ -11,6 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import rich_click as click
+from click.shell_completion import CompletionItem
 
 from .._version import VERSION
 from .._wording import joined
@@ -34,24 +35,13 @@ if TYPE_CHECKING:
 else:
     _ParamType = click.ParamType
 
-#: The group of options that name columns of tables.
-_COLUMNS = "Columns of tables, and fields of JSON"
-
 #: The group of options for who made a request.
 _IDENTITY = "Identity"
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
-#: Columns by field, with what they have.
-_FIELDS = {
-    "time": "times",
-    "address": "addresses",
-    "agent": "User-Agent headers",
-    "method": "methods",
-    "url": "URLs or paths",
-    "status": "statuses",
-    "host": "sites",
-}
+#: The fields of tables and JSON that can be named.
+_FIELDS = ("time", "address", "agent", "method", "url", "status", "host")
 
 
 class DurationType(_ParamType):
@@ -69,6 +59,25 @@ class DurationType(_ParamType):
         return timedelta(seconds=int(match[1]) * _UNITS[match[2]])
 
 
+class ColumnType(_ParamType):
+    """A field and the name of its column: ``time=when``."""
+
+    name = "column"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
+        """Return the field and the name."""
+        if isinstance(value, tuple):
+            return value
+        field, _, column = value.partition("=")
+        if field not in _FIELDS or not column:
+            self.fail(f"{value!r} is not FIELD=NAME; fields are {joined(_FIELDS)}", param, ctx)
+        return field, column
+
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        """Return the fields that start with the incomplete value."""
+        return [CompletionItem(f"{each}=") for each in _FIELDS if each.startswith(incomplete)]
+
+
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for reading and judging to a command, which gets them as ``options``."""
 
@@ -84,16 +93,16 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
         show_addresses: bool,
         grace: timedelta,
         dialect: Dialect,
+        columns: Sequence[tuple[str, str]],
         **kwargs: Any,
     ) -> Any:
         api = _api()
         if log_format in formats_of(Judged):
             raise click.UsageError(f"{log_format!r} is a format of the report: use --format")
         warn_of_unknown(agents)
-        names = {name: kwargs.pop(f"{name}_column") for name in _FIELDS}
         options = api.Options(
             format=log_format,
-            columns={name: column for name, column in names.items() if column},
+            columns=dict(columns),
             host=host,
             agents=tuple(agents),
             ranges=ranges,
@@ -106,34 +115,24 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, options=options, **kwargs)
 
     for option in (
-        *(
-            click.option(
-                f"--{name}-column",
-                metavar="COLUMN",
-                panel=_COLUMNS,
-                help=f"Of {what}. Default: the usual names.",
-            )
-            for name, what in reversed(_FIELDS.items())
-        ),
         click.option(
             "--show-addresses",
             is_flag=True,
             panel=_IDENTITY,
-            help="Show addresses. Default: hashes, which differ in each run.",
+            help="Show addresses. Default: hashes of them.",
         ),
         click.option(
             "--verify-dns",
             is_flag=True,
             panel=_IDENTITY,
-            help="Verify other addresses by reverse DNS. It sends them to your DNS resolver.",
+            help="Verify other addresses by reverse DNS.",
         ),
         click.option(
             "--ranges",
             type=FolderType(),
             metavar="FOLDER",
             panel=_IDENTITY,
-            help="Lists of addresses as operators publish them, named gptbot.json or "
-            "gptbot-2026-03-01.json; and keys (JWKS) of crawlers that sign their requests.",
+            help="Operators' lists of addresses (gptbot.json or gptbot-2026-03-01.json) or keys.",
         ),
         click.option(
             "--jobs",
@@ -157,11 +156,20 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--host", metavar="NAME", panel=INPUT, help="Judge only requests to this site."
         ),
         click.option(
+            "--column",
+            "columns",
+            multiple=True,
+            type=ColumnType(),
+            metavar="FIELD=NAME",
+            panel=INPUT,
+            help="Name the time, address, agent, method, url, status or host of a table or JSON.",
+        ),
+        click.option(
             "--log-format",
             metavar="FORMAT",
             panel=INPUT,
-            help="vhost_combined, combined, common, alb, caddy, logpush, nginx-json, w3c; or an "
-            "Apache LogFormat or nginx log_format string. Default: detected.",
+            help="combined, vhost_combined, common, alb, caddy, logpush, nginx-json, w3c; a "
+            "LogFormat or log_format string. Default: detected.",
         ),
         click.option(
             "--grace",
@@ -170,7 +178,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             metavar="DURATION",
             panel=RULES,
-            help="How long a crawler may use its copy of the robots.txt: 24h, 90m, 2d.",
+            help="How long a crawler may use its copy of the file.",
         ),
         dialect_option("How to read the robots.txt"),
     ):
@@ -197,17 +205,17 @@ def _check_page(_context: click.Context, _option: click.Parameter, path: str | N
     type=FileType(),
     metavar="SOURCE",
     panel=RULES,
-    help="A robots.txt; a folder of them, named after the time since when they are in force, such "
-    "as 2026-03-01.txt or 2026-06-01T1200Z.txt; or git:PATH for the history of a file.",
+    help="A robots.txt; a folder of dated ones, such as 2026-03-01.txt or 2026-06-01T1200Z.txt; or "
+    "git:PATH for the history of a file.",
 )
 @_options
 @click.option(
     "--follow",
     is_flag=True,
     panel=OUTPUT,
-    help="Wait for new lines, and print violations as they happen.",
+    help="Print violations as they happen.",
 )
-@format_option(Judged, "Format (markdown: complaints to operators)")
+@format_option(Judged, "Format (markdown: a complaint)")
 @click.option(
     "--output",
     "-o",
@@ -215,14 +223,14 @@ def _check_page(_context: click.Context, _option: click.Parameter, path: str | N
     callback=_check_page,
     metavar="FILE",
     panel=OUTPUT,
-    help="Also write a report with charts to this HTML file.",
+    help="Also write an HTML report.",
 )
 @click.option(
     "--events",
     type=FileType(),
     metavar="FILE",
     panel=OUTPUT,
-    help="Also write each judged request to this Parquet file.",
+    help="Also write each request to a Parquet file.",
 )
 @stoppable
 def logs(
@@ -255,7 +263,14 @@ def logs(
     for why in report.errors:
         screen.complain(why)
     source = f"{joined(logs)}, {date.today()}, by koster {VERSION}, read as {options.dialect}"
-    judged = Judged(report, options.host or "", source, _words(options.grace), _lists(report))
+    judged = Judged(
+        report,
+        options.host or "",
+        source,
+        _words(options.grace),
+        not options.are_addresses_shown,
+        _lists(report),
+    )
     render(judged, form)
     _write(judged, output)
     sys.exit(3 if report.errors else 1 if report.violations else 0)

@@ -73,7 +73,7 @@ class Identities:
                 tokens.setdefault(name.lower(), name)
         self.names = list(tokens.values())
         self._numbers = {token: number for number, token in enumerate(tokens)}
-        self.published = Published(ranges)
+        self.published = Published(ranges, self.names)
         self.dns = dns
         self._domains = _domains(self.records)
         longest_first = sorted(tokens, key=lambda token: (-len(token), token))

@@ -77,20 +77,20 @@ def ranges_of(prefixes: Iterable[str], source: str, day: str) -> Ranges:
 
 
 class Published:
-    """The lists of all crawlers.
+    """The lists of all crawlers; ``names`` are of those that the registry does not have.
 
     A crawler may have several sources, each with several lists over time; an address is its own if
     one of the lists in force has it.
     """
 
-    def __init__(self, folder: str | None = None) -> None:
+    def __init__(self, folder: str | None = None, names: Iterable[str] = ()) -> None:
         self._lists: dict[str, dict[str, list[Ranges]]] = {}
         #: The keys that crawlers sign with, by token in lower case and ID.
         self.keys: dict[str, dict[str, bytes]] = {}
         for token, ranges in _bundled():
             self._add(token, ranges)
         if folder is not None:
-            for tokens, found in _in_folder(Path(folder)):
+            for tokens, found in _in_folder(Path(folder), tuple(names)):
                 for token in tokens:
                     if isinstance(found, Ranges):
                         self._add(token, found)
@@ -182,7 +182,9 @@ def bundled_data() -> dict[str, Any]:
     return found
 
 
-def _in_folder(folder: Path) -> Iterator[tuple[list[str], Ranges | dict[str, bytes]]]:
+def _in_folder(
+    folder: Path, names: tuple[str, ...]
+) -> Iterator[tuple[list[str], Ranges | dict[str, bytes]]]:
     """Yield the lists and keys in a folder, with the tokens of their crawlers.
 
     Raises:
@@ -197,11 +199,11 @@ def _in_folder(folder: Path) -> Iterator[tuple[list[str], Ranges | dict[str, byt
     for path in paths:
         match = _NAME.fullmatch(path.stem)
         name, day = (match["name"], match["day"]) if match else (path.stem, None)
-        tokens = _tokens_for(name)
+        tokens = _tokens_for(name) or [each for each in names if each.lower() == name.lower()]
         if not tokens:
             raise UnreadableError(
-                f"{path}: is not named after a known crawler or its operator; names are such as "
-                "gptbot.json and gptbot-2026-03-01.json"
+                f"{path}: is not named after a known crawler, its operator, or one in the "
+                "robots.txt; names are such as gptbot.json and gptbot-2026-03-01.json"
             )
         try:
             data = json.loads(path.read_bytes())

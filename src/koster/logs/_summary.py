@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .._moments import EPOCH, later
 from ..bulk._arrow import np, pa
 from ..bulk.judging import VERDICTS, Verdict
-from ._identity import STATUSES
+from ._identity import STATUSES, VERIFIED
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -158,7 +158,7 @@ class Report:
     """What crawlers did in a log.
 
     Attributes:
-        crawlers: A row for each crawler and identity; those with most violations first.
+        crawlers: A row for each crawler and identity: verified ones with violations first.
         lines: How many lines were read.
         unreadable: How many of them could not be read.
         samples: The first of those, with their file.
@@ -342,10 +342,7 @@ class Summary:
             self._report(name, status, row, versions, identities, is_long)
             for (name, status), row in self._rows.items()
         ]
-        return tuple(
-            sorted(found, key=lambda each: (-each.violations, -each.requests, each.crawler.lower(),
-                                            STATUSES.index(each.identified)))
-        )  # fmt: skip
+        return tuple(sorted(found, key=_place))
 
     @property
     def period(self) -> int:
@@ -406,6 +403,14 @@ class Summary:
             worst.worst_requests,
             sum(each.outside for each in some),
         )
+
+
+def _place(each: CrawlerReport) -> tuple[bool, bool, int, int, str, int]:
+    """Return a sort key: crawlers with violations first, of them those that were verified."""
+    status = STATUSES.index(each.identified)
+    is_first = each.violations > 0
+    return (not is_first, is_first and status != VERIFIED, -each.violations, -each.requests,
+            each.crawler.lower(), status)  # fmt: skip
 
 
 def _coarser(series: dict[int, list[int]], period: int) -> dict[int, list[int]]:

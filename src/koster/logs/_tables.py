@@ -123,7 +123,6 @@ def find_columns(path: str, names: list[str], given: Mapping[str, str]) -> dict[
         check_fields(found)
     except FormatError as error:
         raise UnreadableError(
-            f"{path}: {error}; name its columns with --time-column, --url-column and "
-            f"--agent-column. It has {joined(names)}"
+            f"{path}: {error}; name its columns, such as --column time=NAME. It has {joined(names)}"
         ) from error
     return found

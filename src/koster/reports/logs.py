@@ -57,6 +57,7 @@ class Judged:
         title: What the log is of.
         source: Where the numbers are from.
         grace: The caching period, in words.
+        are_addresses_hashed: Whether addresses are hashes.
         lists: The days of the lists of addresses, in words.
     """
 
@@ -64,6 +65,7 @@ class Judged:
     title: str = ""
     source: str = ""
     grace: str = "24 hours"
+    are_addresses_hashed: bool = True
     lists: str = ""
 
 
@@ -131,11 +133,15 @@ def print_text(judged: Judged) -> None:
     if not is_wide:
         for each in report.crawlers:
             if each.rules:
-                print(printable(f"{each.crawler} ({_identity(each)}): {_most_broken(each)}"))
+                screen.print_lines(Text(_line(each, _most_broken(each))))
     for each in report.crawlers:
         if each.pace is not None:
-            print(printable(f"{each.crawler} ({_identity(each)}): {pace_of(each)}"))
+            screen.print_lines(Text(_line(each, pace_of(each))))
     _print_notices(judged)
+
+
+def _line(each: CrawlerReport, what: str) -> str:
+    return printable(f"{each.crawler} ({_identity(each)}): {what}")
 
 
 def _heading(report: Report) -> str:
@@ -389,6 +395,9 @@ def _complaint(judged: Judged, each: CrawlerReport) -> Iterator[str]:
             f"| {_time(some.time)} | {markdown(some.address)} | {request} | {status} "
             f"| {markdown_code(some.agent)} |"
         )
+    if judged.are_addresses_hashed:
+        yield ""
+        yield "The addresses are hashed; koster logs --show-addresses has them."
     yield ""
     yield "## Identification"
     yield ""
@@ -399,10 +408,14 @@ def _complaint(judged: Judged, each: CrawlerReport) -> Iterator[str]:
     yield (
         f"A request counts only if every version of the robots.txt disallows it that the crawler "
         f"may have held at that moment: the one it last fetched, according to this log, in the "
-        f"{judged.grace} before (RFC 9309 §2.4), or any version in force in that time. "
-        f"{count_noun(each.within_caching_period, 'request')} that only the current version "
-        "disallowed were not counted."
+        f"{judged.grace} before (RFC 9309 §2.4), or any version in force in that time."
     )
+    if each.within_caching_period:
+        yield ""
+        yield (
+            f"Not counted: {count_noun(each.within_caching_period, 'request')} that only the "
+            "current version disallowed."
+        )
     if report.first is not None and report.last is not None:
         yield ""
         yield (
@@ -491,6 +504,7 @@ class _Chart:
     bars: tuple[_Bar, ...]
     changes: tuple[tuple[float, str], ...]
     top: str
+    period: str
     first: str
     last: str
 
@@ -541,7 +555,28 @@ def _chart(
         for each in report.versions
         if each.since is not None and start < each.since.timestamp() < end
     ]
-    return _Chart(crawler, tuple(drawn), tuple(changes), f"{top:,}", _moment(start), _moment(end))
+    return _Chart(
+        crawler,
+        tuple(drawn),
+        tuple(changes),
+        f"{top:,}",
+        _period_words(seconds),
+        _moment(start),
+        _moment(end),
+    )
+
+
+def _period_words(seconds: int) -> str:
+    """Return a period for a sentence.
+
+    >>> _period_words(3600), _period_words(7200), _period_words(86400), _period_words(604800)
+    ('an hour', '2 hours', 'a day', '7 days')
+    """
+    if seconds % 86_400:
+        hours = seconds // 3600
+        return "an hour" if hours == 1 else f"{hours} hours"
+    days = seconds // 86_400
+    return "a day" if days == 1 else f"{days} days"
 
 
 def _moment(seconds: float) -> str:
