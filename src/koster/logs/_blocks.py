@@ -91,6 +91,26 @@ def blocks(file: Any, path: str, size: int = BLOCK_BYTES) -> Iterator[Block]:
         yield Block(rest, tuple(dropped))
 
 
+def _read_whole(file: Any, size: int) -> bytes:
+    """Read up to ``size`` bytes; of broken compressed data what comes before.
+
+    Raises:
+        UnreadableError: the file cannot be read, or its compressed data is broken.
+    """
+    # One buffer at a time: `read` would lose what it read before an error.
+    read = getattr(file, "read1", file.read)
+    parts: list[bytes] = []
+    left = size
+    try:
+        while left and (part := read(left)):
+            parts.append(part)
+            left -= len(part)
+    except (EOFError, OSError, zlib.error):
+        if not parts:
+            raise
+    return b"".join(parts)
+
+
 def _read(file: Any, size: int, path: str) -> bytes:
     """Read up to ``size`` bytes.
 
@@ -98,12 +118,11 @@ def _read(file: Any, size: int, path: str) -> bytes:
         UnreadableError: the file cannot be read, or its compressed data is broken.
     """
     try:
-        found: bytes = file.read(size)
+        return _read_whole(file, size)
     except EOFError as error:
         raise UnreadableError(f"{path}: the compressed data ends too early") from error
     except (OSError, zlib.error) as error:
         raise UnreadableError(f"{path}: {error}") from error
-    return found
 
 
 def lines_of(data: bytes) -> pa.Array:

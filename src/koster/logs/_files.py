@@ -130,20 +130,22 @@ def _open_head(path: str, reading: Reading) -> LogFile:
     """
     if path == "-":
         return LogFile(path, reading.format)
-    with opened(path) as file:
-        try:
-            head = file.read(_HEAD_BYTES)
-        except EOFError:
-            head = b""
-    kind = kind_of(path, head)
+    kind = _kind_of_table(path)
     if kind is not None and reading.format is None:
         first = next(read_table(path, kind, reading.columns, reading.identities), None)
         return LogFile(path, None, kind, NEVER if first is None else first.first)
+    with opened(path) as file:
+        block = next(blocks(file, path, _HEAD_BYTES), Block(b""))
+    head = block.data
     found = _format_of(head, path, reading)
-    data = head[: head.rfind(b"\n") + 1] or head
-    segments = list(_formats.reader_of(found).segments(data))
-    parsed = parse_block(Block(data), segments, reading.identities)
+    segments = list(_formats.reader_of(found).segments(head))
+    parsed = parse_block(block, segments, reading.identities)
     return LogFile(path, found, None, parsed.first)
+
+
+def _kind_of_table(path: str) -> str | None:
+    with opened(path) as file:
+        return kind_of(path, file.read(4))
 
 
 def _format_of(head: bytes, path: str, reading: Reading) -> Format:

@@ -61,6 +61,7 @@ _FIELD = {
     "status": r"(?:\d{3}|-)",
     "host": r"\S*?",
     "method": r"\S*?",
+    "query": r'(?:\?(?:[^"\\]|\\.)*?)?',
 }
 
 #: The fields of Apache's directives, and of nginx's variables.
