@@ -320,7 +320,10 @@ def _event_writer(path: str | None) -> Iterator[Any]:
 
     part = f"{path}.part"
     try:
-        with pyarrow.parquet.ParquetWriter(part, _api().EVENTS, compression="zstd") as writer:
+        with (
+            open(part, "wb") as file,
+            pyarrow.parquet.ParquetWriter(file, _api().EVENTS, compression="zstd") as writer,
+        ):
             yield writer.write_batch
         os.replace(part, path)
     except OSError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from ._summary import Example, moment
 from ._versions import GIT, Version, Versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
 #: The seconds between two looks at the file.
 _INTERVAL = 0.5
@@ -54,7 +54,7 @@ def follow(
     source: str,
     options: Options | None = None,
     wait: Callable[[float], object] = time.sleep,
-) -> Iterator[Violation]:
+) -> Generator[Violation]:
     """Yield the violations in a log from now on, without end.
 
     What the log has so far is read first, as crawlers may hold a version that they fetched before.
@@ -74,23 +74,23 @@ def follow(
     options = options or Options()
     watched = _Watched(source)
     analysis = Analysis(watched.versions, options)
-    tail = _Tail(path)
     form = None if options.format is None else format_of(options.format)
     reader: Any = None
     is_past = True
-    while True:
-        for data in tail.read():
-            if reader is None:
-                reader = reader_of(form or detect(data, path))
-            parsed = parse_block(Block(data), list(reader.segments(data)), analysis.identities)
-            if len(parsed.requests):
-                requests, judgement = analysis.add(parsed.requests)
-                if not is_past:
-                    yield from _violations(requests, judgement, analysis)
-        is_past = False
-        wait(_INTERVAL)
-        if watched.has_changed():
-            analysis.replace_versions(watched.versions)
+    with closing(_Tail(path)) as tail:
+        while True:
+            for data in tail.read():
+                if reader is None:
+                    reader = reader_of(form or detect(data, path))
+                parsed = parse_block(Block(data), list(reader.segments(data)), analysis.identities)
+                if len(parsed.requests):
+                    requests, judgement = analysis.add(parsed.requests)
+                    if not is_past:
+                        yield from _violations(requests, judgement, analysis)
+            is_past = False
+            wait(_INTERVAL)
+            if watched.has_changed():
+                analysis.replace_versions(watched.versions)
 
 
 def _violations(requests: Any, judgement: Any, analysis: Analysis) -> Iterator[Violation]:
@@ -136,9 +136,16 @@ class _Tail:
             if self._rest:
                 yield self._rest + b"\n"
                 self._rest = b""
+            with suppress(OSError):
+                new = open(self._path, "rb")  # noqa: SIM115 - until it is rotated
+                self._file.close()
+                self._file = new
+                yield from self._blocks()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
             self._file.close()
-            self._file = open(self._path, "rb")  # noqa: SIM115
-            yield from self._blocks()
 
     def _blocks(self) -> Iterator[bytes]:
         while chunk := self._file.read(BLOCK_BYTES):

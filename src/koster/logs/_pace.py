@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MINUTE = 60_000_000
 
-#: Servers log in whole seconds: an interval of 10 seconds may be logged as 9.
+#: Servers log in whole seconds: an interval of 1.5 seconds may be logged as 1.
 _RESOLUTION = 1_000_000
 
 
@@ -86,8 +86,9 @@ class Paces:
     """Judges the pace of crawlers by the versions of a robots.txt."""
 
     def __init__(self, bodies: Sequence[bytes], dialect: Dialect) -> None:
-        self._robots = [parse(body, dialect) for body in bodies]
-        self._days: dict[tuple[int, str], _Day | None] = {}
+        self._bodies = bodies
+        self._dialect = dialect
+        self._days: dict[tuple[bytes, str], _Day | None] = {}
 
     def add(
         self, found: dict[Any, Paced], key: Any, crawler: str, times: Numbers,
@@ -123,13 +124,13 @@ class Paces:
         paced.add(times, delays, are_open)
 
     def _day(self, number: int, crawler: str) -> _Day | None:
-        key = number, crawler
+        key = self._bodies[number], crawler
         if key not in self._days:
-            self._days[key] = self._read(number, crawler)
+            self._days[key] = self._read(*key)
         return self._days[key]
 
-    def _read(self, number: int, crawler: str) -> _Day | None:
-        rules = rules_for_data(self._robots[number], agent_for(crawler))
+    def _read(self, body: bytes, crawler: str) -> _Day | None:
+        rules = rules_for_data(parse(body, self._dialect), agent_for(crawler))
         if rules.crawl_delay is None and not rules.request_rates and not rules.visit_times:
             return None
         delays = np.array(paces(rules, 0.0))

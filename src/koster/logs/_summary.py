@@ -84,8 +84,7 @@ class Pace:
     Attributes:
         directive: The directive with its line: ``line 3, Crawl-delay: 10``.
         intervals: The intervals between two requests for which a pace was set.
-        kept: How many of them were long enough; servers log in whole seconds, so a second less
-            counts as long enough.
+        kept: How many of them were long enough, as far as whole seconds tell.
         worst_minute: The minute with the most requests.
         worst_minute_requests: How many they were.
         outside_visit_time: Requests at times when the site wants none.

@@ -78,8 +78,8 @@ class Versions:
         """The names of all groups, without ``*``."""
         found = {
             agent
-            for version in self.versions
-            for group in parse(version.body or b"").groups
+            for body in {version.body for version in self.versions}
+            for group in parse(body or b"").groups
             for agent in group.agents
         }
         return tuple(sorted(name for name in found if name and "*" not in name))
