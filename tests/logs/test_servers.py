@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 import log_servers
@@ -71,7 +71,7 @@ REQUESTS = (
     Request("allowed", b"/open/a?x=1&y=2"),
     Request("query", b"/private/?q=a?b"),
     Request("empty query", b"/private/a?"),
-    Request("quotes in the URL", b"/private/\"q\"'s"),
+    Request("quotes in the URL", b'/private/"q"\'s'),
     Request("backslashes in the URL", b"/private/\\x41\\n\\\\a\\"),
     Request("UTF-8 in the URL", "/private/é€😀".encode()),
     Request("invalid UTF-8 in the URL", b"/private/\xff/\xc3"),
@@ -100,7 +100,6 @@ REQUESTS = (
     Request("absolute", b"http://example.com/private/a?b"),
     Request("absolute in capitals", b"HTTP://EXAMPLE.com/open/", host=b"EXAMPLE.com"),
     Request("a long URL", b"/private/" + b"x" * 7000),
-    Request("two slashes", b"//double/slash"),
     Request("a host with a port", host=b"Example.COM:8080"),
     Request("a host with a quote", host=b'exa"mple'),
     Request("HTTP/1.0", version=b"HTTP/1.0", host=None),
@@ -135,7 +134,7 @@ UNLOGGED: dict[str, set[str]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Form:
     """A log format.
 
@@ -197,7 +196,7 @@ NGINX_FORMS = [
     nginx("is_args", """'$remote_addr [$time_local] $request_method "$uri$is_args$args" $status"""
           """ "$http_user_agent"'""", target="decoded"),
     nginx("scheme", """'$remote_addr [$time_local] $request_method "$scheme://$host$request_uri" """
-          """$status "$http_user_agent"'""", target="full"),
+          """$status "$http_user_agent"'""", target="path", has_host=True),
     nginx("port", """'$remote_addr:$remote_port [$time_local] "$request" $status"""
           """ "$http_user_agent"'"""),
     nginx("tabs", r"""'$time_iso8601\t$remote_addr\t$status\t$request\t$http_user_agent'"""),
@@ -318,10 +317,12 @@ def running(name: str, folder: Path, forms: list[Form]) -> Any:
     return log_servers.running(name, folder, {each.name: each.text for each in forms})
 
 
-def read(
-    paths: list[Path], form: Form, ranges: Path | None = None
-) -> tuple[Report, list[dict[str, Any]]]:
-    """Return the report on logs, and the events."""
+#: The report, and the events.
+Result: TypeAlias = tuple[Report, list[dict[str, Any]]]
+
+
+def read(paths: list[Path], form: Form, ranges: Path | None = None) -> Result:
+    """Return the report on logs or a folder, and the events."""
     batches: list[Any] = []
     options = Options(
         format=form.given,
@@ -338,16 +339,14 @@ def text(raw: bytes) -> str:
 
 
 def url_of(request: Request, target: str) -> str:
-    """Return what a log has of a target: itself, its path, its URL, or its decoded path."""
+    """Return what a log has of a target: itself, its path, or its decoded path."""
     if target == "itself":
         return text(request.target)
     path = re.sub(rb"(?i)^http://[^/]+", b"", request.target)
     if target == "path":
         return text(path)
-    if target == "full":
-        return f"http://{host_of(request, NGINX)}{text(path)}"
     path, mark, query = path.partition(b"#")[0].partition(b"?")
-    path = unquote_to_bytes(path).replace(b"//", b"/")
+    path = unquote_to_bytes(path)
     return text(path + mark + query if query else path)
 
 
@@ -406,11 +405,24 @@ def chosen(event: dict[str, Any], form: Form) -> dict[str, Any]:
     } | ({"host": event["host"] or ""} if form.has_host else {})
 
 
+@pytest.fixture(scope="module")
+def results(traffic: Callable[[str], Traffic]) -> Callable[[Form], Result]:
+    """What is found in the log of a format."""
+
+    @functools.cache
+    def of(form: Form) -> Result:
+        return read([traffic(form.server).logs / f"{form.name}.log"], form)
+
+    return of
+
+
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.server}-{form.name}")
-def test_events_are_the_requests(traffic: Callable[[str], Traffic], form: Form) -> None:
+def test_events_are_the_requests(
+    traffic: Callable[[str], Traffic], results: Callable[[Form], Result], form: Form
+) -> None:
     sent = traffic(form.server)
     path = sent.logs / f"{form.name}.log"
-    report, events = read([path], form)
+    report, events = results(form)
     assert report.errors == ()
     assert report.files == ((str(path), form.format_name),)
     assert (report.lines, report.unreadable, report.samples) == (len(logged(form.server)), 0, ())
@@ -425,9 +437,11 @@ def test_events_are_the_requests(traffic: Callable[[str], Traffic], form: Form) 
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.server}-{form.name}")
-def test_times_are_those_of_the_requests(traffic: Callable[[str], Traffic], form: Form) -> None:
+def test_times_are_those_of_the_requests(
+    traffic: Callable[[str], Traffic], results: Callable[[Form], Result], form: Form
+) -> None:
     sent = traffic(form.server)
-    _, events = read([sent.logs / f"{form.name}.log"], form)
+    _, events = results(form)
     assert events
     for event in events:
         moment = sent.moments[chosen(event, form)["name"]]
@@ -449,7 +463,8 @@ def test_requests_are_those_of_the_owner_of_the_address(
     traffic: Callable[[str], Traffic], form: Form, tmp_path: Path
 ) -> None:
     """Without a User-Agent, those are judged whose User-Agent no log has: refused, HTTP/0.9."""
-    (tmp_path / "gptbot.json").write_text(json.dumps({"prefixes": ["127.0.0.0/8", "::1/128"]}))
+    ranges = {"creationTime": f"{datetime.now(UTC):%Y-%m-%d}", "prefixes": ["127.0.0.0/8"]}
+    (tmp_path / "gptbot.json").write_text(json.dumps(ranges))
     sent = traffic(form.server)
     report, events = read([sent.logs / f"{form.name}.log"], form, tmp_path)
     assert (report.lines, report.unreadable) == (len(logged(form.server)), 0)
@@ -476,9 +491,26 @@ def test_ipv6_client(tmp_path: Path, server: str) -> None:
     for form in forms:
         report, events = read([tmp_path / "logs" / f"{form.name}.log"], form)
         found[form.name] = report.unreadable, [(each["address"], each["url"]) for each in events]
-    assert found == {
-        form.name: (0, [("::1", url_of(request, form.target))]) for form in forms
-    }
+    assert found == {form.name: (0, [("::1", url_of(request, form.target))]) for form in forms}
+
+
+@pytest.mark.parametrize(
+    "form", [NGINX_FORMS[0], APACHE_FORMS[0], CADDY_FORMS[0]], ids=lambda form: form.server
+)
+def test_url_with_two_slashes(tmp_path: Path, form: Form) -> None:
+    """It is a path, no host: neither that of the request, nor one that is made up."""
+    targets = [b"//double/slash", b"//private/a", b"/private//a"]
+    with running(form.server, tmp_path, [form]) as server:
+        for number, target in enumerate(targets):
+            server.send(Request("any", target).bytes_of(number))
+            server.wait_for(form.name, number + 1)
+    report, events = read([server.log(form.name)], form)
+    assert (report.lines, report.unreadable) == (len(targets), 0)
+    assert [(each["url"], each["verdict"]) for each in events] == [
+        ("//double/slash", "allowed"),
+        ("//private/a", "allowed"),
+        ("/private//a", "violation"),
+    ]
 
 
 def test_console_of_caddy_is_no_log(traffic: Callable[[str], Traffic]) -> None:
@@ -492,31 +524,36 @@ def test_console_of_caddy_is_no_log(traffic: Callable[[str], Traffic]) -> None:
 def rotate(server: log_servers.LogServer, log: str, number: int, *, is_compressed: bool) -> None:
     """Rotate a log of nginx as logrotate does, and wait until nginx has opened a new one."""
     path, rotated = server.log(log), server.logs / f"{log}.log.{number}"
+    before = reopenings(server)
     path.rename(rotated)
     server.process.send_signal(signal.SIGUSR1)
-    log_servers.wait_until(path.exists)
+    # Of the master, and of its worker, which writes to the old log until then.
+    log_servers.wait_until(lambda: path.exists() and reopenings(server) == before + 2)
     if is_compressed:
         rotated.with_name(f"{rotated.name}.gz").write_bytes(gzip.compress(rotated.read_bytes()))
         rotated.unlink()
 
 
+def reopenings(server: log_servers.LogServer) -> int:
+    return server.log("error").read_bytes().count(b"reopening logs")
+
+
 @pytest.mark.parametrize("form", [NGINX_FORMS[0], NGINX_FORMS[-2]], ids=lambda form: form.name)
 def test_rotated_logs_are_in_order(tmp_path: Path, form: Form) -> None:
-    """The older a log is, the later is its name; nginx has an error log in the same folder."""
-    numbers = iter(range(100))
+    """The older a log is, the higher is its number; the folder has an error log too."""
+    targets = [b"/private/%d" % number for number in range(6)]
     with running(NGINX, tmp_path, [form]) as server:
-        for rotated in (3, 2, 1, None):
-            for number in (next(numbers), next(numbers)):
-                server.send(Request("any", b"/private/%d" % number).bytes_of(number))
-            server.wait_for(form.name, 2)
-            if rotated is not None:
-                rotate(server, form.name, rotated, is_compressed=rotated > 1)
+        for number, target in enumerate(targets):
+            server.send(Request("any", target).bytes_of(number))
+            server.wait_for(form.name, number % 2 + 1)
+            if number in (1, 3):
+                rotate(server, form.name, 2 - number // 2, is_compressed=number == 1)
                 # Times are in whole seconds.
                 time.sleep(1.01 if form.name == "combined" else 0.002)
     report, events = read([server.logs], form)
-    assert [Path(path).name.removeprefix(form.name) for path, _ in report.files] == [
-        ".log.3.gz", ".log.2.gz", ".log.1", ".log",
-    ]  # fmt: skip
-    assert (report.lines, report.unreadable, report.errors) == (8, 0, ())
-    assert [each["url"] for each in events] == [f"/private/{number}" for number in range(8)]
+    found = [Path(path).name.removeprefix(form.name) for path, _ in report.files]
+    assert found == [".log.2.gz", ".log.1", ".log"]
+    assert {name for _, name in report.files} == {form.format_name}
+    assert (report.lines, report.unreadable, report.errors) == (6, 0, ())
+    assert [each["url"] for each in events] == [text(target) for target in targets]
     assert any("error.log" in each and "nginx error log" in each for each in report.notices)

@@ -46,7 +46,7 @@ NAV: list[Entry] = [
             {
                 "Site owners": _in(
                     "guides/owners",
-                    "first-file no-ai-training staging check-and-fix test-access compare ci pre-commit tester",
+                    "first-file no-ai-training staging check-and-fix test-access compare ci pre-commit who-ignores tester",
                 )
             },
             {
@@ -65,7 +65,7 @@ NAV: list[Entry] = [
     },
     {
         "Concepts": _in(
-            "concepts", "decisions groups patterns dialects fetching freshness pace proofs"
+            "concepts", "decisions groups patterns dialects fetching freshness pace proofs logs"
         )
     },
     {

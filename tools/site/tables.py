@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 #: Modules whose errors the page of errors describes besides `koster`.
 _ERROR_MODULES = ("koster.fetch", "koster.sitemaps", "koster.lint.settings", "koster.expectations",
-                  "koster.bulk.runs", "koster.bulk._inputs", "koster.service")  # fmt: skip
+                  "koster.logs", "koster.bulk.runs", "koster.bulk._inputs", "koster.service")  # fmt: skip
 
 
 def text(docstring: str) -> str:
