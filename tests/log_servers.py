@@ -82,9 +82,10 @@ def count_lines(path: Path) -> int:
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    """Wait until a condition is true; give up without an error, which the test then finds."""
+    """Wait until a condition is true."""
     end = time.monotonic() + _SECONDS
-    while not condition() and time.monotonic() < end:
+    while not condition():
+        assert time.monotonic() < end, "the server did not write what it should"
         time.sleep(0.002)
 
 

@@ -527,7 +527,7 @@ def rotate(server: log_servers.LogServer, log: str, number: int, *, is_compresse
     before = reopenings(server)
     path.rename(rotated)
     server.process.send_signal(signal.SIGUSR1)
-    # Of the master, and of its worker, which writes to the old log until then.
+    # Two processes do: the worker writes to the old log until then.
     log_servers.wait_until(lambda: path.exists() and reopenings(server) == before + 2)
     if is_compressed:
         rotated.with_name(f"{rotated.name}.gz").write_bytes(gzip.compress(rotated.read_bytes()))
@@ -535,7 +535,7 @@ def rotate(server: log_servers.LogServer, log: str, number: int, *, is_compresse
 
 
 def reopenings(server: log_servers.LogServer) -> int:
-    return server.log("error").read_bytes().count(b"reopening logs")
+    return server.log("error").read_bytes().count(b": reopening logs")
 
 
 @pytest.mark.parametrize("form", [NGINX_FORMS[0], NGINX_FORMS[-2]], ids=lambda form: form.name)

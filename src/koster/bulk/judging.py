@@ -32,21 +32,18 @@ or bytes; null: there was no robots.txt) and, optionally, ``label``.
 from __future__ import annotations
 
 import enum
-from array import array
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from ..crawlers import Crawler, Obeys, Purpose, agent_for, named
 from ..dialects import RFC9309
 from ..freshness import MAX_UNREACHABLE
-from ..model import Reason
-from ..robots import parse, rules_for_data
-from . import kernel
 from ._arrow import np, pa, pc
 from ._columns import to_large_binary
+from ._fetches import NEVER, Fetches
+from ._rulings import ANSWERED, DISALLOWED, UNBOUND, answers, encode, is_exempt, to_numpy
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -57,7 +54,7 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = Any
 
 __all__ = [
-    "GRACE", "JUDGED", "TOLERANCE", "Judge", "Verdict", "is_exempt", "judge",
+    "ANSWERED", "GRACE", "JUDGED", "TOLERANCE", "Judge", "Verdict", "answers", "is_exempt", "judge",
 ]  # fmt: skip
 
 #: How long a copy of robots.txt may be used (RFC 9309 §2.4).
@@ -66,17 +63,7 @@ GRACE = timedelta(hours=24)
 #: How far apart the moments of a fetch, of a change and of a request may be logged.
 TOLERANCE = timedelta(seconds=10)
 
-#: How far back fetches are looked up for requests that are logged late, such as long downloads.
-_HORIZON = timedelta(hours=1)
-
-#: The maximum number of clients whose fetches are remembered; the oldest are forgotten, after which
-#: any version of the caching period counts for them.
-_MAX_CLIENTS = 100_000
-
 _MICROSECOND = timedelta(microseconds=1)
-
-#: The moment of what never happened, and the start of the first version.
-_NEVER = -(2**63)
 
 #: The start of the first version in SQL, whose smallest integer cannot be subtracted from.
 BEGINNING = -(2**62)
@@ -116,117 +103,8 @@ JUDGED = pa.struct([
     pa.field("rule", pa.string()),
 ])  # fmt: skip
 
-#: What a version says about a request.
-ALLOWED, DISALLOWED, UNBOUND = range(3)
-
-#: The result of `answers`. ``code``: ALLOWED, DISALLOWED or UNBOUND (no group applies, or the
-#: crawler is exempt). ``disallowed``: as written.
-ANSWERED = pa.struct([
-    pa.field("code", pa.int32()),
-    pa.field("disallowed", pa.bool_()),
-    pa.field("line", pa.int32()),
-    pa.field("rule", pa.string()),
-])  # fmt: skip
-
 #: What a status of /robots.txt means: nothing, a file, no file (all is allowed), unreachable.
 _NOTHING, _FILE, _NO_FILE, _UNREACHABLE = range(4)
-
-
-def is_exempt(crawler: Crawler) -> bool:
-    """Return whether a crawler fetches for a person, and its operator says it may ignore the file.
-
-    Such fetchers are not crawlers in the sense of RFC 9309 §1. Those whose operators promise to
-    obey, such as Claude-User, are not exempt.
-    """
-    return crawler.purpose in _FOR_PEOPLE and crawler.obeys in (Obeys.MAY_IGNORE, Obeys.NOTHING)
-
-
-_FOR_PEOPLE = (Purpose.USER_FETCH, Purpose.PREVIEW, Purpose.TOOL)
-
-
-@lru_cache(maxsize=4096)
-def _record_of(name: str) -> Crawler | None:
-    return named(name.partition("/")[0].strip())
-
-
-def answers(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect = RFC9309) -> pa.StructArray:
-    """Return what robots.txt files say about requests by crawlers: `ANSWERED`.
-
-    Args:
-        bodies: Robots.txt files, a column; best a dictionary.
-        urls: Absolute URLs or paths, a column.
-        crawlers: Product tokens, a column; best a dictionary.
-        dialect: How to read the files.
-
-    The result for null is null.
-    """
-    bodies, urls, crawlers = map(_whole, (bodies, urls, crawlers))
-    if not any(each.null_count for each in (bodies, urls, crawlers)):
-        return _answer(bodies, urls, crawlers, dialect)
-    masks = [_to_numpy(each.is_valid()) for each in (bodies, urls, crawlers)]
-    are_valid = np.logical_and.reduce(masks)
-    rows = pa.array(np.flatnonzero(are_valid))
-    found = _answer(bodies.take(rows), urls.take(rows), crawlers.take(rows), dialect)
-    return found.take(pa.array(np.cumsum(are_valid) - 1, mask=~are_valid))
-
-
-def _whole(column: Any) -> Any:
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    return column.cast(pa.string()) if pa.types.is_null(column.type) else column
-
-
-def _answer(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect) -> pa.StructArray:
-    decided = kernel.decide(bodies, urls, crawlers, dialect)
-    if isinstance(decided, pa.ChunkedArray):
-        decided = decided.combine_chunks()
-    disallowed = pc.invert(decided.field("allowed"))
-    no_group = pc.equal(decided.field("reason"), Reason.NO_GROUP.value)
-    codes = np.where(_to_numpy(no_group), UNBOUND, _to_numpy(disallowed).astype(np.int32))
-    _mark_unbound(codes, _encode(bodies), _encode(crawlers), dialect)
-    nothing = pa.scalar(None, pa.string())
-    rules = pc.binary_join_element_wise("Disallow", decided.field("pattern"), ": ")
-    return pa.StructArray.from_arrays(
-        [
-            pa.array(codes, pa.int32()),
-            disallowed,
-            pc.if_else(disallowed, decided.field("line"), pa.scalar(None, pa.int32())),
-            pc.if_else(disallowed, rules, nothing),
-        ],
-        fields=list(ANSWERED),
-    )
-
-
-def _encode(column: Any) -> Any:
-    """Return a column as a dictionary."""
-    column = _whole(column)
-    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-
-
-def _to_numpy(column: Any) -> Numbers:
-    return column.to_numpy(zero_copy_only=False)
-
-
-def _mark_unbound(codes: Numbers, bodies: Any, crawlers: Any, dialect: Dialect) -> None:
-    """Set the codes of crawlers that are exempt or ignore ``*``, and of files without groups."""
-    for body, raw in enumerate(bodies.dictionary.to_pylist()):
-        if not parse(raw or b"", dialect).groups:
-            codes[(_to_numpy(bodies.indices) == body) & (codes == UNBOUND)] = ALLOWED
-    for number, name in enumerate(crawlers.dictionary.to_pylist()):
-        if isinstance(name, bytes):
-            name = name.decode("utf-8", "replace")  # noqa: PLW2901 - the same name
-        record = None if name is None else _record_of(name)
-        if record is None or (not is_exempt(record) and record.obeys is not Obeys.OWN_GROUPS):
-            continue
-        rows = np.flatnonzero(_to_numpy(crawlers.indices) == number)
-        if is_exempt(record):
-            codes[rows] = UNBOUND
-            continue
-        bodies_of = _to_numpy(bodies.indices)[rows]
-        for body in np.unique(bodies_of):
-            robots = parse(bodies.dictionary[int(body)].as_py() or b"", dialect)
-            if not rules_for_data(robots, agent_for(name)).is_named:
-                codes[rows[bodies_of == body]] = UNBOUND
 
 
 def microseconds(column: Any) -> Numbers:
@@ -241,7 +119,7 @@ def microseconds(column: Any) -> Numbers:
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64())
     elif not pa.types.is_integer(column.type):
         raise TypeError(f"time must be a column of timestamps, not of {column.type}")
-    return _to_numpy(column.cast(pa.int64()).fill_null(_NEVER))
+    return to_numpy(column.cast(pa.int64()).fill_null(NEVER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +143,8 @@ class _Versions:
         if isinstance(labels, pa.ChunkedArray):
             labels = labels.combine_chunks()
         return cls(
-            since[_to_numpy(order)],
-            _to_numpy(bodies.indices),
+            since[to_numpy(order)],
+            to_numpy(bodies.indices),
             bodies.dictionary,
             labels.take(order),
         )
@@ -274,66 +152,6 @@ class _Versions:
     def at(self, moments: Numbers) -> Numbers:
         """Return the number of the version in force at moments; -1 before the first."""
         return np.searchsorted(self.since, moments, side="right") - 1
-
-
-class _Fetches:
-    """The moments of one kind of fetch, by client, for those within `_HORIZON` of the last one."""
-
-    def __init__(self) -> None:
-        self._moments: dict[str, array[int]] = {}
-
-    def last(self, clients: list[str], codes: Numbers, times: Numbers, are: Numbers) -> _Lookup:
-        """Return the lookup of the last fetch, with those of a batch, where ``are`` is true.
-
-        ``codes`` are indices into ``clients``.
-        """
-        known = [
-            (code, self._moments[client])
-            for code, client in enumerate(clients)
-            if client in self._moments
-        ]
-        owners = [np.full(len(some), code) for code, some in known]
-        found = _Lookup(
-            np.concatenate([codes[are], *owners]),
-            np.concatenate([times[are], *(np.array(some) for _, some in known)]),
-        )
-        self._add(clients, codes[are], times[are])
-        return found
-
-    def _add(self, clients: list[str], codes: Numbers, times: Numbers) -> None:
-        for code in np.unique(codes):
-            new = np.unique(times[codes == code])
-            moments = self._moments.pop(clients[code], None) or array("q")
-            merged = np.unique(np.concatenate([np.array(moments, np.int64), new]))
-            start = np.searchsorted(merged, merged[-1] - _HORIZON // _MICROSECOND) - 1
-            # Popped and set, so that the table is in order of use.
-            self._moments[clients[code]] = array("q", merged[max(start, 0) :].tolist())
-        while len(self._moments) > _MAX_CLIENTS:
-            del self._moments[next(iter(self._moments))]
-
-
-class _Lookup:
-    """Finds the last of some moments of an owner before another moment."""
-
-    def __init__(self, owners: Numbers, moments: Numbers) -> None:
-        order = np.lexsort((moments, owners))
-        self.owners = owners[order].astype(np.int64)
-        self.moments = moments[order].astype(np.int64)
-        self._first = int(self.moments.min()) if len(moments) else 0
-
-    def before(self, owners: Numbers, moments: Numbers) -> Numbers:
-        """Return the last moments, at or before those given; `_NEVER` where there is none."""
-        if not len(self.moments):
-            return np.full(len(owners), _NEVER)
-        places = np.searchsorted(self._keys(self.owners, self.moments),
-                                 self._keys(owners, moments), side="right") - 1  # fmt: skip
-        found = self.moments[places]
-        is_own = (places >= 0) & (self.owners[places] == owners) & (found <= moments)
-        return np.where(is_own, found, _NEVER)
-
-    def _keys(self, owners: Numbers, moments: Numbers) -> Numbers:
-        """Return owner and moment as one integer; 2 ** 47 microseconds are four years."""
-        return (owners.astype(np.int64) << 48) + np.clip(moments - self._first + 1, 0, 2**48 - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,8 +180,8 @@ class Judge:
         self._versions = _Versions.of(versions)
         self._grace = grace // _MICROSECOND
         self._dialect = dialect
-        self._definite, self._missing, self._failed = _Fetches(), _Fetches(), _Fetches()
-        self._missing_on_host = _Fetches()
+        self._definite, self._missing, self._failed = Fetches(), Fetches(), Fetches()
+        self._missing_on_host = Fetches()
 
     def replace_versions(self, versions: Any) -> None:
         """Judge by other versions from now on; the fetches so far stay known."""
@@ -379,8 +197,8 @@ class Judge:
         """Judge a batch: a table or record batch of requests."""
         times = microseconds(requests["time"])
         urls = to_large_binary(requests["url"]).fill_null(b"")
-        crawlers = _encode(requests["crawler"])
-        are_robots = _to_numpy(pc.match_substring_regex(urls, ROBOTS_TXT).fill_null(False))
+        crawlers = encode(requests["crawler"])
+        are_robots = to_numpy(pc.match_substring_regex(urls, ROBOTS_TXT).fill_null(False))
         held = self._held(requests, times, crawlers, are_robots)
         return self._decide(urls, crawlers, times, are_robots, held)
 
@@ -390,7 +208,7 @@ class Judge:
         clients = pc.binary_join_element_wise(
             hosts, crawlers.cast(pa.string()).fill_null(""), _texts(requests, "client"), "\x1f"
         ).dictionary_encode()
-        names, owners = clients.dictionary.to_pylist(), _to_numpy(clients.indices)
+        names, owners = clients.dictionary.to_pylist(), to_numpy(clients.indices)
         sites = hosts.dictionary_encode()
         kinds = np.where(are_robots, _kinds(requests["status"]), _NOTHING)
         tolerance = TOLERANCE // _MICROSECOND
@@ -402,13 +220,13 @@ class Judge:
         missing = self._missing.last(names, owners, times, kinds == _NO_FILE).before(owners, times)
         failed = self._failed.last(names, owners, times, kinds == _UNREACHABLE)
         failed = failed.before(owners, times)
-        at_site = _to_numpy(sites.indices)
+        at_site = to_numpy(sites.indices)
         gone = self._missing_on_host.last(
             sites.dictionary.to_pylist(), at_site, times, kinds == _NO_FILE
         ).before(at_site, times)
 
         start = times - self._grace
-        never = _NEVER
+        never = NEVER
         is_fresh = (latest != never) & (latest >= start)
         limit = times - MAX_UNREACHABLE // _MICROSECOND
         is_retried = ~is_fresh & (latest != never) & (latest >= limit)
@@ -485,9 +303,9 @@ class Judge:
         names = pa.DictionaryArray.from_arrays(crawlers.indices.take(indices), crawlers.dictionary)
         found = answers(bodies, urls.take(indices), names, self._dialect)
         return _Answers(
-            _to_numpy(found.field("code")).copy(),
-            _to_numpy(found.field("disallowed")),
-            _to_numpy(found.field("line").fill_null(0)),
+            to_numpy(found.field("code")).copy(),
+            to_numpy(found.field("disallowed")),
+            to_numpy(found.field("line").fill_null(0)),
             found.field("rule"),
         )
 
@@ -546,7 +364,7 @@ def _kinds(statuses: Any) -> Numbers:
     """Return what statuses of /robots.txt mean (RFC 9309 §2.3.1; 429 is unreachable)."""
     if isinstance(statuses, pa.ChunkedArray):
         statuses = statuses.combine_chunks()
-    status = _to_numpy(statuses.cast(pa.int32()).fill_null(0))
+    status = to_numpy(statuses.cast(pa.int32()).fill_null(0))
     return np.select(
         [
             (status == 429) | (status >= 500),

@@ -1,0 +1,86 @@
+"""The fetches of robots.txt in logs: when each client fetched it last before a moment."""
+
+from __future__ import annotations
+
+from array import array
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from ._arrow import np
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    #: NumPy's arrays.
+    Numbers: TypeAlias = Any
+
+#: How far back fetches are looked up for requests that are logged late, such as long downloads.
+_HORIZON = timedelta(hours=1) // timedelta(microseconds=1)
+
+#: The maximum number of clients whose fetches are remembered; the oldest are forgotten, after which
+#: any version of the caching period counts for them.
+_MAX_CLIENTS = 100_000
+
+#: The moment of what never happened, and the start of the first version.
+NEVER = -(2**63)
+
+
+class Fetches:
+    """The moments of one kind of fetch, by client, for those within `_HORIZON` of the last one."""
+
+    def __init__(self) -> None:
+        self._moments: dict[str, array[int]] = {}
+
+    def last(self, clients: list[str], codes: Numbers, times: Numbers, are: Numbers) -> Lookup:
+        """Return the lookup of the last fetch, with those of a batch, where ``are`` is true.
+
+        ``codes`` are indices into ``clients``.
+        """
+        known = [
+            (code, self._moments[client])
+            for code, client in enumerate(clients)
+            if client in self._moments
+        ]
+        owners = [np.full(len(some), code) for code, some in known]
+        found = Lookup(
+            np.concatenate([codes[are], *owners]),
+            np.concatenate([times[are], *(np.array(some) for _, some in known)]),
+        )
+        self._add(clients, codes[are], times[are])
+        return found
+
+    def _add(self, clients: list[str], codes: Numbers, times: Numbers) -> None:
+        order = np.lexsort((times, codes))
+        found, starts = np.unique(codes[order], return_index=True)
+        for code, new in zip(found, np.split(times[order], starts[1:]), strict=False):
+            moments = self._moments.pop(clients[code], None) or array("q")
+            merged = np.unique(np.concatenate([np.array(moments, np.int64), new]))
+            start = np.searchsorted(merged, merged[-1] - _HORIZON) - 1
+            # Popped and set, so that the table is in order of use.
+            self._moments[clients[code]] = array("q", merged[max(start, 0) :].tolist())
+        while len(self._moments) > _MAX_CLIENTS:
+            del self._moments[next(iter(self._moments))]
+
+
+class Lookup:
+    """Finds the last of some moments of an owner before another moment."""
+
+    def __init__(self, owners: Numbers, moments: Numbers) -> None:
+        order = np.lexsort((moments, owners))
+        self.owners = owners[order].astype(np.int64)
+        self.moments = moments[order].astype(np.int64)
+        self._first = int(self.moments.min()) if len(moments) else 0
+
+    def before(self, owners: Numbers, moments: Numbers) -> Numbers:
+        """Return the last moments, at or before those given; `NEVER` where there is none."""
+        if not len(self.moments):
+            return np.full(len(owners), NEVER)
+        places = np.searchsorted(self._keys(self.owners, self.moments),
+                                 self._keys(owners, moments), side="right") - 1  # fmt: skip
+        found = self.moments[places]
+        is_own = (places >= 0) & (self.owners[places] == owners) & (found <= moments)
+        return np.where(is_own, found, NEVER)
+
+    def _keys(self, owners: Numbers, moments: Numbers) -> Numbers:
+        """Return owner and moment as one integer; 2 ** 47 microseconds are four years."""
+        return (owners.astype(np.int64) << 48) + np.clip(moments - self._first + 1, 0, 2**48 - 1)

@@ -1,0 +1,130 @@
+"""What robots.txt files say about requests of crawlers, and whether they are bound by it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ..crawlers import Crawler, Obeys, Purpose, agent_for, named
+from ..dialects import RFC9309
+from ..model import Reason
+from ..robots import parse, rules_for_data
+from . import kernel
+from ._arrow import np, pa, pc
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from ..dialects import Dialect
+
+    #: NumPy's arrays.
+    Numbers: TypeAlias = Any
+
+#: What a version says about a request.
+ALLOWED, DISALLOWED, UNBOUND = range(3)
+
+#: The result of `answers`. ``code``: ALLOWED, DISALLOWED or UNBOUND (no group applies, or the
+#: crawler is exempt). ``disallowed``: as written.
+ANSWERED = pa.struct([
+    pa.field("code", pa.int32()),
+    pa.field("disallowed", pa.bool_()),
+    pa.field("line", pa.int32()),
+    pa.field("rule", pa.string()),
+])  # fmt: skip
+
+
+def is_exempt(crawler: Crawler) -> bool:
+    """Return whether a crawler fetches for a person, and its operator says it may ignore the file.
+
+    Such fetchers are not crawlers in the sense of RFC 9309 §1. Those whose operators promise to
+    obey, such as Claude-User, are not exempt.
+    """
+    return crawler.purpose in _FOR_PEOPLE and crawler.obeys in (Obeys.MAY_IGNORE, Obeys.NOTHING)
+
+
+_FOR_PEOPLE = (Purpose.USER_FETCH, Purpose.PREVIEW, Purpose.TOOL)
+
+
+@lru_cache(maxsize=4096)
+def _record_of(name: str) -> Crawler | None:
+    return named(name.partition("/")[0].strip())
+
+
+def answers(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect = RFC9309) -> pa.StructArray:
+    """Return what robots.txt files say about requests by crawlers: `ANSWERED`.
+
+    Args:
+        bodies: Robots.txt files, a column; best a dictionary.
+        urls: Absolute URLs or paths, a column.
+        crawlers: Product tokens, a column; best a dictionary.
+        dialect: How to read the files.
+
+    The result for null is null.
+    """
+    bodies, urls, crawlers = map(_whole, (bodies, urls, crawlers))
+    if not any(each.null_count for each in (bodies, urls, crawlers)):
+        return _answer(bodies, urls, crawlers, dialect)
+    masks = [to_numpy(each.is_valid()) for each in (bodies, urls, crawlers)]
+    are_valid = np.logical_and.reduce(masks)
+    rows = pa.array(np.flatnonzero(are_valid))
+    found = _answer(bodies.take(rows), urls.take(rows), crawlers.take(rows), dialect)
+    return found.take(pa.array(np.cumsum(are_valid) - 1, mask=~are_valid))
+
+
+def _whole(column: Any) -> Any:
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    return column.cast(pa.string()) if pa.types.is_null(column.type) else column
+
+
+def _answer(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect) -> pa.StructArray:
+    decided = kernel.decide(bodies, urls, crawlers, dialect)
+    if isinstance(decided, pa.ChunkedArray):
+        decided = decided.combine_chunks()
+    disallowed = pc.invert(decided.field("allowed"))
+    no_group = pc.equal(decided.field("reason"), Reason.NO_GROUP.value)
+    codes = np.where(to_numpy(no_group), UNBOUND, to_numpy(disallowed).astype(np.int32))
+    _mark_unbound(codes, encode(bodies), encode(crawlers), dialect)
+    nothing = pa.scalar(None, pa.string())
+    rules = pc.binary_join_element_wise("Disallow", decided.field("pattern"), ": ")
+    return pa.StructArray.from_arrays(
+        [
+            pa.array(codes, pa.int32()),
+            disallowed,
+            pc.if_else(disallowed, decided.field("line"), pa.scalar(None, pa.int32())),
+            pc.if_else(disallowed, rules, nothing),
+        ],
+        fields=list(ANSWERED),
+    )
+
+
+def encode(column: Any) -> Any:
+    """Return a column as a dictionary."""
+    column = _whole(column)
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+def to_numpy(column: Any) -> Numbers:
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _mark_unbound(codes: Numbers, bodies: Any, crawlers: Any, dialect: Dialect) -> None:
+    """Set the codes of crawlers that are exempt or ignore ``*``, and of files without groups."""
+    for body, raw in enumerate(bodies.dictionary.to_pylist()):
+        if not parse(raw or b"", dialect).groups:
+            codes[(to_numpy(bodies.indices) == body) & (codes == UNBOUND)] = ALLOWED
+    for number, name in enumerate(crawlers.dictionary.to_pylist()):
+        if isinstance(name, bytes):
+            name = name.decode("utf-8", "replace")  # noqa: PLW2901 - the same name
+        record = None if name is None else _record_of(name)
+        if record is None or (not is_exempt(record) and record.obeys is not Obeys.OWN_GROUPS):
+            continue
+        rows = np.flatnonzero(to_numpy(crawlers.indices) == number)
+        if is_exempt(record):
+            codes[rows] = UNBOUND
+            continue
+        bodies_of = to_numpy(bodies.indices)[rows]
+        for body in np.unique(bodies_of):
+            robots = parse(bodies.dictionary[int(body)].as_py() or b"", dialect)
+            if not rules_for_data(robots, agent_for(name)).is_named:
+                codes[rows[bodies_of == body]] = UNBOUND
