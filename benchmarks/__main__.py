@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 import koster
 
-from . import archives, data, facades, fetching, owners, service
+from . import archives, data, facades, fetching, logs, owners, service
 from .measure import format_time, in_turns, run_child, table
 from .peers import MAKERS, Peer, peer
 
@@ -67,6 +67,7 @@ def measure(*, is_quick: bool) -> None:
     fetching.run(is_quick=is_quick)
     owners.run()
     archives.run(is_quick=is_quick)
+    logs.run(is_quick=is_quick)
     service.run(is_quick=is_quick)
     print(BIAS)
 

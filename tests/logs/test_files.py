@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import json
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -149,6 +150,58 @@ def test_format_strings(form: str, line: str, write: Callable[..., Path]) -> Non
     assert row["time"].replace(microsecond=0) == NOON
     assert row["url"] in ("/b", "/b?c", "/b?c=1")
     assert (row["method"], row["status"], row["crawler"]) == ("GET", 200, "GPTBot")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        r'LogFormat "%a %t \"%r\" %>s \"%{User-Agent}i\"" mine',
+        r'"%a %t \"%r\" %>s \"%{User-Agent}i\""',
+        """log_format mine '$remote_addr [$time_local] "$request" '
+            '$status "$http_user_agent"';""",
+        """escape=default '$remote_addr [$time_local] "$request" $status "$http_user_agent"'""",
+    ],
+)
+def test_formats_may_be_pasted_from_a_configuration(form: str, write: Callable[..., Path]) -> None:
+    line = f'1.2.3.4 [10/Mar/2026:12:00:00 +0000] "GET /b HTTP/1.1" 200 "{BOT}"\n'
+    (row,) = Events([write(line)], format=form).rows
+    assert (row["url"], row["agent"]) == ("/b", BOT)
+
+
+def test_agent_without_quotes_may_have_spaces(write: Callable[..., Path]) -> None:
+    line = f"1773144000 /b {BOT}\n"
+    (row,) = Events([write(line)], format="$msec $request_uri $http_user_agent").rows
+    assert row["agent"] == BOT
+
+
+@pytest.mark.parametrize("user", ["evil [x", "a] b", "x [10/Mar/2026:00:00:00 +0000]"])
+def test_users_cannot_hide_their_requests(user: str, write: Callable[..., Path]) -> None:
+    """The name is that of HTTP authentication, which a client chooses."""
+    (row,) = Events([write(combined(0).replace("- - [", f"- {user} ["))]).rows
+    assert row["time"] == NOON
+
+
+def test_lines_that_begin_with_space_or_a_number_sign_count(write: Callable[..., Path]) -> None:
+    form = '$http_user_agent [$time_local] "$request"'
+    line = '#x GPTBot [10/Mar/2026:12:00:00 +0000] "GET /b HTTP/1.1"\n'
+    found = Events([write(line + " \n" + line[2:])], format=form)
+    assert (found.report.lines, len(found.rows)) == (2, 2)
+
+
+def test_query_of_its_own_key(write: Callable[..., Path]) -> None:
+    line = {"msec": 1773144000, "uri": "/b", "args": "c=1", "agent": BOT}
+    other = line | {"uri": "/b?c=1"}
+    found = Events([write(json.dumps(line) + "\n" + json.dumps(other) + "\n")])
+    assert found.column("url") == ["/b?c=1"] * 2
+
+
+def test_files_that_begin_at_the_same_moment_are_in_the_order_of_writing(
+    write: Callable[..., Path],
+) -> None:
+    old, new = write(combined(0, "/1"), "access.log.1"), write(combined(0, "/2"), "access.log")
+    os.utime(old, (1, 1))
+    os.utime(new, (2, 2))
+    assert Events([new, old]).column("url") == ["/1", "/2"]
 
 
 @pytest.mark.parametrize(
@@ -313,7 +366,7 @@ def test_requests_that_are_no_pages_are_not_judged(write: Callable[..., Path]) -
     text = "".join(combined(n, target) for n, target in enumerate(targets))
     found = Events([write(text)])
     assert (found.report.lines, found.report.unreadable) == (5, 0)
-    assert found.column("url") == ["https://shop.example/private/a", "http://localhost//private/a"]
+    assert found.column("url") == ["https://shop.example/private/a", "//private/a"]
     assert found.column("verdict") == ["violation", "allowed"]
 
 

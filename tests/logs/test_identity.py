@@ -155,6 +155,13 @@ def test_newer_list_of_the_folder_replaces_the_bundled_one(folder: Callable[...,
     assert statuses(identities, "GPTBot", own, times) == ["unverified", "verified"]
 
 
+def test_list_without_a_day_holds_at_any_time(folder: Callable[..., str]) -> None:
+    identities = Identities(ranges=folder(gptbot=prefixes("198.51.100.0/24")))
+    times = [microseconds("2020-01-01"), microseconds("2030-01-01")]
+    assert statuses(identities, "GPTBot", ["198.51.100.1"] * 2, times) == ["verified"] * 2
+    assert statuses(identities, "GPTBot", [OWN] * 2, times) == ["impostor"] * 2
+
+
 def test_creation_time_dates_a_list(folder: Callable[..., str]) -> None:
     data = prefixes("198.51.100.0/24") | {"creationTime": "2026-05-01T10:00:00.0"}
     assert Published(folder(claudebot=data)).days("ClaudeBot") == ("2026-05-01",)

@@ -110,7 +110,13 @@ def find_files(
                     errors.append(str(error))
         if is_folder and not any(each.path.startswith(path) for each in found.values()):
             errors.append(f"{path}: has no access log")
-    return sorted(found.values(), key=lambda each: (each.first, each.path)), errors, notices
+    return sorted(found.values(), key=_place), errors, notices
+
+
+def _place(file: LogFile) -> tuple[int, float, str]:
+    """Return a sort key: the first moment, and when the file was written last."""
+    written = 0.0 if file.path == "-" else os.path.getmtime(file.path)
+    return file.first, written, file.path
 
 
 def _in_folder(path: str) -> list[str]:

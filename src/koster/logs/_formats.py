@@ -1,6 +1,6 @@
 """The table of log formats, and which of them a file has.
 
-To add a format, add an entry to `FORMATS`, and a sample to ``tests/logs/formats.toml``.
+To add a format, add an entry to `FORMATS`, and a sample to ``tests/logs/test_files.py``.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class TextFormat:
         """Return the fields of valid lines, as bytes."""
         found = pc.extract_regex(lines, self.pattern.regex)
         columns = {name: found.field(name) for name in self.pattern.fields}
-        if "date" in columns:
-            columns["time"] = pc.binary_join_element_wise(
-                columns.pop("date"), columns["time"], pa.scalar(b" ", pa.large_binary())
-            )
+        parts = ["date", "time", *(name for name in columns if name.startswith("time_"))]
+        times = [columns.pop(name) for name in parts if name in columns]
+        space = pa.scalar(b" ", pa.large_binary())
+        columns["time"] = pc.binary_join_element_wise(*times, space)
         return _decoded(columns, self.pattern.decode)
 
     def segments(self, data: bytes) -> Iterator[tuple[LineFormat, bytes]]:
@@ -79,7 +79,9 @@ class JsonFormat:
 
 
 #: Matches no line.
-_NOTHING = TextFormat(Pattern(r"x^(?P<time>)(?P<url>)(?P<agent>)", ("time", "url", "agent")))
+_NOTHING = TextFormat(
+    Pattern(r"x^(?P<time>)(?P<url>)(?P<agent>)", ("time", "url", "agent"), comment="#")
+)
 
 
 @dataclass(slots=True)
@@ -146,12 +148,12 @@ def _unquote(raw: bytes) -> bytes:
     return unquote_to_bytes(unquote_to_bytes(raw) if b"%25" in raw else raw)
 
 
-_ESCAPE = re.compile(rb"\\(x[0-9A-Fa-f]{2}|.)", re.DOTALL)
+_ESCAPE = re.compile(rb"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _CONTROLS = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"b": b"\b", b"v": b"\v", b"f": b"\f"}
 
 
 def _unescaped(column: Any) -> Any:
-    r"""Decode the escapes of Apache (``\"``, ``\n``, ``\xhh``) and nginx (``\xHH``)."""
+    r"""Decode the escapes of Apache (``\"``, ``\n``, ``\xhh``) and nginx (``\xHH``, ``\u00HH``)."""
     are = pc.match_substring(column, "\\")
     if not pc.any(are).as_py():
         return column
@@ -163,6 +165,9 @@ def _unescape(match: re.Match[bytes]) -> bytes:
     code = match[1]
     if len(code) == 3:
         return bytes([int(code[1:], 16)])
+    if len(code) == 5:
+        # nginx with escape=json.
+        return chr(int(code[1:], 16)).encode("utf-8", "replace")
     return _CONTROLS.get(code, code)
 
 
@@ -232,6 +237,7 @@ NAMES = {
     "host": ("host", "http_host", "server_name", "vhost"),
     "method": ("request_method", "method"),
     "url": ("request_uri", "uri", "url", "path"),
+    "query": ("args", "query_string", "query"),
     "request": ("request",),
     "status": ("status", "status_code", "response_status"),
     "agent": ("http_user_agent", "user_agent", "agent", "useragent", "ua"),

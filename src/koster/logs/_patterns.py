@@ -11,7 +11,7 @@ signatures.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .._wording import joined
@@ -38,28 +38,36 @@ class Pattern:
 
     Attributes:
         regex: The expression for a line, with a group for each field.
-        fields: The names of the groups.
-        time: The strptime format of the time. Empty: see `koster.logs._times`.
+        fields: The names of the groups. ``time_2`` and so on are further parts of the time.
+        time: The strptime format of the parts of the time, joined by spaces. Empty: see
+            `koster.logs._times`.
         decode: How text is encoded: ``"escapes"`` (``\\x22``), ``"plus"`` (``+`` is a space) or
             ``"percent"``.
+        comment: What comments begin with, if there are comments.
     """
 
     regex: str
     fields: tuple[str, ...]
     time: str = ""
     decode: str = "escapes"
+    comment: str = ""
 
 
 #: Quoted text, with its escapes; a word; anything, as little as possible.
 _TEXT = r'(?:[^"\\]|\\.)*?'
 _WORD = r"\S*?"
 _ANY = r".*?"
+_DIGITS = r"\d*"
+#: A path that is followed by its query without a space.
+_PATH, _QUOTED_PATH = r'[^?\s"]*', r'[^?"]*'
 _FIELD = {
     # Not a lone hyphen, which stands for what is missing.
     "address": r'[^\s"-]\S*?',
-    "time": r"\[[^\]]*\]",
+    # Users may have brackets in their names.
+    "time": r"\[[^\[\]]*\]",
     "status": r"(?:\d{3}|-)",
-    "host": r"\S*?",
+    # It may be followed by a path without a space.
+    "host": r'(?:[^/\s"\\]|\\.)*',
     "method": r"\S*?",
     "query": r'(?:\?(?:[^"\\]|\\.)*?)?',
 }
@@ -74,7 +82,7 @@ _HEADERS = {
     "signature-input": "signature_input", "signature-agent": "signature_agent",
 }  # fmt: skip
 #: Directives whose values have no spaces.
-_WORDS = frozenset("AbBDlmPkLTXIOS")
+_WORDS = frozenset("AbBDHlmPkLTXIOS")
 #: ``%t`` in these formats is the seconds of the epoch, or a fraction of them.
 _EPOCH = {"sec": r"\d+", "msec": r"\d+", "usec": r"\d+"}
 
@@ -120,13 +128,15 @@ def from_apache(text: str) -> Pattern:
         if isinstance(names, dict)
     }
     with_names["a"] = {"c": ("address", address)}
+    digits = FieldType(_DIGITS, None)
+    with_names["p"] = dict.fromkeys(PARAMETERIZED_DIRECTIVES["p"], ("", digits))
     texts = {
         key: ("header" if key == "i" else "", any_text)
         for key, value in PARAMETERIZED_DIRECTIVES.items()
         if isinstance(value, tuple)
     }
     # In configuration files the quotes of a format are escaped.
-    text = text.strip().replace('\\"', '"')
+    text = _bare(text).replace('\\"', '"').replace("\\t", "\t")
     times: list[str] = []
     try:
         groups, regex = format2regex(
@@ -135,13 +145,13 @@ def from_apache(text: str) -> Pattern:
     except ApacheError as error:
         raise FormatError(f"invalid LogFormat: {error}") from error
     names = [_apache_field(name) for name, _, _ in groups]
-    return _pattern(regex, names, times[0] if times else "")
+    return _pattern(regex, names, " ".join(times))
 
 
 def _apache_regex(key: str) -> str:
     field = _DIRECTIVES.get(key)
     if key == "p":
-        return r"\d*"
+        return _DIGITS
     if field in _FIELD:
         return _FIELD[field]
     return _WORD if key in _WORDS else f"(?:{_TEXT})"
@@ -152,8 +162,11 @@ def _apache_time(name: str, times: list[str]) -> tuple[list[Any], str]:
     name = name.removeprefix("begin:").removeprefix("end:")
     if name in ("msec_frac", "usec_frac"):
         return [("", name, None)], r"(\d+)"
-    times.append("" if name in _EPOCH else name)
-    return [("time", name, None)], f"({_EPOCH.get(name, _ANY)})"
+    if name in _EPOCH:
+        return [("time", name, None)], f"({_EPOCH[name]})"
+    times.append(name)
+    part = "time" if len(times) == 1 else f"time_{len(times)}"
+    return [(part, name, None)], f"({_ANY})"
 
 
 def _apache_field(name: Any) -> str:
@@ -173,16 +186,28 @@ def from_nginx(text: str, variables: Mapping[str, str] = VARIABLES) -> Pattern:
     ('address', 'time', 'request', 'status', 'agent')
     """
     regex, names = "", []
-    # A format may be copied with the quotes of its lines.
-    text = re.sub(r"'\s*\n\s*'", "", text.strip()).strip("';")
+    text = _bare(text).replace("\\t", "\t").replace("$is_args$args", "${is_args_and_args}")
     parts = re.split(r"(\$\{\w+\}|\$\w+)", text)
     for number, part in enumerate(parts):
         if number % 2 == 0:
             regex += re.escape(part)
             continue
         after = parts[number + 1][:1]
-        field = variables.get(part.strip("${}"), "")
-        if after == '"':
+        variable = part.strip("${}")
+        field = variables.get(variable, "")
+        is_adjacent = not parts[number + 1] and number + 2 < len(parts)
+        if variable == "is_args_and_args":
+            # Without a query nginx writes a hyphen.
+            regex += rf"(?:\?({_TEXT})|-)"
+            field = "query"
+        elif variable.endswith("port"):
+            regex += f"({_DIGITS})"
+        elif field == "url" and is_adjacent:
+            is_quoted = sum(text.count('"') for text in parts[:number:2]) % 2
+            regex += f"({_QUOTED_PATH if is_quoted else _PATH})"
+        elif field == "time":
+            regex += r'([^\[\]"]*?)'
+        elif after == '"' and field != "host":
             regex += f"({_TEXT})"
         elif field in _NGINX_WORDS:
             regex += f"({_FIELD[field]})"
@@ -211,7 +236,8 @@ def from_w3c(names: Sequence[str]) -> Pattern:
     # CloudFront encodes text as in URLs, IIS writes + for a space.
     is_cloudfront = any(name.startswith("x-edge-") for name in names)
     regex = r"[ \t]".join([r"(\S+)"] * len(fields))
-    return _pattern(regex, fields, decode="percent" if is_cloudfront else "plus")
+    found = _pattern(regex, fields)
+    return replace(found, decode="percent" if is_cloudfront else "plus", comment="#")
 
 
 def check_fields(fields: Iterable[str]) -> None:
@@ -226,7 +252,23 @@ def check_fields(fields: Iterable[str]) -> None:
         raise FormatError(f"the format has no {joined(lacking, 'and no')}")
 
 
-def _pattern(regex: str, names: list[str], time: str = "", decode: str = "escapes") -> Pattern:
+_LOG_FORMAT = re.compile(r'\s*LogFormat\s+"((?:[^"\\]|\\.)*)"(?:\s+\S+)?\s*', re.DOTALL)
+_NGINX_FORMAT = re.compile(
+    r"\s*(?:log_format\s+\S+\s+)?(?:escape=\w+\s+)?('.*')\s*;?\s*", re.DOTALL
+)
+
+
+def _bare(text: str) -> str:
+    """Return a format without the directive and the quotes that it may be copied with."""
+    if match := _LOG_FORMAT.fullmatch(text):
+        return match[1]
+    if match := _NGINX_FORMAT.fullmatch(text):
+        return "".join(re.findall(r"'([^']*)'", match[1]))
+    text = text.strip()
+    return text[1:-1] if text.startswith('"') and text.endswith('\\""') else text
+
+
+def _pattern(regex: str, names: list[str], time: str = "") -> Pattern:
     """Return a pattern; the first group of each field is used."""
     used: list[str] = []
     numbers = iter(names)
@@ -240,5 +282,6 @@ def _pattern(regex: str, names: list[str], time: str = "", decode: str = "escape
 
     regex = re.sub(r"(?<!\\)\((?!\?)", name_group, regex)
     check_fields(used)
-    # Some servers append fields.
-    return Pattern(f"^{regex}(?:[ \\t].*)?[\\r\\n]*$", tuple(used), time, decode)
+    # Some servers append fields; the last one must not have spaces then.
+    more = "" if regex.endswith((f"{_ANY})", f"{_TEXT})", f"{_TEXT}))")) else r"(?:[ \t].*)?"
+    return Pattern(rf"^{regex}{more}[\r\n]*$", tuple(used), time)

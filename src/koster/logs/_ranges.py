@@ -93,6 +93,9 @@ class Published:
             for tokens, found in _in_folder(Path(folder), tuple(names)):
                 for token in tokens:
                     if isinstance(found, Ranges):
+                        if not found.day:
+                            # It holds at any time.
+                            self._lists.get(token.lower(), {}).pop(found.source, None)
                         self._add(token, found)
                     else:
                         self.keys.setdefault(token.lower(), {}).update(found)

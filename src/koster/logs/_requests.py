@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..bulk._arrow import np, pa, pc
@@ -57,7 +57,7 @@ class Parsed:
         samples: The first of those.
         first: The first moment in the log, in microseconds since 1970; `NEVER` if there is none.
         last: The last moment.
-        hosts: The sites of the requests.
+        without_time: The rows that have no time, which are unreadable.
     """
 
     requests: pa.RecordBatch
@@ -66,6 +66,7 @@ class Parsed:
     samples: tuple[bytes, ...] = ()
     first: int = NEVER
     last: int = NEVER
+    without_time: Numbers = ()
 
 
 def parse_block(
@@ -93,9 +94,11 @@ def _nothing() -> pa.RecordBatch:
 
 
 def _parse_lines(lines: Any, form: LineFormat, identities: Identities) -> Parsed:
-    is_text = pc.match_substring_regex(lines, r"^[^#\s]")
+    is_text = pc.match_substring_regex(lines, r"\S")
+    comment = _comment(form)
+    if comment:
+        is_text = pc.and_not(is_text, pc.starts_with(lines, comment))
     if not pc.all(is_text).as_py():
-        # Blank lines, and the comments of W3C logs.
         lines = lines.filter(is_text)
     if not len(lines):
         return Parsed(_nothing())
@@ -117,9 +120,19 @@ def _parse_lines(lines: Any, form: LineFormat, identities: Identities) -> Parsed
         )
         # The first and the last line tell the period of the log.
         chosen[places[0]] = chosen[places[-1]] = True
-    columns = form.columns(lines.filter(pa.array(chosen)))
-    requests, first, last, without_time = to_requests(columns, identities, _time_format(form))
-    return Parsed(requests, len(lines), unreadable + without_time, samples, first, last)
+    lines_left = lines.filter(pa.array(chosen))
+    found = to_requests(form.columns(lines_left), identities, _time_format(form))
+    if found.unreadable:
+        bad = lines_left.take(pa.array(found.without_time[:MAX_SAMPLES]))
+        samples += tuple(each.strip() for each in bad.to_pylist())
+    return replace(
+        found, lines=len(lines), unreadable=unreadable + found.unreadable, samples=samples
+    )
+
+
+def _comment(form: LineFormat) -> str:
+    pattern = getattr(form, "pattern", None)
+    return "" if pattern is None else pattern.comment
 
 
 def _has_agents(form: LineFormat) -> bool:
@@ -132,10 +145,8 @@ def _time_format(form: LineFormat) -> str:
     return "" if pattern is None else pattern.time
 
 
-def to_requests(
-    columns: dict[str, Any], identities: Identities, time_format: str = ""
-) -> tuple[pa.RecordBatch, int, int, int]:
-    """Return the requests of crawlers, the first and last moment, and the rows without a time.
+def to_requests(columns: dict[str, Any], identities: Identities, time_format: str = "") -> Parsed:
+    """Return the requests of crawlers in rows.
 
     Args:
         columns: The fields of log lines: arrays of text or bytes, time and status of any type.
@@ -144,8 +155,9 @@ def to_requests(
     """
     times = moments(columns["time"], time_format)
     is_timed = times != NEVER
+    without_time = np.flatnonzero(~is_timed)
     if not is_timed.any():
-        return _nothing(), NEVER, NEVER, len(times)
+        return Parsed(_nothing(), len(times), len(times), without_time=without_time)
     first, last = int(times[is_timed].min()), int(times[is_timed].max())
     if "agent" in columns:
         numbers = identities.of_agents(columns["agent"])
@@ -154,10 +166,14 @@ def to_requests(
     columns = _with_target(columns)
     urls = columns["url"].cast(pa.large_binary())
     is_target = _to_numpy(pc.match_substring_regex(urls, _TARGET).fill_null(False))
+    if "method" in columns:
+        # Some servers log its target as a path.
+        is_connect = pc.equal(columns["method"].cast(pa.large_binary()), b"CONNECT")
+        is_target &= ~_to_numpy(is_connect.fill_null(False))
     rows = np.flatnonzero(is_timed & is_target & (numbers >= 0))
-    without_time = len(times) - int(is_timed.sum())
+    bad = len(without_time)
     if not len(rows):
-        return _nothing(), first, last, without_time
+        return Parsed(_nothing(), len(times), bad, (), first, last, without_time)
     indices = pa.array(rows)
     columns = {name: column.take(indices) for name, column in columns.items() if name != "time"}
     times, numbers = times[rows], numbers[rows]
@@ -170,7 +186,7 @@ def to_requests(
             addresses,
             _text(columns.get("host"), len(rows)),
             _text(columns.get("method"), len(rows)),
-            _with_host(urls.take(indices)),
+            urls.take(indices),
             _integers(columns.get("status"), len(rows)),
             _text(columns.get("agent"), len(rows)),
             pa.DictionaryArray.from_arrays(
@@ -183,7 +199,7 @@ def to_requests(
         ],
         schema=REQUESTS,
     )
-    return found, first, last, without_time
+    return Parsed(found, len(times), bad, (), first, last, without_time)
 
 
 def _with_target(columns: dict[str, Any]) -> dict[str, Any]:
@@ -202,12 +218,16 @@ def _with_target(columns: dict[str, Any]) -> dict[str, Any]:
         bare = pc.replace_substring_regex(query, r"^\?", "")
         mark = pa.scalar(b"?", pa.large_binary())
         is_empty = pc.or_(pc.equal(bare, b"-"), pc.equal(bare, b"")).fill_null(True)
+        is_empty = pc.or_(is_empty, pc.match_substring(url, "?").fill_null(False))
         columns["url"] = pc.if_else(is_empty, url, pc.binary_join_element_wise(url, bare, mark))
     return columns
 
 
-def _with_host(urls: Any) -> Any:
-    """Put a host before paths that start with two slashes: they would be read as one."""
+def as_targets(urls: Any) -> Any:
+    """Return URLs for decisions: a host before paths that start with two slashes.
+
+    In a URL, two slashes come before a host; in a request they are a part of the path.
+    """
     is_double = pc.match_substring_regex(urls, "^//")
     if not pc.any(is_double).as_py():
         return urls

@@ -16,6 +16,7 @@ from ._files import Reader, Reading, find_files
 from ._formats import format_of
 from ._identity import STATUSES, Identities
 from ._pace import Paces
+from ._requests import as_targets
 from ._summary import Addresses, Report, Summary, moment
 from ._times import NEVER
 from ._versions import GIT, Versions
@@ -117,7 +118,9 @@ class Analysis:
         """Judge a batch; return its requests of the crawlers and the site that were asked for."""
         requests = self._chosen(requests)
         times = requests["time"].to_numpy()
-        judgement = self._judge.judge(requests)
+        place = requests.schema.get_field_index("url")
+        targets = as_targets(requests["url"])
+        judgement = self._judge.judge(requests.set_column(place, "url", targets))
         if len(requests):
             self.summary.add(requests, judgement, times)
             self._add_paces(requests, judgement, times)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.csv
@@ -85,19 +86,16 @@ def _read_csv(path: str, columns: Mapping[str, str], identities: Identities) -> 
         names = find_columns(path, reader.schema.names, columns)
         for batch in reader:
             found = _parsed({field: batch[name] for field, name in names.items()}, identities)
-            yield Parsed(found.requests, found.lines + bad, found.unreadable + bad, (),
-                         found.first, found.last)  # fmt: skip
+            yield replace(found, lines=found.lines + bad, unreadable=found.unreadable + bad)
             bad = 0
 
 
 def _parsed(columns: dict[str, Any], identities: Identities) -> Parsed:
-    size = len(columns["time"])
     columns = {
         name: column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         for name, column in columns.items()
     }
-    requests, first, last, without_time = to_requests(columns, identities)
-    return Parsed(requests, size, without_time, (), first, last)
+    return to_requests(columns, identities)
 
 
 def find_columns(path: str, names: list[str], given: Mapping[str, str]) -> dict[str, str]:
