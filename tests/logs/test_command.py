@@ -7,6 +7,8 @@ import io
 import json
 import re
 import shutil
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -184,6 +186,18 @@ def test_violations_and_an_error(folder: Path) -> None:
     result = run("access.log", "missing.log", "--robots", "versions")
     assert result.exit_code == 3
     assert "16 violations" in " ".join(result.stdout.split()) or "GPTBot" in result.stdout
+
+
+def test_missing_extra_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['apachelogs'] = None; sys.argv[1:] = ['logs', 'x', '--robots', 'y'];"
+        "from koster.cli import main; main()"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 2
+    assert "pip install 'koster[logs]'" in " ".join(found.stderr.split())
 
 
 def test_standard_input(folder: Path) -> None:

@@ -12,6 +12,14 @@ Spark. They need the extra ``logs``.
 
 from __future__ import annotations
 
+from ..errors import missing
+
+try:
+    # The extra "bulk" does not bring it.
+    import apachelogs  # noqa: F401
+except ImportError as error:
+    raise missing("koster.logs", "logs") from error
+
 from ..bulk.judging import GRACE, JUDGED, TOLERANCE, Judge, Verdict, judge
 from ._dns import ReverseDns
 from ._follow import Violation, follow

@@ -14,15 +14,12 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from .._wording import joined
-from ..errors import KosterError, missing
+from apachelogs.directives import PARAMETERIZED_DIRECTIVES, PLAIN_DIRECTIVES, format2regex
+from apachelogs.errors import Error as ApacheError
+from apachelogs.util import FieldType
 
-try:
-    from apachelogs.directives import PARAMETERIZED_DIRECTIVES, PLAIN_DIRECTIVES, format2regex
-    from apachelogs.errors import Error as ApacheError
-    from apachelogs.util import FieldType
-except ImportError as error:
-    raise missing("koster.logs", "logs") from error
+from .._wording import joined
+from ..errors import KosterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
