@@ -1,4 +1,4 @@
-"""Takes the screenshots of the tester for the docs."""
+"""Takes the screenshots of pages for the docs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from playwright.sync_api import Browser
 from server import Site
+from support import ROOT
 from tester import TABS, OpenPage, editor, row, tab
+
+from koster.cli._root import koster
 
 PICTURES = (
     Path(os.environ.get("KOSTER_PICTURES", "")) if os.environ.get("KOSTER_PICTURES") else None
@@ -48,3 +53,18 @@ def test_pictures_for_the_docs(open_page: OpenPage, site: Site, name: str) -> No
     page.mouse.move(0, 0)
     page.evaluate("document.activeElement.blur()")
     page.screenshot(path=PICTURES / f"tester-{name}.png")
+
+
+@pytest.mark.skipif(PICTURES is None, reason="run make pictures to take the pictures")
+def test_picture_of_the_report_on_logs(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert PICTURES is not None
+    target = PICTURES.resolve() / "logs-report.png"
+    monkeypatch.chdir(ROOT / "examples")
+    report = tmp_path / "report.html"
+    arguments = ["logs", "access.log", "--robots", "versions/", "--ranges", "ranges/", "-o"]
+    assert CliRunner().invoke(koster, [*arguments, str(report)]).exit_code == 1
+    with browser.new_page(viewport={"width": 1120, "height": 1120}) as page:
+        page.goto(report.as_uri())
+        page.screenshot(path=target)

@@ -169,6 +169,7 @@ def test_exit_codes(folder: Path) -> None:
         assert message in result.stderr
     for arguments, message in (
         (("access.log",), "Missing option '--robots'"),
+        (("access.log", "--robots", "https://shop.example"), "koster fetch --format file"),
         (("access.log", "--robots", "open.txt", "--log-format", "x"), "unknown log format 'x'"),
         (("access.log", "--robots", "open.txt", "--log-format", "json"), "use --format"),
         (("access.log", "--robots", "open.txt", "--grace", "1"), "use 24h, 90m or 2d"),

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import signing
 
 from koster.logs import FORMATS, FormatError, Options, Report, Version, Versions, analyze
 from koster.logs import _blocks as blocks_module
@@ -102,6 +103,20 @@ def test_formats_are_detected_and_read(name: str, write: Callable[..., Path]) ->
     agents = {"common": None, "w3c": BOT.replace("+", " ")}
     assert row["agent"] == agents.get(name, BOT)
     assert row["verdict"] == "violation"
+
+
+def test_signed_requests_in_caddy_logs(write: Callable[..., Path], tmp_path: Path) -> None:
+    ranges = tmp_path / "ranges"
+    ranges.mkdir()
+    (ranges / "gptbot.json").write_text(json.dumps(signing.directory()))
+    signed = signing.sign("https://shop.example/private/a?x=1", NOON)
+    line = json.loads(SAMPLES["caddy"])
+    for name, value in signed.items():
+        line["request"]["headers"][name] = [value]
+    other = json.loads(json.dumps(line))
+    other["request"]["host"] = "other.example"
+    found = Events([write(json.dumps(line) + "\n" + json.dumps(other) + "\n")], ranges=str(ranges))
+    assert found.column("identified") == ["verified", "impostor"]
 
 
 def test_cloudfront(write: Callable[..., Path]) -> None:

@@ -21,6 +21,7 @@ from ..reports.logs import Judged, as_page, print_violation
 from ..reports.registry import formats_of, render
 from . import _writing
 from ._help import INPUT, OUTPUT, RULES, command
+from ._inputs import is_site
 from ._names import CrawlerType, warn_of_unknown
 from ._stopping import stoppable
 from ._types import FileType, FolderType, dialect_option, format_option
@@ -249,6 +250,11 @@ def logs(
     """
     if list(logs).count("-") > 1:
         raise click.UsageError("standard input (-) can be read only once")
+    if is_site(robots):
+        raise click.UsageError(
+            "--robots takes files, as the log is older than what the site answers now: save the "
+            f"file with koster fetch --format file {robots} > robots.txt"
+        )
     if follow and (len(logs) != 1 or logs[0] == "-" or output or events):
         raise click.UsageError("--follow takes one log file, and neither --output nor --events")
     try:

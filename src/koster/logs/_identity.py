@@ -16,7 +16,7 @@ from ._signatures import Signed, is_signed
 from ._times import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import TypeAlias
 
     Numbers: TypeAlias = Any
@@ -32,6 +32,14 @@ _NOT_NAMES = frozenset({
     "iphone", "ipad", "x11", "like", "mac", "msie", "trident",
 })  # fmt: skip
 _MIN_NAME = 3
+
+#: The maximum number of names that a robots.txt adds, and of names in an expression: more do not
+#: fit into the memory that RE2 has for one, and make it slow.
+MAX_NAMES = 5_000
+_NAMES_AT_ONCE = 400
+
+#: Names that are whole words, which need no expression of their own.
+_WORD = re.compile(r"[a-z0-9_-]+")
 
 #: Words with an address, which name the operator, not the crawler.
 _ADDRESS = re.compile(r"[^ ();,]*(?:://|@|www\.)[^ ();,]*")
@@ -68,22 +76,29 @@ class Identities:
             each.token.lower(): each for each in known() if each.obeys is not Obeys.CONTROL
         }
         tokens = {each.token.lower(): each.token for each in self.records.values()}
-        for name in named:
-            if len(name) >= _MIN_NAME and name.lower() not in _NOT_NAMES:
-                tokens.setdefault(name.lower(), name)
+        usable = [
+            name for name in named if len(name) >= _MIN_NAME and name.lower() not in _NOT_NAMES
+        ]
+        #: Names that were not added: too many.
+        self.skipped = max(len(usable) - MAX_NAMES, 0)
+        for name in usable[:MAX_NAMES]:
+            tokens.setdefault(name.lower(), name)
         self.names = list(tokens.values())
         self._numbers = {token: number for number, token in enumerate(tokens)}
         self.published = Published(ranges, self.names)
         self.dns = dns
         self._domains = _domains(self.records)
         longest_first = sorted(tokens, key=lambda token: (-len(token), token))
+        others = [token for token in longest_first if not _WORD.fullmatch(token)]
         self._search = re.compile(
-            rf"(?<![A-Za-z0-9_-])(?:{'|'.join(map(re.escape, longest_first))})(?![A-Za-z0-9_-])"
+            rf"(?<![a-z0-9_-])(?:{'|'.join(map(re.escape, others))})(?![a-z0-9_-])"
         )
-        #: The same for the lines of a log, where a space may be "+" or "%20", without bounds.
-        self.expression = "|".join(
-            re.escape(token).replace(r"\ ", "(?: |[+]|%20)") for token in longest_first
-        )
+        #: What the lines of a log with one of the names match, without regard to case; a space may
+        #: be "+" or "%20" there.
+        self.expressions = [
+            "|".join(re.escape(token).replace(r"\ ", "(?: |[+]|%20)") for token in some)
+            for some in _batched(longest_first)
+        ]
         self._claimed = lru_cache(_MAX_AGENTS)(self._find_claim)
         self._checked = lru_cache(_MAX_ADDRESSES)(self._check_ranges)
         self._owner = lru_cache(_MAX_ADDRESSES)(self._find_owner)
@@ -97,8 +112,9 @@ class Identities:
 
     def _find_claim(self, agent: str) -> int:
         text = _ADDRESS.sub("\n", agent.lower())
+        words = (match for match in _WORD.finditer(text) if match[0] in self._numbers)
         best = max(
-            self._search.finditer(text),
+            (*self._search.finditer(text), *words),
             key=lambda match: (match.end() - match.start(), -match.start()),
             default=None,
         )
@@ -223,6 +239,11 @@ class Identities:
             request = Signed(values.get("method", "GET").upper(), url, headers)
             if is_signed(request, keys, later(EPOCH, int(times[row]) / 1e6)):
                 found[row] = VERIFIED
+
+
+def _batched(names: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(names), _NAMES_AT_ONCE):
+        yield names[start : start + _NAMES_AT_ONCE]
 
 
 def _domains(records: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

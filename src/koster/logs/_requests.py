@@ -115,9 +115,10 @@ def _parse_lines(lines: Any, form: LineFormat, identities: Identities) -> Parsed
     chosen = valid
     if _has_agents(form):
         # Few lines are of crawlers: the others are not taken apart.
-        chosen = valid & _to_numpy(
-            pc.match_substring_regex(lines, identities.expression, ignore_case=True)
-        )
+        chosen = np.zeros(len(lines), bool)
+        for expression in identities.expressions:
+            chosen |= _to_numpy(pc.match_substring_regex(lines, expression, ignore_case=True))
+        chosen &= valid
         # The first and the last line tell the period of the log.
         chosen[places[0]] = chosen[places[-1]] = True
     lines_left = lines.filter(pa.array(chosen))

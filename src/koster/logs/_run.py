@@ -14,7 +14,7 @@ from ..dialects import RFC9309
 from ._dns import ReverseDns, skipped_notice
 from ._files import Reader, Reading, find_files
 from ._formats import format_of
-from ._identity import STATUSES, Identities
+from ._identity import MAX_NAMES, STATUSES, Identities
 from ._pace import Paces
 from ._requests import as_targets
 from ._summary import Addresses, Report, Summary, moment
@@ -229,6 +229,11 @@ class Analysis:
             found.append(
                 f"The log is of {count_noun(len(self.hosts), 'site')} ({joined(busiest)}), and the "
                 "robots.txt of one: choose it with --host"
+            )
+        if self.identities.skipped:
+            found.append(
+                f"{count_noun(self.identities.skipped, 'name')} in the robots.txt not looked for: "
+                f"only the first {MAX_NAMES:,} are"
             )
         found += _changed_meanwhile(self.versions, first, last)
         if self._options.dns is not None and self._options.dns.skipped:

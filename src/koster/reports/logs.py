@@ -15,6 +15,7 @@ from ._log_page import as_page
 from ._log_words import (
     IDENTITIES,
     Judged,
+    day_of,
     fetches_of,
     heading,
     identity_of,
@@ -42,7 +43,7 @@ __all__ = [
 ]
 
 #: The width from which a table has a column for each fact.
-_WIDE = 150
+_WIDE = 130
 
 _STYLES = {"verified": "bold red", "impostor": "yellow", "unverified": "yellow"}
 
@@ -85,8 +86,8 @@ def _row(each: CrawlerReport) -> list[Text]:
         Text(f"{each.disallowed:,}"),
         violations,
         Text(fetches_of(each), "dim"),
-        Text(time_of(each.first), "dim"),
-        Text(time_of(each.last), "dim"),
+        Text(day_of(each.first), "dim"),
+        Text(day_of(each.last), "dim"),
         Text(most_broken(each)),
     ]
 
