@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -463,6 +464,36 @@ def test_sites(write: Callable[..., Path]) -> None:
     assert "The log is of 2 sites (a.example and b.example)" in found.report.notices[0]
     one = Events([path], host="a.example:443")
     assert (len(one.rows), one.report.notices) == (2, ())
+
+
+def test_ports_of_sites_do_not_matter(write: Callable[..., Path]) -> None:
+    """The crawler fetched the file by another spelling of the host."""
+    text = combined(0, "/robots.txt") + combined(60, "/private/a")
+    lines = [
+        f"{host} {line}\n"
+        for host, line in zip(["a.example:443", "A.example:80"], text.splitlines(), strict=True)
+    ]
+    lines[0] = lines[0].replace(" 200 ", " 404 ")
+    found = Events([write("".join(lines))])
+    assert found.column("verdict") == ["robots_txt", "within_caching_period"]
+    assert found.column("host") == ["a.example", "A.example"]
+
+
+def test_head_brings_no_file(write: Callable[..., Path]) -> None:
+    text = combined(0, "/robots.txt").replace("GET", "HEAD").replace(" 200 ", " 404 ")
+    found = Events([write(text + combined(60, "/private/a"))])
+    assert found.column("verdict") == ["robots_txt", "violation"]
+
+
+def test_pipes_are_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    text = "".join(combined(number, f"/{number}") for number in range(1000)).encode()
+    writer = threading.Thread(target=path.write_bytes, args=[gzip.compress(text)])
+    writer.start()
+    found = Events([path])
+    writer.join()
+    assert found.column("url") == [f"/{number}" for number in range(1000)]
 
 
 def test_agents_can_be_chosen(write: Callable[..., Path]) -> None:

@@ -93,6 +93,7 @@ def verdicts(rows: Any, of: pa.Table, **options: Any) -> list[str]:
         ("just after the first version", [(-99, PRIVATE)], OPENING, WITHIN),
         # Rules.
         ("the file itself", [(1, "/robots.txt?x=1")], ALWAYS, ROBOTS_TXT),
+        ("the file, encoded", [(1, "/robots%2Etxt")], ALWAYS, ROBOTS_TXT),
         ("the file by its URL", [(1, "https://example.com/robots.txt")], ALWAYS, ROBOTS_TXT),
         ("an absolute URL", [(1, "https://example.com/private/")], ALWAYS, VIOLATION),
         ("a fetcher for a person", [(1, PRIVATE, 200, "", "ChatGPT-User")], ALWAYS, EXEMPT),

@@ -69,7 +69,7 @@ _MICROSECOND = timedelta(microseconds=1)
 BEGINNING = -(2**62)
 
 #: Requests for the file itself; with "//" before a host, as in URLs.
-ROBOTS_TXT = r"(?s)^(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/?#]*)?/robots\.txt(?:[?#].*)?$"
+ROBOTS_TXT = r"(?s)^(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/?#]*)?/robots(?:\.|%2[Ee])txt(?:[?#].*)?$"
 
 
 class Verdict(enum.StrEnum):

@@ -7,6 +7,7 @@ those of several servers are merged; memory holds a few blocks, whatever the siz
 from __future__ import annotations
 
 import os
+import stat
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -134,7 +135,8 @@ def _open_head(path: str, reading: Reading) -> LogFile:
         FormatError: its format is unknown.
         UnreadableError: it cannot be read.
     """
-    if path == "-":
+    if path == "-" or _is_stream(path):
+        # It can be read only once.
         return LogFile(path, reading.format)
     kind = _kind_of_table(path)
     if kind is not None and reading.format is None:
@@ -147,6 +149,18 @@ def _open_head(path: str, reading: Reading) -> LogFile:
     segments = list(_formats.reader_of(found).segments(head))
     parsed = parse_block(block, segments, reading.identities)
     return LogFile(path, found, None, parsed.first)
+
+
+def _is_stream(path: str) -> bool:
+    """Return whether a path is a pipe, such as that of ``<(zcat …)``, or a device.
+
+    Raises:
+        UnreadableError: there is no such file.
+    """
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror}") from error
 
 
 def _kind_of_table(path: str) -> str | None:
@@ -266,8 +280,9 @@ class Reader:
             try:
                 for block in blocks(data, file.path):
                     if file.format is None:
-                        # Standard input.
-                        file.format = _format_of(block.data, "standard input", reading)
+                        # A stream.
+                        name = "standard input" if file.path == "-" else file.path
+                        file.format = _format_of(block.data, name, reading)
                     reader = reader or _formats.reader_of(file.format)
                     segments = list(reader.segments(block.data))
                     pending.append(pool.submit(parse_block, block, segments, reading.identities))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from .._wording import count_noun, joined
-from ..bulk._arrow import np, pa
+from ..bulk._arrow import np, pa, pc
 from ..bulk.judging import GRACE, VERDICTS, Judge, Verdict, to_column
 from ..dialects import RFC9309
 from ._dns import ReverseDns, skipped_notice
@@ -118,9 +118,7 @@ class Analysis:
         """Judge a batch; return its requests of the crawlers and the site that were asked for."""
         requests = self._chosen(requests)
         times = requests["time"].to_numpy()
-        place = requests.schema.get_field_index("url")
-        targets = as_targets(requests["url"])
-        judgement = self._judge.judge(requests.set_column(place, "url", targets))
+        judgement = self._judge.judge(_for_judging(requests))
         if len(requests):
             self.summary.add(requests, judgement, times)
             self._add_paces(requests, judgement, times)
@@ -239,6 +237,22 @@ class Analysis:
         if self._options.dns is not None and self._options.dns.skipped:
             found.append(skipped_notice(self._options.dns.skipped))
         return found
+
+
+def _for_judging(requests: pa.RecordBatch) -> pa.RecordBatch:
+    """Return requests as the judge takes them: sites without ports, and only what GET fetched."""
+    hosts = requests["host"].dictionary_encode()
+    names = pa.array([_bare(each) for each in hosts.dictionary.to_pylist()], pa.string())
+    # HEAD brings no file.
+    has_body = pc.equal(requests["method"], "GET").fill_null(True)
+    columns = {
+        "url": as_targets(requests["url"]),
+        "host": names.take(hosts.indices),
+        "status": pc.if_else(has_body, requests["status"], pa.scalar(None, pa.int32())),
+    }
+    for name, column in columns.items():
+        requests = requests.set_column(requests.schema.get_field_index(name), name, column)
+    return requests
 
 
 def _bare(host: str | None) -> str:
