@@ -19,7 +19,7 @@ _HORIZON = timedelta(hours=1) // timedelta(microseconds=1)
 
 #: The maximum number of clients whose fetches are remembered; the oldest are forgotten, after which
 #: any version of the caching period counts for them.
-_MAX_CLIENTS = 100_000
+_MAX_CLIENTS = 50_000
 
 #: The moment of what never happened, and the start of the first version.
 NEVER = -(2**63)

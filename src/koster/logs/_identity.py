@@ -22,8 +22,13 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = Any
 
 #: The maximum number of headers, and of addresses with their crawler, that are remembered.
-_MAX_AGENTS = 50_000
-_MAX_ADDRESSES = 200_000
+_MAX_AGENTS = 20_000
+_MAX_ADDRESSES = 100_000
+
+#: The maximum length of a header that is remembered, and of one that is read: servers refuse longer
+#: ones.
+_MAX_CACHED = 1000
+HEADER_CHARACTERS = 8192
 
 #: Names in a robots.txt that are too common in headers of people to be the name of a crawler.
 _NOT_NAMES = frozenset({
@@ -42,7 +47,8 @@ _NAMES_AT_ONCE = 400
 _WORD = re.compile(r"[a-z0-9_-]+")
 
 #: Words with an address, which name the operator, not the crawler.
-_ADDRESS = re.compile(r"[^ ();,]*(?:://|@|www\.)[^ ();,]*")
+_PART = re.compile(r"[^ ();,]+")
+_ADDRESSES = ("://", "@", "www.")
 
 
 class Identified(enum.StrEnum):
@@ -108,17 +114,17 @@ class Identities:
 
         The longest name counts, the first of equal length.
         """
+        if len(agent) > _MAX_CACHED:
+            return self._find_claim(agent[:HEADER_CHARACTERS])
         return self._claimed(agent)
 
     def _find_claim(self, agent: str) -> int:
-        text = _ADDRESS.sub("\n", agent.lower())
-        words = (match for match in _WORD.finditer(text) if match[0] in self._numbers)
-        best = max(
-            (*self._search.finditer(text), *words),
-            key=lambda match: (match.end() - match.start(), -match.start()),
-            default=None,
-        )
-        return -1 if best is None else self._numbers[best[0]]
+        text = agent.lower()
+        if any(each in text for each in _ADDRESSES):
+            text = _PART.sub(_without_address, text)
+        names = self._numbers.keys() & {*_WORD.findall(text), *self._search.findall(text)}
+        best = max(names, key=lambda name: (len(name), -text.find(name)), default=None)
+        return -1 if best is None else self._numbers[best]
 
     def of_agents(self, agents: Any) -> Numbers:
         """Return the numbers of the crawlers of a column of headers; -1 where there is none."""
@@ -239,6 +245,10 @@ class Identities:
             request = Signed(values.get("method", "GET").upper(), url, headers)
             if is_signed(request, keys, later(EPOCH, int(times[row]) / 1e6)):
                 found[row] = VERIFIED
+
+
+def _without_address(part: re.Match[str]) -> str:
+    return "\n" if any(each in part[0] for each in _ADDRESSES) else part[0]
 
 
 def _batched(names: list[str]) -> Iterator[list[str]]:

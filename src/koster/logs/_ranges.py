@@ -36,21 +36,15 @@ _NAME = re.compile(r"(?P<name>.+?)(?:[-_.](?P<day>\d{4}-?\d\d-?\d\d))?")
 class Ranges:
     """A published list: who published it, when it was read, and its ranges by IP version.
 
-    ``day`` is empty if it is unknown. ``starts`` and ``ends`` are addresses as integers, sorted.
+    ``day`` is empty if it is unknown. ``since`` is the moment from which it holds, in microseconds
+    since 1970. ``starts`` and ``ends`` are addresses as integers, sorted.
     """
 
     source: str
     day: str
+    since: int
     starts: dict[int, list[int]]
     ends: dict[int, list[int]]
-
-    @property
-    def since(self) -> int:
-        """The moment from which it holds, in microseconds since 1970."""
-        if not self.day:
-            return NEVER
-        moment = datetime.fromisoformat(self.day).replace(tzinfo=UTC)
-        return int((moment - EPOCH).total_seconds() * 1e6)
 
     def has(self, version: int, address: int) -> bool:
         """Return whether an address is in a range."""
@@ -73,7 +67,11 @@ def ranges_of(prefixes: Iterable[str], source: str, day: str) -> Ranges:
         merged = sorted(ipaddress.collapse_addresses(some))
         starts[version] = [int(each.network_address) for each in merged]
         ends[version] = [int(each.broadcast_address) for each in merged]
-    return Ranges(source, day, starts, ends)
+    since = NEVER
+    if day:
+        moment = datetime.fromisoformat(day).replace(tzinfo=UTC)
+        since = int((moment - EPOCH).total_seconds() * 1e6)
+    return Ranges(source, day, since, starts, ends)
 
 
 class Published:
