@@ -45,7 +45,7 @@ def test_text(folder: Path) -> None:
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
     assert lines[0] == "2026-03-03 to 2026-03-06, 278 lines, 2 versions of robots.txt"
-    assert lines[1].startswith("PriceBot ignores robots.txt: 5 violations. 16 violations by")
+    assert lines[1].startswith("PriceBot broke robots.txt: 5 violations, 8.9 % of its requests.")
     rows = [re.split(r" {2,}", line) for line in lines[2:8]]
     assert rows[0][:6] == [
         *("Crawler", "Identity", "Requests", "Disallowed", "Violations", "robots.txt"),
@@ -92,8 +92,8 @@ def test_csv(folder: Path) -> None:
 
 def test_complaint(folder: Path) -> None:
     text = run(*EXAMPLE, "-f", "markdown").stdout
-    assert text.startswith("# PriceBot ignores the robots.txt\n")
-    assert "PriceBot made 56 requests. The robots.txt disallows 5 of them (8.9 %)." in text
+    assert text.startswith("# Requests by PriceBot that the robots.txt disallows\n")
+    assert "PriceBot made 56 requests. The robots.txt disallowed 5 of them (8.9 %)" in text
     assert (
         "| line 10: `Disallow: /account/` | 2026-03-05T1200Z.txt, 2026-03-05 12:00:00 UTC" in text
     )
@@ -175,6 +175,9 @@ def test_exit_codes(folder: Path) -> None:
         (("access.log", "--robots", "open.txt", "--grace", "1"), "use 24h, 90m or 2d"),
         (("access.log", "--robots", "open.txt", "--column", "a=b"), "is not FIELD=NAME"),
         (("access.log", "--robots", "open.txt", "-o", "x.csv"), "is not an HTML file"),
+        (("access.log", "--robots", "open.txt", "--events", "access.log"), "would be overwritten"),
+        (("access.log", "--robots", "open.txt", "--events", "open.txt"), "would be overwritten"),
+        (("access.log", "--robots", "open.txt", "--agent", "Nobot"), "is not a known crawler"),
         (("-", "-", "--robots", "open.txt"), "can be read only once"),
         (("-", "--follow", "--robots", "open.txt"), "--follow takes one log file"),
     ):

@@ -23,6 +23,7 @@ from koster.logs import _blocks as blocks_module
 from koster.logs._blocks import Block, blocks
 from koster.logs._formats import detect, format_of, looks_like, reader_of
 from koster.logs._patterns import from_apache, from_nginx, from_w3c
+from koster.reports.logs import Judged, as_page
 
 pytestmark = pytest.mark.any_mode
 
@@ -118,6 +119,42 @@ def test_signed_requests_in_caddy_logs(write: Callable[..., Path], tmp_path: Pat
     other["request"]["host"] = "other.example"
     found = Events([write(json.dumps(line) + "\n" + json.dumps(other) + "\n")], ranges=str(ranges))
     assert found.column("identified") == ["verified", "impostor"]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ['{"ts": 1', "# comment", '{"a": "\\x22"}', '{"a": "\\ud800"}', "[1]", "nul", '"x"', "{}"],
+)
+@pytest.mark.parametrize("name", ["caddy", "nginx-json"])
+def test_lines_that_are_no_json(name: str, bad: str, write: Callable[..., Path]) -> None:
+    found = Events([write(SAMPLES[name] * 20 + bad)])
+    assert len(found.rows) == 20
+    assert found.report.errors == ()
+
+
+def test_a_log_in_the_wrong_order_is_noticed(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("koster.logs._files.blocks.__defaults__", (2000,))
+    text = "".join(combined(-3600 * number) for number in range(100))
+    assert "is not in the order of time" in Events([write(text)]).report.notices[0]
+    text = "".join(combined(3600 * number) for number in range(100))
+    assert Events([write(text)]).report.notices == ()
+
+
+def test_times_at_the_end_of_the_calendar(write: Callable[..., Path]) -> None:
+    line = json.loads(SAMPLES["nginx-json"])
+    times = ("9999-12-31T23:59:59Z", "290000-01-01T00:00:00Z", "0001-01-01T00:00:00Z")
+    text = "".join(json.dumps(line | {"time_iso8601": time}) + "\n" for time in times)
+    found = Events([write(text)])
+    assert as_page(Judged(found.report))
+
+
+def test_other_crawlers_count_when_one_is_chosen(write: Callable[..., Path]) -> None:
+    """The server told another crawler that there is no robots.txt."""
+    text = combined(0, "/robots.txt", "bingbot/2.0").replace(" 200 ", " 404 ")
+    path = write(text + combined(60, "/private/a"))
+    assert Events([path], agents=("GPTBot",)).column("verdict") == ["within_caching_period"]
 
 
 def test_cloudfront(write: Callable[..., Path]) -> None:
@@ -260,7 +297,7 @@ def test_other_files_are_described(text: str, words: str, write: Callable[..., P
     found = Events([write(text + "\n")])
     (error,) = found.report.errors
     assert words in error
-    assert "--format" in error
+    assert "--log-format" in error
 
 
 def test_empty_and_missing_files(write: Callable[..., Path], tmp_path: Path) -> None:

@@ -50,6 +50,9 @@ def name_in(identities: Identities, agent: str) -> str | None:
         ("Sogou web spider/4.0(+http://www.sogou.com/docs/help/webmasters.htm#07)",
          "Sogou web spider"),
         ("BADBOT/1.0", "BadBot"),
+        ("Diffbot/0.1+http://www.diffbot.com", "Diffbot"),
+        ("GPTBot/1.2+www.x.example", "GPTBot"),
+        ("GPTBot/1.2@x", "GPTBot"),
         # Names that are part of others, of addresses, or those of controls.
         ("MyGPTBot/1.0", None),
         ("GPTBot2", None),
@@ -91,7 +94,7 @@ def statuses(
 ) -> list[str]:
     number = identities.claimed(crawler)
     numbers = np.full(len(addresses), number)
-    moments = np.zeros(len(addresses), np.int64) if times is None else np.array(times)
+    moments = np.array([microseconds("2026-09-01")] * len(addresses) if times is None else times)
     columns = {"address": pa.array(addresses, pa.string()), **more}
     found = identities.verify(columns, numbers, moments)
     return [STATUSES[each].value for each in found]
@@ -148,6 +151,14 @@ def test_dated_lists_hold_from_their_day(folder: Callable[..., str]) -> None:
     assert Published(path).days("ClaudeBot") == ("2026-03-01", "2026-06-01")
 
 
+def test_lists_say_nothing_about_other_years(identities: Identities) -> None:
+    times = [microseconds(day) for day in ("2019-01-01", "2026-01-01", "2028-01-01")]
+    found = statuses(identities, "GPTBot", [OWN] * 3, times)
+    assert found == ["unverified", "verified", "unverified"]
+    found = statuses(identities, "GPTBot", [FOREIGN] * 3, times)
+    assert found == ["unverified", "impostor", "unverified"]
+
+
 def test_lists_are_for_all_crawlers_of_a_file(folder: Callable[..., str]) -> None:
     identities = Identities(ranges=folder(bots=prefixes("198.51.100.0/24")))
     for name in ("ClaudeBot", "Claude-SearchBot", "Claude-User"):
@@ -200,8 +211,12 @@ def test_missing_folder(tmp_path: Path) -> None:
 
 
 def test_owner_of_an_address(identities: Identities) -> None:
-    assert identities.published.owner(OWN, 0) == "GPTBot"
-    assert identities.published.owner(FOREIGN, 0) is None
+    moment = microseconds("2026-09-01")
+    assert identities.published.owner(OWN, moment) == "GPTBot"
+    assert identities.published.owner(FOREIGN, moment) is None
+    # Crawlers that obey different groups share this list.
+    (prefix, *_) = bundled_data()["sources"]["google-special"]["ipv4"]
+    assert identities.published.owner(prefix.partition("/")[0], moment) is None
 
 
 class Names:

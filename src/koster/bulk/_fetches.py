@@ -69,18 +69,17 @@ class Lookup:
         order = np.lexsort((moments, owners))
         self.owners = owners[order].astype(np.int64)
         self.moments = moments[order].astype(np.int64)
-        self._first = int(self.moments.min()) if len(moments) else 0
 
     def before(self, owners: Numbers, moments: Numbers) -> Numbers:
         """Return the last moments, at or before those given; `NEVER` where there is none."""
-        if not len(self.moments):
+        size = len(self.moments)
+        if not size:
             return np.full(len(owners), NEVER)
-        places = np.searchsorted(self._keys(self.owners, self.moments),
-                                 self._keys(owners, moments), side="right") - 1  # fmt: skip
-        found = self.moments[places]
-        is_own = (places >= 0) & (self.owners[places] == owners) & (found <= moments)
-        return np.where(is_own, found, NEVER)
-
-    def _keys(self, owners: Numbers, moments: Numbers) -> Numbers:
-        """Return owner and moment as one integer; 2 ** 47 microseconds are four years."""
-        return (owners.astype(np.int64) << 48) + np.clip(moments - self._first + 1, 0, 2**48 - 1)
+        # Moments by their rank, so that owner and moment fit into one integer.
+        ranks = np.unique(np.concatenate([self.moments, moments]), return_inverse=True)[1]
+        ranks = ranks.reshape(-1)
+        keys = (self.owners << 32) + ranks[:size]
+        asked = (owners.astype(np.int64) << 32) + ranks[size:]
+        places = np.searchsorted(keys, asked, side="right") - 1
+        is_own = (places >= 0) & (self.owners[places] == owners)
+        return np.where(is_own, self.moments[places], NEVER)

@@ -69,9 +69,12 @@ asked AS (
         is_robots,
         CASE
             WHEN NOT is_robots OR status IS NULL THEN 0
-            WHEN status = 429 OR status >= 500 THEN 3
-            WHEN status >= 400 THEN 2
+            WHEN status = 429 OR status >= 500 THEN 2
+            WHEN status IN (404, 410) THEN 5
+            WHEN status IN (444, 460, 499) THEN 0
+            WHEN status >= 400 THEN 4
             WHEN status = 304 OR status BETWEEN 200 AND 299 THEN 1
+            WHEN status >= 300 THEN 3
             ELSE 0
         END AS kind
     FROM (SELECT '' AS host, '' AS client) AS defaults, LATERAL (

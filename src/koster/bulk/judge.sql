@@ -3,16 +3,18 @@
 -- microseconds since 1970.
 
 -- held: from "asked", with the columns row_id, t, site, crawler, client and kind (of a request for
--- /robots.txt: 1 a file, 2 no file, 3 unreachable; else 0), and from "limits", with grace_us: the
+-- /robots.txt: 1 a file, 2 unreachable, 3 redirected, 4 no file, 5 no file for anyone; else 0), and
+-- from "limits", with grace_us: the
 -- period in whose versions the one that the crawler held is, and whether it may have found no file.
 fetches AS (
     SELECT
         *,
-        max(CASE WHEN kind IN (1, 2) THEN t END) OVER own AS latest,
-        max(CASE WHEN kind IN (1, 2) THEN t END) OVER own_before AS earlier,
-        max(CASE WHEN kind = 2 THEN t END) OVER own AS missing,
-        max(CASE WHEN kind = 3 THEN t END) OVER own AS failed,
-        max(CASE WHEN kind = 2 THEN t END) OVER all_of_site AS gone
+        max(CASE WHEN kind IN (1, 4, 5) THEN t END) OVER own AS latest,
+        max(CASE WHEN kind IN (1, 4, 5) THEN t END) OVER own_before AS earlier,
+        max(CASE WHEN kind IN (4, 5) THEN t END) OVER own AS missing,
+        max(CASE WHEN kind = 2 THEN t END) OVER own AS failed,
+        max(CASE WHEN kind = 3 THEN t END) OVER own AS elsewhere,
+        max(CASE WHEN kind = 5 THEN t END) OVER all_of_site AS gone
     FROM asked CROSS JOIN limits
     WINDOW
         own AS (
@@ -30,12 +32,12 @@ fetches AS (
 states AS (
     SELECT
         *,
-        coalesce(latest >= t - grace_us, false) AS is_fresh,
+        coalesce(latest >= t - grace_us, false) AND coalesce(elsewhere <= latest, true)
+            AS is_fresh,
         coalesce(
-            latest < t - grace_us AND latest >= t - 2592000000000
-            AND failed > latest AND failed >= t - grace_us,
-            false
-        ) AS is_retried,
+            latest < t - grace_us AND failed > latest AND failed >= t - grace_us, false
+        ) AND coalesce(elsewhere <= latest, true) AS is_failing,
+        coalesce(latest >= t - 2592000000000, false) AS is_within_limit,
         coalesce(gone >= t - grace_us - 10000000, false) AS is_gone
     FROM fetches
 ),
@@ -43,14 +45,14 @@ held AS (
     SELECT
         row_id, t, crawler, kind, is_robots,
         CASE
-            WHEN is_retried THEN latest
+            WHEN is_failing AND is_within_limit THEN latest
             WHEN is_fresh AND earlier > t - grace_us THEN earlier
             ELSE t - grace_us
         END - 10000000 AS low,
-        CASE WHEN is_fresh THEN latest ELSE t END + 10000000 AS high,
+        t + 10000000 AS high,
         CASE WHEN is_fresh AND earlier IS NOT NULL THEN coalesce(missing >= earlier, false)
             ELSE is_gone END
-        OR (is_retried AND coalesce(missing >= latest, false)) AS is_open
+        OR (is_failing AND (NOT is_within_limit OR coalesce(missing >= latest, false))) AS is_open
     FROM states
 )
 

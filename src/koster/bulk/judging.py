@@ -3,12 +3,14 @@
 A request is a violation only if every version that its crawler may have held at that moment
 disallows it. The versions it may have held are:
 
-* those in force at its last fetch of /robots.txt, while that answer is fresh: the caching period,
-  24 hours by default (RFC 9309 §2.4). 304 confirms, 4xx except 429 allows everything (§2.3.1.3);
-* if the server answered its later fetches with 5xx or 429, the version of the last good answer, for
-  up to 30 days (§2.3.1.4), or any in force during the caching period;
-* else any version in force during the caching period, and everything if the server answered
-  anyone's request for /robots.txt with 4xx in that time.
+* those in force from its last fetch of /robots.txt on, while that answer is fresh: the caching
+  period, 24 hours by default (RFC 9309 §2.4). It may have had a later one from elsewhere, so what
+  the version in force allows is no violation. 304 confirms, 4xx except 429 allows everything
+  (§2.3.1.3), after a redirect the answer is unknown;
+* if the server answered its later fetches with 5xx or 429, those from the last good answer on;
+  after 30 days everything (§2.3.1.4);
+* else any version in force during the caching period, and everything if the server answered the
+  request of any crawler for /robots.txt with 404 or 410 in that time.
 
 `TOLERANCE` is added at both ends: servers log in whole seconds, some when a request ends, clocks
 differ, and a crawler has requests under way while it fetches the file.
@@ -103,8 +105,9 @@ JUDGED = pa.struct([
     pa.field("rule", pa.string()),
 ])  # fmt: skip
 
-#: What a status of /robots.txt means: nothing, a file, no file (all is allowed), unreachable.
-_NOTHING, _FILE, _NO_FILE, _UNREACHABLE = range(4)
+#: What a status of /robots.txt means: nothing, a file, unreachable, at another address, no file
+#: (all is allowed), and no file for anyone.
+_NOTHING, _FILE, _UNREACHABLE, _ELSEWHERE, _NO_FILE, _GONE = range(6)
 
 
 def microseconds(column: Any) -> Numbers:
@@ -172,6 +175,13 @@ class Judgement:
     first: Numbers
     last: Numbers
 
+    def filter(self, are: Numbers) -> Judgement:
+        """Return the judgement of some of the requests."""
+        return Judgement(
+            self.verdicts[are], self.disallowed[are], self.versions[are], self.lines[are],
+            self.rules.filter(pa.array(are)), self.first[are], self.last[are],
+        )  # fmt: skip
+
 
 class Judge:
     """Judges requests in batches, which follow one another in time."""
@@ -181,7 +191,7 @@ class Judge:
         self._grace = grace // _MICROSECOND
         self._dialect = dialect
         self._definite, self._missing, self._failed = Fetches(), Fetches(), Fetches()
-        self._missing_on_host = Fetches()
+        self._missing_on_host, self._elsewhere = Fetches(), Fetches()
 
     def replace_versions(self, versions: Any) -> None:
         """Judge by other versions from now on; the fetches so far stay known."""
@@ -197,7 +207,7 @@ class Judge:
         """Judge a batch: a table or record batch of requests."""
         times = microseconds(requests["time"])
         urls = to_large_binary(requests["url"]).fill_null(b"")
-        crawlers = encode(requests["crawler"])
+        crawlers = encode(_texts(requests, "crawler"))
         are_robots = to_numpy(pc.match_substring_regex(urls, ROBOTS_TXT).fill_null(False))
         held = self._held(requests, times, crawlers, are_robots)
         return self._decide(urls, crawlers, times, are_robots, held)
@@ -213,30 +223,35 @@ class Judge:
         kinds = np.where(are_robots, _kinds(requests["status"]), _NOTHING)
         tolerance = TOLERANCE // _MICROSECOND
 
-        found = (kinds == _FILE) | (kinds == _NO_FILE)
+        found = (kinds == _FILE) | (kinds >= _NO_FILE)
         definite = self._definite.last(names, owners, times, found)
         latest = definite.before(owners, times)
         earlier = definite.before(owners, times - tolerance)
-        missing = self._missing.last(names, owners, times, kinds == _NO_FILE).before(owners, times)
+        missing = self._missing.last(names, owners, times, kinds >= _NO_FILE).before(owners, times)
         failed = self._failed.last(names, owners, times, kinds == _UNREACHABLE)
         failed = failed.before(owners, times)
+        elsewhere = self._elsewhere.last(names, owners, times, kinds == _ELSEWHERE)
+        elsewhere = elsewhere.before(owners, times)
         at_site = to_numpy(sites.indices)
         gone = self._missing_on_host.last(
-            sites.dictionary.to_pylist(), at_site, times, kinds == _NO_FILE
+            sites.dictionary.to_pylist(), at_site, times, kinds == _GONE
         ).before(at_site, times)
 
         start = times - self._grace
         never = NEVER
-        is_fresh = (latest != never) & (latest >= start)
+        # After a redirect it has what another address answered.
+        is_known = (latest != never) & (elsewhere <= latest)
+        is_fresh = is_known & (latest >= start)
         limit = times - MAX_UNREACHABLE // _MICROSECOND
-        is_retried = ~is_fresh & (latest != never) & (latest >= limit)
-        is_retried &= (failed > latest) & (failed >= start)
+        is_failing = ~is_fresh & is_known & (failed > latest) & (failed >= start)
+        is_retried = is_failing & (latest >= limit)
         is_gone = gone >= start - tolerance
         has_earlier = is_fresh & (earlier != never)
         low = np.where(has_earlier, np.maximum(earlier, start), start)
         low = np.where(is_retried, latest, low) - tolerance
-        high: Numbers = np.add(np.where(is_fresh, latest, times), tolerance)
+        high = times + tolerance
         is_open = np.where(has_earlier, (missing != never) & (missing >= earlier), is_gone)
+        is_open |= is_failing & (latest < limit)
         is_open |= is_retried & (missing != never) & (missing >= latest)
         return _Held(self._versions.at(low), self._versions.at(high), is_open)
 
@@ -368,10 +383,14 @@ def _kinds(statuses: Any) -> Numbers:
     return np.select(
         [
             (status == 429) | (status >= 500),
+            (status == 404) | (status == 410),
+            # The client hung up.
+            (status == 444) | (status == 460) | (status == 499),
             status >= 400,
             ((status >= 200) & (status < 300)) | (status == 304),
+            (status >= 300),
         ],
-        [_UNREACHABLE, _NO_FILE, _FILE],
+        [_UNREACHABLE, _GONE, _NOTHING, _NO_FILE, _FILE, _ELSEWHERE],
         _NOTHING,
     )
 

@@ -236,9 +236,12 @@ def _with_keys(requests: Any) -> Any:
     url = sql.col("url").cast("string")
     status = sql.coalesce(sql.col("status"), sql.lit(0))
     kind = (
-        sql.when((status == 429) | (status >= 500), 3)
-        .when(status >= 400, 2)
+        sql.when((status == 429) | (status >= 500), 2)
+        .when(status.isin(404, 410), 5)
+        .when(status.isin(444, 460, 499), 0)
+        .when(status >= 400, 4)
         .when((status == 304) | status.between(200, 299), 1)
+        .when(status >= 300, 3)
         .otherwise(0)
     )
     found = requests

@@ -248,26 +248,20 @@ def logs(
     LOG is a log file, plain or compressed, a table (Parquet, CSV), a folder, or - for standard
     input. Rotated files are put in order.
     """
-    if list(logs).count("-") > 1:
-        raise click.UsageError("standard input (-) can be read only once")
-    if is_site(robots):
-        raise click.UsageError(
-            "--robots takes files, as the log is older than what the site answers now: save the "
-            f"file with koster fetch --format file {robots} > robots.txt"
-        )
-    if follow and (len(logs) != 1 or logs[0] == "-" or output or events):
-        raise click.UsageError("--follow takes one log file, and neither --output nor --events")
+    _check_usage(logs, robots, options, follow, (output, events))
     try:
         if follow:
             _follow(logs[0], robots, options)
         report = _analyze(logs, robots, options, events)
-    except (_api().FormatError, MissingExtraError) as error:
+    except (_api().FormatError, _api().UnknownCrawlerError, MissingExtraError) as error:
         raise click.UsageError(str(error)) from error
     except KosterError as error:
         screen.complain(str(error))
         sys.exit(3)
     for why in report.errors:
         screen.complain(why)
+    if not report.files:
+        sys.exit(3)
     source = f"{joined(logs)}, {date.today()}, by koster {VERSION}, read as {options.dialect}"
     judged = Judged(
         report,
@@ -280,6 +274,39 @@ def logs(
     render(judged, form)
     _write(judged, output)
     sys.exit(3 if report.errors else 1 if report.violations else 0)
+
+
+def _check_usage(
+    logs: Sequence[str],
+    robots: str,
+    options: Options,
+    follow: bool,
+    targets: Sequence[str | None],
+) -> None:
+    """Check what options have to do with one another.
+
+    Raises:
+        click.UsageError: they exclude one another, or an output is an input.
+    """
+    if list(logs).count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    if is_site(robots):
+        raise click.UsageError(
+            "--robots takes files, as the log is older than what the site answers now: save the "
+            f"file with koster fetch --format file {robots} > robots.txt"
+        )
+    for target in filter(None, targets):
+        if any(_is_same(target, path) for path in (*logs, robots, options.ranges or "")):
+            raise click.UsageError(f"{target} is an input, and would be overwritten")
+    if follow and (len(logs) != 1 or logs[0] == "-" or any(targets)):
+        raise click.UsageError("--follow takes one log file, and neither --output nor --events")
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def _api() -> Any:

@@ -26,7 +26,7 @@ from ._follow import Violation, follow
 from ._formats import FORMATS
 from ._identity import Identified
 from ._patterns import FormatError
-from ._run import EVENTS, Options, analyze
+from ._run import EVENTS, Options, UnknownCrawlerError, analyze
 from ._summary import BrokenRule, CrawlerReport, Example, Pace, Report
 from ._versions import Version, Versions
 
@@ -46,6 +46,7 @@ __all__ = [
     "Pace",
     "Report",
     "ReverseDns",
+    "UnknownCrawlerError",
     "Verdict",
     "Version",
     "Versions",

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 #: Bytes from the start of a file that its format, and its first moment, are found by.
 _HEAD_BYTES = 2**18
 
+_HOUR = 3_600_000_000
+
 #: The last moment.
 _END = 2**63 - 1
 
@@ -40,7 +42,8 @@ _END = 2**63 - 1
 class LogFile:
     """A log file: its format, and what was found in it so far.
 
-    ``first`` is its first moment, in microseconds since 1970.
+    ``first`` is its first moment, in microseconds since 1970. ``is_disordered``: its time runs
+    backwards, by more than an hour.
     """
 
     path: str
@@ -51,6 +54,7 @@ class LogFile:
     unreadable: int = 0
     samples: list[bytes] = field(default_factory=list)
     error: str | None = None
+    is_disordered: bool = False
 
     @property
     def format_name(self) -> str:
@@ -215,6 +219,8 @@ class _Stream:
         file.unreadable += parsed.unreadable
         file.samples += parsed.samples[: MAX_SAMPLES - len(file.samples)]
         self.rows = parsed.requests
+        if NEVER < parsed.last < self.end - _HOUR:
+            file.is_disordered = True
         self.end = max(self.end, parsed.last)
 
     def take(self, until: int) -> pa.RecordBatch:

@@ -14,6 +14,7 @@ from ..errors import UnreadableError
 from ._blocks import BLOCK_BYTES, Block
 from ._formats import detect, format_of, reader_of
 from ._identity import Identified
+from ._patterns import FormatError
 from ._requests import parse_block
 from ._run import Analysis, Options
 from ._summary import Example, moment
@@ -81,7 +82,12 @@ def follow(
         while True:
             for data in tail.read():
                 if reader is None:
-                    reader = reader_of(form or detect(data, path))
+                    try:
+                        reader = reader_of(form or detect(data, path))
+                    except FormatError:
+                        if is_past:
+                            raise
+                        continue
                 parsed = parse_block(Block(data), list(reader.segments(data)), analysis.identities)
                 if len(parsed.requests):
                     requests, judgement = analysis.add(parsed.requests)

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .._wording import count_noun
 from ..bulk._arrow import pa, pc
 from ._blocks import lines_of
 from ._patterns import FormatError, Pattern, check_fields, from_apache, from_nginx, from_w3c
@@ -61,7 +62,10 @@ class JsonFormat:
 
     def are_valid(self, lines: Any) -> Any:
         """Return which lines are JSON."""
-        found = query(_utf8(lines), "json_valid(text) AND json_type(text) = 'OBJECT' AS valid")
+        found = query(
+            _utf8(lines),
+            "CASE WHEN json_valid(text) THEN json_type(text) = 'OBJECT' ELSE false END AS valid",
+        )
         return found["valid"].combine_chunks().fill_null(False)
 
     def columns(self, lines: Any) -> dict[str, Any]:
@@ -223,7 +227,8 @@ _LOGPUSH = {
 
 def json_path(name: str) -> str:
     """Return the path of a field; dots separate the names of objects."""
-    return "$" + "".join(f'."{part}"' for part in name.replace('"', "").replace("'", "").split("."))
+    parts = [re.sub(r"[\"'\\*]", "", part) for part in name.split(".")]
+    return "$" + "".join(f'."{part}"' for part in parts if part)
 
 
 def _named(*names: str) -> tuple[str, ...]:
@@ -311,8 +316,8 @@ def detect(data: bytes, path: str) -> Format:
     if best is None or best[0] <= MIN_READABLE:
         readable = round((best[0] if best else 0) * len(lines))
         raise FormatError(
-            f"{path}: unknown log format: {readable} of the first {len(lines)} lines can be read. "
-            f"The file looks like {looks_like(sample)}. If it is a log, name its format with --format"
+            f"{path}: unknown log format: {readable} of {count_noun(len(lines), 'line')} can be read. "
+            f"The file looks like {looks_like(sample)}. If it is a log, name its format with --log-format"
         )
     return best[1]
 

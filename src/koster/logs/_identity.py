@@ -47,8 +47,10 @@ _NAMES_AT_ONCE = 400
 _WORD = re.compile(r"[a-z0-9_-]+")
 
 #: Words with an address, which name the operator, not the crawler.
-_PART = re.compile(r"[^ ();,]+")
-_ADDRESSES = ("://", "@", "www.")
+_ADDRESS = re.compile(
+    r"(?<![a-z0-9.-])(?:[a-z][a-z0-9.-]*+://|www\.)[^ ();,]*"
+    r"|(?<![a-z0-9._-])[a-z0-9._-]++@[^ ();,]*"
+)
 
 
 class Identified(enum.StrEnum):
@@ -120,8 +122,8 @@ class Identities:
 
     def _find_claim(self, agent: str) -> int:
         text = agent.lower()
-        if any(each in text for each in _ADDRESSES):
-            text = _PART.sub(_without_address, text)
+        if "://" in text or "@" in text or "www." in text:
+            text = _ADDRESS.sub("\n", text)
         names = self._numbers.keys() & {*_WORD.findall(text), *self._search.findall(text)}
         best = max(names, key=lambda name: (len(name), -text.find(name)), default=None)
         return -1 if best is None else self._numbers[best]
@@ -168,36 +170,30 @@ class Identities:
     def _verify_addresses(
         self, texts: list[str], codes: Numbers, numbers: Numbers, times: Numbers, found: Numbers
     ) -> None:
-        pairs, first, which = np.unique(
-            numbers.astype(np.int64) * (len(texts) + 1) + codes,
-            return_index=True,
-            return_inverse=True,
-        )
-        statuses = np.full(len(pairs), UNVERIFIED, np.uint8)
-        changing = []
-        for place, row in enumerate(first):
-            name = self.names[numbers[row]]
-            if codes[row] < 0:
-                continue
-            changes = self.published.changes(name)
-            if changes:
-                changing.append(place)
-            elif changes is not None:
-                statuses[place] = self._checked(name, texts[codes[row]], NEVER)
-        which = which.reshape(-1)
-        found[:] = statuses[which]
-        for place in changing:
-            rows = np.flatnonzero(which == place)
-            name, address = self.names[numbers[rows[0]]], texts[codes[rows[0]]]
-            for row in rows:
-                found[row] = self._checked(name, address, self._epoch(name, int(times[row])))
+        # The lists of a crawler change in time: a pair has a status for each of these periods.
+        periods = np.zeros(len(numbers), np.int64)
+        changes: dict[int, list[int] | None] = {}
+        for number in np.unique(numbers).tolist():
+            moments = changes[number] = self.published.changes(self.names[number])
+            if moments:
+                rows = numbers == number
+                periods[rows] = np.searchsorted(np.array(moments), times[rows], side="right")
+        pairs = numbers.astype(np.int64) * (len(texts) + 1) + codes + 1
+        pairs = pairs * (int(periods.max(initial=0)) + 1) + periods
+        distinct, first, which = np.unique(pairs, return_index=True, return_inverse=True)
+        statuses = np.full(len(distinct), UNVERIFIED, np.uint8)
+        for place, row in enumerate(first.tolist()):
+            moments = changes[int(numbers[row])]
+            if moments is not None and codes[row] >= 0:
+                period = int(periods[row])
+                statuses[place] = self._checked(
+                    self.names[numbers[row]],
+                    texts[codes[row]],
+                    moments[period - 1] if period else NEVER,
+                )
+        found[:] = statuses[which.reshape(-1)]
         if self.dns is not None:
             self._look_up(texts, codes, numbers, found)
-
-    def _epoch(self, name: str, moment: int) -> int:
-        """Return the moment since when the lists in force at a moment are in force."""
-        changes = self.published.changes(name) or []
-        return max((each for each in changes if each <= moment), default=NEVER)
 
     def _check_ranges(self, name: str, address: str, moment: int) -> int:
         has = self.published.has(name, address, moment)
@@ -245,10 +241,6 @@ class Identities:
             request = Signed(values.get("method", "GET").upper(), url, headers)
             if is_signed(request, keys, later(EPOCH, int(times[row]) / 1e6)):
                 found[row] = VERIFIED
-
-
-def _without_address(part: re.Match[str]) -> str:
-    return "\n" if any(each in part[0] for each in _ADDRESSES) else part[0]
 
 
 def _batched(names: list[str]) -> Iterator[list[str]]:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _MINUTE = 60_000_000
 
+#: The maximum number of sites and crawlers whose pace is followed.
+_MAX_PACED = 20_000
+
 #: Servers log in whole seconds: an interval of 1.5 seconds may be logged as 1.
 _RESOLUTION = 1_000_000
 
@@ -119,6 +122,8 @@ class Paces:
         is_known = first >= 0
         delays[~is_known | np.isinf(delays)] = 0
         are_open |= ~is_known
+        if key not in found and len(found) >= _MAX_PACED:
+            return
         paced = found.setdefault(key, Paced())
         paced.directive = directive or paced.directive
         paced.add(times, delays, are_open)

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from ..crawlers import Crawler
 
+#: A list says nothing about addresses more than a year before or after it, in microseconds.
+_RECENT = 366 * 86_400 * 1_000_000
+
 _NAME = re.compile(r"(?P<name>.+?)(?:[-_.](?P<day>\d{4}-?\d\d-?\d\d))?")
 
 
@@ -108,37 +111,48 @@ class Published:
         return tuple(sorted({each.day for some in lists for each in some if each.day}))
 
     def changes(self, token: str) -> list[int] | None:
-        """Return the moments when a crawler's lists change; None if it has no lists."""
+        """Return the moments when what a crawler's lists say may change; None if it has none."""
         sources = self._lists.get(token.lower())
         if sources is None:
             return None
-        return sorted({each.since for some in sources.values() for each in some[1:]})
+        since = {each.since for some in sources.values() for each in some} - {NEVER}
+        return sorted(
+            since | {each - _RECENT for each in since} | {each + _RECENT + 1 for each in since}
+        )
 
     def has(self, token: str, address: str, moment: int) -> bool | None:
         """Return whether the lists in force at a moment have an address.
 
-        None if only those of another time have it, or if it is no address. Before the first list,
-        that one is in force.
+        None if only those of another time have it, if they are more than a year older or newer, or
+        if it is no address. Before the first list, that one is in force.
         """
         parsed = parse_address(address)
         if parsed is None:
             return None
         elsewhere = False
+        is_recent = True
         for some in self._lists.get(token.lower(), {}).values():
             place = max(bisect.bisect_right([each.since for each in some], moment) - 1, 0)
+            is_recent &= some[place].since == NEVER or abs(some[place].since - moment) <= _RECENT
             for number, ranges in enumerate(some):
                 if ranges.has(*parsed):
-                    if number == place:
+                    if number == place and is_recent:
                         return True
                     elsewhere = True
-        return None if elsewhere else False
+        return None if elsewhere or not is_recent else False
 
     def owner(self, address: str, moment: int) -> str | None:
-        """Return the crawler whose list in force has an address, the first in the registry."""
-        for crawler in known():
-            if crawler.token.lower() in self._lists and self.has(crawler.token, address, moment):
-                return crawler.token
-        return None
+        """Return the crawler whose list in force has an address.
+
+        None if there is none, or if crawlers that obey different groups share the list.
+        """
+        found = [
+            crawler
+            for crawler in known()
+            if crawler.token.lower() in self._lists and self.has(crawler.token, address, moment)
+        ]
+        bases = {each.tokens[-1] for each in found}
+        return bases.pop() if len(bases) == 1 else None
 
 
 def parse_address(address: str) -> tuple[int, int] | None:

@@ -11,6 +11,7 @@ from .._wording import count_noun, joined
 from ..bulk._arrow import np, pa, pc
 from ..bulk.judging import GRACE, VERDICTS, Judge, Verdict, to_column
 from ..dialects import RFC9309
+from ..errors import KosterError
 from ._dns import ReverseDns, skipped_notice
 from ._files import Reader, Reading, find_files
 from ._formats import format_of
@@ -31,6 +32,10 @@ _ROBOTS_TXT = VERDICTS.index(Verdict.ROBOTS_TXT)
 
 #: Sites to name in a notice.
 _MAX_HOSTS = 5
+
+
+class UnknownCrawlerError(KosterError, ValueError):
+    """The name of a crawler is unknown, and not in the robots.txt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,12 @@ class Analysis:
         self.versions = versions
         self._options = options
         self.identities = Identities(versions.names, options.ranges, options.dns)
+        known = {name.lower() for name in self.identities.names}
+        for agent in options.agents:
+            if agent.lower() not in known:
+                raise UnknownCrawlerError(
+                    f"{agent} is not a known crawler, and no group of the robots.txt names it"
+                )
         self._judge = Judge(versions.table(), options.grace, options.dialect)
         self.addresses = Addresses(are_shown=options.are_addresses_shown)
         self.summary = Summary(self.addresses)
@@ -116,16 +127,28 @@ class Analysis:
 
     def add(self, requests: pa.RecordBatch) -> tuple[pa.RecordBatch, Judgement]:
         """Judge a batch; return its requests of the crawlers and the site that were asked for."""
-        requests = self._chosen(requests)
-        times = requests["time"].to_numpy()
+        requests = self._of_site(requests)
         judgement = self._judge.judge(_for_judging(requests))
+        # All are judged: what the server answered one crawler counts for others, too.
+        if self._options.agents:
+            requests, judgement = self._of_agents(requests, judgement)
+        times = requests["time"].to_numpy()
         if len(requests):
             self.summary.add(requests, judgement, times)
             self._add_paces(requests, judgement, times)
         return requests, judgement
 
-    def _chosen(self, requests: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the requests for the site, and by the crawlers, that were asked for."""
+    def _of_agents(
+        self, requests: pa.RecordBatch, judgement: Judgement
+    ) -> tuple[pa.RecordBatch, Judgement]:
+        """Return the requests of the crawlers that were asked for."""
+        asked = {each.lower() for each in self._options.agents}
+        chosen = np.array([name.lower() in asked for name in self.identities.names])
+        are = chosen[requests["crawler"].indices.to_numpy(zero_copy_only=False)]
+        return requests.filter(pa.array(are)), judgement.filter(are)
+
+    def _of_site(self, requests: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the requests for the site that was asked for."""
         options = self._options
         hosts = requests["host"].dictionary_encode()
         names = [_bare(each) for each in hosts.dictionary.to_pylist()]
@@ -140,10 +163,6 @@ class Analysis:
         if options.host is not None:
             wanted = np.array([*(name == _bare(options.host) for name in names), False])
             are &= wanted[hosts.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)]
-        if options.agents:
-            asked = {each.lower() for each in options.agents}
-            chosen = np.array([name.lower() in asked for name in self.identities.names])
-            are &= chosen[requests["crawler"].indices.to_numpy(zero_copy_only=False)]
         return requests if are.all() else requests.filter(pa.array(are))
 
     def _add_paces(self, requests: pa.RecordBatch, judgement: Judgement, times: Any) -> None:
@@ -191,10 +210,9 @@ class Analysis:
         """Return what was found."""
         first = reader.first if reader is not None else NEVER
         last = reader.last if reader is not None else NEVER
-        is_long = first != NEVER and last - first >= self._options.grace // timedelta(
-            microseconds=1
-        )
-        crawlers = self.summary.crawlers(self.versions.versions, self.identities, is_long=is_long)
+        # Before that, a crawler may have a file that it fetched before the log begins.
+        known_from = first + self._options.grace // timedelta(microseconds=1)
+        crawlers = self.summary.crawlers(self.versions.versions, self.identities, known_from)
         return Report(
             crawlers=crawlers,
             lines=sum(each.lines for each in files),
@@ -209,13 +227,18 @@ class Analysis:
             versions=self.versions.versions,
             files=tuple((each.path, each.format_name) for each in files),
             errors=tuple(errors),
-            notices=(*notices, *self._notices(crawlers, first, last)),
+            notices=(*notices, *self._notices(files, crawlers, first)),
             period=self.summary.period,
         )
 
-    def _notices(self, crawlers: Any, first: int, last: int) -> list[str]:
+    def _notices(self, files: Any, crawlers: Any, first: int) -> list[str]:
         """Return what the numbers leave open."""
-        found = []
+        found = [
+            f"{each.path} is not in the order of time, but requests are judged by the lines before "
+            "them: sort it"
+            for each in files
+            if each.is_disordered
+        ]
         not_judged = sum(each.not_judged for each in crawlers)
         if not_judged:
             found.append(
@@ -233,7 +256,7 @@ class Analysis:
                 f"{count_noun(self.identities.skipped, 'name')} in the robots.txt not looked for: "
                 f"only the first {MAX_NAMES:,} are"
             )
-        found += _changed_meanwhile(self.versions, first, last)
+        found += _changed_later(self.versions, first)
         if self._options.dns is not None and self._options.dns.skipped:
             found.append(skipped_notice(self._options.dns.skipped))
         return found
@@ -261,20 +284,20 @@ def _bare(host: str | None) -> str:
     return name.rpartition(":")[0] if name.rpartition(":")[2].isdigit() and ":" in name else name
 
 
-def _changed_meanwhile(versions: Versions, first: int, last: int) -> list[str]:
-    """Return a warning if the only version was written while the log was."""
+def _changed_later(versions: Versions, first: int) -> list[str]:
+    """Return a warning if the only version was written after the log begins."""
     if len(versions.versions) > 1 or versions.source.startswith(GIT) or first == NEVER:
         return []
     try:
         written = datetime.fromtimestamp(os.path.getmtime(versions.source), UTC)
     except OSError:
         return []
-    if versions.versions[0].since is not None or not moment(first) < written < moment(last):
+    if versions.versions[0].since is not None or written <= moment(first):
         return []
     return [
         (
-            f"{versions.source} was last changed on {written:%Y-%m-%d %H:%M} UTC, while the log "
-            "was written, but is applied to all of it: use a folder of versions, or git:PATH"
+            f"{versions.source} was last changed on {written:%Y-%m-%d %H:%M} UTC, after the log "
+            "begins, but all of the log is judged by it: use a folder of versions, or git:PATH"
         )
     ]
 

@@ -114,8 +114,8 @@ class CrawlerReport:
         exempt: Those that no group applies to, or that a person caused.
         not_judged: Those before the first version.
         robots_txt: Requests for /robots.txt.
-        asked_for_robots_txt: Whether it made one; None if it made none, and the log is shorter than
-            the caching period.
+        asked_for_robots_txt: Whether it made one; None if it made none, but may have a file that it
+            fetched before the log begins.
         first: Its first request.
         last: Its last request.
         rules: The rules that it broke, the most broken first.
@@ -334,11 +334,11 @@ class Summary:
         )
 
     def crawlers(
-        self, versions: tuple[Version, ...], identities: Identities, *, is_long: bool
+        self, versions: tuple[Version, ...], identities: Identities, known_from: int
     ) -> tuple[CrawlerReport, ...]:
-        """Return the rows; ``is_long``: the log is longer than the caching period."""
+        """Return the rows; from ``known_from`` on, the log has all fetches of files in use."""
         found = [
-            self._report(name, status, row, versions, identities, is_long)
+            self._report(name, status, row, versions, identities, known_from)
             for (name, status), row in self._rows.items()
         ]
         return tuple(sorted(found, key=_place))
@@ -350,7 +350,7 @@ class Summary:
 
     def _report(
         self, name: str, status: int, row: _Row, versions: tuple[Version, ...],
-        identities: Identities, is_long: bool,
+        identities: Identities, known_from: int,
     ) -> CrawlerReport:  # fmt: skip
         counts = dict(zip(VERDICTS, row.counts.tolist(), strict=True))
         fetches = counts[Verdict.ROBOTS_TXT]
@@ -371,7 +371,7 @@ class Summary:
             exempt=counts[Verdict.EXEMPT],
             not_judged=counts[Verdict.NOT_JUDGED],
             robots_txt=fetches,
-            asked_for_robots_txt=True if fetches else False if is_long else None,
+            asked_for_robots_txt=True if fetches else False if row.last >= known_from else None,
             first=moment(row.first),
             last=moment(row.last),
             rules=tuple(sorted(rules, key=lambda each: (-each.violations, each.first, each.line))),

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 #: The moment of a text that is no time.
 NEVER = -(2**63)
 
+#: The years 1 to 9999.
+_FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
+
 _CLF = "%d/%b/%Y:%H:%M:%S %z"
 _CLF_START = r"^\d{1,2}/[A-Za-z]{3}/\d{4}:"
 _NUMBER = r"^\d{1,19}(?:\.\d*)?$"
@@ -50,12 +53,17 @@ def query(texts: Any, columns: str) -> Any:
 
 
 def moments(column: Any, time_format: str = "") -> Numbers:
-    """Return times as microseconds since 1970; `NEVER` for those that are none.
+    """Return times as microseconds since 1970, `NEVER` for those that are none.
 
     Args:
         column: Text, numbers or timestamps.
         time_format: The strptime format of text, if it is not one that is recognized.
     """
+    found = _moments(column, time_format)
+    return np.where((found >= _FIRST) & (found <= _LAST), found, NEVER)
+
+
+def _moments(column: Any, time_format: str) -> Numbers:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if pa.types.is_timestamp(column.type):

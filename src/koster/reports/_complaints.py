@@ -50,13 +50,14 @@ def complaints(judged: Judged) -> Iterator[str]:
 def _complaint(judged: Judged, each: CrawlerReport) -> Iterator[str]:
     report = judged.report
     of = f" of {markdown(judged.title)}" if judged.title else ""
-    yield f"# {markdown(each.crawler)} ignores the robots.txt{of}"
+    yield f"# Requests by {markdown(each.crawler)} that the robots.txt{of} disallows"
     yield ""
     operator = f", run by {markdown(each.operator)}," if each.operator else ""
     yield (
         f"From {time_of(each.first)} to {time_of(each.last)} UTC, {markdown(each.crawler)}"
-        f"{operator} made {count_noun(each.requests, 'request')}{of}. The robots.txt disallows "
-        f"{each.violations:,} of them ({percent(each.share)})."
+        f"{operator} made {count_noun(each.requests, 'request')}{of}. The robots.txt disallowed "
+        f"{each.violations:,} of them ({percent(each.share)}) in every version that it may have "
+        "had."
     )
     yield ""
     yield "## Rules"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from .._moments import EPOCH, later
 from .._wording import count_noun
 from ._log_words import (
     fetches_of,
@@ -155,7 +155,7 @@ def _period_words(seconds: int) -> str:
 
 
 def _moment(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
+    return f"{later(EPOCH, seconds):%Y-%m-%d %H:%M}"
 
 
 def _change(version: Version) -> str:

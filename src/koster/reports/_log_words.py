@@ -76,11 +76,12 @@ def lead(report: Report) -> str:
     names = [each.crawler for each in broken]
     some = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
     if broken:
-        verb = "ignores" if len(broken) == 1 else "ignore"
-        sentence = f"{joined(some)} {verb} robots.txt"
-        sentence += f": {count_noun(sum(each.violations for each in broken), 'violation')}."
+        total = sum(each.violations for each in broken)
+        share = total / max(sum(each.requests for each in broken), 1)
+        sentence = f"{joined(some)} broke robots.txt: {count_noun(total, 'violation')}, "
+        sentence += f"{percent(share)} of {'its' if len(broken) == 1 else 'their'} requests."
     elif verified:
-        sentence = "No verified crawler ignores robots.txt."
+        sentence = "No verified crawler broke robots.txt."
     elif report.crawlers:
         sentence = "No crawler could be verified."
     else:
@@ -111,13 +112,17 @@ def fetches_of(each: CrawlerReport) -> str:
     return "never" if each.asked_for_robots_txt is False else f"{each.robots_txt:,}"
 
 
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
 def most_broken(each: CrawlerReport) -> str:
     """Return the rule that a crawler broke most, in words."""
     if not each.rules:
         return ""
     rule = each.rules[0]
     more = f", and {count_noun(len(each.rules) - 1, 'other rule')}" if len(each.rules) > 1 else ""
-    return f"line {rule.line}, {shorten(rule.rule)} ({rule.violations:,} times{more})"
+    return f"line {rule.line}, {shorten(rule.rule)} ({_times(rule.violations)}{more})"
 
 
 def pace_of(each: CrawlerReport) -> str:
