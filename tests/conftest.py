@@ -70,7 +70,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def unused() -> int:
     """A closed port."""
-    return server.closed_port()
+    return server.refusing_port()
 
 
 @pytest.fixture

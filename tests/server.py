@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import socket
 import ssl
 import threading
@@ -112,9 +113,28 @@ def running(tls: ssl.SSLContext | None = None) -> Iterator[Site]:
         thread.join()
 
 
+#: Sockets that reserve closed ports, so that no server of another test gets them.
+_RESERVED: list[socket.socket] = []
+
+
 def closed_port() -> int:
-    """Return a closed port."""
+    """Return a closed port, which a server may take."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port: int = unused.getsockname()[1]
         return port
+
+
+def refusing_port() -> int:
+    """Return a port that refuses connections until the end of the tests."""
+    unused = socket.socket()
+    unused.bind(("127.0.0.1", 0))
+    _RESERVED.append(unused)
+    port: int = unused.getsockname()[1]
+    return port
+
+
+@atexit.register
+def _release() -> None:
+    for each in _RESERVED:
+        each.close()
