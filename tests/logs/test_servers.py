@@ -353,7 +353,7 @@ def url_of(request: Request, target: str) -> str:
 def host_of(request: Request, server: str) -> str:
     """Return the host in a log: without the port and in lower case, except in those of Caddy.
 
-    Apache has its own name if there is none, or an invalid one.
+    Apache has its own name if the host is missing or invalid.
     """
     if server == APACHE and (request.host is None or b'"' in request.host):
         return "localhost"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 from ..errors import missing
 
 try:
@@ -11,4 +13,7 @@ try:
 except ImportError as error:
     raise missing("koster.bulk", "bulk") from error
 
-__all__ = ["np", "pa", "pc"]
+__all__ = ["Numbers", "np", "pa", "pc"]
+
+#: NumPy's arrays.
+Numbers: TypeAlias = Any

@@ -17,6 +17,8 @@ from ._arrow import pa, pc
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from ._arrow import Numbers
+
     #: pyarrow's arrays, objects that export themselves as such, and sequences.
     Column: TypeAlias = Any
 
@@ -110,8 +112,7 @@ def _encode_plain(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
             pc.if_else(piece.is_valid(), each, nothing)
             for piece, each in zip(pieces, codes, strict=True)
         ]
-    whole = pa.chunked_array(codes, type=pa.int32()).combine_chunks()
-    return whole, encoded.dictionary
+    return pa.chunked_array(codes, type=pa.int32()).combine_chunks(), encoded.dictionary
 
 
 def _without_nulls(column: pa.Array) -> pa.Array:
@@ -161,11 +162,20 @@ _TEXT_OR_BYTES = (
 
 def to_large_binary(column: Any) -> pa.Array:
     """Return text or bytes as one large_binary array, without chunks and dictionaries."""
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
+    column = unchunked(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     return column.cast(pa.large_binary())
+
+
+def unchunked(column: Any) -> Any:
+    """Return a column without chunks."""
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def to_numpy(column: Any) -> Numbers:
+    """Return a column as an array of NumPy."""
+    return column.to_numpy(zero_copy_only=False)
 
 
 def to_text(column: Any) -> pa.Array:

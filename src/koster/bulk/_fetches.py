@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from array import array
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ._arrow import np
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    #: NumPy's arrays.
-    Numbers: TypeAlias = Any
+    from ._arrow import Numbers
 
 #: How far back fetches are looked up for requests that are logged late, such as long downloads.
 _HORIZON = timedelta(hours=1) // timedelta(microseconds=1)
@@ -71,7 +68,7 @@ class Lookup:
         self.moments = moments[order].astype(np.int64)
 
     def before(self, owners: Numbers, moments: Numbers) -> Numbers:
-        """Return the last moments, at or before those given; `NEVER` where there is none."""
+        """Return the last moments, at or before those given; `NEVER` if it is missing."""
         size = len(self.moments)
         if not size:
             return np.full(len(owners), NEVER)

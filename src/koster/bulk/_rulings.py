@@ -11,14 +11,11 @@ from ..model import Reason
 from ..robots import parse, rules_for_data
 from . import kernel
 from ._arrow import np, pa, pc
+from ._columns import to_numpy, unchunked
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from ..dialects import Dialect
-
-    #: NumPy's arrays.
-    Numbers: TypeAlias = Any
+    from ._arrow import Numbers
 
 #: What a version says about a request.
 ALLOWED, DISALLOWED, UNBOUND = range(3)
@@ -72,15 +69,12 @@ def answers(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect = RFC9309) -
 
 
 def _whole(column: Any) -> Any:
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
+    column = unchunked(column)
     return column.cast(pa.string()) if pa.types.is_null(column.type) else column
 
 
 def _answer(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect) -> pa.StructArray:
-    decided = kernel.decide(bodies, urls, crawlers, dialect)
-    if isinstance(decided, pa.ChunkedArray):
-        decided = decided.combine_chunks()
+    decided = unchunked(kernel.decide(bodies, urls, crawlers, dialect))
     disallowed = pc.invert(decided.field("allowed"))
     no_group = pc.equal(decided.field("reason"), Reason.NO_GROUP.value)
     codes = np.where(to_numpy(no_group), UNBOUND, to_numpy(disallowed).astype(np.int32))
@@ -104,15 +98,12 @@ def encode(column: Any) -> Any:
     return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
-def to_numpy(column: Any) -> Numbers:
-    return column.to_numpy(zero_copy_only=False)
-
-
 def _mark_unbound(codes: Numbers, bodies: Any, crawlers: Any, dialect: Dialect) -> None:
     """Set the codes of crawlers that are exempt or ignore ``*``, and of files without groups."""
-    for body, raw in enumerate(bodies.dictionary.to_pylist()):
-        if not parse(raw or b"", dialect).groups:
-            codes[(to_numpy(bodies.indices) == body) & (codes == UNBOUND)] = ALLOWED
+    numbers = to_numpy(bodies.indices)
+    for body in np.unique(numbers[codes == UNBOUND]):
+        if not parse(bodies.dictionary[int(body)].as_py() or b"", dialect).groups:
+            codes[(numbers == body) & (codes == UNBOUND)] = ALLOWED
     for number, name in enumerate(crawlers.dictionary.to_pylist()):
         if isinstance(name, bytes):
             name = name.decode("utf-8", "replace")  # noqa: PLW2901 - the same name
@@ -123,7 +114,7 @@ def _mark_unbound(codes: Numbers, bodies: Any, crawlers: Any, dialect: Dialect) 
         if is_exempt(record):
             codes[rows] = UNBOUND
             continue
-        bodies_of = to_numpy(bodies.indices)[rows]
+        bodies_of = numbers[rows]
         for body in np.unique(bodies_of):
             robots = parse(bodies.dictionary[int(body)].as_py() or b"", dialect)
             if not rules_for_data(robots, agent_for(name)).is_named:

@@ -43,17 +43,13 @@ from typing import TYPE_CHECKING, Any
 from ..dialects import RFC9309
 from ..freshness import MAX_UNREACHABLE
 from ._arrow import np, pa, pc
-from ._columns import to_large_binary
+from ._columns import to_large_binary, to_numpy, unchunked
 from ._fetches import NEVER, Fetches
-from ._rulings import ANSWERED, DISALLOWED, UNBOUND, answers, encode, is_exempt, to_numpy
+from ._rulings import ANSWERED, DISALLOWED, UNBOUND, answers, encode, is_exempt
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from ..dialects import Dialect
-
-    #: NumPy's arrays.
-    Numbers: TypeAlias = Any
+    from ._arrow import Numbers
 
 __all__ = [
     "ANSWERED", "GRACE", "JUDGED", "TOLERANCE", "Judge", "Verdict", "answers", "is_exempt", "judge",
@@ -116,8 +112,7 @@ def microseconds(column: Any) -> Numbers:
     Raises:
         TypeError: it has another type.
     """
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
+    column = unchunked(column)
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64())
     elif not pa.types.is_integer(column.type):
@@ -143,8 +138,7 @@ class _Versions:
             labels = table["label"].cast(pa.string())
         else:
             labels = pa.array([str(number) for number in range(1, len(table) + 1)])
-        if isinstance(labels, pa.ChunkedArray):
-            labels = labels.combine_chunks()
+        labels = unchunked(labels)
         return cls(
             since[to_numpy(order)],
             to_numpy(bodies.indices),
@@ -369,17 +363,12 @@ def _texts(requests: Any, name: str) -> Any:
     """Return an optional column of text, without nulls."""
     if name not in requests.schema.names:
         return pa.array([""] * len(requests), pa.string())
-    column = requests[name]
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    return column.cast(pa.string()).fill_null("")
+    return unchunked(requests[name]).cast(pa.string()).fill_null("")
 
 
 def _kinds(statuses: Any) -> Numbers:
     """Return what statuses of /robots.txt mean (RFC 9309 §2.3.1; 429 is unreachable)."""
-    if isinstance(statuses, pa.ChunkedArray):
-        statuses = statuses.combine_chunks()
-    status = to_numpy(statuses.cast(pa.int32()).fill_null(0))
+    status = to_numpy(unchunked(statuses).cast(pa.int32()).fill_null(0))
     return np.select(
         [
             (status == 429) | (status >= 500),

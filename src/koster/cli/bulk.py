@@ -19,8 +19,10 @@ from ..reports.bulk import Shares, as_csv, as_page
 from ..reports.plain import printable
 from ..reports.registry import render
 from . import _files, _writing
+from ._extras import imported
 from ._help import INPUT, OUTPUT, command, group
 from ._names import CrawlerType, warn_of_unknown
+from ._progress import byte_progress
 from ._stopping import stoppable
 from ._types import FileType, FolderType, dialect_option
 
@@ -278,16 +280,7 @@ def _find_inputs(paths: Sequence[str]) -> tuple[list[Input], list[str]]:
 
 
 def _runs() -> Any:
-    """Import `koster.bulk.runs`.
-
-    Raises:
-        click.UsageError: an extra is missing.
-    """
-    try:
-        from ..bulk import runs
-    except MissingExtraError as error:
-        raise click.UsageError(str(error)) from error
-    return runs
+    return imported("bulk.runs")
 
 
 def _fail(why: str) -> NoReturn:
@@ -357,37 +350,13 @@ def _print_summary(done: runs.Run, output: str, *, is_quiet: bool) -> None:
 @contextmanager
 def _progress(inputs: list[Input], *, is_quiet: bool) -> Iterator[Any]:
     """Show a progress bar on a terminal; yield the function that updates it, or None."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
-
-    console = Console(stderr=True)
-    if is_quiet or not console.is_terminal:
-        yield None
-        return
-    bar = Progress(
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TextColumn("{task.fields[rows]}"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-    )
     total = sum(each.size for each in inputs)
-    with bar:
-        task = bar.add_task("", total=total, rows="0 answers")
+    with byte_progress(total, "0 answers", is_quiet=is_quiet) as show:
 
         def update(places: list[int], rows: list[int]) -> None:
-            bar.update(task, completed=sum(places), rows=count_noun(sum(rows), "answer"))
+            show(completed=sum(places), text=count_noun(sum(rows), "answer"))
 
-        yield update
+        yield None if show is None else update
 
 
 @command(

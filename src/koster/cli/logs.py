@@ -20,9 +20,11 @@ from ..reports import screen
 from ..reports.logs import Judged, as_page, print_violation
 from ..reports.registry import formats_of, render
 from . import _writing
+from ._extras import imported
 from ._help import INPUT, OUTPUT, RULES, command
 from ._inputs import is_site
 from ._names import CrawlerType, warn_of_unknown
+from ._progress import byte_progress
 from ._stopping import stoppable
 from ._types import FileType, FolderType, dialect_option, format_option
 
@@ -310,16 +312,7 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _api() -> Any:
-    """Import `koster.logs`.
-
-    Raises:
-        click.UsageError: an extra is missing.
-    """
-    try:
-        from .. import logs
-    except MissingExtraError as error:
-        raise click.UsageError(str(error)) from error
-    return logs
+    return imported("logs")
 
 
 def _analyze(paths: Sequence[str], robots: str, options: Options, events: str | None) -> Report:
@@ -370,23 +363,12 @@ def _event_writer(path: str | None) -> Iterator[Any]:
 
 @contextmanager
 def _progress(paths: Sequence[str]) -> Iterator[Any]:
-    """Show a progress bar on a terminal; yield the function that is told of bytes."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda size: None
-        return
-    bar = Progress(
-        BarColumn(), DownloadColumn(), TransferSpeedColumn(), console=console, transient=True
-    )
-    with bar:
-        # The size of compressed files is unknown until they are read.
-        plain = [path for path in paths if os.path.isfile(path) and _is_plain(path)]
-        is_known = len(plain) == len(paths)
-        task = bar.add_task("", total=sum(map(os.path.getsize, plain)) if is_known else None)
-        yield lambda size: bar.advance(task, size)
+    """Show a progress bar on a terminal; yield the function that is called with bytes read."""
+    # The size of compressed files is unknown until they are read.
+    plain = [path for path in paths if os.path.isfile(path) and _is_plain(path)]
+    is_known = len(plain) == len(paths)
+    with byte_progress(sum(map(os.path.getsize, plain)) if is_known else None) as show:
+        yield (lambda size: show(advance=size)) if show else (lambda size: None)
 
 
 def _is_plain(path: str) -> bool:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from .._wording import count_noun
 from ..bulk._arrow import np, pa
+from ..bulk._fetches import NEVER
 from ..errors import UnreadableError
 from . import _formats
 from ._blocks import Block, blocks, opened
 from ._patterns import FormatError, check_fields
 from ._requests import MAX_SAMPLES, REQUESTS, Parsed, parse_block
 from ._tables import kind_of, read_table
-from ._times import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -242,8 +242,8 @@ class Reader:
         self._reading = reading
         self.first, self.last = NEVER, NEVER
 
-    def batches(self) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """Yield requests in the order of time, and the last moment that was read."""
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield requests in the order of time."""
         waiting = deque(self._files)
         streams: list[_Stream] = []
         with ThreadPoolExecutor(self._reading.jobs) as pool:
@@ -262,7 +262,7 @@ class Reader:
                 taken = [each.take(until) for each in streams]
                 found = [each for each in taken if len(each)]
                 if found:
-                    yield _sorted(found), until
+                    yield _sorted(found)
 
     def _open(self, file: LogFile, pool: ThreadPoolExecutor) -> _Stream:
         return _Stream(file, self._observed(self._parsed(file, pool)))

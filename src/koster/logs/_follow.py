@@ -17,7 +17,7 @@ from ._identity import Identified
 from ._patterns import FormatError
 from ._requests import parse_block
 from ._run import Analysis, Options
-from ._summary import Example, moment
+from ._summary import Example, example_of
 from ._versions import GIT, Version, Versions
 
 if TYPE_CHECKING:
@@ -101,19 +101,14 @@ def follow(
 
 def _violations(requests: Any, judgement: Any, analysis: Analysis) -> Iterator[Violation]:
     for row in (judgement.verdicts == _VIOLATION).nonzero()[0].tolist():
-        (values,) = requests.slice(row, 1).to_pylist()
         yield Violation(
-            values["crawler"],
-            Identified(values["identified"]),
-            Example(
-                moment(values["time"]), analysis.addresses(values["address"]),
-                values["method"] or "", values["url"].decode("utf-8", "surrogateescape"),
-                values["status"], values["agent"] or "",
-            ),
+            requests["crawler"][row].as_py(),
+            Identified(requests["identified"][row].as_py()),
+            example_of(requests, row, analysis.addresses),
             int(judgement.lines[row]),
             judgement.rules[row].as_py(),
             analysis.versions.versions[int(judgement.versions[row])].label,
-        )  # fmt: skip
+        )
 
 
 class _Tail:

@@ -8,16 +8,17 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._wording import count_noun
 from ..bulk._arrow import pa, pc
+from ..bulk._columns import to_text, unchunked
 from ._blocks import lines_of
 from ._patterns import FormatError, Pattern, check_fields, from_apache, from_nginx, from_w3c
 from ._times import query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 #: The lines of a file that its format is detected by.
 _SAMPLE_LINES = 200
@@ -34,6 +35,21 @@ class TextFormat:
     """Lines that an expression matches."""
 
     pattern: Pattern
+
+    @property
+    def fields(self) -> Collection[str]:
+        """The names of its fields."""
+        return self.pattern.fields
+
+    @property
+    def time(self) -> str:
+        """The strptime format of its times; empty: see `koster.logs._times`."""
+        return self.pattern.time
+
+    @property
+    def comment(self) -> str:
+        """What comments begin with; empty: it has no comments."""
+        return self.pattern.comment
 
     def are_valid(self, lines: Any) -> Any:
         """Return which lines have this format."""
@@ -60,13 +76,22 @@ class JsonFormat:
 
     paths: Mapping[str, tuple[str, ...]]
 
+    #: As in `TextFormat`.
+    time: ClassVar[str] = ""
+    comment: ClassVar[str] = ""
+
+    @property
+    def fields(self) -> Collection[str]:
+        """The names of its fields."""
+        return self.paths
+
     def are_valid(self, lines: Any) -> Any:
         """Return which lines are JSON."""
         found = query(
-            _utf8(lines),
+            to_text(lines),
             "CASE WHEN json_valid(text) THEN json_type(text) = 'OBJECT' ELSE false END AS valid",
         )
-        return found["valid"].combine_chunks().fill_null(False)
+        return unchunked(found["valid"]).fill_null(False)
 
     def columns(self, lines: Any) -> dict[str, Any]:
         """Return the fields of valid lines, as text."""
@@ -74,8 +99,8 @@ class JsonFormat:
             f"coalesce({', '.join(map(_extract, paths))}) AS {name}"
             for name, paths in self.paths.items()
         )
-        found = query(_utf8(lines), columns)
-        return {name: found[name].combine_chunks() for name in self.paths}
+        found = query(to_text(lines), columns)
+        return {name: unchunked(found[name]) for name in self.paths}
 
     def segments(self, data: bytes) -> Iterator[tuple[LineFormat, bytes]]:
         """Yield the parts of a block, each with its format."""
@@ -111,17 +136,6 @@ class W3cFormat:
 
 def _extract(path: str) -> str:
     return f"json_extract_string(text, '{path}')"
-
-
-def _utf8(lines: Any) -> Any:
-    """Return lines as text; invalid UTF-8 becomes U+FFFD."""
-    try:
-        return lines.cast(pa.string())
-    except pa.ArrowInvalid:
-        texts = (
-            None if each is None else each.decode("utf-8", "replace") for each in lines.to_pylist()
-        )
-        return pa.array(texts, pa.string())
 
 
 def _decoded(columns: dict[str, Any], decode: str) -> dict[str, Any]:
@@ -271,7 +285,7 @@ def format_of(text: str) -> Format:
     """Return a format by its name, or from a LogFormat (``%h …``) or log_format (``$remote_addr …``).
 
     Raises:
-        FormatError: it is none of these.
+        FormatError: it is neither.
     """
     if text in FORMATS:
         return FORMATS[text]
@@ -293,7 +307,7 @@ def detect(data: bytes, path: str) -> Format:
     """Return the format that most of the first lines of a file have.
 
     Raises:
-        FormatError: half of them have none of the formats; the message says what the file looks
+        FormatError: no format fits more than half of them; the message says what the file looks
             like.
     """
     sample = b"\n".join(data[:_SAMPLE_BYTES].split(b"\n")[: _SAMPLE_LINES + 1])
@@ -332,7 +346,6 @@ def _readable(reader: LineFormat, lines: Any) -> float:
             check_fields(present)
         except FormatError:
             return 0.0
-        return float(pc.sum(are).as_py()) / len(lines)
     return float(pc.sum(are).as_py() or 0) / len(lines)
 
 

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from .._moments import EPOCH, later
 from ..bulk._arrow import np
+from ..bulk._fetches import NEVER
 from ..crawlers import Obeys, known
 from ._dns import Check, ReverseDns
 from ._ranges import Published, bundled_data
 from ._signatures import Signed, is_signed
-from ._times import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import TypeAlias
 
-    Numbers: TypeAlias = Any
+    from ..bulk._arrow import Numbers
 
 #: The maximum number of headers, and of addresses with their crawler, that are remembered.
 _MAX_AGENTS = 20_000
@@ -129,7 +128,7 @@ class Identities:
         return -1 if best is None else self._numbers[best]
 
     def of_agents(self, agents: Any) -> Numbers:
-        """Return the numbers of the crawlers of a column of headers; -1 where there is none."""
+        """Return the numbers of the crawlers of a column of headers; -1 for others."""
         column = agents.dictionary_encode()
         numbers = np.array(
             [self.claimed(_text(each)) for each in column.dictionary.to_pylist()] or [-1], np.int32

@@ -9,18 +9,19 @@ from .._moments import EPOCH, later
 from ..bulk._arrow import np
 from ..crawlers import agent_for
 from ..directives import DAY_MINUTES
+from ..model import Directive
 from ..politeness import open_minutes, paces
 from ..robots import interval_line, parse, rules_for_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeAlias
 
+    from ..bulk._arrow import Numbers
     from ..dialects import Dialect
 
-    Numbers: TypeAlias = Any
-
 _MINUTE = 60_000_000
+
+_DIRECTIVES = (Directive.CRAWL_DELAY, Directive.REQUEST_RATE, Directive.VISIT_TIME)
 
 #: The maximum number of sites and crawlers whose pace is followed.
 _MAX_PACED = 20_000
@@ -92,6 +93,12 @@ class Paces:
         self._bodies = bodies
         self._dialect = dialect
         self._days: dict[tuple[bytes, str], _Day | None] = {}
+        #: Whether a version sets a pace for any crawler.
+        self.are_set = any(
+            parse(body, dialect).values(directive)
+            for body in {*bodies}
+            for directive in _DIRECTIVES
+        )
 
     def add(
         self, found: dict[Any, Paced], key: Any, crawler: str, times: Numbers,

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._moments import EPOCH
+from ..bulk._fetches import NEVER
 from ..crawlers import known
 from ..errors import UnreadableError, missing
 from ._signatures import keys_of
-from ._times import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,7 +57,7 @@ class Ranges:
 
 
 def ranges_of(prefixes: Iterable[str], source: str, day: str) -> Ranges:
-    """Return the ranges of prefixes; those that are none are omitted."""
+    """Return the ranges of prefixes; invalid ones are omitted."""
     networks: dict[int, list[Any]] = {4: [], 6: []}
     for prefix in prefixes:
         try:
@@ -144,7 +144,7 @@ class Published:
     def owner(self, address: str, moment: int) -> str | None:
         """Return the crawler whose list in force has an address.
 
-        None if there is none, or if crawlers that obey different groups share the list.
+        None if no list has it, or if crawlers that obey different groups share the list.
         """
         found = [
             crawler
@@ -236,7 +236,7 @@ def _day(day: str | None, path: Path) -> str:
     """Return a day as ISO 8601, or no text.
 
     Raises:
-        UnreadableError: it is none.
+        UnreadableError: it is invalid.
     """
     if not day:
         return ""

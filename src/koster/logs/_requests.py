@@ -6,18 +6,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..bulk._arrow import np, pa, pc
+from ..bulk._columns import to_numpy, to_text
+from ..bulk._fetches import NEVER
 from ._blocks import lines_of
-from ._identity import STATUSES
-from ._times import NEVER, moments
+from ._identity import STATUSES, VERIFIED
+from ._times import moments
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
+    from ..bulk._arrow import Numbers
     from ._blocks import Block
     from ._formats import LineFormat
     from ._identity import Identities
-
-    Numbers: TypeAlias = Any
 
 #: The columns of requests. ``time`` is in microseconds since 1970; ``url`` is an absolute URL or a
 #: path with query, as bytes; ``client`` is the address of a crawler that was not verified: others
@@ -55,7 +54,7 @@ class Parsed:
         lines: How many lines there are, without blank ones and comments.
         unreadable: How many of them could not be read.
         samples: The first of those.
-        first: The first moment in the log, in microseconds since 1970; `NEVER` if there is none.
+        first: The first moment in the log, in microseconds since 1970; `NEVER` if it has no time.
         last: The last moment.
         without_time: The rows that have no time, which are unreadable.
     """
@@ -95,15 +94,14 @@ def _nothing() -> pa.RecordBatch:
 
 def _parse_lines(lines: Any, form: LineFormat, identities: Identities) -> Parsed:
     is_text = pc.match_substring_regex(lines, r"\S")
-    comment = _comment(form)
-    if comment:
-        is_text = pc.and_not(is_text, pc.starts_with(lines, comment))
+    if form.comment:
+        is_text = pc.and_not(is_text, pc.starts_with(lines, form.comment))
     if not pc.all(is_text).as_py():
         lines = lines.filter(is_text)
     if not len(lines):
         return Parsed(_nothing())
     are_valid = form.are_valid(lines)
-    valid = _to_numpy(are_valid)
+    valid = to_numpy(are_valid)
     samples: tuple[bytes, ...] = ()
     if not valid.all():
         bad = lines.filter(pc.invert(are_valid))[:MAX_SAMPLES]
@@ -113,37 +111,22 @@ def _parse_lines(lines: Any, form: LineFormat, identities: Identities) -> Parsed
     if not len(places):
         return Parsed(_nothing(), len(lines), unreadable, samples)
     chosen = valid
-    if _has_agents(form):
+    if "agent" in form.fields:
         # Few lines are of crawlers: the others are not taken apart.
         chosen = np.zeros(len(lines), bool)
         for expression in identities.expressions:
-            chosen |= _to_numpy(pc.match_substring_regex(lines, expression, ignore_case=True))
+            chosen |= to_numpy(pc.match_substring_regex(lines, expression, ignore_case=True))
         chosen &= valid
         # The first and the last line tell the period of the log.
         chosen[places[0]] = chosen[places[-1]] = True
     lines_left = lines.filter(pa.array(chosen))
-    found = to_requests(form.columns(lines_left), identities, _time_format(form))
+    found = to_requests(form.columns(lines_left), identities, form.time)
     if found.unreadable:
         bad = lines_left.take(pa.array(found.without_time[:MAX_SAMPLES]))
         samples += tuple(each.strip() for each in bad.to_pylist())
     return replace(
         found, lines=len(lines), unreadable=unreadable + found.unreadable, samples=samples
     )
-
-
-def _comment(form: LineFormat) -> str:
-    pattern = getattr(form, "pattern", None)
-    return "" if pattern is None else pattern.comment
-
-
-def _has_agents(form: LineFormat) -> bool:
-    pattern = getattr(form, "pattern", None)
-    return pattern is None or "agent" in pattern.fields
-
-
-def _time_format(form: LineFormat) -> str:
-    pattern = getattr(form, "pattern", None)
-    return "" if pattern is None else pattern.time
 
 
 def to_requests(columns: dict[str, Any], identities: Identities, time_format: str = "") -> Parsed:
@@ -166,11 +149,11 @@ def to_requests(columns: dict[str, Any], identities: Identities, time_format: st
         numbers = identities.of_addresses(columns["address"], times)
     columns = _with_target(columns)
     urls = columns["url"].cast(pa.large_binary())
-    is_target = _to_numpy(pc.match_substring_regex(urls, _TARGET).fill_null(False))
+    is_target = to_numpy(pc.match_substring_regex(urls, _TARGET).fill_null(False))
     if "method" in columns:
         # Some servers log its target as a path.
         is_connect = pc.equal(columns["method"].cast(pa.large_binary()), b"CONNECT")
-        is_target &= ~_to_numpy(is_connect.fill_null(False))
+        is_target = is_target & ~to_numpy(is_connect.fill_null(False))
     rows = np.flatnonzero(is_timed & is_target & (numbers >= 0))
     bad = len(without_time)
     if not len(rows):
@@ -180,7 +163,7 @@ def to_requests(columns: dict[str, Any], identities: Identities, time_format: st
     times, numbers = times[rows], numbers[rows]
     statuses = identities.verify(columns, numbers, times)
     addresses = _text(columns.get("address"), len(rows))
-    is_verified = pa.array(statuses == 0)
+    is_verified = pa.array(statuses == VERIFIED)
     found = pa.RecordBatch.from_arrays(
         [
             pa.array(times),
@@ -237,19 +220,12 @@ def as_targets(urls: Any) -> Any:
 
 
 def _text(column: Any, size: int) -> Any:
-    """Return a column as text, with U+FFFD for invalid UTF-8; nulls if there is none."""
-    if column is None:
-        return pa.nulls(size, pa.string())
-    try:
-        return column.cast(pa.string())
-    except pa.ArrowInvalid:
-        values = column.to_pylist()
-        texts = [None if each is None else each.decode("utf-8", "replace") for each in values]
-        return pa.array(texts, pa.string())
+    """Return a column as text, with U+FFFD for invalid UTF-8; nulls if it is missing."""
+    return pa.nulls(size, pa.string()) if column is None else to_text(column)
 
 
 def _integers(column: Any, size: int) -> Any:
-    """Return statuses; null for what is none."""
+    """Return statuses; null if they are invalid."""
     if column is None:
         return pa.nulls(size, pa.int32())
     if pa.types.is_integer(column.type):
@@ -257,7 +233,3 @@ def _integers(column: Any, size: int) -> Any:
     column = _text(column, size)
     is_status = pc.match_substring_regex(column, r"^\d{3}$")
     return pc.if_else(is_status, column, pa.scalar(None, pa.string())).cast(pa.int32())
-
-
-def _to_numpy(column: Any) -> Numbers:
-    return column.to_numpy(zero_copy_only=False).copy()

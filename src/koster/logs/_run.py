@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._wording import count_noun, joined
 from ..bulk._arrow import np, pa, pc
+from ..bulk._columns import to_numpy, to_text
+from ..bulk._fetches import NEVER
 from ..bulk.judging import GRACE, VERDICTS, Judge, Verdict, to_column
 from ..dialects import RFC9309
 from ..errors import KosterError
@@ -19,7 +21,6 @@ from ._identity import MAX_NAMES, STATUSES, Identities
 from ._pace import Paces
 from ._requests import as_targets
 from ._summary import Addresses, Report, Summary, moment
-from ._times import NEVER
 from ._versions import GIT, Versions
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     from ..bulk.judging import Judgement
     from ..dialects import Dialect
+    from ._files import LogFile
+    from ._summary import CrawlerReport
 
 _ROBOTS_TXT = VERDICTS.index(Verdict.ROBOTS_TXT)
 
@@ -135,7 +138,8 @@ class Analysis:
         times = requests["time"].to_numpy()
         if len(requests):
             self.summary.add(requests, judgement, times)
-            self._add_paces(requests, judgement, times)
+            if self._paces.are_set:
+                self._add_paces(requests, judgement, times)
         return requests, judgement
 
     def _of_agents(
@@ -144,33 +148,31 @@ class Analysis:
         """Return the requests of the crawlers that were asked for."""
         asked = {each.lower() for each in self._options.agents}
         chosen = np.array([name.lower() in asked for name in self.identities.names])
-        are = chosen[requests["crawler"].indices.to_numpy(zero_copy_only=False)]
+        are = chosen[to_numpy(requests["crawler"].indices)]
         return requests.filter(pa.array(are)), judgement.filter(are)
 
     def _of_site(self, requests: pa.RecordBatch) -> pa.RecordBatch:
         """Return the requests for the site that was asked for."""
-        options = self._options
         hosts = requests["host"].dictionary_encode()
         names = [_bare(each) for each in hosts.dictionary.to_pylist()]
-        counts = np.bincount(
-            hosts.indices.fill_null(len(names)).to_numpy(zero_copy_only=False),
-            minlength=len(names) + 1,
-        )
+        # Requests without a site have the number after the last one.
+        sites = to_numpy(hosts.indices.fill_null(len(names)))
+        counts = np.bincount(sites, minlength=len(names) + 1)
         for name, count in zip(names, counts.tolist(), strict=False):
             if name in self.hosts or len(self.hosts) < 1000:
                 self.hosts[name] = self.hosts.get(name, 0) + count
-        are = np.ones(len(requests), bool)
-        if options.host is not None:
-            wanted = np.array([*(name == _bare(options.host) for name in names), False])
-            are &= wanted[hosts.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)]
-        return requests if are.all() else requests.filter(pa.array(are))
+        if self._options.host is None:
+            return requests
+        host = _bare(self._options.host)
+        wanted = np.array([*(name == host for name in names), False])
+        return requests.filter(pa.array(wanted[sites]))
 
     def _add_paces(self, requests: pa.RecordBatch, judgement: Judgement, times: Any) -> None:
         crawlers = requests["crawler"]
         hosts = requests["host"].fill_null("").dictionary_encode()
-        codes = crawlers.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        statuses = requests["identified"].indices.to_numpy(zero_copy_only=False)
-        sites = hosts.indices.to_numpy(zero_copy_only=False)
+        codes = to_numpy(crawlers.indices).astype(np.int64)
+        statuses = to_numpy(requests["identified"].indices)
+        sites = to_numpy(hosts.indices)
         is_page = judgement.verdicts != _ROBOTS_TXT
         keys = (codes * len(STATUSES) + statuses) * max(len(hosts.dictionary), 1) + sites
         for key in np.unique(keys[is_page]):
@@ -185,10 +187,6 @@ class Analysis:
     def events(self, requests: pa.RecordBatch, judgement: Judgement) -> pa.RecordBatch:
         """Return requests with their judgement: `EVENTS`."""
         column = to_column(judgement, [each.label for each in self.versions.versions])
-        urls = [
-            None if each is None else each.decode("utf-8", "replace")
-            for each in requests["url"].to_pylist()
-        ]
         return pa.RecordBatch.from_arrays(
             [
                 requests["time"].cast(pa.timestamp("us", "UTC")),
@@ -198,7 +196,7 @@ class Analysis:
                 self.addresses.column(requests["address"]),
                 requests["host"],
                 requests["method"],
-                pa.array(urls, pa.string()),
+                to_text(requests["url"]),
                 requests["status"],
                 requests["agent"],
                 *column.flatten(),
@@ -206,10 +204,11 @@ class Analysis:
             schema=EVENTS,
         )
 
-    def report(self, reader: Reader | None, files: Any, errors: Any, notices: Any) -> Report:
+    def report(
+        self, reader: Reader, files: list[LogFile], errors: list[str], notices: list[str]
+    ) -> Report:
         """Return what was found."""
-        first = reader.first if reader is not None else NEVER
-        last = reader.last if reader is not None else NEVER
+        first, last = reader.first, reader.last
         # Before that, a crawler may have a file that it fetched before the log begins.
         known_from = first + self._options.grace // timedelta(microseconds=1)
         crawlers = self.summary.crawlers(self.versions.versions, self.identities, known_from)
@@ -231,7 +230,9 @@ class Analysis:
             period=self.summary.period,
         )
 
-    def _notices(self, files: Any, crawlers: Any, first: int) -> list[str]:
+    def _notices(
+        self, files: list[LogFile], crawlers: tuple[CrawlerReport, ...], first: int
+    ) -> list[str]:
         """Return what the numbers leave open."""
         found = [
             f"{each.path} is not in the order of time, but requests are judged by the lines before "
@@ -329,7 +330,7 @@ def analyze(
     )  # fmt: skip
     files, errors, notices = find_files(paths, reading)
     reader = Reader(files, reading)
-    for batch, _ in reader.batches():
+    for batch in reader.batches():
         requests, judgement = analysis.add(batch)
         if on_events is not None and len(requests):
             on_events(analysis.events(requests, judgement))

@@ -6,24 +6,23 @@ import hashlib
 import secrets
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._moments import EPOCH, later
 from ..bulk._arrow import np, pa
 from ..bulk.judging import VERDICTS, Verdict
+from ..model import text_of
 from ._identity import STATUSES, VERIFIED
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from typing import TypeAlias
 
+    from ..bulk._arrow import Numbers
     from ..bulk.judging import Judgement
     from ..crawlers import Crawler
     from ._identity import Identified, Identities
     from ._pace import Paced
     from ._versions import Version
-
-    Numbers: TypeAlias = Any
 
 _VIOLATION = VERDICTS.index(Verdict.VIOLATION)
 
@@ -320,18 +319,7 @@ class Summary:
             broken.first = min(broken.first, each["time_min"])
             broken.last = max(broken.last, each["time_max"])
             for number in each["row_list"][: _MAX_EXAMPLES - len(broken.examples)]:
-                broken.examples.append(self._example(requests.slice(number, 1)))
-
-    def _example(self, request: pa.RecordBatch) -> Example:
-        (values,) = request.to_pylist()
-        return Example(
-            moment(values["time"]),
-            self._addresses(values["address"]),
-            values["method"] or "",
-            values["url"].decode("utf-8", "surrogateescape"),
-            values["status"],
-            values["agent"] or "",
-        )
+                broken.examples.append(example_of(requests, number, self._addresses))
 
     def crawlers(
         self, versions: tuple[Version, ...], identities: Identities, known_from: int
@@ -410,6 +398,19 @@ def _place(each: CrawlerReport) -> tuple[bool, bool, int, int, str, int]:
     is_first = each.violations > 0
     return (not is_first, is_first and status != VERIFIED, -each.violations, -each.requests,
             each.crawler.lower(), status)  # fmt: skip
+
+
+def example_of(requests: pa.RecordBatch, row: int, addresses: Addresses) -> Example:
+    """Return a request of a batch for output."""
+    (values,) = requests.slice(row, 1).to_pylist()
+    return Example(
+        moment(values["time"]),
+        addresses(values["address"]),
+        values["method"] or "",
+        text_of(values["url"]),
+        values["status"],
+        values["agent"] or "",
+    )
 
 
 def _coarser(series: dict[int, list[int]], period: int) -> dict[int, list[int]]:

@@ -10,6 +10,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from ..bulk._arrow import np, pa, pc
+from ..bulk._columns import to_numpy, to_text, unchunked
+from ..bulk._fetches import NEVER
+from ..bulk.judging import microseconds
 from ..errors import missing
 
 try:
@@ -18,12 +21,7 @@ except ImportError as error:
     raise missing("koster.logs", "logs") from error
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    Numbers: TypeAlias = Any
-
-#: The moment of a text that is no time.
-NEVER = -(2**63)
+    from ..bulk._arrow import Numbers
 
 #: The years 1 to 9999.
 _FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
@@ -53,7 +51,7 @@ def query(texts: Any, columns: str) -> Any:
 
 
 def moments(column: Any, time_format: str = "") -> Numbers:
-    """Return times as microseconds since 1970, `NEVER` for those that are none.
+    """Return times as microseconds since 1970, `NEVER` if they cannot be read.
 
     Args:
         column: Text, numbers or timestamps.
@@ -64,29 +62,18 @@ def moments(column: Any, time_format: str = "") -> Numbers:
 
 
 def _moments(column: Any, time_format: str) -> Numbers:
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
+    column = unchunked(column)
     if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp("us", column.type.tz), safe=False).cast(pa.int64())
-        return column.fill_null(NEVER).to_numpy(zero_copy_only=False)
+        return microseconds(column)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return _from_numbers(column.cast(pa.float64()).fill_null(np.nan))
     texts = column.dictionary_encode()
-    words = _as_text(texts.dictionary)
-    found = _from_text(words, time_format) if len(words) else np.array([], np.int64)
-    codes = texts.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    if not len(words):
+    if not len(texts.dictionary):
         return np.full(len(column), NEVER)
-    return np.where(texts.is_valid().to_numpy(zero_copy_only=False), found[codes], NEVER)
-
-
-def _as_text(column: Any) -> Any:
-    """Return distinct texts without their brackets; invalid UTF-8 is no time."""
-    try:
-        words = column.cast(pa.string())
-    except pa.ArrowInvalid:
-        words = pa.array([each.decode("ascii", "replace") for each in column.to_pylist()])
-    return pc.utf8_trim(words, "[] ")
+    # Apache's times have brackets.
+    found = _from_text(pc.utf8_trim(to_text(texts.dictionary), "[] "), time_format)
+    codes = to_numpy(texts.indices.fill_null(0))
+    return np.where(to_numpy(texts.is_valid()), found[codes], NEVER)
 
 
 def _from_text(words: Any, time_format: str) -> Numbers:
@@ -133,6 +120,4 @@ def _from_numbers(column: Any) -> Numbers:
 
 
 def _microseconds(column: Any) -> Numbers:
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    return column.cast(pa.int64()).fill_null(NEVER).to_numpy(zero_copy_only=False)
+    return microseconds(unchunked(column).cast(pa.int64()))

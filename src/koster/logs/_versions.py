@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._charsets import decode_by_bom
-from .._moments import EPOCH
-from .._wording import count_noun
 from ..bulk._arrow import pa
 from ..errors import UnreadableError
 from ..robots import MAX_PARSED_BYTES, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 __all__ = ["Version", "Versions"]
 
@@ -86,12 +84,8 @@ class Versions:
 
     def table(self) -> pa.Table:
         """Return the versions for `koster.logs.judge`."""
-        moments = [
-            None if each.since is None else int((each.since - EPOCH).total_seconds() * 1e6)
-            for each in self.versions
-        ]
         return pa.table({
-            "since": pa.array(moments, pa.timestamp("us", "UTC")),
+            "since": pa.array([each.since for each in self.versions], pa.timestamp("us", "UTC")),
             "body": pa.array([each.body for each in self.versions], pa.large_binary()),
             "label": pa.array([each.label for each in self.versions], pa.string()),
         })  # fmt: skip
@@ -205,12 +199,3 @@ def _git(folder: Path, *arguments: str) -> bytes:
         words = found.stderr.decode("utf-8", "replace").strip().splitlines()
         raise UnreadableError(f"{folder}: git failed: {words[0] if words else found.returncode}")
     return found.stdout
-
-
-def describe(versions: Sequence[Version]) -> str:
-    """Return the number of versions, and since when they are known, in words."""
-    first = versions[0].since
-    if len(versions) == 1 and first is None:
-        return "1 version"
-    since = f" since {first:%Y-%m-%d}" if first is not None else ""
-    return f"{count_noun(len(versions), 'version')}{since}"

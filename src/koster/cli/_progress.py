@@ -1,0 +1,49 @@
+"""A progress bar for bytes that are read, on a terminal."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def byte_progress(total: int | None, text: str = "", *, is_quiet: bool = False) -> Iterator[Any]:
+    """Show a bar on standard error; yield the function that updates it.
+
+    It takes the keyword arguments of `rich.progress.Progress.update`; ``text`` is a field. None is
+    yielded if standard error is not a terminal, or the command is quiet.
+
+    Args:
+        total: The number of bytes; None if it is unknown.
+        text: What is shown after the speed, until it is updated.
+        is_quiet: Whether nothing is shown.
+    """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    console = Console(stderr=True)
+    if is_quiet or not console.is_terminal:
+        yield None
+        return
+    bar = Progress(
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TextColumn("{task.fields[text]}"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("", total=total, text=text)
+        yield lambda **changes: bar.update(task, **changes)
