@@ -14,6 +14,7 @@ from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
 
 HOT = runpy.run_path("src/koster/_pure.py", run_name="koster._pure")["HOT"]
 SOURCES = {f"koster.{name}": f"src/koster/{name.replace('.', '/')}.py" for name in HOT}
@@ -30,7 +31,22 @@ CORES = os.cpu_count() or 1
 
 def main() -> None:
     """Run the setup commands."""
-    setup(ext_modules=extensions(), options={"build_ext": {"parallel": CORES}})
+    setup(
+        ext_modules=extensions(),
+        cmdclass={"build_py": BuildWithSuite},
+        options={"build_ext": {"parallel": CORES}},
+    )
+
+
+class BuildWithSuite(build_py):
+    """Copies the conformance suite, which stands at the top of the repository, into the package."""
+
+    def run(self) -> None:
+        """Build the package."""
+        super().run()
+        if not self.editable_mode:
+            folder = Path(self.build_lib, "koster", "conformance", "suite")
+            shutil.copytree("conformance", folder, dirs_exist_ok=True)
 
 
 def extensions() -> list[Extension]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,9 @@ import koster
 for _name in list(os.environ):
     if _name.lower() in ("http_proxy", "https_proxy", "all_proxy"):
         del os.environ[_name]
+
+# Examples start koster and Python as programs: those of this environment.
+os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
 
 # A shell starts background jobs with SIGINT ignored, and child processes inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

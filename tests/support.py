@@ -6,12 +6,13 @@ import csv
 import gzip
 import io
 import os
-import tomllib
 import zipfile
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from tools.suite import source
+from tools.suite.source import Entry
 
 import koster
 
@@ -25,58 +26,41 @@ EVERYTHING = os.environ.get("KOSTER_TEST_EVERYTHING") == "1"
 
 @dataclass(frozen=True)
 class Case:
-    """A robots.txt, an agent, and the expected verdicts."""
+    """A robots.txt, an agent, and the expected verdicts; see `tools.suite.source`."""
 
-    name: str
-    source: str
+    entry: Entry
     dialect: koster.Dialect
-    body: bytes
-    agent: str | tuple[str, ...]
-    allowed: tuple[str, ...] = ()
-    disallowed: tuple[str, ...] = ()
-    lines: dict[str, int] = field(default_factory=dict)
-    reason: str | None = None
-    varies: bool = True
+
+    @property
+    def body(self) -> bytes:
+        return self.entry.body
+
+    @property
+    def agent(self) -> str | tuple[str, ...]:
+        return self.entry.agent
 
     @property
     def expected(self) -> dict[str, bool]:
-        return dict.fromkeys(self.allowed, True) | dict.fromkeys(self.disallowed, False)
+        return self.entry.expected
+
+    @property
+    def lines(self) -> dict[str, int]:
+        return self.entry.lines
+
+    @property
+    def reason(self) -> str | None:
+        return self.entry.reason
+
+    @property
+    def varies(self) -> bool:
+        return self.entry.varies
 
     def __str__(self) -> str:
-        return f"{self.dialect.name}: {self.name}"
-
-
-def _case(entry: dict[str, Any], default: str | None) -> Case:
-    known = {
-        *("name", "source", "dialect", "robots", "robots_latin1", "agent", "allowed"),
-        *("disallowed", "lines", "reason", "variants"),
-    }
-    assert entry.keys() <= known, entry.keys() - known
-    agent = entry.get("agent", "FooBot")
-    if "robots" in entry:
-        body = entry["robots"].encode()
-    else:
-        body = entry["robots_latin1"].encode("latin-1")
-    return Case(
-        name=entry["name"],
-        source=entry["source"],
-        dialect=koster.DIALECTS[entry.get("dialect", default)],
-        body=body,
-        agent=agent if isinstance(agent, str) else tuple(agent),
-        allowed=tuple(entry.get("allowed", ())),
-        disallowed=tuple(entry.get("disallowed", ())),
-        lines=entry.get("lines", {}),
-        reason=entry.get("reason"),
-        varies=entry.get("variants", "all") == "all",
-    )
+        return f"{self.dialect.name}: {self.entry.id}"
 
 
 def all_cases() -> list[Case]:
-    cases = []
-    for path in sorted((HERE / "cases").glob("*.toml")):
-        content = tomllib.loads(path.read_text("utf-8"))
-        cases += [_case(entry, content.get("dialect")) for entry in content["case"]]
-    return cases
+    return [Case(entry, koster.DIALECTS[entry.dialect]) for entry in source.entries()]
 
 
 def conformance() -> Path | None:

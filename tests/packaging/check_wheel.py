@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import json
 import subprocess
 import sys
 import sysconfig
@@ -32,6 +33,7 @@ def main() -> None:
     check_modules(compiled)
     check_decision()
     check_command()
+    check_suite()
     size = wheel.stat().st_size / 1024
     kind = "compiled" if compiled else "plain Python"
     print(f"{wheel.name}: {size:,.0f} KiB, {kind}")
@@ -52,6 +54,19 @@ def check_decision() -> None:
     assert not decision
     assert decision.rule is not None
     assert decision.rule.line == 2
+
+
+def check_suite() -> None:
+    """The conformance suite is in the package, and koster passes it."""
+    script = str(Path(sysconfig.get_path("scripts"), "koster"))
+    command = [script, "conformance", "run", "--level", "must", "-f", "json"]
+    process = subprocess.run(
+        [*command, "--", script, "conformance", "subject"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert process.returncode == 0, (process.stdout, process.stderr)
+    report = json.loads(process.stdout)
+    assert report["passed"] > 400, report
 
 
 def check_command() -> None:

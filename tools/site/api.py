@@ -36,6 +36,7 @@ MODULES = {
     "koster.sitemaps": "Read sitemaps and find blocked URLs",
     "koster.analysis": "Proofs about rules",
     "koster.logs": "Access logs against robots.txt",
+    "koster.conformance": "Test robots.txt parsers",
     "koster.bulk": "Columns of files, for archives",
     "koster.bulk.duckdb": "Functions for DuckDB",
     "koster.bulk.judging": "Requests judged by versions",

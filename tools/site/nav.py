@@ -55,6 +55,7 @@ NAV: list[Entry] = [
                 )
             },
             {"Service": _in("guides/service", "run api")},
+            {"Parser authors": _in("guides/parsers", "test-a-parser")},
             {
                 "Migrate": _in(
                     "guides/migrate",

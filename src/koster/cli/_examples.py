@@ -87,6 +87,26 @@ EXAMPLES = {
         "koster logs access.log --robots versions/ -o report.html",
         "koster logs access.log --robots versions/ --agent GPTBot -f markdown",
     ),
+    "conformance": (
+        "koster conformance run -- python3 subject.py",
+        "koster conformance show wildcards/end-exact",
+        "koster conformance run -- koster conformance subject",
+    ),
+    "conformance run": (
+        "koster conformance run -- python3 subject.py",
+        "koster conformance run --level must --tag groups -- python3 subject.py",
+        "koster conformance run -f json -- python3 subject.py",
+    ),
+    "conformance show": (
+        "koster conformance show wildcards/end-exact",
+        "koster conformance show groups/stacked-first-of-two",
+        "koster conformance show statuses/server-error-503",
+    ),
+    "conformance subject": (
+        "koster conformance run -- koster conformance subject",
+        "koster conformance run --level google -- koster conformance subject",
+        "koster conformance run --tag caching -- koster conformance subject",
+    ),
     "serve": (
         "koster serve",
         "koster serve --port 8080",

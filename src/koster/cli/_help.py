@@ -21,6 +21,7 @@ COMMANDS = {
     "Ask": ("check", "fetch", "agents"),
     "Write and review a robots.txt": ("lint", "audit", "test", "diff", "fmt", "compose"),
     "Logs, archives and services": ("logs", "bulk", "serve"),
+    "Write a parser": ("conformance",),
     "Help": ("help", "completion"),
 }
 

@@ -1,12 +1,17 @@
-"""The results of ``koster test`` as JUnit's XML, which CI servers read."""
+"""The results of ``koster test`` and ``koster conformance`` as JUnit's XML for CI servers."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from ..conformance import LEVELS, Verdict
+from .conformance import failure_text
+
 if TYPE_CHECKING:
+    from ..conformance import Report, Result
     from .test import FileResults, Results
 
 #: XML 1.0 §2.2: characters it cannot contain.
@@ -25,6 +30,46 @@ def print_suites(results: Results) -> None:
             suite, "testcase", classname=_xml_text(failure.path), name="can be read"
         )
         ET.SubElement(case, "error", message=_xml_text(failure.why))
+    _print(suites)
+
+
+def print_cases(report: Report) -> None:
+    """Print a suite for each level, and a case for each case."""
+    suites = ET.Element("testsuites", name=_xml_text(f"{report.subject} {report.version}"))
+    for level in LEVELS:
+        results = [each for each in report.results if each.case.level == level]
+        if results:
+            _add_level(suites, level, results)
+    _print(suites)
+
+
+def _add_level(suites: ET.Element, level: str, results: list[Result]) -> None:
+    counts = Counter(each.verdict for each in results)
+    suite = ET.SubElement(
+        suites,
+        "testsuite",
+        name=level,
+        tests=str(len(results)),
+        failures=str(counts[Verdict.FAILED]),
+        skipped=str(counts[Verdict.SKIPPED]),
+        errors="0",
+    )
+    for each in results:
+        topic, _, name = each.case.id.partition("/")
+        case = ET.SubElement(
+            suite,
+            "testcase",
+            classname=_xml_text(topic),
+            name=_xml_text(f"{name}: {each.case.title}"),
+            time=f"{each.seconds:.3f}",
+        )
+        if each.verdict is Verdict.FAILED:
+            ET.SubElement(case, "failure", message=_xml_text(failure_text(each)))
+        elif each.verdict is Verdict.SKIPPED:
+            ET.SubElement(case, "skipped", message=_xml_text(str(each.got)))
+
+
+def _print(suites: ET.Element) -> None:
     ET.indent(suites)
     xml = ET.tostring(suites, "unicode")
     # XML allows characters that control a terminal: escape them as references.

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..conformance import Report
 from . import (
     agents,
     audit,
     bulk,
     check,
+    conformance,
     diff,
     fetch,
     github,
@@ -63,6 +65,11 @@ RENDERERS: dict[type, dict[str, Callable[[Any], None]]] = {
         "json": test.print_json,
         "junit": junit.print_suites,
         "github": github.print_failures,
+    },
+    Report: {
+        "text": conformance.print_text,
+        "json": conformance.print_json,
+        "junit": junit.print_cases,
     },
     agents.Agents: {
         "text": agents.print_text,

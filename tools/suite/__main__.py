@@ -1,0 +1,97 @@
+"""Write the conformance suite into the folder ``conformance``, or as an archive.
+
+python -m tools.suite              writes the data
+python -m tools.suite --archive F  writes an archive of the folder into a folder
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import json
+import sys
+import tarfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from . import coverage, export
+from .source import ROOT, Sentence, sentences
+
+FOLDER = ROOT / "conformance"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--archive", type=Path)
+    options = parser.parse_args()
+    if options.archive:
+        print(_archive(options.archive))
+        return
+    for name, text in files().items():
+        path = FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    for path in _generated() - {FOLDER / name for name in files()}:
+        path.unlink()
+
+
+def files() -> dict[str, str]:
+    """Return the generated files of the suite by name."""
+    cases, server_cases = export.cases(), export.server_cases()
+    tested_by = coverage.cases_by_sentence(sentences(), [*cases, *server_cases])
+    generated: dict[str, Any] = {
+        **{f"cases/{topic}.json": some for topic, some in _by_topic(cases).items()},
+        **{f"servers/{topic}.json": some for topic, some in _by_topic(server_cases).items()},
+        "sentences.json": {
+            "sentences": [_sentence(each, tested_by[each.id]) for each in sentences()]
+        },
+    }
+    texts = {name: _json(value) for name, value in generated.items()}
+    texts["COVERAGE.md"] = coverage.table(sentences(), tested_by)
+    return texts
+
+
+def _by_topic(cases: list[export.Case]) -> dict[str, dict[str, list[export.Case]]]:
+    topics: dict[str, dict[str, list[export.Case]]] = {}
+    for case in cases:
+        topics.setdefault(case["id"].partition("/")[0], {"cases": []})["cases"].append(case)
+    return topics
+
+
+def _sentence(sentence: Sentence, cases: list[str]) -> dict[str, Any]:
+    known = {"id": sentence.id, "level": sentence.level, "text": sentence.text}
+    return {**known, **({"cases": cases} if cases else {"untestable": sentence.untestable})}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def _generated() -> set[Path]:
+    return {path for name in ("cases", "servers") for path in (FOLDER / name).glob("*.json")}
+
+
+def _archive(folder: Path) -> Path:
+    """Write an archive whose bytes depend on the suite alone, and return its path."""
+    about = json.loads((FOLDER / "suite.json").read_text("utf-8"))
+    name = f"robots-txt-conformance-{about['version']}"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.tar.gz"
+    moment = int(datetime.fromisoformat(about["date"]).replace(tzinfo=UTC).timestamp())
+    with (
+        path.open("wb") as file,
+        gzip.GzipFile("", "wb", 9, file, moment) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for each in sorted(path for path in FOLDER.rglob("*") if path.is_file()):
+            content = each.read_bytes()
+            member = tarfile.TarInfo(f"{name}/{each.relative_to(FOLDER).as_posix()}")
+            member.size, member.mtime = len(content), moment
+            archive.addfile(member, io.BytesIO(content))
+    return path
+
+
+if __name__ == "__main__":
+    sys.exit(main())
