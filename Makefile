@@ -9,6 +9,11 @@
 # make test-docs  make docs, then look at the site in Chromium: Chromium, npm
 # make pictures   take the pictures of the tester that the docs show
 # make compat the test suites of the libraries that koster.compat stands in for
+# make test-faults  kill -9, full disks, a failing Redis, and a soak of ten minutes
+# make fuzz   look for inputs that break a promise, for SECONDS=600
+# make mutation  would the tests notice a mistake? Hours; FOLDER=build/mutation keeps the results
+# make matrix run the conformance suite against all parsers that install, and write their page
+# make conformance-suite  write the archive of the conformance suite into dist
 # make sync   write the synchronous client anew from the asynchronous one
 # make man    write the man page anew from the commands
 # make differential  ask those libraries and koster.compat a million questions each
@@ -38,7 +43,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: sync man run test test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
-  wheel constraints clean
+  wheel constraints clean test-faults fuzz mutation matrix conformance-suite
 
 run: $(VENV)/compiled
 	@$(BIN)/python examples/run.py
@@ -89,6 +94,23 @@ compat: $(VENV)/dev
 
 differential: $(VENV)/dev $(VENV)/compiled
 	KOSTER_PURE=0 $(PYTEST) tests/compat/test_differential.py --questions 1000000
+
+test-faults: $(VENV)/dev $(VENV)/compiled
+	KOSTER_PURE=0 $(PYTEST) -n 0 tests/faults
+
+SECONDS ?= 600
+fuzz: $(VENV)/fuzz $(VENV)/compiled
+	@KOSTER_PURE=0 $(BIN)/python -m fuzz --seconds $(SECONDS)
+
+FOLDER ?= build/mutation
+mutation: $(VENV)/mutation
+	@$(BIN)/python -m tools.mutation run $(FOLDER)
+
+matrix: $(VENV)/dev $(VENV)/compiled
+	@KOSTER_PURE=0 $(BIN)/python -m tools.matrix
+
+conformance-suite: $(VENV)/dev
+	@$(BIN)/python -m tools.suite --archive dist
 
 bench: $(VENV)/peers $(VENV)/browser $(VENV)/compiled
 	@KOSTER_PURE=0 $(BIN)/python -m benchmarks --write docs/_details/benchmarks.md
@@ -143,6 +165,14 @@ $(VENV)/browser: $(VENV)/dev
 
 $(VENV)/docs: $(VENV)/dev
 	$(PIP) --group docs
+	@touch $@
+
+$(VENV)/fuzz: $(VENV)/dev
+	$(PIP) --group fuzz
+	@touch $@
+
+$(VENV)/mutation: $(VENV)/dev
+	$(PIP) --group mutation
 	@touch $@
 
 $(VENV)/peers: $(VENV)/dev

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import koster
+from koster._charsets import MAX_BYTES
 from koster.access import (
     MAX_REDIRECTS,
     Access,
@@ -23,6 +24,7 @@ from koster.access import (
     coding_failure,
     collect_headers,
     outcome_of,
+    with_dialect,
 )
 from koster.freshness import Answer, Entry
 from koster.origins import origin_of
@@ -221,7 +223,48 @@ def test_invalid_validators_are_not_cached(etag: str) -> None:
     assert answer(200, etag=etag, last_modified=etag).last_modified is None
 
 
+@pytest.mark.parametrize(("length", "is_kept"), [(1, True), (1000, True), (1001, False)])
+def test_validators_up_to_a_thousand_characters_are_sent(length: int, is_kept: bool) -> None:
+    entry = answer(200, etag="x" * length)
+    assert (entry.etag is not None) == is_kept
+    assert bool(ACCESS.begin(ORIGIN, entry).headers) == is_kept
+    # The hop has the first thousand.
+    assert dict(entry.hops[0].headers)["etag"] == "x" * min(length, 1000)
+
+
+@pytest.mark.parametrize(
+    ("size", "is_whole", "is_cut"),
+    [(MAX_BYTES, True, False), (MAX_BYTES + 1, True, True), (10, False, True), (10, True, False)],
+)
+def test_a_file_is_cut_if_it_is_too_large_or_was_not_read_to_its_end(
+    size: int, is_whole: bool, is_cut: bool
+) -> None:
+    response = Response(200, {}, b"#" * (size - 1) + b"\n", is_whole)
+    entry = as_entry(ACCESS.respond(ACCESS.begin(ORIGIN), response, NOW))
+    assert entry.is_cut == is_cut
+    assert outcome_of(entry, koster.RFC9309, NOW).is_cut == is_cut
+    assert not outcome_of(replace(entry, answer=Answer.NONE), koster.RFC9309, NOW).is_cut
+
+
 # Redirects
+
+
+@pytest.mark.parametrize(
+    ("status", "is_redirect"),
+    [(299, False), (300, True), (301, True), (399, True), (400, False)],
+)
+def test_statuses_from_300_to_399_are_redirects(status: int, is_redirect: bool) -> None:
+    step = ACCESS.respond(ACCESS.begin(ORIGIN), Response(status, {"location": "/r"}), NOW)
+    assert isinstance(step, Request) == is_redirect
+
+
+def test_hops_keep_how_long_each_request_took() -> None:
+    step = ACCESS.respond(ACCESS.begin(ORIGIN), Response(301, {"location": "/r"}), NOW, 1.5)
+    entry = as_entry(ACCESS.respond(as_request(step), Response(404, {}), NOW, 2.5))
+    assert [hop.seconds for hop in entry.hops] == [1.5, 2.5]
+    assert (entry.status, entry.why) == (404, "404 Not Found")
+    assert as_entry(ACCESS.fail(ACCESS.begin(ORIGIN), TIMEOUT, NOW)).hops[0].seconds == 0
+    assert answer(404).hops[0].seconds == 0
 
 
 def follow_redirects(*locations: str, last: Response) -> Entry:
@@ -322,6 +365,25 @@ def test_why_after_thirty_days_of_failures() -> None:
     assert outcome.why == "unreachable since 2026-10-21: 500 Internal Server Error"
 
 
+def test_a_decision_has_the_url_that_was_asked() -> None:
+    outcome = outcome_of(COPY, koster.RFC9309, NOW)
+    for url in ("https://example.com/private", "https://example.com/a/../private", "/private"):
+        decision = outcome.decide(url, "FooBot")
+        assert (decision.allowed, decision.url) == (False, url)
+        assert outcome.allowed(url, "FooBot") is False
+
+
+def test_an_outcome_for_another_dialect_reads_the_file_anew() -> None:
+    outcome = outcome_of(COPY, koster.RFC9309, NOW)
+    assert with_dialect(outcome, koster.RFC9309) is outcome
+    other = with_dialect(outcome, koster.GOOGLE)
+    assert other.robots is not None
+    assert (other.dialect, other.robots.dialect) == (koster.GOOGLE, koster.GOOGLE)
+    assert other.robots.body == FILE
+    missing = with_dialect(outcome_of(answer(404), koster.RFC9309, NOW), koster.GOOGLE)
+    assert (missing.dialect, missing.robots) == (koster.GOOGLE, None)
+
+
 def test_google_does_not_always_allow_robots_txt() -> None:
     outcome = outcome_of(answer(500), koster.GOOGLE, NOW)
     assert not outcome.allowed("https://example.com/robots.txt", "FooBot")
@@ -356,6 +418,14 @@ def test_repeated_headers() -> None:
 def test_unknown_content_codings(coding: str, body: bytes, fails: bool) -> None:
     failure = coding_failure({"content-encoding": coding}, {"gzip", "identity"}, body)
     assert (failure is not None) == fails
+
+
+def test_the_failure_names_the_first_unknown_coding() -> None:
+    coding = "gzip, " + "x" * 50 + ", other"
+    failure = coding_failure({"content-encoding": coding}, {"gzip"}, b"\xff")
+    assert failure is not None
+    assert failure.kind is FailureKind.ENCODING
+    assert failure.why == f"unsupported Content-Encoding {'x' * 40!r}"
 
 
 @given(

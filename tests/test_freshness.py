@@ -16,6 +16,7 @@ from koster._moments import FIRST, LAST
 from koster.freshness import (
     Answer,
     Entry,
+    Hop,
     Standing,
     expiry,
     fresh_from,
@@ -194,6 +195,32 @@ def test_clock_set_back_does_not_extend_an_outage() -> None:
     second_failure = unreachable_entry("https://example.com", cached, (), "timeout", earlier)
     assert second_failure.unreachable_since == earlier
     assert second_failure.expires == earlier + timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(("days", "is_same"), [(0, True), (7, True), (7.01, False), (300, False)])
+def test_failures_more_than_a_week_apart_are_two_outages(days: float, is_same: bool) -> None:
+    first = unreachable_entry("https://example.com", None, (), "timeout", NOW)
+    later = first.expires + timedelta(days=days)
+    second = unreachable_entry("https://example.com", first, (), "timeout", later)
+    assert second.unreachable_since == (NOW if is_same else later)
+
+
+def test_an_unreachable_entry_has_the_url_and_status_of_the_last_hop() -> None:
+    hops = (Hop("https://example.com/a", 301), Hop("https://example.com/b", 503))
+    failed = unreachable_entry("https://example.com", None, hops, "status 503", NOW)
+    assert (failed.url, failed.status) == ("https://example.com/b", 503)
+    failed = unreachable_entry("https://example.com", None, (), "timeout", NOW)
+    assert (failed.url, failed.status) == ("https://example.com", None)
+    assert not failed.is_cut
+
+
+def test_of_long_dates_the_first_hundred_characters_are_read() -> None:
+    date = "Sun, 06 Nov 1994 08:49:37 GMT"
+    moment = datetime(1994, 11, 6, 8, 49, 37, tzinfo=UTC)
+    assert parse_http_date(date.ljust(100) + "x" * 10_000) == moment
+    # A zone at the end of the hundred characters is read, and one character after it is not.
+    for end in (99, 100):
+        assert parse_http_date(date[:-3].ljust(end - 5) + "-0100") == moment + timedelta(hours=1)
 
 
 def test_outage_keeps_a_cached_file_but_not_a_missing_one() -> None:

@@ -23,7 +23,7 @@ CASES = [
 def test_the_reference_passes_all_cases() -> None:
     report = conformance.run(CASES, [sys.executable, doubles.__file__, ""])
     assert report.failures == ()
-    assert report.count(Verdict.PASSED) == len(CASES) > 500
+    assert report.count(Verdict.PASSED) == len(CASES) > 450
 
 
 @pytest.mark.parametrize("name", doubles.DOUBLES)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from koster.lint import CHECKS
 
-from . import api, commands
+from . import api, commands, parsers, suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,9 +18,11 @@ _TITLES = {
     "index.md": "Home",
     **{f"reference/lint/{each.code}.md": f"{each.code} {each.name}" for each in CHECKS},
     **{
-        f"reference/{name}/index.md": "Overview" for name in ("commands", "lint", "api", "dialects")
+        f"reference/{name}/index.md": "Overview"
+        for name in ("commands", "lint", "api", "dialects", "conformance")
     },
     "guides/migrate/index.md": "Overview",
+    "about/parsers.md": "Overview",
 }
 
 
@@ -90,6 +92,12 @@ NAV: list[Entry] = [
                     "index rfc9309 google mk1994 mk1996 gym2008 extended2 extended2-1996",
                 )
             },
+            {
+                "Conformance suite": [
+                    "reference/conformance/index.md",
+                    *(f"reference/conformance/{topic}.md" for topic in suite.topics()),
+                ]
+            },
             *_in(
                 "reference",
                 "directives outcomes events errors crawlers presets configuration columns http-api",
@@ -97,10 +105,16 @@ NAV: list[Entry] = [
         ]
     },
     {
-        "About": _in(
-            "about",
-            "performance scale conformance real-sites reliability security design changelog contributing",
-        )
+        "About": [
+            *_in("about", "performance scale conformance"),
+            {
+                "Parsers compared": [
+                    "about/parsers.md",
+                    *(f"about/parsers/{name}" for name in parsers.names()),
+                ]
+            },
+            *_in("about", "real-sites reliability security design changelog contributing"),
+        ]
     },
 ]
 

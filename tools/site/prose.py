@@ -61,9 +61,14 @@ def findings(pages: Iterable[Page]) -> Iterator[str]:
 
 
 def paragraphs(markdown: str) -> Iterator[tuple[int, str]]:
-    """Yield the prose of a page without code, links' targets and pictures, with its lines."""
+    """Yield the prose of a page without code, links' targets and pictures, with its lines.
+
+    Block quotes are the words of others.
+    """
+    depth = 0
     for token in MarkdownIt("commonmark").enable("table").parse(markdown):
-        if token.type == "inline" and token.children:
+        depth += {"blockquote_open": 1, "blockquote_close": -1}.get(token.type, 0)
+        if not depth and token.type == "inline" and token.children:
             text = _QUOTATION.sub("", "".join(_prose(token.children)))
             if re.search(r"[a-z]{2}", text):
                 yield (token.map or [0])[0] + 1, text

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import api, benchmarks, commands, lint, tables
+from . import api, benchmarks, commands, lint, parsers, suite, tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,6 +88,10 @@ def pages() -> Iterator[Page]:
     for path, text in commands.pages():
         source = f"src/koster/cli/{path.removesuffix('.md').partition('-')[0]}.py"
         yield Page(f"reference/commands/{path}", text, source)
+    for path, text in suite.pages():
+        yield Page(f"reference/conformance/{path}", text, "conformance/README.md")
+    for path, text in parsers.pages():
+        yield Page(f"about/parsers/{path}", text, "tools/matrix/parsers.py")
     for path, text in api.Reference().pages():
         yield Page(f"reference/api/{path}", text, _module_file(path.removesuffix(".md")))
 

@@ -22,7 +22,7 @@ from koster.crawlers import MANNERS, Obeys, Purpose, known
 from koster.fetch import EventName
 from koster.fetch.events import _level_of
 
-from . import benchmarks, commands, dialects
+from . import benchmarks, commands, dialects, parsers, suite
 from .markdown import outside_code, table
 
 if TYPE_CHECKING:
@@ -203,8 +203,13 @@ INSERTS: dict[str, Callable[[], str]] = {
     "fetch-classes": fetch_classes,
     "line-kinds": line_kinds,
     "obeys": obeys,
+    "parsers": parsers.summary,
+    "parsers-about": parsers.about,
+    "parsers-by-topic": parsers.by_topic,
+    "parsers-missing": parsers.missing,
     "presets": presets,
     "reasons": reasons,
+    "suite-topics": suite.table,
     "unreachable": unreachable,
 }
 

@@ -1,0 +1,49 @@
+"""Values are frozen and have slots: nobody changes one that others hold."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+from types import ModuleType
+
+import pytest
+
+from koster import access, analysis, dialects, directives, engine, freshness
+
+pytestmark = pytest.mark.any_mode
+
+
+def _modules(package: ModuleType) -> list[ModuleType]:
+    names = [package.__name__]
+    if hasattr(package, "__path__"):
+        names += [each.name for each in pkgutil.iter_modules(package.__path__, f"{names[0]}.")]
+    return [importlib.import_module(name) for name in names]
+
+
+#: The modules that say what others hold.
+MODULES = [
+    module
+    for package in (access, analysis, engine, freshness, dialects, directives)
+    for module in _modules(package)
+]  # fmt: skip
+VALUES = {
+    each
+    for module in MODULES
+    for _, each in inspect.getmembers(module, inspect.isclass)
+    if each.__module__.startswith("koster") and dataclasses.is_dataclass(each)
+}
+#: Changed while it is built, inside its module.
+MUTABLE = {"koster.analysis._ranked.Entry"}
+
+
+@pytest.mark.parametrize("value", sorted(VALUES, key=lambda each: each.__qualname__))
+def test_values_are_frozen_and_have_slots(value: type) -> None:
+    is_frozen = value.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    assert is_frozen or f"{value.__module__}.{value.__qualname__}" in MUTABLE
+    assert "__slots__" in vars(value)
+
+
+def test_there_are_values() -> None:
+    assert len(VALUES) > 15

@@ -1,0 +1,123 @@
+"""Run the mutants, or say which survive.
+
+python -m tools.mutation run FOLDER [MODULE...]   in copies of the project below a folder; resumes
+python -m tools.mutation report FOLDER            survivors without a reason; exit code 1 if any
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from cosmic_ray.work_db import WorkDB, use_db
+from cosmic_ray.work_item import TestOutcome
+
+from .check import TESTS
+
+ROOT = Path(__file__).parents[2]
+#: The survivors that stay, each with its reason.
+SURVIVORS = Path(__file__).with_name("survivors.toml")
+#: At most so many survivors of a hundred mutants.
+_ALLOWED = 5.0
+
+
+class Survivor(NamedTuple):
+    """A change that no test noticed."""
+
+    module: str
+    operator: str
+    line: str
+    changed: str
+
+
+def main() -> int:
+    """Run a command, and return its exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("command", choices=("run", "report"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help="such as engine/trie")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
+    options = parser.parse_args()
+    if options.command == "report":
+        return _report(options.folder)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    # Long modules first, so that the workers end together.
+    modules = sorted(options.modules or _modules(), key=_size, reverse=True)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(functools.partial(_run, options.folder), modules))
+    return _report(options.folder)
+
+
+def _modules() -> list[str]:
+    """Return the modules that are tested: ``engine/trie``, ``access``."""
+    package = ROOT / "src" / "koster"
+    found = []
+    for part in TESTS:
+        place = package / part
+        paths = sorted(place.glob("*.py")) if place.is_dir() else [package / f"{part}.py"]
+        found += [str(path.relative_to(package).with_suffix("")) for path in paths]
+    return found
+
+
+def _size(name: str) -> int:
+    return (ROOT / "src" / "koster" / f"{name}.py").stat().st_size
+
+
+def _run(folder: Path, name: str) -> None:
+    """Try the mutants of a module in a copy of the project, as a mutant changes its file."""
+    copy = folder / name.replace("/", "-")
+    # What an interrupted run left may have a mutant in it.
+    shutil.rmtree(copy, ignore_errors=True)
+    ignored = shutil.ignore_patterns(".*", "build", "dist", "site", "*.so", "__pycache__")
+    shutil.copytree(ROOT, copy, ignore=ignored)
+    command = [sys.executable, "-m", "tools.mutation.worker", name, f"{copy}.sqlite"]
+    subprocess.run(command, cwd=copy, check=True)
+    shutil.rmtree(copy)
+
+
+def _report(folder: Path) -> int:
+    """Print the numbers and the survivors without a reason."""
+    reasons = tomllib.loads(SURVIVORS.read_text("utf-8")).get("survivor", [])
+    known = {Survivor(*(each[key] for key in Survivor._fields)) for each in reasons}
+    total, survivors = _results(folder)
+    new = [each for each in survivors if each not in known]
+    for each in new:
+        print(f"{each.module}: {each.operator}\n- {each.line}\n+ {each.changed}\n")
+    share = 100 * len(survivors) / max(1, total)
+    print(f"{total} mutants, {len(survivors)} survive ({share:.1f} %), {len(new)} without a reason")
+    return 1 if new or share > _ALLOWED else 0
+
+
+def _results(folder: Path) -> tuple[int, list[Survivor]]:
+    """Return the number of mutants that were tried, and those that survived."""
+    total, survivors = 0, []
+    for path in sorted(folder.glob("*.sqlite")):
+        with use_db(str(path), WorkDB.Mode.open) as session:
+            for item, result in session.completed_work_items:
+                total += 1
+                if result.test_outcome is TestOutcome.SURVIVED:
+                    operator = item.mutations[0].operator_name.partition("/")[2]
+                    survivors.append(_survivor(path.stem, operator, result.diff or ""))
+    return total, survivors
+
+
+def _survivor(module: str, operator: str, diff: str) -> Survivor:
+    return Survivor(module, operator, _lines(diff, "-"), _lines(diff, "+"))
+
+
+def _lines(diff: str, mark: str) -> str:
+    """Return what a diff removes or adds."""
+    lines = [each[1:].strip() for each in diff.splitlines() if each[:1] == mark]
+    return " ".join(each for each in lines if not each.startswith(mark * 2))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

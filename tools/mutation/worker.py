@@ -1,0 +1,32 @@
+"""Try the mutants of a module, at the top of a copy of the project.
+
+``python -m tools.mutation.worker NAME SESSION``. A session that exists is resumed.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from cosmic_ray.mutating import mutate_and_test
+from cosmic_ray.work_db import WorkDB, use_db
+
+from .mutants import write_session
+
+#: A mutant that takes longer loops for ever, in seconds.
+_TIMEOUT = 400.0
+
+
+def main() -> None:
+    """Try the mutants that have no result yet."""
+    name, path = sys.argv[1], Path(sys.argv[2])
+    if not path.exists():
+        write_session(path, Path("src", "koster", f"{name}.py"))
+    check = f"{sys.executable} -m tools.mutation.check {name.partition('/')[0]}"
+    with use_db(str(path), WorkDB.Mode.open) as session:
+        for item in session.pending_work_items:
+            session.set_result(item.job_id, mutate_and_test(item.mutations, check, _TIMEOUT))
+
+
+if __name__ == "__main__":
+    main()
