@@ -96,6 +96,7 @@ cdef class Ruleset:
 
 @cython.locals(kinds=int)
 cdef int _kinds_in(const unsigned char* text, Py_ssize_t start, Py_ssize_t end) noexcept nogil
+@cython.locals(missing=int, size=Py_ssize_t)
 cdef bint _is_exempt(
     const unsigned char* url, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil

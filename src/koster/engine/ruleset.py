@@ -394,11 +394,16 @@ def _kinds_in(text: Bytes, start: int, end: int) -> int:
 
 
 def _is_exempt(url: Bytes, start: int, end: int) -> bool:
-    """Tell whether a raw path is exactly /robots.txt, with or without a query."""
+    """Tell whether a raw path is exactly /robots.txt, with or without a query.
+
+    A path that does not start with a slash gets one.
+    """
+    missing = 1 if start < end and url[start] != _SLASH else 0
+    size = _EXEMPT_SIZE - missing
     return (
-        end - start >= _EXEMPT_SIZE
-        and _memory.same(url, start, _EXEMPT_PATH, 0, _EXEMPT_SIZE)
-        and (end - start == _EXEMPT_SIZE or url[start + _EXEMPT_SIZE] == _QUERY)
+        end - start >= size
+        and _memory.same(url, start, _EXEMPT_PATH, missing, size)
+        and (end - start == size or url[start + size] == _QUERY)
     )
 
 
