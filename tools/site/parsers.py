@@ -94,6 +94,8 @@ def by_topic() -> str:
 
 def missing() -> str:
     """Return the parsers that could not be run, as a list."""
+    if not results()["missing"]:
+        return "All parsers of the table could be run."
     return "\n".join(f"- {each['name']}: {each['why']}" for each in results()["missing"])
 
 
