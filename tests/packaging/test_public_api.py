@@ -31,6 +31,7 @@ def install(folder: Path) -> Path:
         shutil.copy(ROOT / name, copy)
     (copy / "docs").mkdir()
     shutil.copy(ROOT / "docs" / "koster.1", copy / "docs")
+    shutil.copytree(ROOT / "conformance", copy / "conformance")
     ignored_files = shutil.ignore_patterns("*.so", "*.pyd", "*.egg-info", "__pycache__")
     shutil.copytree(ROOT / "src", copy / "src", ignore=ignored_files)
     # The types do not depend on compilation.
