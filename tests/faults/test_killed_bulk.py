@@ -1,0 +1,119 @@
+"""kill -9 of `koster bulk` and its workers."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import archives
+import pytest
+from bulk_runs import contents
+from faults import processes
+
+KILLS = 100
+#: Of them, kills of a worker, which the run survives.
+WORKER_KILLS = 10
+
+
+class Run:
+    """Runs of one question over the same archives."""
+
+    def __init__(self, folder: Path) -> None:
+        self._inputs, self.out = folder / "in", folder / "out"
+        for number in range(6):
+            fetches = archives.sites(150, 150 * number)
+            archives.write(self._inputs / f"part-{number}.warc.gz", fetches)
+        self.finish(folder / "whole")
+        self._expected = contents(folder / "whole")
+        self._rng = random.Random(7)
+
+    def command(self, out: Path, jobs: int) -> list[str]:
+        question = [sys.executable, "-m", "koster", "bulk", "classify", "-a", "GPTBot"]
+        return [*question, str(self._inputs), "-o", str(out), "-j", str(jobs)]
+
+    def start(self, jobs: int) -> subprocess.Popen[str]:
+        self._leave_work()
+        return subprocess.Popen(
+            self.command(self.out, jobs),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def finish(self, out: Path) -> None:
+        """Run without an interruption."""
+        done = subprocess.run(self.command(out, 1), check=False, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+
+    def _leave_work(self) -> None:
+        """Remove some shards if there are none to write."""
+        shards = sorted(self.out.glob("*.parquet"))
+        if len(shards) == len(self._expected):
+            for path in self._rng.sample(shards, 4):
+                path.unlink()
+
+    def watch(self, process: subprocess.Popen[str]) -> None:
+        """Check the folder again and again until a random moment, mostly after the first new file."""
+        before = set(self._names())
+        has_begun = self._rng.random() < 0.2
+        until = time.monotonic() + (self._rng.uniform(0.2, 1) if has_begun else 20)
+        while time.monotonic() < until and process.poll() is None:
+            self.check()
+            if not has_begun and set(self._names()) - before:
+                has_begun = True
+                until = time.monotonic() + self._rng.uniform(0, 0.4)
+            time.sleep(0.005)
+
+    def _names(self) -> list[str]:
+        return os.listdir(self.out) if self.out.is_dir() else []
+
+    def check(self) -> None:
+        """Check that each Parquet file is as an uninterrupted run writes it."""
+        assert contents(self.out).items() <= self._expected.items()
+
+    def check_finished(self) -> None:
+        assert contents(self.out) == self._expected
+        assert set(self._names()) == {*self._expected, ".koster-bulk"}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return Run(tmp_path_factory.mktemp("bulk"))
+
+
+def test_hundred_kills(run: Run) -> None:
+    """Every Parquet file in the folder is complete, and the next run resumes."""
+    started = time.monotonic()
+    for number in range(KILLS - WORKER_KILLS):
+        process = run.start(jobs=2 if number % 4 == 0 else 1)
+        run.watch(process)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        processes.wait_until_ended(process.pid)
+        run.check()
+    run.finish(run.out)
+    run.check_finished()
+    print(f"\n{KILLS - WORKER_KILLS} kills, {time.monotonic() - started:.0f} s")
+
+
+def test_killed_workers(run: Run) -> None:
+    """A worker that is killed costs no answer: its input is read again."""
+    killed = 0
+    while killed < WORKER_KILLS:
+        process = run.start(jobs=2)
+        run.watch(process)
+        workers = [pid for pid in processes.members(process.pid) if pid != process.pid]
+        if workers:
+            os.kill(workers[-1], signal.SIGKILL)
+            killed += 1
+        output, _ = process.communicate(timeout=60)
+        assert process.returncode == 0, output
+        assert "Traceback" not in output
+        run.check_finished()
+        processes.wait_until_ended(process.pid)
