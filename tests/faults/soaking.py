@@ -41,14 +41,15 @@ EXPECTED: dict[str, tuple[bool | None, bool | None]] = {
     "slow": (False, False),
     "changing": (None, None),
 }
+#: The kinds whose fetches do not fail.
+REACHABLE = ("good", "redirecting", "large", "missing")
 #: Slow sites and large files are rare: so many are there, and so often they are asked about.
 RARE = {"slow": 40, "large": 5}
 KINDS = [kind for kind in EXPECTED for _ in range(1 if kind in RARE else 6)]
 
 
-def expected_of(url: str) -> tuple[bool | None, bool | None]:
-    """Return whether a crawler may fetch /private and /public of a site."""
-    return EXPECTED[url.removeprefix("http://").partition("-")[0]]
+def kind_of(url: str) -> str:
+    return url.removeprefix("http://").partition("-")[0]
 
 
 def usage(pid: int | str = "self") -> tuple[int, int, int]:
@@ -78,16 +79,16 @@ class Soak:
         self.events: Counter[str] = Counter()
         self.asked: Counter[str] = Counter()
         self.wrong: list[str] = []
-        #: Origins that answered too late once: a busy machine is as slow as a slow site.
-        self.late: set[str] = set()
+        #: Why sites that should be reachable were not, by their origins.
+        self.failed: dict[str, str] = {}
 
     def clock(self) -> datetime:
         return self._start + SPEED * timedelta(seconds=time.monotonic() - self._began)
 
     def on_event(self, event: Event) -> None:
         self.events[event.name] += 1
-        if event.attributes.get("error.type") == "timeout":
-            self.late.add(event.origin)
+        if "error.type" in event.attributes and kind_of(event.origin) in REACHABLE:
+            self.failed[event.origin] = str(event.attributes["koster.why"])
 
     def is_over(self) -> bool:
         return time.monotonic() > self._until
@@ -119,9 +120,9 @@ class Soak:
     def check(self, method: str, url: str, answers: list[Any]) -> None:
         self.asked[method] += 1
         origin = url.removesuffix("/")
-        if method != "allowed" or origin in self.late:
+        if method != "allowed" or origin in self.failed:
             return
-        for answer, expected in zip(answers, expected_of(url), strict=True):
+        for answer, expected in zip(answers, EXPECTED[kind_of(url)], strict=True):
             if expected not in (None, answer):
                 self.wrong.append(f"{origin}: {answers}")
 
@@ -207,7 +208,7 @@ def main(kind: str, seconds: str, sites: str, path: str, ports: str) -> None:
             {
                 "asked": soak.asked,
                 "wrong": soak.wrong,
-                "late": sum("//slow-" not in each for each in soak.late),
+                "failed": soak.failed,
                 "events": soak.events,
                 "left": left,
             }

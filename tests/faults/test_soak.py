@@ -179,6 +179,8 @@ def test_clients_answer_right_and_leave_nothing_open(kind: str, soak: dict[str, 
     """No question raises an error; a closed client has no threads and descriptors."""
     report = soak[kind].report
     assert report["wrong"] == []
+    # A busy machine may be as slow as a slow site.
+    assert all(why.startswith("no complete response") for why in report["failed"].values()), report
     assert sum(report["asked"].values()) > SECONDS
     assert report["left"] == [0, 0]
 
