@@ -7,8 +7,10 @@ import pkgutil
 import re
 from pathlib import Path
 
+import click
 import pytest
 from support import ROOT
+from tools.commands import described
 from tools.site import api, benchmarks, lint, nav, prose, tables
 from tools.site.__main__ import _llms, write_versions
 from tools.site.checks import problems
@@ -16,6 +18,7 @@ from tools.site.staging import Page
 
 import koster
 from koster.cli._help import COMMANDS
+from koster.cli._root import koster as koster_command
 from koster.fetch import EventName
 from koster.lint import CHECKS
 
@@ -57,11 +60,15 @@ def test_every_code_has_a_page_with_an_example(pages: dict[str, Page]) -> None:
 
 
 def test_every_command_has_a_page_with_its_options(pages: dict[str, Page]) -> None:
-    names = [name for group in COMMANDS.values() for name in group if name != "bulk"]
-    for name in names:
-        page = pages[f"reference/commands/{name}.md"].plain
-        assert f"$ koster {name}" in page
-        assert "## Exit codes\n\n- `0`: " in page, name
+    context = click.Context(koster_command, info_name="koster")
+    found = [each for names in COMMANDS.values() for each in described(names, context)]
+    assert {"check", "bulk decide", "conformance run"} <= {each.path for each in found}
+    for each in found:
+        if isinstance(each.command, click.Group):
+            continue
+        page = pages[f"reference/commands/{each.path.replace(' ', '-')}.md"].plain
+        assert re.search(rf"^\$ koster .*\b{each.path}\b", page, re.MULTILINE)
+        assert "## Exit codes\n\n- `0`: " in page, each.path
     lint_page = pages["reference/commands/lint.md"].plain
     assert "- `--baseline FILE`: " in lint_page
     # Examples show what they print.
