@@ -13,6 +13,8 @@ from collections.abc import Callable
 
 import koster
 
+from ._findings import KindError
+
 #: Sizes in bytes of the smaller and the larger input; plain Python is a hundred times as slow.
 SMALL, LARGE = (1 << 14, 1 << 16) if koster.COMPILED else (1 << 10, 1 << 12)
 
@@ -39,15 +41,14 @@ def check(run: Callable[[int], object], what: str) -> None:
     """Check the time of ``run``, which takes the size of its input.
 
     Raises:
-        AssertionError: it grows too fast.
+        KindError: it grows too fast.
     """
     if _seconds(run, LARGE) <= FAST:
         return
     small, large = (min(_seconds(run, size) for _ in range(_RUNS)) for size in (SMALL, LARGE))
     if large > FAST and (large > small * MAX_RATIO or large > MAX_SECONDS):
-        raise AssertionError(
-            f"{what}: {large:.4f} s for {LARGE:,} bytes, {small:.4f} s for {SMALL:,}"
-        )
+        times = f"{large:.4f} s for {LARGE:,} bytes, {small:.4f} s for {SMALL:,}"
+        raise KindError(f"time: {what}", times)
 
 
 def _seconds(run: Callable[[int], object], size: int) -> float:

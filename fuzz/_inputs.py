@@ -183,7 +183,7 @@ class _Writer:
 
     def many_rules(self) -> None:
         """Add so many rules that decisions use an index."""
-        found = pattern(self.source)
+        found = pattern(self.source)[:60]
         self.patterns.append(found)
         for number in range(56):
             self.lines.append(b"%sllow: %s%d\n" % (b"A" if number % 3 else b"Disa", found, number))

@@ -82,12 +82,13 @@ _BODIES = spread(
     (2, [b"Allow: /\n" * 60_000, b"\xe9" * 600_000]),
 )  # fmt: skip
 
-#: Seconds between two fetches.
+#: Seconds between two fetches. Entries are stored with times as floats, which count microseconds
+#: exactly in this century and the last.
 _PAUSES = spread(
     (160, [0, 1, 59, 60, 61, 600, 3600, 86_400, 86_401]),
     (60, [7 * 86_400, 8 * 86_400, 30 * 86_400, 31 * 86_400, 400 * 86_400]),
     (30, [-1, -3600, -86_400, -100 * 86_400, 0.000_001]),
-    (6, [86_400 * 365 * 50, -86_400 * 365 * 50]),
+    (6, [86_400 * 365 * 5, -86_400 * 365 * 5]),
 )
 
 _URLS = (

@@ -16,7 +16,7 @@ from koster.analysis import Extent
 from koster.bulk import kernel
 from koster.crawlers import agent_for
 from koster.formatting import NotTheSame
-from koster.lint import CHECK_OF, Finding, Severity, fixed, lint, most_important
+from koster.lint import CHECK_OF, Finding, Severity, fixed, lint, most_important, with_edits
 from koster.robots import rules_for_data
 
 from . import _inputs, _tally
@@ -68,15 +68,14 @@ def _check_findings(case: Case) -> list[Finding]:
 
 def _check_fix(case: Case, findings: list[Finding]) -> None:
     """Check that fixing again changes nothing, and that notes change no access if that is proved."""
-    after = fixed(case.body, findings)
-    remaining = lint(after)
-    again = fixed(after, remaining)
-    if again != after:
-        code = min(each.code for each in remaining if each.edits)
-        raise KindError(f"fixed again: {code}", after, again)
+    after = fixed(case.body)
+    remaining = [each for each in lint(after) if each.edits]
+    if remaining:
+        codes = ", ".join(sorted({each.code for each in remaining}))
+        raise KindError(f"fixed again: {codes}", after, with_edits(after, remaining))
     notes = [each for each in findings if each.severity is Severity.NOTE]
-    for some in (findings, notes):
-        _check_if_proved(case, fixed(case.body, some))
+    for changed in (after, with_edits(case.body, findings), with_edits(case.body, notes)):
+        _check_if_proved(case, changed)
 
 
 def _check_format(case: Case) -> None:

@@ -79,15 +79,16 @@ def test_rewritten_files_are_equivalent(body: bytes, write: object) -> None:
         (b"# ours\nplease be nice to us\n", "no line of the file"),
         # Without the blank line, the file would start with a byte order mark.
         (b"\n\xff\xfex\nUser-agent: *\nDisallow: /a\n", "in another charset"),
+        (b"\xef\xbb\xbf\n\xef\xbb\xbfUser-agent: *\nAllow: /\n", "with a byte order mark"),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_unreadable_files_are_not_rewritten(
     write: Callable[[bytes], bytes], body: bytes, message: str
 ) -> None:
-    if write is formatting.minified and b"x\nUser" in body:
+    if write is formatting.minified and body.startswith((b"\n", b"\xef\xbb\xbf")):
         # Minifying removes the line that starts with the byte order mark.
-        assert write(body) == b"User-agent: *\nDisallow: /a\n"
+        assert write(body) in (b"User-agent: *\nDisallow: /a\n", b"Allow: /\n")
         return
     with pytest.raises(formatting.NotTheSame, match=message):
         write(body)

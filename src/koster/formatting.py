@@ -10,6 +10,7 @@ image, because nothing could be proved.
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -227,9 +228,11 @@ def _verify(readings: list[RobotsTxt], out: list[str]) -> bytes:
         NotTheSame: it is not.
     """
     after = "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
+    # Bytes from elsewhere in the file would become a byte order mark.
     if bom_charset(after):
-        # Bytes from elsewhere in the file would become a byte order mark.
         raise NotTheSame("the new file would be read in another charset")
+    if after.startswith(codecs.BOM_UTF8):
+        raise NotTheSame("the new file would begin with a byte order mark")
     for robots in readings:
         if not compare(robots, parse(after, robots.dialect), budget=Budget()).is_empty:
             message = f"the new file is not proved to be equivalent in {robots.dialect}"

@@ -13,7 +13,7 @@ from support import EVERYTHING, ROOT, bodies
 import koster
 from koster.analysis import Difference, letters_of
 from koster.diff import compare
-from koster.lint import Edit, Finding, Severity, fixed, lint
+from koster.lint import Edit, Finding, Severity, lint, with_edits
 
 #: Suggestions may allow what was blocked only for these: a search engine or a crawler that was
 #: blocked together with others by mistake, style sheets and scripts, and sitemaps.
@@ -61,7 +61,7 @@ CASES = tomllib.loads((ROOT / "tests/findings.toml").read_text("utf-8"))["case"]
 
 
 def applied(body: bytes, finding: Finding) -> bytes:
-    return fixed(body, [replace(finding, edits=finding.edits or finding.proposal)])
+    return with_edits(body, [replace(finding, edits=finding.edits or finding.proposal)])
 
 
 def changed_lines(body: bytes, edits: tuple[Edit, ...]) -> tuple[set[int], set[int]]:

@@ -393,7 +393,8 @@ def lint() -> None:
     assert_type(findings[0].line, int)
     assert_type(findings[0].edits, tuple[koster.lint.Edit, ...])
     assert_type(findings[0].url, str | None)
-    assert_type(koster.lint.fixed(b"", findings), bytes)
+    assert_type(koster.lint.with_edits(b"", findings), bytes)
+    assert_type(koster.lint.fixed(b""), bytes)
     assert_type(koster.lint.chosen(["P"], ignore=["P004"]), tuple[koster.lint.Check, ...])
     assert_type(koster.lint.CHECKS[0].family, koster.lint.Family)
 

@@ -19,6 +19,8 @@ from ..robots import parse
 from . import _files
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..dialects import Dialect
     from ..lint import Finding
 
@@ -32,17 +34,23 @@ class Effect:
 
 
 def fixed(
-    body: bytes, on_disk: bytes, findings: list[Finding], dialects: tuple[Dialect, ...]
+    body: bytes,
+    on_disk: bytes,
+    find: Callable[[bytes], list[Finding]],
+    dialects: tuple[Dialect, ...],
 ) -> tuple[bytes, Effect]:
-    """Return a file with the edits of findings, and the effect on crawlers.
+    """Return a file in which findings are fixed, and the effect on crawlers.
 
     Notes are fixed only if access does not change.
     """
-    after = linting.fixed(body, findings)
+
+    def find_serious(text: bytes) -> list[Finding]:
+        return [finding for finding in find(text) if finding.severity is not Severity.NOTE]
+
+    after = linting.fixed(body, find)
     effect = effect_of(on_disk, after, dialects)
     if not effect.is_nothing:
-        serious = [finding for finding in findings if finding.severity is not Severity.NOTE]
-        after = linting.fixed(body, serious)
+        after = linting.fixed(body, find_serious)
         effect = effect_of(on_disk, after, dialects)
     return after, effect
 

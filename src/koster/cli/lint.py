@@ -408,7 +408,9 @@ def _fix(each: Input, findings: list[Finding], linter: _Linter, *, write: bool) 
     """
     _inputs.check_whole(each)
     dialects = linter.dialects(each.path)
-    after, effect = _fixing.fixed(each.body, each.on_disk, findings, dialects)
+    after, effect = _fixing.fixed(
+        each.body, each.on_disk, lambda body: linter.findings(replace(each, body=body)), dialects
+    )
     if after == each.body and not any(_is_convertible(each, finding) for finding in findings):
         screen.print_lines(Text(f"{each.name}: nothing to fix automatically"))
         return findings

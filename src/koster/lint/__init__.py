@@ -32,7 +32,7 @@ from ._templates import template_of
 from .settings import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ..dialects import Dialect
     from ._model import Remark
@@ -56,6 +56,7 @@ __all__ = [
     "most_important",
     "template_of",
     "wide_charset",
+    "with_edits",
     "with_sitemaps",
 ]
 
@@ -68,6 +69,9 @@ _WHOLE_SITE = ("B001", "B010", "B002", "S006", "S007", "Z001", "L009")
 _IMPORTANT = (
     *("G001", "G006", "G014", "B011", "G003", "S008", "M002", "S001", "S002", "G002", "G013"),
 )
+
+#: A file is checked at most so often to fix it.
+_MAX_FIXES = 20
 
 
 def lint(
@@ -167,8 +171,25 @@ def _place(code: str, codes: tuple[str, ...]) -> int:
     return codes.index(code) if code in codes else len(codes)
 
 
-def fixed(body: bytes, findings: Iterable[Finding]) -> bytes:
-    """Apply the edits of findings to a file; of overlapping edits the first one wins."""
+def fixed(body: bytes, find: Callable[[bytes], Iterable[Finding]] = lint) -> bytes:
+    """Return a file in which nothing is left that can be fixed automatically.
+
+    A fix may show something else to fix, so the file is checked again after each.
+
+    Args:
+        body: The file as served.
+        find: Returns the findings to fix, such as `lint` with other checks.
+    """
+    for _ in range(_MAX_FIXES):
+        after = with_edits(body, find(body))
+        if after == body:
+            break
+        body = after
+    return body
+
+
+def with_edits(body: bytes, findings: Iterable[Finding]) -> bytes:
+    """Apply the edits of findings to a file once; of overlapping edits the first one wins."""
     edits = sorted(
         {edit for finding in findings for edit in finding.edits},
         key=lambda edit: (edit.start, -edit.end),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from typing import TYPE_CHECKING
@@ -111,7 +112,10 @@ KINDS = (html, wide, binary)
 
 def bom(subject: Subject) -> Iterator[Remark]:
     """Find a UTF-8 byte order mark."""
-    if subject.body.startswith(b"\xef\xbb\xbf") and subject.lines:
+    bom = codecs.BOM_UTF8
+    # The second of two is an invisible character, which is removed first: without the first one
+    # the line would be read.
+    if subject.body.startswith(bom) and not subject.body.startswith(bom * 2) and subject.lines:
         line = subject.lines[0]
         yield Remark(
             Place(line.number, 0, 1),

@@ -28,8 +28,9 @@ _REGEX = re.compile(
 )
 
 
+_TRAILING_STAR = re.compile(r"\*\$?\Z")
 #: Patterns whose canonical form has the same length.
-_PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
+_PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*-]*\$?")
 _OPPOSITE = {Directive.ALLOW: Directive.DISALLOW, Directive.DISALLOW: Directive.ALLOW}
 
 #: Maximum characters of a pattern to search for a regular expression.
@@ -122,28 +123,41 @@ def stars(subject: Subject) -> Iterator[Remark]:
     """Find redundant stars: those without which no rule gets another precedence."""
     if not _has_wildcards(subject):
         return
-    sizes: dict[Directive | None, set[int]] = {}
+    sizes: dict[Directive | None, set[range]] = {}
     for line, pattern in _patterns(subject):
-        # The length may differ in bytes, or once it is canonical.
-        slack = 0 if _PLAIN.fullmatch(pattern) else 3 * len(pattern)
-        size = len(pattern)
-        sizes.setdefault(line.directive, set()).update(range(size, size + slack + 1))
+        sizes.setdefault(line.directive, set()).add(_sizes(pattern))
     for line, pattern in _patterns(subject):
-        several = re.search(r"\*\*+", pattern)
-        trailing = re.search(r"(?<!\*)\*\$?\Z", pattern) if pattern.startswith("/") else None
-        star = several or trailing
-        if star is None or not _PLAIN.fullmatch(pattern):
+        shorter = _without_stars(pattern)
+        # A literal "$" would be special without the star behind it.
+        if shorter == pattern or not _PLAIN.fullmatch(pattern):
             continue
-        shorter = re.sub(r"\*\*+", "*", pattern) if several else pattern[: star.start()]
         opposite = sizes.get(_OPPOSITE[line.directive], set()) if line.directive else set()
-        if not opposite.isdisjoint(range(len(shorter), len(pattern) + 1)):
+        if any(each.start <= len(pattern) and len(shorter) < each.stop for each in opposite):
             continue
+        several = re.search(r"\*\*+", pattern)
+        first, last = several.span() if several else (len(shorter), len(pattern))
         yield Remark(
-            Place(line.number, subject.value_start(line) + star.start(), len(star[0])),
+            Place(line.number, subject.value_start(line) + first, last - first),
             "Several * in a row match the same as one" if several else "Trailing * is redundant",
             f"Write {shorter}",
             edits=(subject.edit_value(line, shorter),),
         )
+
+
+def _sizes(pattern: str) -> range:
+    """Return the lengths in bytes that a pattern may have once it is canonical."""
+    size = len(pattern)
+    if _PLAIN.fullmatch(pattern):
+        return range(size, size + 1)
+    # "%61" becomes one byte, a literal "$" three, and a character that is not ASCII up to twelve.
+    return range(size // 3, 12 * size + 1)
+
+
+def _without_stars(pattern: str) -> str:
+    """Return a pattern without the stars that make no difference to what it matches."""
+    shorter = re.sub(r"\*\*+", "*", pattern)
+    trailing = _TRAILING_STAR.search(shorter) if pattern.startswith("/") else None
+    return shorter[: trailing.start()] if trailing else shorter
 
 
 def spaces(subject: Subject) -> Iterator[Remark]:
