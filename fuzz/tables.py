@@ -203,15 +203,22 @@ def _read(name: str, content: bytes) -> list[tuple[bytes | None, str | None]]:
     return found
 
 
+def _texts(column: Any) -> list[str | None]:
+    """Return the texts of a column, which a damaged file may have in bytes that are not UTF-8."""
+    values = column.cast(pa.binary()).to_pylist()
+    return [None if each is None else each.decode("utf-8", "replace") for each in values]
+
+
 def _rows_of(batch: Any) -> list[tuple[bytes | None, str | None]]:
     """Return the rows of a batch, whose columns must be usable."""
     count = len(batch.bodies)
     assert batch.passthrough.num_rows == count
-    batch.passthrough.validate(full=True)
+    # Text of other columns is not read.
+    batch.passthrough.validate()
     batch.bodies.validate(full=True)
     verdicts = kernel.allowed(batch.bodies, "/private", "FooBot")
     assert len(verdicts) == count
-    urls = [None] * count if batch.urls is None else batch.urls.to_pylist()
+    urls = [None] * count if batch.urls is None else _texts(batch.urls)
     bodies = (
         each.encode("utf-8", "surrogatepass") if isinstance(each, str) else each
         for each in batch.bodies.to_pylist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -20,8 +21,10 @@ import koster
 from koster.analysis import classify as classification
 from koster.bulk import kernel
 from koster.bulk._columns import encode_column
+from koster.dialects import Orphans
 from koster.engine import extents as _extents
 from koster.lint import CHECKS
+from koster.model import Directive, LineKind
 from koster.robots import file_of
 
 
@@ -321,6 +324,31 @@ def test_hostile_files_are_classified_or_null(body: str) -> None:
         assert each["written"] == rules.is_named
 
 
+def test_files_after_a_large_one() -> None:
+    """The memory of a large file is not kept, and a file beyond the limit is cut as elsewhere."""
+    many_lines = "User-agent: a\n" + "Disallow: /x\n" * 17_000
+    beyond_the_limit = "User-agent: a\nDisallow: /\n#" + "c" * (1 << 24)
+    bodies = [many_lines, ONE, beyond_the_limit, OTHER]
+    result = kernel.classify(bodies, ["a", "GPTBot"]).to_pylist()
+    assert [[(each["effective"], each["line"]) for each in cells] for cells in result] == [
+        [("some", 2), ("none", None)],
+        [("some", 5), ("all", 2)],
+        [("all", 2), ("none", None)],
+        [("none", None), ("none", None)],
+    ]
+
+
+def test_rules_before_any_agent() -> None:
+    dialect = replace(koster.RFC9309, name="orphans", orphans=Orphans.FOR_EVERYBODY)
+    body = "Disallow: /\nUser-agent: a\nDisallow: /a\n"
+    assert kernel.classify([body], ["a", "b"], dialect).to_pylist() == [
+        [cell(body, "a", dialect), cell(body, "b", dialect)]
+    ]
+    (result,) = kernel.facts([body], dialect).to_pylist()
+    assert (result["groups"], result["rules"]) == (2, 2)
+    assert "rule-before-group" not in result["findings"]
+
+
 def test_unproved_results_are_null(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "_budget", lambda: kernel.Budget(states=1, total=1, compared=1))
     body = "User-agent: *\nDisallow: /*a*b\nAllow: /*a*b\nAllow: /*a*\nDisallow: /*b*a"
@@ -375,6 +403,20 @@ def test_facts() -> None:
         "unknown": [{"key": "foo", "count": 2}],
         "findings": ["byte-order-mark", "lone-carriage-return", "rule-before-group"],
     }  # fmt: skip
+
+
+def test_facts_of_a_dialect_in_which_blank_lines_and_unknown_directives_matter() -> None:
+    body = "User-agent: a\n\nFoo: 1\nUser-agent: b\nFoo: 2\nUser-agent: c\nDisallow: /\n"
+    closing = frozenset({Directive.DISALLOW, LineKind.UNKNOWN})
+    dialect = replace(koster.MK1996, name="unknown", closing=closing)
+    (result,) = kernel.facts([body], dialect).to_pylist()
+    assert (result["lines"], result["groups"]) == (7, 1)
+    assert result["agents"] == [
+        {"name": "a", "group": None, "line": 1},
+        {"name": "b", "group": None, "line": 4},
+        {"name": "c", "group": 1, "line": 6},
+    ]
+    assert result["unknown"] == [{"key": "foo", "count": 2}]
 
 
 @pytest.mark.parametrize(

@@ -189,6 +189,18 @@ def test_bad_csv_rows_are_counted_and_listed(tmp_path: Path) -> None:
     assert [row["url"] for row in rows(tmp_path / "out")] == ["a", "b"]
 
 
+def test_csv_row_that_cannot_be_skipped_is_an_error(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "robots.csv"
+    path.write_bytes(f'url,body\na,"{ONE}"\n'.encode() + b"a,b,\xff\n")
+    result = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
+    assert result.exit_code == 3
+    error = "cannot be read to its end: row 3 has too many or too few columns, and is not UTF-8"
+    assert f"robots.csv: {error}" in " ".join(result.output.split())
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_truncated_archive_records_are_counted_and_listed(tmp_path: Path) -> None:
     data, offsets = archives.archive(archives.sites(6))
     path = tmp_path / "robots.warc.gz"

@@ -354,6 +354,21 @@ def test_truncated_compressed_files(compress: Any, write: Callable[..., Path]) -
     assert 0 < len(found.rows) < 20_000 or compress is not gzip.compress
 
 
+@pytest.mark.parametrize("size", [4, 12, 20])
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, to_zstd])
+def test_damaged_start_of_compressed_files(
+    compress: Any, size: int, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    damaged = write(compress(combined(0).encode())[:size] + b"\xff" * 8, "a.log")
+    (error,) = Events([damaged]).report.errors
+    assert error.startswith(f"{damaged}: ")
+    write(combined(1), "b.log")
+    found = Events([tmp_path]).report
+    assert len(found.files) == 1
+    (notice,) = found.notices
+    assert notice.startswith(f"Skipped {damaged}: ")
+
+
 def test_rotated_files_are_put_in_order(write: Callable[..., Path], tmp_path: Path) -> None:
     write(gzip.compress(combined(0, "/1").encode()), "access.log.2.gz")
     write(combined(10, "/2"), "access.log.1")
@@ -461,6 +476,18 @@ def test_parquet(tmp_path: Path) -> None:
     assert "--column time=NAME" in error
     (error,) = Events([path], columns={"time": "never"}).report.errors
     assert "has no column 'never'" in error
+
+
+def test_csv_row_that_cannot_be_skipped_is_an_error(
+    write: Callable[..., Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = write(b"time,url,status,agent\n2026-03-10T00:00:00Z,\xff\n", "a.csv")
+    (error,) = Events([path]).report.errors
+    assert error == (
+        f"{path}: cannot be read to its end: row 2 has too many or too few columns, "
+        "and is not UTF-8"
+    )
+    assert not capfd.readouterr().err
 
 
 def test_csv(write: Callable[..., Path]) -> None:

@@ -13,6 +13,7 @@ from ..errors import UnreadableError
 from ._arrow import pa
 from ._batches import WrongColumnsError
 from ._columns import to_text
+from ._csv_rows import checked_rows
 from ._parquet import BYTES, ROWS
 from ._tables import decompressed, find_columns, to_batch
 
@@ -27,6 +28,11 @@ BLOCK = 8 * BYTES
 
 def read_csv(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
     """Yield the batches of a CSV or TSV file."""
+    with checked_rows(source.path):
+        yield from _read(source, columns, bad)
+
+
+def _read(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
     names = _header(source)
     roles = find_columns(source, names, columns)
 

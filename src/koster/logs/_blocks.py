@@ -72,7 +72,7 @@ def blocks(file: Any, path: str, size: int = BLOCK_BYTES) -> Iterator[Block]:
     rest = b""
     dropped: list[bytes] = []
     is_dropping = False
-    while chunk := _read(file, size, path):
+    while chunk := read(file, size, path):
         if is_dropping:
             end = chunk.find(b"\n")
             if end < 0:
@@ -111,7 +111,7 @@ def _read_whole(file: Any, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _read(file: Any, size: int, path: str) -> bytes:
+def read(file: Any, size: int, path: str) -> bytes:
     """Read up to ``size`` bytes.
 
     Raises:

@@ -18,7 +18,7 @@ from ..bulk._arrow import np, pa
 from ..bulk._fetches import NEVER
 from ..errors import UnreadableError
 from . import _formats
-from ._blocks import Block, blocks, opened
+from ._blocks import Block, blocks, opened, read
 from ._patterns import FormatError, check_fields
 from ._requests import MAX_SAMPLES, REQUESTS, Parsed, parse_block
 from ._tables import kind_of, read_table
@@ -168,8 +168,13 @@ def _is_stream(path: str) -> bool:
 
 
 def _kind_of_table(path: str) -> str | None:
+    """Return the kind of a table, or None for lines of text.
+
+    Raises:
+        UnreadableError: the file cannot be read.
+    """
     with opened(path) as file:
-        return kind_of(path, file.read(4))
+        return kind_of(path, read(file, 4, path))
 
 
 def _format_of(head: bytes, path: str, reading: Reading) -> Format:

@@ -10,6 +10,7 @@ import pyarrow.parquet
 
 from .._wording import joined
 from ..bulk._arrow import pa
+from ..bulk._csv_rows import checked_rows
 from ..errors import UnreadableError
 from ._formats import NAMES
 from ._patterns import FormatError, check_fields
@@ -52,7 +53,8 @@ def read_table(
         if kind == "parquet":
             yield from _read_parquet(path, columns, identities)
         else:
-            yield from _read_csv(path, columns, identities)
+            with checked_rows(path):
+                yield from _read_csv(path, columns, identities)
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, UnreadableError):
             raise
