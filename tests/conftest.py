@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import redis_server
 import server
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from support import EVERYTHING, conformance
 
 import koster
@@ -37,6 +37,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("long", parent=settings.get_profile("usual"), max_examples=5000)
+# A mistake that is looked for on purpose need not be a small one.
+settings.register_profile(
+    "mutation", parent=settings.get_profile("usual"), phases=(Phase.explicit, Phase.generate)
+)
 settings.load_profile(os.environ.get("KOSTER_HYPOTHESIS", "usual"))
 
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -22,7 +24,9 @@ def main() -> None:
     name, path = sys.argv[1], Path(sys.argv[2])
     if not path.exists():
         write_session(path, Path("src", "koster", f"{name}.py"))
-    check = f"{sys.executable} -m tools.mutation.check {name.partition('/')[0]}"
+    check = f"{sys.executable} -m tools.mutation.check {name}"
+    if subprocess.run(shlex.split(check), stdout=subprocess.DEVNULL, check=False).returncode:
+        sys.exit(f"{name}: the tests fail without a change: {check}")
     with use_db(str(path), WorkDB.Mode.open) as session:
         for item in session.pending_work_items:
             session.set_result(item.job_id, mutate_and_test(item.mutations, check, _TIMEOUT))
