@@ -21,9 +21,11 @@ from koster.access import (
     Outcome,
     Request,
     Response,
+    Unreachable,
     coding_failure,
     collect_headers,
     outcome_of,
+    wants_body,
     with_dialect,
 )
 from koster.freshness import Answer, Entry
@@ -387,6 +389,31 @@ def test_an_outcome_for_another_dialect_reads_the_file_anew() -> None:
 def test_google_does_not_always_allow_robots_txt() -> None:
     outcome = outcome_of(answer(500), koster.GOOGLE, NOW)
     assert not outcome.allowed("https://example.com/robots.txt", "FooBot")
+
+
+def test_only_unreachable_sites_are_allowed_if_the_caller_says_so() -> None:
+    unreachable = outcome_of(answer(503), koster.RFC9309, NOW)
+    forbidden = outcome_of(HISTORIES["forbidden"], koster.RFC9309, NOW)  # type: ignore[arg-type]
+    allowed = [
+        replace(outcome, unreachable=each).allowed("/a", "FooBot")
+        for outcome in (unreachable, forbidden)
+        for each in (Unreachable.ALLOW, Unreachable.DISALLOW)
+    ]
+    assert allowed == [True, False, False, False]
+
+
+def test_only_a_file_has_a_charset() -> None:
+    entry = replace(COPY, charset="utf-16")
+    assert outcome_of(entry, koster.RFC9309, NOW).charset == "utf-16"
+    without = replace(entry, answer=Answer.UNAVAILABLE)
+    assert outcome_of(without, koster.RFC9309, NOW).charset is None
+
+
+@pytest.mark.parametrize(
+    ("status", "wanted"), [(199, False), (200, True), (299, True), (300, False)]
+)
+def test_bodies_of_successful_responses_are_read(status: int, wanted: bool) -> None:
+    assert wants_body(status) == wanted
 
 
 # Headers and codings

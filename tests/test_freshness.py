@@ -54,6 +54,7 @@ LIFETIMES = [
     ({"cache-control": ",,;=,"}, DAY, 7 * DAY),
     # RFC 9110 §5.6.7: the three date formats; draft-koster-robots-00 §3.4.
     ({"expires": "Sat, 21 Nov 2026 14:00:00 GMT"}, 2 * HOUR, 2 * HOUR),
+    ({"expires": "Sat, 21 Nov 2026 14:00:00 GMT", "age": "600"}, 2 * HOUR - 600, 2 * HOUR - 600),
     ({"expires": "Saturday, 21-Nov-26 14:00:00 GMT"}, 2 * HOUR, 2 * HOUR),
     ({"expires": "Sat Nov 21 14:00:00 2026"}, 2 * HOUR, 2 * HOUR),
     ({"expires": "Tue, 24 Nov 2026 12:00:00 GMT"}, DAY, 3 * DAY),
@@ -152,6 +153,18 @@ def test_entry_with_a_longer_lifetime_than_the_dialect_allows_is_not_fresh() -> 
     assert is_fresh(long_lived, NOW, koster.MK1996.statuses)
 
 
+def test_clocks_may_differ_by_five_minutes() -> None:
+    earliest = NOW - timedelta(minutes=5)
+    assert is_fresh(entry(), earliest, koster.RFC9309.statuses)
+    assert not is_fresh(entry(), earliest - timedelta(seconds=1), koster.RFC9309.statuses)
+
+
+def test_a_site_may_be_tried_again_later_than_its_file_would_expire() -> None:
+    statuses = replace(koster.RFC9309.statuses, longest=3600)
+    assert not is_fresh(entry(), NOW, statuses)
+    assert is_fresh(entry(unreachable_since=NOW), NOW, statuses)
+
+
 OUTAGE_START = NOW - timedelta(days=1)
 
 
@@ -212,6 +225,7 @@ def test_an_unreachable_entry_has_the_url_and_status_of_the_last_hop() -> None:
     failed = unreachable_entry("https://example.com", None, (), "timeout", NOW)
     assert (failed.url, failed.status) == ("https://example.com", None)
     assert not failed.is_cut
+    assert hops[0].seconds == 0
 
 
 def test_of_long_dates_the_first_hundred_characters_are_read() -> None:
@@ -269,7 +283,7 @@ def test_bodies_are_converted_to_utf_8(body: bytes, charset: str | None, decoded
     assert to_utf8(body, charset, is_whole=True)[0] == decoded.encode()
 
 
-@pytest.mark.parametrize("charset", [None, "utf-8", "ascii", "nonsense", "\0", "hex", "idna", "punycode",
+@pytest.mark.parametrize("charset", [None, "utf-8", "ascii", "nonsense", "\0", "latin\0-1", "hex", "idna", "punycode",
                                      "undefined", "x" * 10_000, "utf-16", "utf-32", "unicode_escape", "é"])  # fmt: skip
 def test_wrong_charset_leaves_the_bytes_unchanged(charset: str | None) -> None:
     body = b"User-agent: *\nDisallow: /\xe9 \xff\n"

@@ -175,9 +175,9 @@ class Access:
         if 300 <= status < 400:
             return self._redirect(request, response, hops, now)
         if status in self.statuses.forbidden:
-            return self._definite_entry(request, Answer.FORBIDDEN, headers, hops, now)
+            return self._definite_entry(request, Answer.FORBIDDEN, response, hops, now)
         if status in self.statuses.unavailable:
-            return self._definite_entry(request, Answer.UNAVAILABLE, headers, hops, now)
+            return self._definite_entry(request, Answer.UNAVAILABLE, response, hops, now)
         delay = retry_after(headers, now) if status in _RETRY_AFTER_STATUSES else None
         why = status_phrase(status)
         return unreachable_entry(str(request.origin), request.copy, hops, why, now, delay)
@@ -195,7 +195,7 @@ class Access:
         headers = response.headers
         charset = declared_charset(headers.get("content-type", ""))
         body, charset = to_utf8(response.body, charset, response.is_whole)
-        entry = self._definite_entry(request, Answer.FILE, headers, hops, now)
+        entry = self._definite_entry(request, Answer.FILE, response, hops, now)
         return replace(
             entry,
             why="",
@@ -244,7 +244,7 @@ class Access:
         if is_loop or len(hops) > MAX_REDIRECTS:
             why = "redirect loop" if is_loop else f"more than {MAX_REDIRECTS} redirects"
             return replace(
-                self._definite_entry(request, Answer.UNAVAILABLE, headers, hops, now), why=why
+                self._definite_entry(request, Answer.UNAVAILABLE, response, hops, now), why=why
             )
         return _request(request.origin, target, hops, request.copy)
 
@@ -252,7 +252,7 @@ class Access:
         self,
         request: Request,
         answer: Answer,
-        headers: Mapping[str, str],
+        response: Response,
         hops: tuple[Hop, ...],
         now: datetime,
     ) -> Entry:
@@ -261,11 +261,11 @@ class Access:
             answer=answer,
             url=request.url,
             hops=hops,
-            status=hops[-1].status,
-            why=status_phrase(hops[-1].status or 0),
+            status=response.status,
+            why=status_phrase(response.status),
             body=b"",
             fetched=now,
-            expires=expiry(headers, now, self.statuses),
+            expires=expiry(response.headers, now, self.statuses),
         )
 
 

@@ -73,6 +73,6 @@ def _annotations(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
         elif isinstance(node, ast.AnnAssign):
             yield node.annotation
         elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            yield from node.body
+            yield from (node.test, *node.body)
         elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TYPE_CHECKING":
             yield node
