@@ -27,20 +27,23 @@ cdef inline bint same(
     const unsigned char* data, Py_ssize_t start,
     const unsigned char* other, Py_ssize_t other_start, Py_ssize_t size
 ) noexcept nogil:
-    return memcmp(data + start, other + other_start, <size_t> size) == 0
+    # The functions of C take no NULL, which a buffer without bytes may have.
+    return size == 0 or memcmp(data + start, other + other_start, <size_t> size) == 0
 
 
 cdef inline void copy(
     unsigned char* target, Py_ssize_t at,
     const unsigned char* source, Py_ssize_t start, Py_ssize_t size
 ) noexcept nogil:
-    memcpy(target + at, source + start, <size_t> size)
+    if size:
+        memcpy(target + at, source + start, <size_t> size)
 
 
 cdef inline void fill(
     unsigned char* target, Py_ssize_t at, int byte, Py_ssize_t size
 ) noexcept nogil:
-    memset(target + at, byte, <size_t> size)
+    if size:
+        memset(target + at, byte, <size_t> size)
 
 
 cdef inline int* integers(Py_ssize_t count) noexcept nogil:
