@@ -15,6 +15,7 @@ from unittest import mock
 import pytest
 
 import koster
+from koster.compat import reppy, robotparser, webcanon
 from koster.engine import memory as _memory
 
 pytestmark = pytest.mark.skipif(koster.COMPILED, reason="counted in pure Python only")
@@ -76,14 +77,23 @@ def work(action: Callable[[], object]) -> int:
     return count
 
 
-@pytest.mark.parametrize("dialect", koster.DIALECTS.values(), ids=str)
+#: Those of facades choose groups with functions of their own.
+DIALECTS = (
+    *koster.DIALECTS.values(),
+    *(robotparser._DIALECT, reppy.robots._DIALECT, webcanon._DIALECT),
+)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=str)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_parsing_is_linear(name: str, dialect: koster.Dialect) -> None:
     """Twice the bytes take at most a little more than twice the work."""
     small, large = HOSTILE[name](3000), HOSTILE[name](6000)
 
     def parse_and_query(body: bytes) -> None:
-        koster.parse(body, dialect).allowed("/x", "FooBot")
+        robots = koster.parse(body, dialect)
+        for agent in ("FooBot", "x"):
+            robots.allowed("/y", agent)
 
     parse_and_query(b"")
     assert work(lambda: parse_and_query(large)) <= 2.2 * work(lambda: parse_and_query(small)) + 500

@@ -114,7 +114,8 @@ def chosen_groups(
         names: list[bytes] = []
         numbers: list[int] = []
         if _collect_candidates(data, rows, groups, agent.lower(), names, numbers, everybody):
-            named = list(choose(names, numbers, agent))
+            # A group has a number for each of its names.
+            named = list(dict.fromkeys(choose(names, numbers, agent)))
             if named:
                 return named, _CHOSEN, agent
     return everybody if merges else everybody[:1], _CHOSEN, b"*"
