@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -30,6 +32,9 @@ NAME = "FooBot/1.0 (+https://foo.example/bot)"
 
 
 FILE = b"User-agent: *\nDisallow: /private\n"
+
+#: The system's message about a closed port.
+REFUSED = str(ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED)))
 
 
 KINDS = ["threads", "asyncio", "trio"]

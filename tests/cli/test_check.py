@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import select
 import subprocess
 import sys
 from decimal import Decimal
@@ -17,10 +18,11 @@ import pytest
 from click.testing import CliRunner, Result
 from support import ROOT, Case, all_cases
 
-from koster import DIALECTS
+from koster import DIALECTS, MK1994, parse
 from koster.cli._root import koster
 from koster.reports import screen
 from koster.reports._csv import csv_line
+from koster.reports.answers import Question, Reading, answers
 
 pytestmark = pytest.mark.any_mode
 
@@ -239,6 +241,7 @@ def test_no_readable_file(tmp_path: Path) -> None:
         ),
         ("--robots FILE /x -f json >/dev/full", 3, "koster: the answers could not be written"),
         ("--robots FILE --urls /dev/zero", 3, "koster: /dev/zero: is larger than 256 MiB\n"),
+        ("--robots FILE /x >/dev/full 2>/dev/full", 3, ""),
     ],
 )
 def test_failing_streams(robots: str, redirection: str, code: int, message: str) -> None:
@@ -247,6 +250,43 @@ def test_failing_streams(robots: str, redirection: str, code: int, message: str)
     assert process.returncode == code
     assert process.stderr.startswith(message)
     assert "Traceback" not in process.stderr
+
+
+@pytest.mark.parametrize("errors", ["/dev/full", "&-"])
+def test_failing_standard_error_costs_no_answers(robots: str, errors: str) -> None:
+    """Nor does a warning go between the answers."""
+    check = f"{sys.executable} -m koster check --robots {robots} --robots missing /private -f json"
+    process = subprocess.run(
+        ["bash", "-c", f"{check} 2>{errors}"], stdout=subprocess.PIPE, check=False
+    )
+    assert process.returncode == 3
+    assert [answer["allowed"] for answer in json.loads(process.stdout)] == [False]
+
+
+def test_warnings_are_not_delayed_with_pythonunbuffered() -> None:
+    """The first one is there while the command waits for its standard input."""
+    command = [sys.executable, "-m", "koster", "check", "--urls", "missing", "--urls", "-"]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    ) as process:
+        assert process.stderr is not None
+        assert select.select([process.stderr], [], [], 20)[0]
+        assert process.stderr.readline() == b"koster: missing: No such file or directory\n"
+        process.communicate()
+    assert process.returncode == 3
+
+
+def test_one_of_several_fetches_failed() -> None:
+    """Each dialect may have a fetch of its own."""
+    readings = (Reading(parse(b"")), Reading(parse(FILE, MK1994)))
+    found = answers([Question("robots.txt", readings, ("*",), ("/private",))])
+    assert [each.deciding_line for each in found] == [
+        "no group for this crawler", "robots.txt:2: Disallow: /private   # keep out",
+    ]  # fmt: skip
 
 
 def test_csv_with_a_carriage_return(robots: str) -> None:

@@ -274,10 +274,22 @@ def test_cache_option(site: Site, tmp_path: Path) -> None:
     assert run("check", "--cache", path, f"{site.url}/private").exit_code == 1
     assert len(site.requests) == 1
     (tmp_path / "text").write_text("not a cache\n" * 100)
-    broken = run("fetch", "--cache", str(tmp_path / "text"), site.url)
-    assert broken.exit_code == 2
-    assert broken.stderr.startswith(f"koster: cannot open the cache {tmp_path / 'text'}: file is ")
-    assert (tmp_path / "text").read_text() == "not a cache\n" * 100
+
+
+def test_cache_that_cannot_be_opened_costs_no_answers(site: Site, tmp_path: Path) -> None:
+    """Each of the two fetches has a client; there is one warning."""
+    site.robots(body=FILE)
+    path = tmp_path / "text"
+    path.write_text("not a cache\n" * 100)
+    arguments = ("--dialect", "rfc9309", "--dialect", "mk1994", f"{site.url}/private")
+    result = run("check", "--cache", str(path), *arguments)
+    assert result.exit_code == 1
+    assert result.stdout == run("check", *arguments).stdout
+    assert result.stderr == (
+        f"koster: the cache failed and is not used: cannot open the cache {path}: "
+        "file is not a database\n"
+    )
+    assert path.read_text() == "not a cache\n" * 100
 
 
 def test_timeout_covers_the_whole_fetch() -> None:

@@ -223,15 +223,14 @@ def test_written_files_keep_their_rules(
 def before_rename(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[[], object]]]:
     """Functions to call after the new file is written, before it is renamed."""
     calls: list[Callable[[], object]] = []
-    real = _writing._write_beside
+    real = os.fsync
 
-    def write_beside(target: Path, body: bytes) -> str:
-        name = real(target, body)
+    def fsync(handle: int) -> None:
+        real(handle)
         for call in calls:
             call()
-        return name
 
-    monkeypatch.setattr(_writing, "_write_beside", write_beside)
+    monkeypatch.setattr(os, "fsync", fsync)
     return calls
 
 

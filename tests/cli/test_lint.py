@@ -127,6 +127,8 @@ def test_folders_are_searched(folder: Path) -> None:
         write(path, BAD)
     for path in (".git/robots.txt", "node_modules/x/robots.txt", "env/robots.txt", "notes.txt"):
         write(path, BAD)
+    # What a killed command leaves.
+    write("a/robots.txt.koster-k3x9wq0a", BAD)
     write("env/pyvenv.cfg", "")
     found = {each["file"] for each in json.loads(run(".", "-f", "json").stdout)}
     assert found == {

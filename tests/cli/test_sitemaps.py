@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
 import io
 import json
@@ -369,6 +370,24 @@ def test_missing_files(robots: Path, tmp_path: Path, unused: int) -> None:
     )
     assert errors(result)[3:] == ["koster: no URLs to check"]
     assert result.exit_code == 3
+
+
+def test_full_temporary_folder(
+    robots: Path, site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class FullFile(io.BytesIO):
+        def write(self, _data: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    site.pages["/s.xml"] = Answer(body=urlset("https://e.com/cart"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("tempfile.TemporaryFile", FullFile)
+    result = run("check", "--robots", robots, "--sitemap", f"{site.url}/s.xml")
+    assert result.exit_code == 3
+    assert errors(result)[0] == (
+        f"koster: {site.url}/s.xml: cannot write to the temporary folder {tmp_path}: "
+        "No space left on device"
+    )
 
 
 def test_no_urls(robots: Path, tmp_path: Path) -> None:

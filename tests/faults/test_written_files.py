@@ -78,7 +78,6 @@ def test_nobody_reads_half_a_file(name: str, tmp_path: Path) -> None:
     assert path.read_bytes() == after
 
 
-@pytest.mark.xfail(reason="cli.logs._event_writer writes and removes FILE.part, whoever made it")
 def test_events_leave_other_files(tmp_path: Path) -> None:
     data = commands.write_data(tmp_path)
     other = tmp_path / "events.parquet.part"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import time
 from datetime import UTC, datetime, timedelta
@@ -270,19 +271,45 @@ def test_failure_is_reported_once_until_recovery(
 ) -> None:
     monkeypatch.setattr("koster.fetch.fleet._RETRY_SECONDS", 0)
     original_now = pair.first._clock.now
+    errors = itertools.cycle([TimeoutError("slow"), OSError("down"), OSError("still down")])
 
     def failing_now() -> int:
-        raise OSError("down")
+        raise next(errors)
 
     for _ in range(2):
         pair.first._clock.now = failing_now  # type: ignore[method-assign]
-        for _ in range(5):
+        for _ in range(6):
             pair.first.next_request(KEY, rules_with_delay(60), NOW)
         pair.first._clock.now = original_now  # type: ignore[method-assign]
         pair.first.next_request(KEY, rules_with_delay(60), NOW)
     assert [event.attributes for event in pair.events_named(EventName.PACE_FAILED)] == [
-        {"error.type": "OSError", "error.message": "down"}
+        {"error.type": "TimeoutError", "error.message": "slow"}
     ] * 2
+
+
+def test_success_of_a_call_from_before_the_failure_is_no_recovery(
+    pair: FleetPair,
+) -> None:
+    original_now = pair.first._clock.now
+
+    def failing_now() -> int:
+        raise OSError("down")
+
+    def fail() -> None:
+        pair.first._clock.now = failing_now  # type: ignore[method-assign]
+        pair.first.next_request(KEY, rules_with_delay(60), NOW)
+
+    def now_and_fail() -> int:
+        # As if another thread's call failed meanwhile.
+        fail()
+        return original_now()
+
+    pair.first._clock.now = now_and_fail  # type: ignore[method-assign]
+    pair.first.next_request(KEY, rules_with_delay(60), NOW)
+    # The server is tried again.
+    pair.first._local_until = 0
+    fail()
+    assert len(pair.events_named(EventName.PACE_FAILED)) == 1
 
 
 def test_fetch_durations_are_capped_at_a_year(pair: FleetPair) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import socket
 import subprocess
@@ -23,6 +24,7 @@ from fetching import (
     LIBRARY_KINDS,
     NAME,
     PLAIN,
+    REFUSED,
     outcome,
     reason_of,
 )
@@ -33,6 +35,7 @@ from koster.fetch import (
     AsyncRobotsClient,
 )
 from koster.fetch._codings import decoder_for
+from koster.fetch._failures import kinds, to_failure
 
 pytestmark = pytest.mark.any_mode
 
@@ -197,8 +200,21 @@ def test_endless_body_is_truncated_at_the_size_limit(kind: str) -> None:
 
 
 def test_closed_port(kind: str, unused: int) -> None:
+    """All clients say what the system says."""
     result = outcome(kind, f"http://127.0.0.1:{unused}/")
-    assert "connection failed" in result.why
+    assert result.why.startswith("connection failed: ")
+    assert result.why.endswith(REFUSED)
+    if kind in KINDS:
+        assert result.why == f"connection failed: {REFUSED}"
+
+
+def test_closed_ports_of_several_addresses() -> None:
+    """Of what anyio says about several addresses, the last counts, as for threads."""
+    unreachable = OSError(errno.EHOSTUNREACH, "Connect call failed ('::1', 1, 0, 0)")
+    refused = ConnectionRefusedError(errno.ECONNREFUSED, "Connect call failed ('127.0.0.1', 1)")
+    found = OSError("All connection attempts failed")
+    found.__cause__ = ExceptionGroup("multiple connection attempts failed", [unreachable, refused])
+    assert to_failure(found, 1, kinds()).why == f"connection failed: {REFUSED}"
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "a" * 64 + ".example", "a..b"])

@@ -16,7 +16,7 @@ import pytest
 import requests
 import server
 import wire
-from fetching import ASYNC_HTTP_CLIENTS, FILE, NAME, outcome, reason_of
+from fetching import ASYNC_HTTP_CLIENTS, FILE, NAME, REFUSED, outcome, reason_of
 from server import Site
 
 import koster
@@ -104,8 +104,7 @@ def test_failures_name_the_proxy(kind: str, url: str, unused: int) -> None:
     name = f"http://127.0.0.1:{unused}"
     found = outcome(kind, url, proxy=f"http://me:secret@127.0.0.1:{unused}")
     assert found.reason is koster.Reason.UNREACHABLE
-    assert found.why.startswith("proxy failed: ")
-    assert found.why.endswith(f"(through {name})")
+    assert found.why == f"proxy failed: {REFUSED} (through {name})"
     assert "secret" not in str(found)
 
 
@@ -139,6 +138,13 @@ def test_socks_proxy(kind: str, site: Site, tls_site: Site, certificate: tuple[P
             found = outcome(kind, url, proxy=running.url, verify=certificate[0])
             assert reason_of(found) == "file", found.why
     assert running.requests == ["site.example:80", f"127.0.0.1:{tls_site.port}"]
+
+
+def test_socks_proxy_that_breaks_off(kind: str, unused: int) -> None:
+    with proxy.socks() as running:
+        found = outcome(kind, f"http://127.0.0.1:{unused}/", proxy=running.url)
+    assert found.reason is koster.Reason.UNREACHABLE
+    assert found.why == f"proxy failed: Malformed reply (through {running.url})"
 
 
 def test_socks_proxy_needs_a_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,12 +132,29 @@ def test_events(folder: Path) -> None:
     verdicts = table["verdict"].to_pylist()
     assert verdicts.count(Verdict.VIOLATION) == 21
     assert verdicts.count(Verdict.EXEMPT) == 4
-    assert not list(folder.glob("*.part"))
+    assert not list(folder.glob("events.parquet?*"))
     addresses = set(table["address"].to_pylist())
     assert all(re.fullmatch("[0-9a-f]{12}", each) for each in addresses)
     run(*EXAMPLE, "--events", "events.parquet")
     again = set(pq.read_table(folder / "events.parquet")["address"].to_pylist())
     assert not addresses & again
+
+
+def test_failed_run_keeps_the_events_of_the_last_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(*EXAMPLE, "--events", "events.parquet")
+    before = (folder / "events.parquet").read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_batch", fail)
+    result = run(*EXAMPLE, "--events", "events.parquet")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert result.stderr == "koster: events.parquet: No space left on device\n"
+    assert (folder / "events.parquet").read_bytes() == before
+    assert not list(folder.glob("events.parquet?*"))
 
 
 def test_addresses_are_in_no_output_unless_asked_for(folder: Path) -> None:
@@ -177,6 +194,7 @@ def test_exit_codes(folder: Path) -> None:
         (("access.log", "--robots", "open.txt", "-o", "x.csv"), "is not an HTML file"),
         (("access.log", "--robots", "open.txt", "--events", "access.log"), "would be overwritten"),
         (("access.log", "--robots", "open.txt", "--events", "open.txt"), "would be overwritten"),
+        ((".", "--robots", "open.txt", "--events", "events.parquet"), "read as a log next time"),
         (("access.log", "--robots", "open.txt", "--agent", "Nobot"), "is not a known crawler"),
         (("-", "-", "--robots", "open.txt"), "can be read only once"),
         (("-", "--follow", "--robots", "open.txt"), "--follow takes one log file"),

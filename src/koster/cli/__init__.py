@@ -9,14 +9,22 @@ not be read.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 #: What the extra ``cli`` brings.
 _EXTRA = {"click", "rich", "rich_click"}
+
+#: The file descriptor of standard error.
+_STDERR = 2
+
+
+class _OutputError(OSError):
+    """Standard output cannot be written."""
 
 
 class _StandardStream(io.FileIO):
@@ -28,11 +36,22 @@ class _StandardStream(io.FileIO):
 
     def write(self, raw: Any) -> Any:
         try:
-            return super().write(raw)
+            written = super().write(raw)
         except BrokenPipeError:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGPIPE)
             raise
+        except OSError as error:
+            return self._fail(raw, error)
+        if written is None:
+            return self._fail(raw, BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN)))
+        return written
+
+    def _fail(self, raw: Any, error: OSError) -> int:
+        if self.fileno() == _STDERR:
+            # A warning that cannot be written must not cost the answers.
+            return len(raw)
+        raise _OutputError(error.errno, error.strerror) from error
 
 
 def _escaping(stream: Any) -> Any:
@@ -46,7 +65,8 @@ def _escaping(stream: Any) -> Any:
         stream.encoding,
         # A robots.txt or a URL may have characters that the terminal's encoding lacks.
         "backslashreplace",
-        line_buffering=stream.line_buffering,
+        # With PYTHONUNBUFFERED, streams are written through, but not this buffer.
+        line_buffering=stream.line_buffering or stream.write_through,
         write_through=stream.write_through,
     )
 
@@ -63,15 +83,22 @@ def main() -> None:
         sys.exit(2)
     sys.stdout = _escaping(sys.stdout)
     sys.stderr = _escaping(sys.stderr)
-    if sys.stdout is None:
-        # No standard output: the exit code is the answer.
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - until the end
+    # Without standard output, the exit code is the answer. Without standard error, `print` would
+    # write warnings between the answers.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - until the end
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115 - until the end
     try:
         try:
             koster(prog_name="koster")
         finally:
             sys.stdout.flush()
-    except OSError as error:
+    except _OutputError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"koster: the answers could not be written: {error.strerror}", file=sys.stderr)
-        sys.exit(3)
+        _exit(f"the answers could not be written: {error.strerror}")
+    except OSError as error:
+        _exit(str(error))
+
+
+def _exit(why: str) -> NoReturn:
+    print(f"koster: {why}", file=sys.stderr)
+    sys.exit(3)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import queue
 import sys
 import threading
-from contextlib import suppress
-from dataclasses import dataclass
-from functools import wraps
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -31,7 +31,7 @@ from ._help import FETCHING
 from ._types import FileType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from ..access import Outcome
     from ..dialects import Dialect, Statuses
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 #: Concurrent fetches.
 _AT_ONCE = 20
 
+_CACHE_FAILED = "the cache failed and is not used"
+
 #: The default User-Agent header.
 USER_AGENT = f"koster/{VERSION}"
 
@@ -47,7 +49,7 @@ USER_AGENT = f"koster/{VERSION}"
 def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for fetching to a command, which gets their values as ``settings``."""
 
-    @wraps(command)
+    @functools.wraps(command)
     def with_settings(
         *args: Any,
         timeout: float,
@@ -129,11 +131,13 @@ def fetch_all(
         click.UsageError: an option has an invalid value.
     """
     clients: dict[Statuses, RobotsClient] = {}
+    # The clients have the same cache: warn once.
+    warn = functools.cache(screen.complain)
     try:
         for dialect in dialects:
             # Dialects with the same status policy share one fetch.
             if dialect.statuses not in clients:
-                clients[dialect.statuses] = _client(dialect, settings)
+                clients[dialect.statuses] = _client(dialect, settings, warn)
         requests = [(client, site) for site in sites for client in clients.values()]
         results = _fetch_concurrently(requests)
     finally:
@@ -150,8 +154,8 @@ def fetch_all(
     return found
 
 
-def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
-    """Return a client; exit with an error if the extra that it needs is missing.
+def _client(dialect: Dialect, settings: Settings, warn: Callable[[str], object]) -> RobotsClient:
+    """Return a client, without a cache that cannot be opened; exit if an extra is missing.
 
     Raises:
         click.UsageError: an option has an invalid value.
@@ -159,11 +163,9 @@ def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
     try:
         from ..fetch import EventName, RobotsClient
 
-        def warn(event: Event) -> None:
+        def on_event(event: Event) -> None:
             if event.name is EventName.CACHE_FAILED:
-                screen.complain(
-                    f"the cache failed and is not used: {event.attributes['error.message']}"
-                )
+                warn(f"{_CACHE_FAILED}: {event.attributes['error.message']}")
 
         return RobotsClient(
             settings.user_agent,
@@ -172,9 +174,12 @@ def _client(dialect: Dialect, settings: Settings) -> RobotsClient:
             cache=settings.cache,
             proxy=settings.proxy,
             at_once=_AT_ONCE,
-            on_event=warn,
+            on_event=on_event,
         )
-    except (MissingExtraError, CacheError) as error:
+    except CacheError as error:
+        warn(f"{_CACHE_FAILED}: {error}")
+        return _client(dialect, replace(settings, cache=None), warn)
+    except MissingExtraError as error:
         screen.complain(str(error))
         sys.exit(2)
     except ValueError as error:
@@ -205,15 +210,17 @@ def _fetch_concurrently(requests: list[tuple[RobotsClient, str]]) -> dict[int, O
             except BaseException as error:  # noqa: BLE001 - raised again in the main thread
                 done.put((number, error))
 
-    for _ in range(min(_AT_ONCE, len(requests))):
-        threading.Thread(target=work, daemon=True).start()
     outcomes: dict[int, Outcome] = {}
-    with suppress(KeyboardInterrupt):
-        for _ in _with_progress(range(len(requests)), len(requests)):
+    # The progress bar imports modules: the threads may leave no file descriptors for that.
+    with suppress(KeyboardInterrupt), _progress_of(len(requests)) as advance:
+        for _ in range(min(_AT_ONCE, len(requests))):
+            threading.Thread(target=work, daemon=True).start()
+        while len(outcomes) < len(requests):
             number, result = done.get()
             if isinstance(result, BaseException):
                 raise result
             outcomes[number] = result
+            advance()
     return outcomes
 
 
@@ -231,8 +238,9 @@ def progress(
     )
 
 
-def _with_progress(steps: Iterable[int], total: int) -> Iterator[int]:
-    """Iterate over steps; show a progress bar on a terminal."""
+@contextmanager
+def _progress_of(total: int) -> Iterator[Callable[[], None]]:
+    """Show a progress bar on a terminal; yield the function that advances it."""
     columns = (
         SpinnerColumn(),
         TextColumn("fetching"),
@@ -241,4 +249,5 @@ def _with_progress(steps: Iterable[int], total: int) -> Iterator[int]:
         TimeElapsedColumn(),
     )
     with progress(*columns) as bar:
-        yield from bar.track(steps, total=total)
+        task = bar.add_task("", total=total)
+        yield lambda: bar.advance(task)

@@ -7,7 +7,7 @@ import stat
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from ..errors import UnreadableError
 from ..reports import screen
@@ -26,7 +26,18 @@ _SET_ID = stat.S_ISUID | stat.S_ISGID
 
 
 def replace(path: str, body: bytes, before: Version | None = None) -> None:
-    """Replace a file, or create it, as a whole or not at all.
+    """Replace a file as `replacing` does.
+
+    Raises:
+        UnreadableError: it cannot be written, or has changed.
+    """
+    with replacing(path, before) as file:
+        file.write(body)
+
+
+@contextmanager
+def replacing(path: str, before: Version | None = None) -> Iterator[IO[bytes]]:
+    """Replace a file, or create it, as a whole or not at all: with what the block writes.
 
     Mode, owner, group and extended attributes stay; a warning names those that cannot. ``before``
     is the version that was read: if the file has changed since, it stays, and the new content goes
@@ -38,11 +49,14 @@ def replace(path: str, body: bytes, before: Version | None = None) -> None:
     shown = printable(path)
     target = Path(path).resolve()
     with _as_unreadable(shown):
-        status = target.stat() if target.exists() else None
-        if status is not None:
-            _check_target(shown, target, status.st_mode)
-        new = _write_beside(target, body)
+        _check_target(shown, target)
+        handle, new = tempfile.mkstemp(prefix=f"{target.name}.koster-", dir=target.parent)
         try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            status = target.stat() if target.exists() else None
             lost = _copy_attributes(target, status, new)
             now = None if before is None else _version_now(target)
             if now == before:
@@ -50,9 +64,14 @@ def replace(path: str, body: bytes, before: Version | None = None) -> None:
         except BaseException:
             os.unlink(new)
             raise
-    if now != before:
-        _keep_both(shown, body, now, new)
-        return
+    if now == before:
+        _warn_of_lost(shown, lost, status)
+    else:
+        _keep_both(shown, now, new)
+
+
+def _warn_of_lost(shown: str, lost: list[str], status: os.stat_result | None) -> None:
+    """Warn of what differs from a file that was written in place; ``status`` is the old one's."""
     if lost:
         screen.complain(f"{shown}: could not keep {', '.join(lost)}")
     if status is not None and status.st_nlink > 1:
@@ -60,13 +79,13 @@ def replace(path: str, body: bytes, before: Version | None = None) -> None:
         screen.complain(f"{shown}: the file has {others} with the old content")
 
 
-def _keep_both(shown: str, body: bytes, now: Version | None, new: str) -> None:
+def _keep_both(shown: str, now: Version | None, new: str) -> None:
     """Leave the changed file and the new content beside it.
 
     Raises:
         UnreadableError: always, unless the file already has that content.
     """
-    if now is not None and now.content == body:
+    if now is not None and now.content == Path(new).read_bytes():
         # The same file was named twice.
         os.unlink(new)
         return
@@ -83,33 +102,21 @@ def _as_unreadable(shown: str) -> Iterator[None]:
     except UnreadableError:
         raise
     except OSError as error:
-        raise UnreadableError(f"{shown}: {error.strerror}") from error
+        raise UnreadableError(f"{shown}: {error.strerror or error}") from error
 
 
-def _check_target(shown: str, target: Path, mode: int) -> None:
-    """Check that a path is a regular file that can be written.
+def _check_target(shown: str, target: Path) -> None:
+    """Check that a path is that of a new file, or of a regular file that can be written.
 
     Raises:
-        UnreadableError: it is not.
+        UnreadableError: it is neither.
+        OSError: the file cannot be written; the system's error says why.
     """
-    if not stat.S_ISREG(mode):
+    if not target.exists():
+        return
+    if not stat.S_ISREG(target.stat().st_mode):
         raise UnreadableError(f"{shown}: is not a regular file")
-    if not os.access(target, os.W_OK):
-        raise UnreadableError(f"{shown}: Permission denied")
-
-
-def _write_beside(target: Path, body: bytes) -> str:
-    """Write a temporary file in the folder of ``target``; return its path."""
-    handle, name = tempfile.mkstemp(prefix=f"{target.name}.koster-", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        os.unlink(name)
-        raise
-    return name
+    os.close(os.open(target, os.O_WRONLY))
 
 
 def _version_now(target: Path) -> Version:

@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 
 from .._version import VERSION
 from .._wording import joined
-from ..errors import KosterError, MissingExtraError, UnreadableError
+from ..errors import KosterError, MissingExtraError
 from ..reports import screen
 from ..reports.logs import Judged, as_page, print_violation
 from ..reports.registry import formats_of, render
@@ -251,6 +251,7 @@ def logs(
     input. Rotated files are put in order.
     """
     _check_usage(logs, robots, options, follow, (output, events))
+    _check_events(logs, events)
     try:
         if follow:
             _follow(logs[0], robots, options)
@@ -304,6 +305,20 @@ def _check_usage(
         raise click.UsageError("--follow takes one log file, and neither --output nor --events")
 
 
+def _check_events(logs: Sequence[str], events: str | None) -> None:
+    """Check that the events are not written where the next run reads them as a log.
+
+    Raises:
+        click.UsageError: they are.
+    """
+    folder = os.path.dirname(os.path.abspath(events)) if events else ""
+    if any(_is_same(folder, path) for path in logs):
+        raise click.UsageError(
+            f"{events} is in a folder of logs, and would be read as a log next time: choose "
+            "another folder"
+        )
+
+
 def _is_same(one: str, other: str) -> bool:
     try:
         return os.path.samefile(one, other)
@@ -334,8 +349,6 @@ def _analyze(paths: Sequence[str], robots: str, options: Options, events: str | 
 def _event_writer(path: str | None) -> Iterator[Any]:
     """Yield the function that writes batches of events to a file, or None.
 
-    The file is replaced as a whole, at the end.
-
     Raises:
         UnreadableError: it cannot be written.
     """
@@ -344,21 +357,11 @@ def _event_writer(path: str | None) -> Iterator[Any]:
         return
     import pyarrow.parquet
 
-    part = f"{path}.part"
-    try:
-        with (
-            open(part, "wb") as file,
-            pyarrow.parquet.ParquetWriter(file, _api().EVENTS, compression="zstd") as writer,
-        ):
-            yield writer.write_batch
-        os.replace(part, path)
-    except OSError as error:
-        if isinstance(error, UnreadableError):
-            raise
-        raise UnreadableError(f"{path}: {error.strerror or error}") from error
-    finally:
-        if os.path.exists(part):
-            os.unlink(part)
+    with (
+        _writing.replacing(path) as file,
+        pyarrow.parquet.ParquetWriter(file, _api().EVENTS, compression="zstd") as writer,
+    ):
+        yield writer.write_batch
 
 
 @contextmanager

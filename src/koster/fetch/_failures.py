@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import socket
 import ssl
 from typing import TYPE_CHECKING, TypeAlias
@@ -10,6 +11,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..access import Failure, FailureKind
 from . import _codings
 from .guard import RefusedAddressError
+
+try:
+    from socksio import SOCKSError
+except ModuleNotFoundError:
+    _SOCKS_ERRORS: tuple[type[Exception], ...] = ()
+else:
+    _SOCKS_ERRORS = (SOCKSError,)
 
 if TYPE_CHECKING:
     #: The kinds of errors; the first match in an error's chain of causes applies.
@@ -21,11 +29,11 @@ class ProxyConnectionError(OSError):
 
 
 #: The errors of any fetch, besides those of the HTTP library.
-ERRORS = (OSError, ValueError, http.client.HTTPException, *_codings.ERRORS)
+ERRORS = (OSError, ValueError, http.client.HTTPException, *_SOCKS_ERRORS, *_codings.ERRORS)
 
 _FIRST: Kinds = (
     ((RefusedAddressError,), FailureKind.REFUSED),
-    ((ProxyConnectionError,), FailureKind.PROXY),
+    ((ProxyConnectionError, *_SOCKS_ERRORS), FailureKind.PROXY),
 )
 _LAST: Kinds = (
     ((TimeoutError,), FailureKind.TIMEOUT),
@@ -45,6 +53,14 @@ _MESSAGES = {
     FailureKind.PROXY: "proxy failed: {error}",
 }
 _MAX_WHY = 300
+
+#: In the messages of wrappers: of urllib3, and of anyio for several addresses, or one.
+_WRAPPERS = (
+    *("ConnectionPool(", "object at 0x"),
+    *("multiple connection attempts failed", "All connection attempts failed"),
+)
+#: What asyncio and trio say of an address, in place of the system's message.
+_CONNECTING = ("Connect call failed", "Error connecting to (")
 
 
 def kinds(*library: tuple[tuple[type[BaseException], ...], FailureKind]) -> Kinds:
@@ -71,9 +87,20 @@ def through(failure: Failure, proxy: str) -> Failure:
 
 
 def _message(error: BaseException) -> str:
-    """Return the message of an error; empty for the wrappers of urllib3, which are not readable."""
+    """Return the message of an error; empty for a wrapper that does not say what happened."""
     text = str(error)
-    return "" if "ConnectionPool(" in text or "object at 0x" in text else text
+    if any(wrapper in text for wrapper in _WRAPPERS):
+        return ""
+    if isinstance(error, OSError) and any(words in text for words in _CONNECTING):
+        return _message_of_system(error.errno) or text
+    return text
+
+
+def _message_of_system(number: int | None) -> str:
+    """Return the message of an error by its number; empty if the system has none."""
+    text = os.strerror(number or 0)
+    # Windows has messages for its own numbers only.
+    return "" if not number or "Unknown error" in text else str(OSError(number, text))
 
 
 def _error_chain(error: BaseException) -> list[BaseException]:
@@ -82,5 +109,8 @@ def _error_chain(error: BaseException) -> list[BaseException]:
     following: BaseException | None = error
     while following is not None and following not in chain:
         chain.append(following)
-        following = following.__cause__ or following.__context__
+        if isinstance(following, BaseExceptionGroup):
+            following = following.exceptions[-1]
+        else:
+            following = following.__cause__ or following.__context__
     return chain

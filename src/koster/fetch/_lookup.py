@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+
+# `socket.getaddrinfo` needs this codec, and codecs caches failed lookups forever, even if only the
+# file descriptors ran out.
+import encodings.idna  # noqa: F401
 import queue
 import socket
 import threading

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import anyio
 import httpcore2
 import httpx2
 
@@ -22,7 +23,7 @@ from ._lookup import permitted, resolve, resolve_async
 from ._proxies import Proxies, environment
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from ._arguments import NetworkSettings
     from ._proxies import Proxy
@@ -104,7 +105,30 @@ class _AsyncBody(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _to_httpcore(request: httpx2.Request) -> httpcore2.Request:
+class _SocksHandshake:
+    """Closes a connection whose SOCKS handshake fails, which httpcore2 leaves open."""
+
+    _NAME = "socks.setup_socks5_connection"
+
+    def __init__(self) -> None:
+        self._stream: Any = None
+
+    def trace(self, name: str, info: dict[str, Any]) -> None:
+        if self._has_failed(name, info):
+            self._stream.close()
+
+    async def trace_async(self, name: str, info: dict[str, Any]) -> None:
+        if self._has_failed(name, info):
+            with anyio.CancelScope(shield=True):
+                await self._stream.aclose()
+
+    def _has_failed(self, name: str, info: dict[str, Any]) -> bool:
+        if name == f"{self._NAME}.started":
+            self._stream = info["stream"]
+        return name == f"{self._NAME}.failed"
+
+
+def _to_httpcore(request: httpx2.Request, trace: Callable[..., Any]) -> httpcore2.Request:
     url = request.url
     return httpcore2.Request(
         method=request.method,
@@ -112,7 +136,7 @@ def _to_httpcore(request: httpx2.Request) -> httpcore2.Request:
             scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
         ),
         headers=request.headers.raw,
-        extensions=request.extensions,
+        extensions={**request.extensions, "trace": trace},
     )
 
 
@@ -197,7 +221,8 @@ class Transport(httpx2.BaseTransport):
         if proxy is not None and self._routes.guard is not None:
             host, port = self._routes.target(request.url)
             permitted(resolve(host, port, remaining(None)), port, self._routes.guard)
-        response = self._pools[proxy].handle_request(_to_httpcore(request))
+        sent = _to_httpcore(request, _SocksHandshake().trace)
+        response = self._pools[proxy].handle_request(sent)
         return httpx2.Response(
             response.status,
             headers=response.headers,
@@ -246,7 +271,8 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
         if proxy is not None and self._routes.guard is not None:
             host, port = self._routes.target(request.url)
             permitted(await resolve_async(host, port), port, self._routes.guard)
-        response = await self._pools[proxy].handle_async_request(_to_httpcore(request))
+        sent = _to_httpcore(request, _SocksHandshake().trace_async)
+        response = await self._pools[proxy].handle_async_request(sent)
         return httpx2.Response(
             response.status,
             headers=response.headers,

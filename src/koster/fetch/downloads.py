@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from ..access import MAX_REDIRECTS, collect_headers, status_phrase, wants_body
@@ -17,6 +18,8 @@ from ._hosts import to_ascii
 from .senders import sender_for
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ._exchange import Received
 
 
@@ -49,13 +52,17 @@ class Downloads:
             UnreadableError: the download failed.
         """
         # On disk, so that a slow reader does not keep the server waiting.
-        file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        with _disk_errors(url):
+            file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
         try:
             with Deadline(time.monotonic() + self._timeout) as deadline:
                 self._download(url, file, limit, deadline)
-            file.seek(0)
+            with _disk_errors(url):
+                file.seek(0)
         except BaseException:
-            file.close()
+            # What is left in its buffer may not fit on the disk, either.
+            with suppress(OSError):
+                file.close()
             raise
         return file
 
@@ -83,9 +90,13 @@ class Downloads:
                 headers = collect_headers(received.headers)
                 if wants_body(received.status):
                     coding = headers.get("content-encoding", "")
-                    _copy(received, coding, file, limit, deadline)
+                    for part in _decoded(received, coding, limit, deadline):
+                        with _disk_errors(url):
+                            file.write(part)
                 is_redirect = 300 <= received.status < 400
                 return received.status, headers.get("location") if is_redirect else None
+        except UnreadableError:
+            raise
         except sender.errors as error:
             failure = to_failure(error, self._timeout, sender.kinds)
             why = through(failure, sender.proxy_for(target)).why
@@ -96,14 +107,34 @@ class Downloads:
         self._sender.close()
 
 
-def _copy(
-    received: Received[Any], coding: str, file: IO[bytes], limit: int, deadline: Deadline
-) -> None:
+@contextmanager
+def _disk_errors(url: str) -> Iterator[None]:
+    """Turn errors of the temporary file into an `UnreadableError`."""
+    try:
+        yield
+    except OSError as error:
+        folder = tempfile.tempdir or "TMPDIR"
+        raise UnreadableError(
+            f"{url}: cannot write to the temporary folder {folder}: {error.strerror or error}"
+        ) from error
+
+
+def _decoded(
+    received: Received[Any], coding: str, limit: int, deadline: Deadline
+) -> Iterator[bytes]:
+    """Yield the decoded content, up to ``limit`` bytes and one more.
+
+    Raises:
+        CodingError: it is invalid.
+        TimeoutError: the deadline has passed.
+    """
     decoder = decoder_for(coding)
     received_size = size = 0
     for chunk in received.parts:
         received_size += len(chunk)
-        size += file.write(decoder.feed(chunk, limit + 1 - size))
+        part = decoder.feed(chunk, limit + 1 - size)
+        size += len(part)
+        yield part
         if size > limit or received_size > limit or decoder.is_finished:
             return
         deadline.check()

@@ -109,8 +109,8 @@ class FleetPacer:
         self._emitter = EventEmitter(on_event)
         self._local = Pacer(default)
         self._local_until = -math.inf
-        #: The last error; empty after a success.
-        self._failure = ""
+        #: Whether the server has failed, and not worked since.
+        self._is_down = False
         self._reported: LRUCache[tuple[str, str], bool] = LRUCache(
             _MAX_REPORTED, _MAX_REPORTED, lambda _: 1
         )
@@ -147,7 +147,8 @@ class FleetPacer:
 
     def _call_server(self, key: str, method: Any, *arguments: Any) -> Any:
         """Call a method that uses the server; return None if the server fails."""
-        if time.monotonic() < self._local_until:
+        began = time.monotonic()
+        if began < self._local_until:
             return None
         try:
             result = self._call_replacing_wrong_keys(key, method, *arguments)
@@ -156,7 +157,9 @@ class FleetPacer:
             self._server.drop_connections(error)
             self._report_failure(key, error)
             return None
-        self._failure = ""
+        # A success of a call that began before another thread's call failed is no recovery.
+        if began >= self._local_until:
+            self._is_down = False
         return result
 
     def _call_replacing_wrong_keys(self, key: str, method: Any, *arguments: Any) -> Any:
@@ -195,10 +198,12 @@ class FleetPacer:
             )
 
     def _report_failure(self, key: str, error: Exception) -> None:
-        kind, message = type(error).__name__, str(error)
-        if self._failure != f"{kind}: {message}":
-            self._failure = f"{kind}: {message}"
-            self._emit(EventName.PACE_FAILED, key, {"error.type": kind, "error.message": message})
+        """Report a failure, unless the outage it belongs to has been reported."""
+        if self._is_down:
+            return
+        self._is_down = True
+        attributes = {"error.type": type(error).__name__, "error.message": str(error)}
+        self._emit(EventName.PACE_FAILED, key, attributes)
 
     def _emit(self, name: EventName, key: str, attributes: dict[str, str]) -> None:
         self._emitter.emit(name, key.partition(" ")[0], attributes)

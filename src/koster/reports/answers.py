@@ -174,13 +174,14 @@ class Tally:
 def answers(questions: list[Question]) -> Iterator[Answer]:
     """Yield all answers: by file, agent and URL, then by dialect."""
     for question in questions:
-        lines = question.readings[0].robots.body.splitlines()
+        # Fetches for several dialects may differ: one may have failed.
+        files = [reading.robots.body.splitlines() for reading in question.readings]
         for agent in question.agents:
             all_rules = [reading.rules_for(agent) for reading in question.readings]
             all_comments = [list(rules.comments) for rules in all_rules]
             for url in question.urls:
-                for reading, rules, comments in zip(
-                    question.readings, all_rules, all_comments, strict=True
+                for reading, lines, rules, comments in zip(
+                    question.readings, files, all_rules, all_comments, strict=True
                 ):
                     decision = reading.decide(url, rules)
                     text = text_of(lines[decision.rule.line - 1]) if decision.rule else ""
