@@ -11,6 +11,7 @@
 # make compat the test suites of the libraries that koster.compat stands in for
 # make test-faults  kill -9, full disks, a failing Redis, and a soak of ten minutes
 # make fuzz   look for inputs that break a promise, for SECONDS=600
+# make coverage  do the tests reach every line and branch of the core? Two minutes
 # make mutation  would the tests notice a mistake? Hours; FOLDER=build/mutation keeps the results
 # make matrix run the conformance suite against all parsers that install, and write their page
 # make conformance-suite  write the archive of the conformance suite into dist
@@ -43,7 +44,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: sync man run test test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
-  wheel constraints clean test-faults fuzz mutation matrix conformance-suite
+  wheel constraints clean test-faults fuzz coverage mutation matrix conformance-suite
 
 run: $(VENV)/compiled
 	@$(BIN)/python examples/run.py
@@ -101,6 +102,18 @@ test-faults: $(VENV)/dev $(VENV)/compiled
 SECONDS ?= 600
 fuzz: $(VENV)/fuzz $(VENV)/compiled
 	@KOSTER_PURE=0 $(BIN)/python -m fuzz --seconds $(SECONDS)
+
+# Without real files and random examples: what they reach may change. The tests left out take long,
+# and reach nothing that others do not.
+COVERING := tests/engine tests/analysis tests/lint tests/crawlers tests/sitemaps tests/test_*.py \
+  tests/bulk/test_kernel.py src/koster
+SLOW := limits or pickling or opposites or same_verdicts or is_fast or odd_strings
+coverage: $(VENV)/coverage
+	@mkdir -p build
+	@KOSTER_PURE=1 KOSTER_CONFORMANCE=none $(BIN)/python -m coverage run -m pytest -q -p no:xdist \
+	  -m 'not hypothesis' -k 'not ($(SLOW))' $(COVERING) > $(VENV)/coverage.log 2>&1 \
+	  || { cat $(VENV)/coverage.log; exit 1; }
+	@$(BIN)/python -m coverage report
 
 FOLDER ?= build/mutation
 mutation: $(VENV)/mutation
@@ -169,6 +182,10 @@ $(VENV)/docs: $(VENV)/dev
 
 $(VENV)/fuzz: $(VENV)/dev
 	$(PIP) --group fuzz
+	@touch $@
+
+$(VENV)/coverage: $(VENV)/dev
+	$(PIP) --group coverage
 	@touch $@
 
 $(VENV)/mutation: $(VENV)/dev

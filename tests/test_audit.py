@@ -113,6 +113,41 @@ def test_crawlers_that_ignore_the_star_group_are_no_exception_to_it() -> None:
     assert "AdsBot-Google" in overview("User-agent: *\nDisallow: /\n")["Ads"]
 
 
+def test_overview_counts_crawlers_with_other_paths_together() -> None:
+    rows = overview(
+        "User-agent: *\nDisallow: /a\n"
+        "User-agent: bingbot\nDisallow: /b\nUser-agent: YandexBot\nDisallow: /c\n"
+    )
+    assert rows["Search engines"] == "allowed except /a; bingbot and YandexBot: other paths"
+    rows = overview(
+        "User-agent: *\nDisallow: /a\n"
+        "User-agent: bingbot\nDisallow: /b\n"
+        "User-agent: YandexBot\nDisallow: /\nAllow: /c\n"
+    )
+    assert rows["Search engines"] == (
+        "allowed except /a; bingbot: other paths; YandexBot: mostly blocked"
+    )
+
+
+def test_overview_of_crawlers_that_ignore_the_file() -> None:
+    ignoring = [each for each in crawlers.known() if each.obeys is Obeys.NOTHING][:1]
+    robots = parsed("User-agent: *\nDisallow: /\n")
+    (row,) = audit(robots, ignoring).overview
+    assert (row.text, row.extent) == ("ignore robots.txt", Extent.NONE)
+    assert str(row) == f"{row.label}: ignore robots.txt"
+
+
+def test_rule_that_blocks_only_unusual_urls_is_shown_with_one() -> None:
+    """Longer Allow rules have all likely URLs of the rule that blocks."""
+    robots = parsed("User-agent: *\nDisallow: /a*b\nAllow: /ab***\nAllow: /axyb***\n")
+    verdict = {each.crawler.token: each for each in audit(robots).verdicts}["Googlebot"]
+    assert (verdict.extent, verdict.line) == (Extent.SOME, "2: Disallow: /a*b")
+    assert verdict.url is not None
+    decision = robots.decide(verdict.url, "Googlebot")
+    assert decision.rule is not None
+    assert (decision.allowed, decision.rule.line) == (False, 2)
+
+
 def test_page_has_no_control_characters() -> None:
     robots = parsed(
         "User-agent: *\nDisallow: /\x1b[31m\x01\nLicense: \x1bx\nContent-Usage: /\x1b a=b\n"

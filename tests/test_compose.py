@@ -142,6 +142,26 @@ def test_broader_allow_rule_stays_and_is_reported() -> None:
     assert not parsed(compose.compose(both).body).allowed("/cart/", "YandexAdditional")
 
 
+def test_broader_allow_rule_is_reported_for_a_single_closed_url() -> None:
+    keep = b"User-agent: *\nAllow: /***cart$\n"
+    composed = compose.compose(compose.Intentions(closed=("/cart$",)), keep)
+    (decision,) = composed.left_open
+    assert (decision.url, str(decision.rule)) == ("/cart", "Allow: /***cart$")
+
+
+def test_new_rules_stand_above_the_comments_at_the_end_of_a_group() -> None:
+    keep = b"User-agent: *\nDisallow: /a\n# end of a\n\n# end\n"
+    composed = compose.compose(compose.Intentions(closed=("/cart/",)), keep)
+    text = "User-agent: *\nDisallow: /a\nDisallow: /cart/\n# end of a\n\n# end\n"
+    assert composed.body.decode().startswith(text)
+
+
+def test_signal_that_is_already_set_is_unchanged() -> None:
+    keep = b"User-agent: *\nContent-Signal: AI-train = no,search=yes\nAllow: /\n"
+    composed = compose.compose(compose.Intentions(signals=("ai-train=no",)), keep)
+    assert composed.body == keep
+
+
 def test_unrelated_parts_of_the_file_are_kept() -> None:
     keep = (
         b"# ours\nUser-agent: GPTBot\nUser-agent: FooBot\nAllow: /foo # yes\nDisallow: /\n\n"

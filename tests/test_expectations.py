@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
+
 import pytest
 from owners import results
 
 import koster
 from koster import crawlers, expectations
+from koster.analysis import Budget
 from koster.crawlers import Purpose
+from koster.diff import compare
 
 
 def test_allow_and_disallow_expectations() -> None:
@@ -32,6 +37,17 @@ def test_same_as_compares_with_another_file() -> None:
     (outcome,) = results(text, "User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /b\n")
     assert not outcome[0]
     assert "/a" in outcome[1] or "/b" in outcome[1]
+
+
+def test_files_that_differ_too_much_are_not_proved_to_be_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(expectations, "compare", partial(compare, budget=Budget(1, 1, 1)))
+    before = "User-agent: *\nDisallow: /*a*b\nUser-agent: x\nDisallow: /*c*d\n"
+    after = before.replace("*a*b", "*b*a").replace("*c*d", "*d*c")
+    assert results('same-as = "old.txt"\n', after, before) == [
+        (False, "not proved: the files differ too much", None)
+    ]
 
 
 def test_no_dead_rules() -> None:
@@ -70,6 +86,36 @@ def test_no_dead_rules() -> None:
 def test_invalid_expectations_are_errors(text: str, message: str) -> None:
     with pytest.raises(expectations.ExpectationsError, match=message):
         expectations.read(text)
+
+
+def test_purposes_need_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ai_crawler_index", None)
+    crawlers.known.cache_clear()
+    try:
+        with pytest.raises(
+            expectations.ExpectationsError, match=r"needs the extra 'crawlers': pip"
+        ):
+            expectations.expand_agent("@search")
+    finally:
+        crawlers.known.cache_clear()
+
+
+def test_written_expectations_of_another_dialect_with_dead_rules() -> None:
+    body = "User-agent: Foo\nUser-agent: Qux\nDisallow: /x\nDisallow: /x\n"
+    assert expectations.written(koster.parse(body, koster.MK1994), 'a"b.txt') == (
+        "# What the file does now. Change it to what it should do.\n"
+        'robots = "a\\"b.txt"\n'
+        'dialect = "MK1994"\n'
+        "\n"
+        "[[expect]]\n"
+        'agent = ["*", "Googlebot", "bingbot"]\n'
+        'allow = ["/"]\n'
+        "\n"
+        "[[expect]]\n"
+        'agent = ["Foo", "Qux"]\n'
+        'allow = ["/"]\n'
+        'disallow = ["/x"]\n'
+    )
 
 
 def test_written_expectations_notice_new_groups_of_search_engines() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import strategies
@@ -14,6 +15,7 @@ from support import bodies
 
 import koster
 from koster import formatting
+from koster.dialects import Merging
 from koster.diff import compare
 
 
@@ -38,6 +40,33 @@ def test_minified_file_is_equivalent() -> None:
         b"# c\nUser-agent: *\nDisallow: /a\nDisallow: /a/b\nAllow: /c\nFoo: bar\nCrawl-delay: 1\n"
     )
     assert formatting.minified(body) == b"User-agent: *\nDisallow: /a\nCrawl-delay: 1\n"
+
+
+def test_minified_file_keeps_lines_that_only_google_reads() -> None:
+    body = b"User-agent: a\nUser-agent: b\nDisallowed: /x\nDisallowed: /y # why\nFoo: /\n"
+    after = b"User-agent: a\nUser-agent: b\nDisallowed: /x\nDisallowed: /y # why\n"
+    assert formatting.minified(body) == after
+    assert formatting.minified(body, [koster.RFC9309]) == b"User-agent: a\nUser-agent: b\n"
+
+
+def test_minified_file_keeps_an_empty_group_that_has_an_effect() -> None:
+    """Where groups are not merged, the first one of a crawler hides the others."""
+    body = b"User-agent: foo\nAllow: /\n\nUser-agent: foo\nDisallow: /a\n"
+    first = replace(koster.RFC9309, name="FIRST", merging=Merging.FIRST)
+    assert formatting.minified(body) == b"User-agent: foo\nDisallow: /a\n"
+    after = b"User-agent: foo\nDisallow:\nUser-agent: foo\nDisallow: /a\n"
+    assert formatting.minified(body, [first]) == after
+
+
+@pytest.mark.parametrize("dialect", [koster.RFC9309, koster.GOOGLE])
+def test_first_500_kib_stay_equivalent(dialect: koster.Dialect) -> None:
+    """Crawlers need not read more, and a shorter file moves rules there."""
+    head = b"User-agent: *\nDisallow: /a\n"
+    long = head + b"# comment\n" * 60_000 + b"Disallow: /b\n"
+    formatting.check_first_part(head, head.replace(b"/a", b"/b"), [dialect])
+    formatting.check_first_part(long, long.replace(b"comment", b"COMMENT"), [dialect])
+    with pytest.raises(formatting.NotTheSame, match="the first 500 KiB, which crawlers read"):
+        formatting.check_first_part(long, head + b"Disallow: /b\n", [dialect])
 
 
 def test_minifying_keeps_a_group_without_rules() -> None:

@@ -110,6 +110,12 @@ def test_columns_are_never_refused_but_scalars_are() -> None:
             answer(bodies, "FooBot", URL)
 
 
+def test_arguments_in_order_are_accepted() -> None:
+    bodies = pa.array([BODY])
+    for url, agent in (("private", "FooBot"), ("private", "bot.example"), ("", "*")):
+        assert kernel.allowed(bodies, url, agent).to_pylist() == [url == ""]
+
+
 def test_polars_scalars_are_checked() -> None:
     from koster.bulk.polars import pl
 

@@ -93,6 +93,8 @@ TARGETS = {
     " /sp ace\r\n": "https://example.com/sp%20ace",
     "/a\\b?c\\d": "https://example.com/a/b?c\\d",
     "/100%": "https://example.com/100%",
+    "http://h/a/./b/%2E%2e/c/.": "http://h/a/c/",
+    "http://h/a/b/..": "http://h/a/",
 }
 
 
@@ -105,7 +107,7 @@ def test_redirect_targets(location: str) -> None:
     "location",
     [
         *("javascript:alert(1)", "ftp://example.com/", "https://[bad", "https://", "http://a:b:c/"),
-        *("//[", "/" * 70_000, "http://%zz/", "file:///etc/passwd", "data:text/plain,x"),
+        *("/\ud800", "//[", "/" * 70_000, "http://%zz/", "file:///etc/passwd", "data:text/plain,x"),
     ],
 )
 def test_invalid_locations(location: str) -> None:

@@ -132,6 +132,16 @@ def test_rules_of_a_group_are_a_sequence() -> None:
     assert next(reversed(rules)) == rules[-1]
     assert rules.index(rules[-1]) == 19_999
     assert [rules[each].line for each in range(20_000)] == list(range(2, 20_002))
+    rules = koster.parse(BODY).groups[0].rules
+    assert repr(rules) == repr(tuple(rules))
+    assert pickle.loads(pickle.dumps(rules)) == tuple(rules)
+
+
+def test_two_words_with_spaces_after_them_are_directive_and_value() -> None:
+    lines = koster.parse("User-agent * \t\nDisallow\t/a  \n a b \t c \n").lines
+    assert [(line.key, line.value) for line in lines] == [
+        ("User-agent", "*"), ("Disallow", "/a"), ("", ""),
+    ]  # fmt: skip
 
 
 def test_file_with_the_maximum_number_of_lines() -> None:
@@ -144,9 +154,17 @@ def test_file_with_the_maximum_number_of_lines() -> None:
 def test_names_and_columns_of_odd_lines() -> None:
     line = koster.parse("a: b\n\ufeffDisallow: /\n").lines[1]
     assert (line.key, line.kind) == ("\ufeffDisallow", koster.LineKind.UNKNOWN)
-    assert koster.parse(b"\xef\xbbUser-agent: x", koster.GOOGLE).lines[0].key == "User-agent"
+    for start in (b"\xef", b"\xef\xbb"):
+        line = koster.parse(start + b"User-agent: x", koster.GOOGLE).lines[0]
+        assert (line.key, line.kind) == ("User-agent", koster.LineKind.DIRECTIVE)
     lines = koster.parse("\ufeff foo\nDisallow:\n  Disallow:  # c").lines
     assert [line.column for line in lines] == [5, 1, 3]
+
+
+@pytest.mark.parametrize("dialect", [koster.MK1994, koster.MK1996, koster.EXTENDED2])
+def test_empty_name_is_in_no_agent(dialect: koster.Dialect) -> None:
+    robots = koster.parse("User-agent:\nUser-agent: a\nDisallow: /\n", dialect)
+    assert (robots.allowed("/x", "b"), robots.allowed("/x", "a")) == (True, False)
 
 
 def test_comments_only_after_white_space() -> None:
@@ -334,6 +352,25 @@ def test_memory_of_a_parsed_file(conformance_data: None) -> None:
         assert sys.getsizeof(robots) + sys.getsizeof(body) <= 2 * len(body) + 2048, site
 
 
+def test_size_in_memory() -> None:
+    head = "User-agent: *\nAllow: /\n"
+    robots = [koster.parse(head + "Disallow: /a\n" * count) for count in (1, 101)]
+    # A line is three integers, a rule six and the bytes of its pattern.
+    assert sys.getsizeof(robots[1]) - sys.getsizeof(robots[0]) == 100 * 12
+    rules = [each.rules_for("x") for each in robots]
+    assert sys.getsizeof(rules[1]) - sys.getsizeof(rules[0]) == 100 * (24 + len("/a"))
+    before = sys.getsizeof(rules[1])
+    for _ in range(4):
+        rules[1].allowed("/")
+    # With a large set, lookups build an index: eight integers a node, and two for each rule.
+    assert sys.getsizeof(rules[1]) - before == 3 * 32 + 102 * 4 + 102 * 4
+    # A long literal after a star is searched with an integer for each byte.
+    short, long = (
+        koster.parse(f"User-agent: *\nDisallow: /*{'a' * size}").rules_for("x") for size in (32, 33)
+    )
+    assert sys.getsizeof(long) - sys.getsizeof(short) == 1 + 4 * len("/*" + "a" * 33)
+
+
 def test_import_loads_only_the_standard_library() -> None:
     code = (
         "import sys; before = set(sys.modules); import koster;"
@@ -348,6 +385,13 @@ def test_import_loads_only_the_standard_library() -> None:
     # Cython extensions share code through modules that exist only in memory.
     shared = {name for name in loaded if re.fullmatch(r"_cython_\w+|cython_runtime", name)}
     assert loaded - {"koster"} - shared <= sys.stdlib_module_names, loaded
+
+
+def test_representations() -> None:
+    robots = koster.parse(BODY, koster.GOOGLE)
+    assert repr(robots) == f"<RobotsTxt GOOGLE: {len(BODY)} bytes, 2 groups>"
+    assert repr(robots.rules_for("BarBot")) == "<Rules for 'BarBot': 2 rules>"
+    assert repr(koster.GOOGLE) == "<Dialect GOOGLE>"
 
 
 def test_dialects_by_name() -> None:

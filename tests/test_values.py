@@ -1,16 +1,19 @@
-"""Values are frozen and have slots: nobody changes one that others hold."""
+"""Values are frozen and have slots: nobody changes one that others hold. Errors pickle."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
 import inspect
+import pickle
 import pkgutil
+from datetime import UTC, datetime
 from types import ModuleType
 
 import pytest
 
 from koster import access, analysis, dialects, directives, engine, freshness
+from koster.errors import TooSoonError
 
 pytestmark = pytest.mark.any_mode
 
@@ -47,3 +50,10 @@ def test_values_are_frozen_and_have_slots(value: type) -> None:
 
 def test_there_are_values() -> None:
     assert len(VALUES) > 15
+
+
+def test_errors_pickle() -> None:
+    """Processes pass them to one another."""
+    error = TooSoonError("the next turn is tomorrow", datetime(2026, 11, 22, tzinfo=UTC))
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), copy.until) == (TooSoonError, str(error), error.until)

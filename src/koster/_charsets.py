@@ -24,7 +24,9 @@ _NON_TEXT_CODECS = frozenset(
 def _known_codecs() -> frozenset[str]:
     """Return the names of codecs; `codecs.lookup` caches failed lookups forever."""
     modules = (module.name for module in pkgutil.iter_modules(encodings.__path__))
-    return frozenset({*encodings.aliases.aliases, *modules}) - _NON_TEXT_CODECS
+    aliases = encodings.aliases.aliases.items()
+    names = {*modules, *(alias for alias, name in aliases if name not in _NON_TEXT_CODECS)}
+    return frozenset(names - _NON_TEXT_CODECS)
 
 
 #: UTF-32 first: its BOM starts with that of UTF-16.
@@ -44,13 +46,8 @@ def decode_text(content: bytes, charset: str) -> str:
         UnicodeError: the bytes are invalid in this charset.
     """
     name = charset[:50].lower()
-    if not name.isascii() or encodings.normalize_encoding(name) not in _known_codecs():
-        raise LookupError(f"unknown encoding: {charset[:50]!r}")
-    try:
-        found = codecs.lookup(charset).name.replace("-", "_")
-    except ValueError as error:
-        raise LookupError(f"unknown encoding: {charset[:50]!r}") from error
-    if found in _NON_TEXT_CODECS:
+    is_name = name.isascii() and "\0" not in charset
+    if not is_name or encodings.normalize_encoding(name) not in _known_codecs():
         raise LookupError(f"unknown encoding: {charset[:50]!r}")
     return content.decode(charset)
 

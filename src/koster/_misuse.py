@@ -90,17 +90,12 @@ def warn_if_location(body: str) -> None:
         and not any(map(body.__contains__, ":\r\n\0"))
         # On Windows, looking at the file of a share connects to its server.
         and not body.startswith(("//", "\\\\"))
+        and os.path.isfile(body)
     ):
-        try:
-            is_file = os.path.isfile(body)
-        except ValueError:
-            # A lone surrogate that the file system's encoding does not support.
-            return
-        if is_file:
-            _warn(
-                "koster.parse() takes the content of a robots.txt, not the name of a file: "
-                f"call koster.parse_file({_shown(body)})"
-            )
+        _warn(
+            "koster.parse() takes the content of a robots.txt, not the name of a file: "
+            f"call koster.parse_file({_shown(body)})"
+        )
 
 
 def _warn(message: str) -> None:

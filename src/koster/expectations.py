@@ -274,7 +274,7 @@ def _groups(robots: RobotsTxt) -> Iterator[tuple[list[str], Rules]]:
         if name == EVERYBODY:
             searching = (each for each in _SEARCH_CRAWLERS if not robots.rules_for(each).is_named)
             yield [EVERYBODY, *searching], rules
-        elif rules.is_named:
+        else:
             names = [agent for group in rules.groups for agent in group.agents]
             own = [
                 agent

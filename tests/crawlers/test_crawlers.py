@@ -83,6 +83,20 @@ def test_missing_registry_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
         crawlers.known.cache_clear()
 
 
+def test_broken_registry_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Finder:
+        @staticmethod
+        def find_spec(name: str, *_: object) -> None:
+            if name == "ai_crawler_index":
+                raise ModuleNotFoundError("No module named 'what_it_needs'", name="what_it_needs")
+
+    monkeypatch.delitem(sys.modules, "ai_crawler_index")
+    monkeypatch.setattr(sys, "meta_path", [Finder, *sys.meta_path])
+    with pytest.raises(ModuleNotFoundError, match="what_it_needs") as caught:
+        list(crawlers._index.crawlers())
+    assert not isinstance(caught.value, koster.MissingExtraError)
+
+
 # Fallback chains.
 
 #: Each chain with the sentence that documents it: from the page of its record.

@@ -19,7 +19,9 @@ from koster import crawlers
 from koster.lint import (
     CHECK_OF,
     CHECKS,
+    Edit,
     Family,
+    Finding,
     Severity,
     chosen,
     fixed,
@@ -67,6 +69,27 @@ def test_fix_leaves_nothing_to_fix() -> None:
     assert with_edits(body, lint(body)) == once
     assert fixed(body) == b"User-agent: Foo \nDisallow: /a\n"
     assert fixed(body, lambda text: lint(text, checks=chosen(["B005"]))) == once
+
+
+def finding(*edits: Edit) -> Finding:
+    return Finding("P001", Severity.NOTE, 1, 1, 1, "", edits=edits)
+
+
+def test_of_overlapping_edits_the_first_is_applied() -> None:
+    edits = [
+        Edit(1, 3, b"X"),
+        Edit(2, 4, b"Y"),
+        Edit(3, 3, b"Z"),
+        Edit(0, 0, b"A"),
+        Edit(1, 2, b"B"),
+    ]
+    assert with_edits(b"abcdef", [finding(*edits), finding(edits[0])]) == b"AaXZdef"
+
+
+def test_endless_fixes_end() -> None:
+    """Other checks than those of koster may find something in every file."""
+    body = fixed(b"", lambda text: [finding(Edit(len(text), len(text), b"x"))])
+    assert body == b"x" * 20
 
 
 def test_every_check_has_cases() -> None:

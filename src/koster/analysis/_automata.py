@@ -54,8 +54,8 @@ class Automaton:
         return -1
 
     def minimum_state(self, _state: int) -> int:
-        """Return the minimum state after any further bytes."""
-        return NEVER
+        """Return the minimum state after any further bytes; only for patterns with stars."""
+        raise NotImplementedError
 
     def after(self, state: int, raw: bytes) -> int:
         """Return the state after some bytes."""

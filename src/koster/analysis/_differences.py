@@ -227,10 +227,7 @@ class _Pairs:
         )
 
     def _witness_in_one_reading(self, old: Entry, new: Entry) -> str | None:
-        prefix = max(old.literal, new.literal, key=len)
-        if not prefix.startswith(min(old.literal, new.literal, key=len)):
-            return None
-        prefix = prefix or b"/"
+        prefix = max(old.literal, new.literal, key=len) or b"/"
         begin = url_beginning_with(prefix, self.old.reading)
         if begin is None:
             return None

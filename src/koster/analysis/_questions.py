@@ -166,13 +166,12 @@ class Reasoner:
     def shortest_match(self, inside: Sequence[Entry], outside: Sequence[Entry]) -> str | None:
         """Return a shortest URL that some entries match and others do not, or None.
 
+        The literal prefixes of ``inside`` must be prefixes of one another.
+
         Raises:
             BudgetSpentError: not decided within the budget.
         """
-        prefix = max((entry.literal for entry in inside), key=len)
-        if not all(prefix.startswith(entry.literal) for entry in inside):
-            return None
-        prefix = prefix or b"/"
+        prefix = max((entry.literal for entry in inside), key=len) or b"/"
         begin = url_beginning_with(prefix, self.ranked.reading)
         if begin is None:
             return None

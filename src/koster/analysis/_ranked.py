@@ -117,13 +117,7 @@ class Entry:
     @property
     def paths(self) -> tuple[bytes, int, bool]:
         """What it matches: entries with the same value match the same paths."""
-        text, kind = self.literal + self.rest, self.kind
-        if kind == Patterns.WILDCARDS and not self.is_anchored:
-            # A trailing star changes only the rank.
-            text = text.rstrip(_STAR)
-        if kind == Patterns.WILDCARDS and _STAR not in text:
-            kind = int(Patterns.PREFIX)
-        return text, kind, self.is_anchored
+        return self.literal + self.rest, self.kind, self.is_anchored
 
     @property
     def min_bytes(self) -> int:

@@ -88,6 +88,8 @@ class Names:
         self.column_bytes = bytes(columns)
         self.columns = self.column_bytes
         self.states = _memory.integers(len(states) * self.width)
+        if not self.states:
+            raise MemoryError("no memory for the names of agents")
         for index, value in enumerate([value for state in states for value in state]):
             self.states[index] = value
 
@@ -119,8 +121,6 @@ class Reader:
         self.tokens = names.count
         self.agent_count = len(agent_tokens)
         self.agent_tokens = _memory.integers(self.agent_count + 1)
-        for number, token in enumerate(agent_tokens):
-            self.agent_tokens[number] = token
         self.rows = Rows(3, 256)
         self.groups = Rows(2, 64)
         self.pairs = Rows(2, 64)
@@ -136,8 +136,12 @@ class Reader:
         self.used = 0
         self.sets = 0
         self.closing = -1
-        if not self.heads or not self.tails or not self.results or not self.path:
+        if not self.agent_tokens or not self.heads or not self.tails:
+            raise MemoryError("no memory for the names of agents")
+        if not self.results or not self.path:
             raise MemoryError("no memory to read a robots.txt")
+        for number, token in enumerate(agent_tokens):
+            self.agent_tokens[number] = token
 
     def __dealloc__(self) -> None:
         _memory.release(self.agent_tokens)

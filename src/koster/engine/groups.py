@@ -33,13 +33,10 @@ class Grouping:
     """How a dialect forms groups, as numbers. Made once for each dialect."""
 
     def __init__(self, dialect: Dialect, needs: GroupNeeds) -> None:
-        bits = 0
-        for kind in dialect.closing:
-            if isinstance(kind, Directive):
-                bits |= 1 << kind.code
-            elif kind is LineKind.UNKNOWN:
-                bits |= 1 << _lexer.UNKNOWN
-        self.closing = bits
+        directives = [kind for kind in dialect.closing if isinstance(kind, Directive)]
+        self.closing = sum([1 << directive.code for directive in directives])
+        if LineKind.UNKNOWN in dialect.closing:
+            self.closing |= 1 << _lexer.UNKNOWN
         self.needs_rules = needs == GroupNeeds.RULES
         self.needs_directives = needs == GroupNeeds.DIRECTIVES
         self.orphans = dialect.orphans == Orphans.FOR_EVERYBODY

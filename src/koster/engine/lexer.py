@@ -79,6 +79,8 @@ class Lexer:
         }
         table = [value for state in _automaton(codes) for value in state]
         self._table = _memory.integers(len(table))
+        if not self._table:
+            raise MemoryError("no memory for the directives of a dialect")
         for index, value in enumerate(table):
             self._table[index] = value
         self._prefix = dialect.keys == Keys.PREFIX

@@ -17,7 +17,6 @@ cdef class Rows:
     @cython.locals(at=Py_ssize_t, values="int*")
     cdef void add_line(self, int code, int number, int start, int end) noexcept nogil
     cdef void clear(self) noexcept nogil
-    cdef void replace(self, int row, int code, int start) noexcept nogil
     cdef int code(self, int row) noexcept nogil
     cdef int number(self, int row) noexcept nogil
     cdef int start(self, int row) noexcept nogil

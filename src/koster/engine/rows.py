@@ -14,17 +14,25 @@ from . import memory as _memory
 #: ``values[3 * row] % CODES`` is the code of a line, ``// CODES`` its number.
 CODES = 128
 
+_NO_MEMORY = "no memory for the lines of a robots.txt"
+
 
 class Rows:
     """A growing table of rows of two or three integers."""
 
     def __init__(self, width: int, room: int) -> None:
-        """Allocate ``room`` rows, at least one; more are allocated when needed."""
+        """Allocate ``room`` rows, at least one; more are allocated when needed.
+
+        Raises:
+            MemoryError: no memory for them.
+        """
         self.count = 0
         self.width = width
         self.room = room
         self.lost = False
         self.values = _memory.integers(width * room)
+        if not self.values:
+            raise MemoryError(_NO_MEMORY)
 
     def __dealloc__(self) -> None:
         _memory.release(self.values)
@@ -47,11 +55,6 @@ class Rows:
     def clear(self) -> None:
         """Remove all rows; the memory stays allocated."""
         self.count = 0
-
-    def replace(self, row: int, code: int, start: int) -> None:
-        """Change the code of a line and the start of its value."""
-        self.values[3 * row] += code - (self.values[3 * row] & (CODES - 1))
-        self.values[3 * row + 1] = start
 
     def code(self, row: int) -> int:
         """Return the code of the line."""
@@ -94,6 +97,6 @@ class Rows:
             MemoryError: rows were lost for lack of memory.
         """
         if self.lost:
-            raise MemoryError("no memory for the lines of a robots.txt")
+            raise MemoryError(_NO_MEMORY)
         if self.room > self.count:
             self.resize(self.count or 1)

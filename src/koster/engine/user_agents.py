@@ -197,13 +197,14 @@ def binding_row(data: bytes, rows: Rows, first: int, after: int, how: int, key: 
     if how == _CHOSEN:
         return first
     expected = _EVERYBODY if key == b"*" else _NAMED
-    for row in range(first, after):
-        # A group's first row may be a rule: in a group of rules before any User-agent line.
-        if (row == first or rows.code(row) == _USER_AGENT) and _match_group(
-            data, rows, row, row + 1, how, key
-        ) == expected:
-            return row
-    return after
+    row = first
+    # A group's first row may be a rule: in a group of rules before any User-agent line.
+    while row < after and not (
+        (row == first or rows.code(row) == _USER_AGENT)
+        and _match_group(data, rows, row, row + 1, how, key) == expected
+    ):
+        row += 1
+    return row
 
 
 def product_token(agent: bytes) -> bytes | None:

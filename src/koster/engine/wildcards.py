@@ -41,7 +41,10 @@ def matches(
     text: Bytes, at: int, end: int, anchored: bool, links: Integers,
     path: Bytes, position: int, stop: int,
 ) -> bool:  # fmt: skip
-    """Tell whether ``text[at:end]``, which starts with a star, matches from ``position`` on."""
+    """Tell whether ``text[at:end]`` matches from ``position`` on.
+
+    It starts with a star and does not end with one.
+    """
     while at < end:
         while at < end and text[at] == _STAR:
             at += 1
@@ -61,8 +64,6 @@ def _search(
     text: Bytes, at: int, size: int, links: Integers, path: Bytes, position: int, stop: int
 ) -> int:
     """Return the first position of the run ``text[at:at + size]`` in the path, or -1."""
-    if size == 0:
-        return position
     if size > SHORT:
         return _search_long(text, at, size, links, path, position, stop)
     last = stop - size + 1

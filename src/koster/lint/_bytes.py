@@ -57,8 +57,6 @@ def html(subject: Subject) -> Iterator[Remark]:
 
 def page_in_parts(subject: Subject) -> Iterator[Remark]:
     """Find HTML tags in an otherwise normal file."""
-    if is_page(subject.body):
-        return
     for line in subject.lines:
         if line.kind in (LineKind.MALFORMED, LineKind.UNKNOWN) and _TAG.match(line.text):
             yield Remark(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .._wording import joined
 from ..analysis import Extent, classify, letters_of
-from ..dialects import EXTENDED2, GOOGLE, Names
+from ..dialects import EXTENDED2, Names
 from ..model import RULES, Directive
 from ..robots import parse, rules_for_data, selection_of
 from ._model import SECOND_DIRECTIVE, WHOLE_FILE, Place, Remark, truncate
@@ -448,14 +448,11 @@ def cut_by_google(subject: Subject) -> Iterator[Remark]:
         name, read = line.value, letters_of(line.value)
         is_other = "/" not in name and not name.lower().startswith(f"{read.lower()}*")
         if read.lower() in google and name.lower() not in google and is_other:
-            # Not if the rest is a comment or space.
-            group = parse(f"User-agent: {name}\nDisallow: /", GOOGLE)
-            if not group.allowed("/", read):
-                yield Remark(
-                    subject.value(line),
-                    f"Google reads {truncate(name)} as {google[read.lower()]}: the rules apply to that crawler",
-                    "Write another name if they should not",
-                )
+            yield Remark(
+                subject.value(line),
+                f"Google reads {truncate(name)} as {google[read.lower()]}: the rules apply to that crawler",
+                "Write another name if they should not",
+            )
 
 
 def no_groups(subject: Subject) -> Iterator[Remark]:

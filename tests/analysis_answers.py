@@ -1,0 +1,155 @@
+"""What the analysis answers for small files, with the steps that it takes.
+
+Properties show in `test_analysis.py` that the answers are right; the recorded ones show every
+change of them, of their order, or of the work. After a change on purpose, write them again:
+
+    python tests/analysis_answers.py
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import koster
+from koster import analysis
+from koster.analysis import Budget, WholeFile
+
+PATH = Path(__file__).parent / "analysis" / "answers.json"
+
+_PARTS = (
+    "a",
+    "b",
+    "ab",
+    "/",
+    "/",
+    "*",
+    "*",
+    "**",
+    "?",
+    "$",
+    "%2F",
+    "%61",
+    "é",
+    "%C3%A9",
+    "a?b=",
+    ":",
+)
+_SHELL_PARTS = ("a", "b", "*", "*", "?", "[ab]", "[!a]", "[a-x]", "\\a", "\\*", "[", "/", "%5B")
+_STARTS = ("/", "/", "/", "/", "*", "", "/*", "//", "/robots.txt", "/robots")
+_ENDS = ("", "", "", "$", "*", "*$")
+_NAMES = ("*", "*", "FooBot", "foobot", "Bar", "FooBot/2")
+
+
+def files() -> Iterator[tuple[str, str, str]]:
+    """Yield a dialect, and two files that are often similar."""
+    chance = random.Random(22)
+    for number in range(240):
+        dialect = chance.choice(list(koster.DIALECTS))
+        is_shell = dialect.startswith("EXTENDED2") and chance.random() < 0.8
+        size = 60 if number % 60 == 59 else chance.randrange(1, 8)
+        lines = [_line(chance, is_shell=is_shell) for _ in range(size)]
+        other = [line for line in lines if chance.random() < 0.8]
+        other += [_line(chance, is_shell=is_shell) for _ in range(chance.randrange(3))]
+        head = ["User-agent: *", "Robot-version: 2.0"] if is_shell else ["User-agent: *"]
+        yield dialect, "\n".join([*head, *lines]), "\n".join([*head, *other])
+
+
+def _line(chance: random.Random, *, is_shell: bool) -> str:
+    if not is_shell and chance.random() < 0.12:
+        return f"User-agent: {chance.choice(_NAMES)}"
+    parts = _SHELL_PARTS if is_shell else _PARTS
+    start, end = chance.choice(_STARTS), "" if is_shell else chance.choice(_ENDS)
+    pattern = start + "".join(chance.choices(parts, k=chance.randrange(5))) + end
+    return f"{chance.choice(('Allow', 'Disallow', 'Disallow'))}: {pattern}"
+
+
+def answers(dialect: str, body: str, other: str) -> dict[str, Any]:
+    """Return what each function of the analysis answers, and the steps that it takes."""
+    robots, changed = (koster.parse(each, koster.DIALECTS[dialect]) for each in (body, other))
+    rules, after = robots.rules_for("FooBot"), changed.rules_for("FooBot")
+    beside = (koster.RFC9309, koster.GOOGLE, koster.MK1996)
+    whole = WholeFile(robots, beside, Budget(), Budget(), 5)
+    found: dict[str, Any] = {
+        "classify": _answer(lambda budget: _classified(rules, budget)),
+        "dead": _answer(lambda budget: _dead(rules, budget)),
+        "idle": _answer(lambda budget: [*map(_idle, analysis.idle_rules(rules, budget))]),
+        "redundant": _answer(
+            lambda budget: _lines(analysis.redundant_rules(rules, after, budget=budget))
+        ),
+        "likely": _answer(lambda budget: sorted(analysis.likely_urls(rules, budget).items())),
+        "difference": _answer(
+            lambda budget: _differences(analysis.difference(rules, after, budget))
+        ),
+        "disagreements": _answer(lambda budget: _disagreements(robots, beside, budget)),
+        "surely dead": [(each.rule.line, name) for each, name in whole.surely_dead],
+        "surely idle": [each.rule.line for each in whole.surely_idle],
+        "names": analysis.names_in(robots, changed),
+    }
+    return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+
+
+def _answer(ask: Callable[[Budget], Any]) -> list[Any]:
+    """Return an answer with what is left of its budget, and that of a small budget if it differs."""
+    budgets = (Budget(), Budget(states=40, total=120, compared=60))
+    found = [[ask(budget), [budget._total, budget._compared]] for budget in budgets]
+    return found if found[0][0] != found[1][0] else found[:1]
+
+
+def _classified(rules: koster.Rules, budget: Budget) -> list[Any]:
+    found = analysis.classify(rules, budget)
+    line = found.rule and found.rule.line
+    return [found.extent, found.allowed, found.disallowed, line, found.is_proved]
+
+
+def _dead(rules: koster.Rules, budget: Budget) -> list[Any]:
+    found = analysis.dead_rules(rules, budget)
+    dead = [
+        [each.rule.line, each.cause, _lines(each.covered_by), each.twin and each.twin.line]
+        for each in found.rules
+    ]
+    return [dead, found.is_proved]
+
+
+def _idle(each: analysis.IdleRule) -> list[Any]:
+    return [each.rule.line, each.url, each.instead and each.instead.line]
+
+
+def _differences(found: analysis.Differences) -> list[Any]:
+    urls = [
+        [
+            each.url,
+            each.is_opened,
+            *(way.rule and way.rule.line for way in (each.before, each.after)),
+        ]
+        for each in found.found
+    ]
+    return [urls, found.is_proved]
+
+
+def _disagreements(
+    robots: koster.RobotsTxt, dialects: tuple[koster.Dialect, ...], budget: Budget
+) -> list[Any]:
+    found = analysis.disagreements(robots, dialects, ("FooBot", "*"), budget)
+    return [[each.agent, str(each.dialect), _differences(each.differences)] for each in found]
+
+
+def _lines(rules: tuple[koster.Rule, ...]) -> list[int]:
+    return [each.line for each in rules]
+
+
+def main() -> None:
+    """Write the answers."""
+    found = [
+        {"dialect": dialect, "body": body, "other": other, **answers(dialect, body, other)}
+        for dialect, body, other in files()
+    ]
+    lines = ",\n".join(json.dumps(each, ensure_ascii=False) for each in found)
+    PATH.write_text(f"[\n{lines}\n]\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

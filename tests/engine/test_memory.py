@@ -1,0 +1,157 @@
+"""When an allocation fails, the engine raises MemoryError or gives the usual result.
+
+Single allocations can be made to fail only in plain Python. The compiled modules have the same
+checks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import koster
+from koster.bulk import kernel
+from koster.engine import batches, document, extents, memory, wildcards
+from koster.robots import rules_for_data, selection_of
+
+#: After a star, it is searched with links.
+LONG = "a" * 33
+#: More rules than are tried one by one.
+MANY_RULES = "".join(f"Disallow: /{number}/*{number}\n" for number in range(60))
+FILE = f"User-agent: *\nDisallow: /b\nDisallow: /*{LONG}\n{MANY_RULES}"
+URLS = ["/b", f"/x{LONG}", "/7/7", "/%2", "/c"]
+
+
+class Allocations:
+    """Counts allocations; the one with the number ``failing`` returns no memory, as malloc does."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.failing = -1
+
+    def wrap(self, allocate: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(*arguments: Any) -> Any:
+            self.count += 1
+            found = allocate(*arguments)
+            return found[:0] if self.count - 1 == self.failing else found
+
+        return wrapped
+
+
+@pytest.fixture
+def allocations(monkeypatch: pytest.MonkeyPatch) -> Allocations:
+    found = Allocations()
+    for name in ("integers", "resized", "buffer"):
+        monkeypatch.setattr(memory, name, found.wrap(getattr(memory, name)))
+    return found
+
+
+def decisions() -> list[bool]:
+    robots = koster.parse(FILE)
+    return [robots.decide(url, "FooBot").allowed for _ in range(2) for url in URLS]
+
+
+def decisions_of_a_new_dialect() -> list[bool]:
+    dialect = dataclasses.replace(koster.RFC9309, name="new")
+    document._plans.clear()
+    robots = koster.parse(FILE, dialect)
+    return [robots.allowed(url, "FooBot") for url in URLS]
+
+
+def decisions_about_shell_patterns() -> list[bool]:
+    body = "User-agent: *\nRobot-version: 2.0\nAllow: /[ab]*c\nDisallow: *\n" + MANY_RULES
+    rules = koster.parse(body, koster.EXTENDED2).rules_for("FooBot")
+    return [rules.allowed(url) for _ in range(4) for url in ("/ac", "/c", "/%62c", "/7/7")]
+
+
+def lines() -> tuple[int, int]:
+    robots = koster.parse("\n".join(["Disallow: /"] * 40 + ["User-agent: a\nDisallow: /"] * 40))
+    return len(robots.lines), len(robots.groups)
+
+
+def preferences() -> tuple[str, ...]:
+    rules = koster.parse("User-agent: *\nContent-Usage: /a train-ai=n").rules_for("x")
+    return tuple(each.value for each in rules.preferences_for("/a"))
+
+
+def views() -> tuple[Any, ...]:
+    selection = selection_of(rules_for_data(koster.parse(FILE), "FooBot"))
+    return selection.path_of("/%7e"), wildcards.links_of(b"aab"), wildcards.elements(b"[a]*")
+
+
+def answers_about_rows() -> list[bool]:
+    bodies = [FILE, FILE, "User-agent: *\nDisallow: /%", FILE]
+    return kernel.allowed(bodies, ["/b", "/%2", "/%", "/c"], ["A", "B", "A", "A"]).to_pylist()
+
+
+def extents_of_files() -> list[Any]:
+    groups = "".join(f"User-agent: a{number}\nDisallow: /{number}\n" for number in range(70))
+    agents = "".join(f"User-agent: a{number}\n" for number in range(70))
+    bodies = [
+        FILE,
+        groups + agents + "Disallow: /\n" + "Disallow: /x\n" * 300,
+        "".join("User-agent: a1\nUser-agent: *\nDisallow: /\n" for _ in range(70)),
+        "#" * 64,
+    ]
+    data = "".join(bodies).encode()
+    starts = array("q", [0])
+    for body in bodies:
+        starts.append(starts[-1] + len(body))
+    names = extents.Names([b"a1", b"foobot"])
+    reader = extents.Reader(koster.RFC9309, names, [0, 1])
+    written, found = bytearray(8), bytearray(8)
+    numbers = array("i", bytes(4 * 8))
+    reader.classify(data, starts, written, found, numbers)
+    return [written, found, numbers]
+
+
+def survey() -> Any:
+    return batches.survey(FILE.encode(), koster.RFC9309)
+
+
+@pytest.mark.skipif(koster.COMPILED, reason="compiled modules allocate in C")
+@pytest.mark.parametrize(
+    "work",
+    [
+        decisions, decisions_of_a_new_dialect, decisions_about_shell_patterns, lines, preferences,
+        views, answers_about_rows, extents_of_files, survey,
+    ],
+)  # fmt: skip
+def test_failing_allocation(allocations: Allocations, work: Callable[[], Any]) -> None:
+    expected = work()
+    total, allocations.count = allocations.count, 0
+    assert work() == expected
+    errors = []
+    for number in range(max(total, allocations.count)):
+        allocations.count, allocations.failing = 0, number
+        try:
+            assert (work(), number) == (expected, number)
+        except MemoryError as error:
+            errors.append(str(error))
+    assert errors
+    assert all(error.startswith("no memory ") for error in errors)
+
+
+PARSING = """
+import re, resource, koster
+body = b"Disallow: /\\n" * 1_300_000
+used = int(re.search(r"VmSize:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) * 1024
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 20), used + (1 << 20)))
+try:
+    koster.parse(body)
+except MemoryError:
+    print("MemoryError")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_no_memory_for_the_lines_of_a_large_file() -> None:
+    command = [sys.executable, "-c", PARSING]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (process.stdout, process.returncode) == ("MemoryError\n", 0)
