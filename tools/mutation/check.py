@@ -9,10 +9,11 @@ import sys
 _FETCHING = ("tests/test_values.py", "tests/test_freshness.py", "tests/test_access.py")
 _ENGINE = (
     *("tests/test_values.py", "tests/engine/test_cases.py", "tests/engine/test_extended2.py"),
-    *("tests/engine/test_memory.py", "tests/engine/test_properties.py", "tests/test_robots.py"),
+    *("tests/engine/test_functions_of_dialects.py", "tests/test_robots.py"),
+    *("tests/engine/test_memory.py", "tests/engine/test_properties.py"),
 )
 _KERNEL = ("tests/bulk/test_kernel.py",)
-_ANALYSIS = ("tests/analysis", "tests/test_diff.py")
+_ANALYSIS = ("tests/analysis/test_answers.py", "tests/analysis", "tests/test_diff.py")
 
 #: The tests by the beginning of a module's path in the package; the first that fail end the check.
 TESTS = {
