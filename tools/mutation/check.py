@@ -41,7 +41,10 @@ def main() -> int:
         **os.environ, "KOSTER_PURE": "1", "KOSTER_HYPOTHESIS": "mutation", "PYTHONPATH": "src"
     }  # fmt: skip
     stages = next(tests for name, tests in TESTS.items() if module.startswith(name))
-    quick = [["tools/mutation/quick.py"]] if stages[0] == _ENGINE else []
+    quick = {
+        _ENGINE: [["tools/mutation/quick.py"]],
+        _KERNEL: [["tools/mutation/quick_columns.py"]],
+    }.get(stages[0], [])
     for arguments in (*quick, *([*_PYTEST, *tests] for tests in stages)):
         code = subprocess.run([sys.executable, *arguments], env=environment, check=False).returncode
         if code:
