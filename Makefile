@@ -11,6 +11,7 @@
 # make compat the test suites of the libraries that koster.compat stands in for
 # make test-faults  kill -9, full disks, a failing Redis, and a soak of ten minutes
 # make fuzz   look for inputs that break a promise, for SECONDS=600
+# make sanitize   the same with AddressSanitizer and UndefinedBehaviorSanitizer: gcc
 # make coverage  do the tests reach every line and branch of the core? Two minutes
 # make mutation  would the tests notice a mistake? Hours; FOLDER=build/mutation keeps the results
 # make matrix run the conformance suite against all parsers that install, and write their page
@@ -44,7 +45,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: sync man run test test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
-  wheel constraints clean test-faults fuzz coverage mutation matrix conformance-suite
+  wheel constraints clean test-faults fuzz sanitize coverage mutation matrix conformance-suite
 
 run: $(VENV)/compiled
 	@$(BIN)/python examples/run.py
@@ -97,11 +98,15 @@ differential: $(VENV)/dev $(VENV)/compiled
 	KOSTER_PURE=0 $(PYTEST) tests/compat/test_differential.py --questions 1000000
 
 test-faults: $(VENV)/dev $(VENV)/compiled
-	KOSTER_PURE=0 $(PYTEST) -n 0 tests/faults
+	KOSTER_PURE=0 $(PYTEST) -n 0 -s tests/faults
 
 SECONDS ?= 600
 fuzz: $(VENV)/fuzz $(VENV)/compiled
 	@KOSTER_PURE=0 $(BIN)/python -m fuzz --seconds $(SECONDS)
+
+sanitize: $(VENV)/fuzz
+	@if command -v gcc > /dev/null; then $(BIN)/python -m fuzz.sanitized --seconds $(SECONDS); \
+	  else echo "Skipped: the sanitizers need gcc"; fi
 
 # Without real files and random examples: what they reach may change. The tests left out take long,
 # and reach nothing that others do not.

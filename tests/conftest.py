@@ -37,9 +37,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("long", parent=settings.get_profile("usual"), max_examples=5000)
-# A mistake that is looked for on purpose need not be a small one.
+# For tests of the tests: fewer examples, which need not be small ones.
 settings.register_profile(
-    "mutation", parent=settings.get_profile("usual"), phases=(Phase.explicit, Phase.generate)
+    "mutation",
+    parent=settings.get_profile("usual"),
+    max_examples=30,
+    phases=(Phase.explicit, Phase.generate),
 )
 settings.load_profile(os.environ.get("KOSTER_HYPOTHESIS", "usual"))
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import functools
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +27,8 @@ ROOT = Path(__file__).parents[2]
 _PARTS = ("engine", "analysis", "access", "freshness")
 #: The survivors that stay, each with its reason.
 SURVIVORS = Path(__file__).with_name("survivors.toml")
+#: How many mutants of each part there are, and how many survive.
+RESULTS = Path(__file__).with_name("results.json")
 #: At most so many survivors of a hundred mutants.
 _ALLOWED = 5.0
 
@@ -36,6 +40,11 @@ class Survivor(NamedTuple):
     operator: str
     line: str
     changed: str
+
+    @property
+    def part(self) -> str:
+        """``engine``, ``analysis``, ``access`` or ``freshness``."""
+        return self.module.partition("-")[0]
 
 
 def main() -> int:
@@ -87,26 +96,40 @@ def _report(folder: Path) -> int:
     """Print the numbers and the survivors without a reason."""
     reasons = tomllib.loads(SURVIVORS.read_text("utf-8")).get("survivor", [])
     known = {Survivor(*(each[key] for key in Survivor._fields)) for each in reasons}
-    total, survivors = _results(folder)
+    totals, tried, survivors = _results(folder)
+    counts = {
+        part: {
+            "mutants": totals[part],
+            "tried": tried[part],
+            "survivors": sum(each.part == part for each in survivors),
+        }
+        for part in _PARTS
+    }
+    RESULTS.write_text(json.dumps(counts, indent=2) + "\n", "utf-8")
     new = [each for each in survivors if each not in known]
     for each in new:
         print(f"{each.module}: {each.operator}\n- {each.line}\n+ {each.changed}\n")
-    share = 100 * len(survivors) / max(1, total)
-    print(f"{total} mutants, {len(survivors)} survive ({share:.1f} %), {len(new)} without a reason")
+    share = 100 * len(survivors) / max(1, tried.total())
+    survive = f"{len(survivors)} survive ({share:.1f} %), {len(new)} without a reason"
+    print(f"{tried.total()} of {totals.total()} mutants tried, {survive}")
     return 1 if new or share > _ALLOWED else 0
 
 
-def _results(folder: Path) -> tuple[int, list[Survivor]]:
-    """Return the number of mutants that were tried, and those that survived."""
-    total, survivors = 0, []
+def _results(folder: Path) -> tuple[Counter[str], Counter[str], list[Survivor]]:
+    """Return the number of mutants of each part, of those that were tried, and the survivors."""
+    totals: Counter[str] = Counter()
+    tried: Counter[str] = Counter()
+    survivors = []
     for path in sorted(folder.glob("*.sqlite")):
         with use_db(str(path), WorkDB.Mode.open) as session:
+            part = path.stem.partition("-")[0]
+            totals[part] += session.num_work_items
             for item, result in session.completed_work_items:
-                total += 1
+                tried[part] += 1
                 if result.test_outcome is TestOutcome.SURVIVED:
                     operator = item.mutations[0].operator_name.partition("/")[2]
                     survivors.append(_survivor(path.stem, operator, result.diff or ""))
-    return total, survivors
+    return totals, tried, survivors
 
 
 def _survivor(module: str, operator: str, diff: str) -> Survivor:

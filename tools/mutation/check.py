@@ -6,7 +6,10 @@ import os
 import subprocess
 import sys
 
-_FETCHING = ("tests/test_values.py", "tests/test_freshness.py", "tests/test_access.py")
+_FETCHING = (
+    *("tests/test_values.py", "tests/test_freshness.py", "tests/test_access.py"),
+    "tests/fetch/test_caching.py",
+)
 _ENGINE = (
     *("tests/test_values.py", "tests/engine/test_cases.py", "tests/engine/test_extended2.py"),
     *("tests/engine/test_functions_of_dialects.py", "tests/test_robots.py"),
@@ -15,19 +18,20 @@ _ENGINE = (
 _KERNEL = ("tests/bulk/test_kernel.py",)
 _ANALYSIS = ("tests/analysis/test_answers.py", "tests/analysis", "tests/test_diff.py")
 
-#: The tests by the beginning of a module's path in the package; the first that fail end the check.
+#: The tests by the beginning of a module's path in the package.
 TESTS = {
     **dict.fromkeys(
-        ("engine/batches", "engine/buffers", "engine/extents", "engine/rows"),
-        (_KERNEL, (*_ENGINE, *_ANALYSIS)),
+        ("engine/batches", "engine/buffers", "engine/extents", "engine/rows"), (*_KERNEL, *_ENGINE)
     ),
-    "engine": (_ENGINE, (*_KERNEL, *_ANALYSIS)),
-    "analysis": (_ANALYSIS, ("tests/lint", "tests/test_formatting.py", "tests/test_compose.py")),
-    "access": (_FETCHING, ("tests/fetch/test_caching.py",)),
-    "freshness": (_FETCHING, ("tests/fetch/test_caching.py",)),
+    "engine": _ENGINE,
+    "analysis": _ANALYSIS,
+    "access": _FETCHING,
+    "freshness": _FETCHING,
 }
+#: Tests that take a second or less, before those.
+_QUICK = {(*_KERNEL, *_ENGINE): "quick_columns.py", _ENGINE: "quick.py"}
 #: These take long, and find nothing that others do not.
-_LEFT_OUT = ("hundred-thousand-rules", "is_fast", "are_fast", "pickling", "eight_threads")
+_LEFT_OUT = ("limits", "is_fast", "are_fast", "pickling", "eight_threads", "hostile")
 _PYTEST = (
     *("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header"),
     *("-k", " and ".join(f"not {name}" for name in _LEFT_OUT)),
@@ -40,12 +44,9 @@ def main() -> int:
     environment = {
         **os.environ, "KOSTER_PURE": "1", "KOSTER_HYPOTHESIS": "mutation", "PYTHONPATH": "src"
     }  # fmt: skip
-    stages = next(tests for name, tests in TESTS.items() if module.startswith(name))
-    quick = {
-        _ENGINE: [["tools/mutation/quick.py"]],
-        _KERNEL: [["tools/mutation/quick_columns.py"]],
-    }.get(stages[0], [])
-    for arguments in (*quick, *([*_PYTEST, *tests] for tests in stages)):
+    tests = next(tests for name, tests in TESTS.items() if module.startswith(name))
+    quick = [[f"tools/mutation/{_QUICK[tests]}"]] if tests in _QUICK else []
+    for arguments in (*quick, [*_PYTEST, *tests]):
         code = subprocess.run([sys.executable, *arguments], env=environment, check=False).returncode
         if code:
             return code

@@ -113,7 +113,7 @@ NAV: list[Entry] = [
                     *(f"about/parsers/{name}" for name in parsers.names()),
                 ]
             },
-            *_in("about", "real-sites reliability security design changelog contributing"),
+            *_in("about", "real-sites reliability tests security design changelog contributing"),
         ]
     },
 ]

@@ -22,7 +22,7 @@ from koster.crawlers import MANNERS, Obeys, Purpose, known
 from koster.fetch import EventName
 from koster.fetch.events import _level_of
 
-from . import benchmarks, commands, dialects, parsers, suite
+from . import benchmarks, commands, dialects, parsers, proofs, suite
 from .markdown import outside_code, table
 
 if TYPE_CHECKING:
@@ -201,7 +201,9 @@ INSERTS: dict[str, Callable[[], str]] = {
     "events": events,
     "failure-kinds": failure_kinds,
     "fetch-classes": fetch_classes,
+    "fuzz": proofs.fuzz,
     "line-kinds": line_kinds,
+    "mutants": proofs.mutants,
     "obeys": obeys,
     "parsers": parsers.summary,
     "parsers-about": parsers.about,
