@@ -8,8 +8,10 @@ change of them, of their order, or of the work. After a change on purpose, write
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
+from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from typing import Any
 import koster
 from koster import analysis
 from koster.analysis import Budget, WholeFile
+from koster.engine import extents
 
 PATH = Path(__file__).parent / "analysis" / "answers.json"
 
@@ -88,6 +91,7 @@ def answers(dialect: str, body: str, other: str) -> dict[str, Any]:
         "surely dead": [(each.rule.line, name) for each, name in whole.surely_dead],
         "surely idle": [each.rule.line for each in whole.surely_idle],
         "names": analysis.names_in(robots, changed),
+        "extents": _extents(robots.dialect, robots.body, changed.body),
     }
     return json.loads(json.dumps(found))  # type: ignore[no-any-return]
 
@@ -135,6 +139,19 @@ def _disagreements(
 ) -> list[Any]:
     found = analysis.disagreements(robots, dialects, ("FooBot", "*"), budget)
     return [[each.agent, str(each.dialect), _differences(each.differences)] for each in found]
+
+
+def _extents(dialect: koster.Dialect, *bodies: bytes) -> list[Any]:
+    """Return what the engine finds for columns of files, and leaves to the analysis."""
+    if not extents.supports(dialect):
+        dialect = koster.RFC9309
+    names = extents.Names([b"foobot", b"bar", b"*"])
+    reader = extents.Reader(dialect, names, (0, 1, 2, -1))
+    cells = 4 * len(bodies)
+    found = bytearray(cells), bytearray(cells), array("i", bytes(4 * cells))
+    starts = array("q", itertools.accumulate(map(len, bodies), initial=0))
+    reader.classify(b"".join(bodies), starts, *found)
+    return [list(each) for each in found]
 
 
 def _lines(rules: tuple[koster.Rule, ...]) -> list[int]:

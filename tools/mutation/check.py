@@ -15,7 +15,7 @@ _ENGINE = (
     *("tests/engine/test_functions_of_dialects.py", "tests/test_robots.py"),
     *("tests/engine/test_memory.py", "tests/engine/test_properties.py"),
 )
-_KERNEL = ("tests/bulk/test_kernel.py",)
+_KERNEL = ("tests/analysis/test_answers.py", "tests/bulk/test_kernel.py")
 _ANALYSIS = ("tests/analysis/test_answers.py", "tests/analysis", "tests/test_diff.py")
 
 #: The tests by the beginning of a module's path in the package.
