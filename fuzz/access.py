@@ -164,13 +164,17 @@ def _text_parts(source: Iterator[int]) -> Iterator[bytes]:
         yield header.encode("utf-8", "surrogateescape")[:40]
 
 
+_WHITE_SPACE = "".join(map(chr, range(33)))
+
+
 def _check_text(raw: bytes) -> None:
     """Check that URLs are normalized once and for all."""
     for text in (raw.decode("utf-8", "surrogateescape"), f"https://e.com/{raw.decode('latin-1')}"):
-        once = origins.as_browsers_read(text)
+        # White space before a fragment is part of the path, and at the end of a URL it is not.
+        once = origins.as_browsers_read(text).rstrip(_WHITE_SPACE)
         assert origins.as_browsers_read(once) == once, text
         try:
-            target = origins.redirect_target("https://e.com/a/b", text)
+            target = origins.redirect_target("https://e.com/a/b", text).rstrip(_WHITE_SPACE)
         except UrlError:
             continue
         assert origins.redirect_target("http://other.example/", target) == target, text
