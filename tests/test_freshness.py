@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -235,6 +236,16 @@ def test_of_long_dates_the_first_hundred_characters_are_read() -> None:
     # A zone at the end of the hundred characters is read, and one character after it is not.
     for end in (99, 100):
         assert parse_http_date(date[:-3].ljust(end - 5) + "-0100") == moment + timedelta(hours=1)
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="Windows has no tzset")
+def test_a_date_without_a_zone_is_in_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "America/New_York")
+        time.tzset()
+        found = parse_http_date("Sun, 06 Nov 1994 08:49:37")
+    time.tzset()
+    assert found == datetime(1994, 11, 6, 8, 49, 37, tzinfo=UTC)
 
 
 def test_outage_keeps_a_cached_file_but_not_a_missing_one() -> None:
