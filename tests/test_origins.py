@@ -63,6 +63,13 @@ def test_invalid_urls_have_no_origin(url: str) -> None:
     assert len(str(caught.value)) < 600
 
 
+def test_longest_url() -> None:
+    longest = "http://a/".ljust(65_536, "x")
+    assert str(origin_of(longest)) == "http://a"
+    with pytest.raises(koster.UrlError, match=r"URL too long \(65,537 characters\): 'http://a/x"):
+        origin_of(longest + "x")
+
+
 @given(st.text() | st.text().map("http://".__add__) | st.text().map("https://a/".__add__))
 def test_any_text_has_an_origin_or_is_an_error(url: str) -> None:
     try:

@@ -151,6 +151,20 @@ def test_file_with_the_maximum_number_of_lines() -> None:
     assert len(robots.body) <= (1 << 24) - 1
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r"])
+def test_at_most_sixteen_mebibytes_are_parsed(end: bytes) -> None:
+    """Rules in lines that are whole in the first 16 MiB less one byte apply, later ones do not."""
+    first = b"User-agent: *" + end + b"Disallow: /a" + end + b"#"
+    last = end + b"Disallow: /b" + end
+    padding = (16 << 20) - 1 - len(first) - len(last)
+    for more, is_read in ((0, True), (1, False)):
+        body = first + b"x" * (padding + more) + last + b"Disallow: /c" + end
+        robots = koster.parse(body)
+        assert not robots.allowed("/a", "FooBot")
+        assert robots.allowed("/b", "FooBot") == (not is_read)
+        assert robots.allowed("/c", "FooBot")
+
+
 def test_names_and_columns_of_odd_lines() -> None:
     line = koster.parse("a: b\n\ufeffDisallow: /\n").lines[1]
     assert (line.key, line.kind) == ("\ufeffDisallow", koster.LineKind.UNKNOWN)
@@ -342,6 +356,14 @@ def test_cache_of_prepared_agents_is_bounded() -> None:
         robots.rules_for(f"Bot{number}")
     assert robots.rules_for("Bot0") is not first
     assert robots.rules_for("Bot199") is robots.rules_for("Bot199")
+
+
+def test_rules_of_the_last_64_agents_are_cached() -> None:
+    robots = koster.parse(BODY)
+    rules = [robots.rules_for(f"Bot{number}") for number in range(64)]
+    robots.rules_for("Bot64")
+    assert robots.rules_for("Bot1") is rules[1]
+    assert robots.rules_for("Bot0") is not rules[0]
 
 
 def test_memory_of_a_parsed_file(conformance_data: None) -> None:

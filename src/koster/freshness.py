@@ -212,7 +212,7 @@ def http_date_seconds(date: str) -> int | None:
         OverflowError: the same.
     """
     parsed = email.utils.parsedate_tz(date)
-    return None if parsed is None else email.utils.mktime_tz((*parsed[:9], parsed[9] or 0))
+    return None if parsed is None else email.utils.mktime_tz(parsed)
 
 
 def parse_http_date(date: str) -> datetime | None:

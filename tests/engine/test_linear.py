@@ -134,3 +134,24 @@ def test_shell_patterns_are_linear_in_the_path(name: str) -> None:
         twice = path + path[1:]
         small, large = work(partial(rules.allowed, path)), work(partial(rules.allowed, twice))
         assert large <= 2.4 * small + 500
+
+
+@pytest.mark.parametrize(
+    ("part", "end", "dialect"),
+    [
+        *(("*a", "*b", koster.RFC9309), ("*" + "a" * 20, "*b", koster.RFC9309)),
+        *(("*" + "a" * 38, "b*", koster.RFC9309), ("*ab", "*c$", koster.RFC9309)),
+        *(("*a", "*b", koster.EXTENDED2), ("*[!b]", "b*", koster.EXTENDED2)),
+    ],
+    ids=str,
+)
+def test_matching_is_linear_in_the_stars(part: str, end: str, dialect: koster.Dialect) -> None:
+    """Twice the stars are at most a little more than twice the work, whatever is between them."""
+
+    def rules(count: int) -> koster.Rules:
+        body = f"User-agent: *\nRobot-version: 2.0\nDisallow: /{part * count}{end}"
+        return koster.parse(body, dialect).rules_for("x")
+
+    for path in ("/" + "a" * 1500, "/" + "ab" * 750, "/" + ("a" * 38 + "b") * 40):
+        small, large = (work(partial(rules(count).allowed, path)) for count in (15, 30))
+        assert large <= 2.2 * small + 500

@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 import wire
 from fetching import FILE, KINDS, NAME, PLAIN, Clock, ask, outcome, reason_of
@@ -295,6 +298,62 @@ def test_at_once_limits_concurrent_fetches(kind: str, names: dict[str, list[list
             anyio.run(main, backend=kind)
         assert running.connections == 12
     assert peak == 3
+
+
+class Crowd(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
+    """Counts the requests in progress; all of them end when ``release`` is set."""
+
+    def __init__(self) -> None:
+        self.active = self.peak = 0
+        self.release = threading.Event()
+        self._lock = threading.Lock()
+
+    def _count(self, change: int) -> None:
+        with self._lock:
+            self.active += change
+            self.peak = max(self.peak, self.active)
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        self._count(1)
+        self.release.wait(20)
+        self._count(-1)
+        return httpx2.Response(404)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self._count(1)
+        while not self.release.is_set():
+            await anyio.sleep(0.01)
+        self._count(-1)
+        return httpx2.Response(404)
+
+
+def test_hundred_fetches_at_once_are_the_default(kind: str) -> None:
+    urls = [f"https://{number}.example/" for number in range(120)]
+    crowd = Crowd()
+    if kind == "threads":
+        with RobotsClient(NAME, transport=crowd) as client, ThreadPoolExecutor(120) as pool:
+            done = pool.map(client.robots, urls)
+            until = time.monotonic() + 20
+            while crowd.active < 100 and time.monotonic() < until:
+                time.sleep(0.01)
+            # Any others would begin now.
+            time.sleep(0.2)
+            crowd.release.set()
+            assert len(list(done)) == 120
+    else:
+
+        async def main() -> None:
+            async with (
+                AsyncRobotsClient(NAME, transport=crowd) as client,
+                anyio.create_task_group() as tasks,
+            ):
+                for url in urls:
+                    tasks.start_soon(client.robots, url)
+                await anyio.wait_all_tasks_blocked()
+                crowd.release.set()
+
+        anyio.run(main, backend=kind)
+    assert crowd.peak == 100
 
 
 class BrokenCache:

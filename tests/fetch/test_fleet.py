@@ -62,6 +62,8 @@ def test_delays_of_centuries_are_stored_for_a_year(fleet: FleetPacer) -> None:
     for key, seconds in (("a", 1e9), ("b", 1e300)):
         assert fleet.turn(key, rules_with_delay(seconds), NOW) == 0
         assert fleet.turn(key, rules_with_delay(seconds), NOW) > 86400 * 300
+    ttls = [int(fleet._redis.ttl(name)) for name in fleet._redis.keys(f"{fleet._prefix}*")]
+    print(ttls)
 
 
 def test_invalid_redis_values_are_tolerated(fleet: FleetPacer) -> None:

@@ -10,6 +10,9 @@ import sys
 import threading
 import time
 import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import anyio
@@ -28,12 +31,10 @@ from fetching import (
     outcome,
     reason_of,
 )
-from server import Site
+from server import Answer, Site
 from support import HERE
 
-from koster.fetch import (
-    AsyncRobotsClient,
-)
+from koster.fetch import AsyncRobotsClient, Event, EventName, RobotsClient
 from koster.fetch._codings import decoder_for
 from koster.fetch._failures import kinds, to_failure
 
@@ -222,21 +223,61 @@ def test_unresolvable_names(kind: str, host: str) -> None:
     assert "DNS lookup failed" in outcome(kind, f"http://{host}/", timeout=20).why
 
 
-def test_hanging_resolver_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_resolver_times_out(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It hangs until the fetch is over; libraries for threads wait for it."""
     original_getaddrinfo, stop = socket.getaddrinfo, threading.Event()
+    is_late = kind.startswith("threads ")
 
     def slow_getaddrinfo(host: Any, *args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("flags"):
+        if kwargs.get("flags") or host not in ("slow.example", b"slow.example"):
             return original_getaddrinfo(host, *args, **kwargs)
-        stop.wait(20)
+        stop.wait(2 * SHORT_TIMEOUT if is_late else LONG_TIMEOUT)
         raise socket.gaierror("too late")
 
+    def end(event: Event) -> None:
+        if event.name is EventName.FETCH_FINISHED:
+            stop.set()
+
     monkeypatch.setattr(socket, "getaddrinfo", slow_getaddrinfo)
-    start = time.monotonic()
-    result = outcome("threads", "http://slow.example/", timeout=SHORT_TIMEOUT)
-    assert time.monotonic() - start < 3
-    stop.set()
+    result = outcome(kind, "http://slow.example/", timeout=SHORT_TIMEOUT, on_event=end)
+    assert stop.is_set()
+    if is_late:
+        assert result.why.startswith("DNS lookup failed: ")
+    else:
+        assert result.why == "no complete response within 0.5 s"
+
+
+@contextmanager
+def unaccepted() -> Iterator[int]:
+    """Yield a port at which connections are neither accepted nor refused."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.socket())
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        # Of these, one or two take all the places.
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(listener.getsockname())
+        yield listener.getsockname()[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse the connections")
+def test_timeout_covers_the_connection(kind: str) -> None:
+    with unaccepted() as port:
+        result = outcome(kind, f"http://127.0.0.1:{port}/", timeout=SHORT_TIMEOUT)
     assert result.why == "no complete response within 0.5 s"
+
+
+def test_timeout_covers_all_redirects(kind: str, site: Site) -> None:
+    """Each response is in time, but not all of them together."""
+    site.robots(301, headers={"Location": "/1"}, delay=0.2)
+    for number in range(1, 5):
+        site.pages[f"/{number}"] = Answer(301, headers={"Location": f"/{number + 1}"}, delay=0.2)
+    site.pages["/5"] = Answer(body=FILE, delay=0.2)
+    result = outcome(kind, site.url, timeout=SHORT_TIMEOUT)
+    assert result.why == "no complete response within 0.5 s"
+    assert len(site.requests) <= 3
 
 
 def compressed(coding: str, body: bytes) -> bytes:
@@ -372,7 +413,28 @@ def test_incremental_decompression(step: int) -> None:
         decoder_for("gzip").feed(gzip.compress(b"") * 1000, 100)
 
 
-@pytest.mark.parametrize("backend", KINDS[1:])
+def reasons_of(backend: str, urls: list[str]) -> list[str]:
+    """Fetch many sites at once; return what came of each."""
+    reasons = []
+    if backend == "threads":
+        with RobotsClient(NAME, timeout=1) as client, ThreadPoolExecutor(len(urls)) as pool:
+            return [reason_of(each) for each in pool.map(client.robots, urls)]
+
+    async def main() -> None:
+        async with AsyncRobotsClient(NAME, timeout=1) as client:
+
+            async def one(url: str) -> None:
+                reasons.append(reason_of(await client.robots(url)))
+
+            async with anyio.create_task_group() as tasks:
+                for url in urls:
+                    tasks.start_soon(one, url)
+
+    anyio.run(main, backend=backend)
+    return reasons
+
+
+@pytest.mark.parametrize("backend", KINDS)
 def test_slow_resolver_does_not_delay_other_fetches(
     site: Site, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -387,21 +449,9 @@ def test_slow_resolver_does_not_delay_other_fetches(
         return original_getaddrinfo("127.0.0.1", port, type=socket.SOCK_STREAM)
 
     monkeypatch.setattr(socket, "getaddrinfo", slow_getaddrinfo)
-    reasons = []
-
-    async def main() -> None:
-        async with AsyncRobotsClient(NAME, timeout=1) as client:
-
-            async def one(host: str) -> None:
-                reasons.append(reason_of(await client.robots(f"http://{host}:{site.port}/")))
-
-            async with anyio.create_task_group() as tasks:
-                for number in range(20):
-                    tasks.start_soon(one, f"slow{number}.test")
-                tasks.start_soon(one, "good.test")
-
+    hosts = [*(f"slow{number}.test" for number in range(20)), "good.test"]
     start = time.monotonic()
-    anyio.run(main, backend=backend)
+    reasons = reasons_of(backend, [f"http://{host}:{site.port}/" for host in hosts])
     assert time.monotonic() - start < 5
     stop.set()
     assert sorted(reasons) == ["file"] + ["unreachable"] * 20
