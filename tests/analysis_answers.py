@@ -45,6 +45,24 @@ _SHELL_PARTS = ("a", "b", "*", "*", "?", "[ab]", "[!a]", "[a-x]", "\\a", "\\*", 
 _STARTS = ("/", "/", "/", "/", "*", "", "/*", "//", "/robots.txt", "/robots")
 _ENDS = ("", "", "", "$", "*", "*$")
 _NAMES = ("*", "*", "FooBot", "foobot", "Bar", "FooBot/2")
+_AGENTS = ("foobot/2.1", "Mozilla/5.0 (compatible; Bar/1.0)", "x")
+_URLS = (
+    *("/", "/a", "/ab", "/b/a", "/a/b", "//a", "/aab", "/?", "/a?b=", "/?a=b", "/%2Fa", "/a%2fb"),
+    *(
+        "/%61",
+        "/é",
+        "/%c3%a9b",
+        "/$",
+        "/a$",
+        "/*",
+        "/a*b",
+        "/robots.txt",
+        "/robots.txta",
+        "/[",
+        "/x",
+    ),
+    *("https://example.com/ab/a", "http://example.com", "/a:", "/:b", "/ba", "/bb", "/a/", ""),
+)
 
 
 def files() -> Iterator[tuple[str, str, str]]:
@@ -92,6 +110,7 @@ def answers(dialect: str, body: str, other: str) -> dict[str, Any]:
         "surely idle": [each.rule.line for each in whole.surely_idle],
         "names": analysis.names_in(robots, changed),
         "extents": _extents(robots.dialect, robots.body, changed.body),
+        "decisions": [_decisions(robots, agent) for agent in _AGENTS],
     }
     return json.loads(json.dumps(found))  # type: ignore[no-any-return]
 
@@ -152,6 +171,15 @@ def _extents(dialect: koster.Dialect, *bodies: bytes) -> list[Any]:
     starts = array("q", itertools.accumulate(map(len, bodies), initial=0))
     reader.classify(b"".join(bodies), starts, *found)
     return [list(each) for each in found]
+
+
+def _decisions(robots: koster.RobotsTxt, agent: str) -> list[Any]:
+    """Return the deciding lines, with and without the index that many questions build."""
+    rules, scanned = robots.rules_for(agent), robots.rules_for((agent,))
+    rules.allowed_many(_URLS)
+    decided = [rules.decide(url) for url in _URLS]
+    assert [scanned.allowed(url) for url in _URLS[:4]] == [each.allowed for each in decided[:4]]
+    return [rules.is_named, *(each.rule.line if each.rule else 0 for each in decided)]
 
 
 def _lines(rules: tuple[koster.Rule, ...]) -> list[int]:

@@ -11,17 +11,18 @@ _FETCHING = (
     "tests/fetch/test_caching.py",
 )
 _ENGINE = (
-    *("tests/test_values.py", "tests/engine/test_cases.py", "tests/engine/test_extended2.py"),
+    *("tests/test_values.py", "tests/analysis/test_answers.py"),
+    *("tests/engine/test_cases.py", "tests/engine/test_extended2.py"),
     *("tests/engine/test_functions_of_dialects.py", "tests/test_robots.py"),
     *("tests/engine/test_memory.py", "tests/engine/test_properties.py"),
 )
-_KERNEL = ("tests/analysis/test_answers.py", "tests/bulk/test_kernel.py")
+_KERNEL = ("tests/bulk/test_kernel.py",)
 _ANALYSIS = ("tests/analysis/test_answers.py", "tests/analysis", "tests/test_diff.py")
 
 #: The tests by the beginning of a module's path in the package.
 TESTS = {
     **dict.fromkeys(
-        ("engine/batches", "engine/buffers", "engine/extents", "engine/rows"), (*_KERNEL, *_ENGINE)
+        ("engine/batches", "engine/buffers", "engine/extents", "engine/rows"), (*_ENGINE, *_KERNEL)
     ),
     "engine": _ENGINE,
     "analysis": _ANALYSIS,
@@ -29,7 +30,7 @@ TESTS = {
     "freshness": _FETCHING,
 }
 #: Tests that take a second or less, before those.
-_QUICK = {(*_KERNEL, *_ENGINE): "quick_columns.py", _ENGINE: "quick.py"}
+_QUICK = {(*_ENGINE, *_KERNEL): "quick_columns.py", _ENGINE: "quick.py"}
 #: These take long, and find nothing that others do not.
 _LEFT_OUT = ("limits", "is_fast", "are_fast", "pickling", "eight_threads", "hostile")
 _PYTEST = (
