@@ -109,8 +109,8 @@ def answers(dialect: str, body: str, other: str) -> dict[str, Any]:
         "surely dead": [(each.rule.line, name) for each, name in whole.surely_dead],
         "surely idle": [each.rule.line for each in whole.surely_idle],
         "names": analysis.names_in(robots, changed),
-        "extents": _extents(robots.dialect, robots.body, changed.body),
-        "decisions": [_decisions(robots, agent) for agent in _AGENTS],
+        "extents": found_extents(robots.dialect, robots.body, changed.body),
+        "decisions": decisions(robots),
     }
     return json.loads(json.dumps(found))  # type: ignore[no-any-return]
 
@@ -160,7 +160,7 @@ def _disagreements(
     return [[each.agent, str(each.dialect), _differences(each.differences)] for each in found]
 
 
-def _extents(dialect: koster.Dialect, *bodies: bytes) -> list[Any]:
+def found_extents(dialect: koster.Dialect, *bodies: bytes) -> list[Any]:
     """Return what the engine finds for columns of files, and leaves to the analysis."""
     if not extents.supports(dialect):
         dialect = koster.RFC9309
@@ -171,6 +171,11 @@ def _extents(dialect: koster.Dialect, *bodies: bytes) -> list[Any]:
     starts = array("q", itertools.accumulate(map(len, bodies), initial=0))
     reader.classify(b"".join(bodies), starts, *found)
     return [list(each) for each in found]
+
+
+def decisions(robots: koster.RobotsTxt) -> list[list[Any]]:
+    """Return the decisions about some URLs for some agents."""
+    return [_decisions(robots, agent) for agent in _AGENTS]
 
 
 def _decisions(robots: koster.RobotsTxt, agent: str) -> list[Any]:

@@ -10,7 +10,7 @@ from owners import parsed
 from support import bodies
 
 import koster
-from koster import compose, formatting
+from koster import compose, diff, formatting
 from koster.analysis import EVERYBODY
 from koster.diff import compare
 
@@ -141,6 +141,16 @@ def test_too_many_names_are_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     comparison = compare(parsed(body), parsed(body + "Disallow: /a\n"))
     assert not comparison.is_whole
     assert not comparison.decides_alike
+
+
+def test_more_names_than_the_maximum_are_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert diff.MAX_AGENTS == 5_000
+    monkeypatch.setattr(diff, "MAX_AGENTS", 50)
+    # Crawlers that no group names are one of them.
+    for count, is_whole in ((49, True), (50, False)):
+        body = "".join(f"User-agent: foo{number}\nDisallow: /\n" for number in range(count))
+        comparison = compare(parsed(body), parsed(body))
+        assert (comparison.is_whole, comparison.decides_alike) == (is_whole, is_whole)
 
 
 def test_crawler_matching_two_groups_is_compared() -> None:

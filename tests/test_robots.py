@@ -393,6 +393,30 @@ def test_size_in_memory() -> None:
     assert sys.getsizeof(long) - sys.getsizeof(short) == 1 + 4 * len("/*" + "a" * 33)
 
 
+@pytest.mark.parametrize("dialect", [koster.RFC9309, koster.MK1996, koster.EXTENDED2], ids=str)
+def test_names_in_the_first_8192_bytes_of_a_header_are_found(dialect: koster.Dialect) -> None:
+    robots = koster.parse("User-agent: FooBot\nDisallow: /", dialect)
+    for size in (8192, 8193):
+        header = "x (" + "FooBot".rjust(size - 3)
+        assert robots.rules_for(header).is_named == (size == 8192)
+
+
+@pytest.mark.parametrize("header", ["x (a..)", "x (a ..)", "x y.", "x (.)"])
+def test_names_in_a_header_start_and_end_beside_other_bytes(header: str) -> None:
+    is_named = koster.parse("User-agent: .\nDisallow: /").rules_for(header).is_named
+    assert is_named == (header != "x y.")
+
+
+def test_escapes_count_as_three_bytes_for_preferences() -> None:
+    body = "User-agent: *\nContent-Usage: /\u00e9 a=n\nContent-Usage: /******* a=y"
+    rules = koster.parse(body).rules_for("x")
+    assert [each.value for each in rules.preferences_for("/\u00e9")] == ["y"]
+    assert [
+        each.value
+        for each in koster.parse(body[:-6] + " a=y").rules_for("x").preferences_for("/\u00e9")
+    ] == ["n"]
+
+
 def test_import_loads_only_the_standard_library() -> None:
     code = (
         "import sys; before = set(sys.modules); import koster;"

@@ -158,6 +158,7 @@ def test_empty_input_has_a_shard(tmp_path: Path) -> None:
 def test_json_line_over_the_limit_is_one_bad_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert _json_lines._MAX_LINE == 128 << 20
     monkeypatch.setattr(_json_lines, "_MAX_LINE", 3_000_000)
     path = tmp_path / "robots.jsonl"
     long = json.dumps({"body": "#" * 9_000_000})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
+from array import array
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -21,7 +23,8 @@ import koster
 from koster.analysis import classify as classification
 from koster.bulk import kernel
 from koster.bulk._columns import encode_column
-from koster.dialects import Orphans
+from koster.dialects import BlankLines, Merging, Orphans
+from koster.engine import batches as _batches
 from koster.engine import extents as _extents
 from koster.lint import CHECKS
 from koster.model import Directive, LineKind
@@ -59,6 +62,15 @@ def test_groups_of_one_agent_are_merged() -> None:
     assert result == [{"agent": "A", "written": True, "effective": "all", "line": 8}]
 
 
+def test_agents_in_many_groups() -> None:
+    chance = random.Random(4)
+    lines = [*(f"User-agent: {name}" for name in "abc*ab"), "Disallow: /", "Allow: /", "Allow: /x"]
+    files = ["\n".join(chance.choices(lines, k=12)) for _ in range(100)]
+    files += ["\n".join(chance.choices(lines, k=600)), "User-agent: c\n" * 70 + "Disallow: /"]
+    result = kernel.classify(files, ["a", "b", "c", "d", "*"]).to_pylist()
+    assert result == [[cell(body, agent) for agent in ("a", "b", "c", "d", "*")] for body in files]
+
+
 @pytest.mark.usefixtures("conformance_data")
 @pytest.mark.parametrize("table", ["verdicts.tsv.gz", "modern-verdicts.tsv.gz"])
 def test_classify_agrees_with_the_library_on_the_corpus(table: str) -> None:
@@ -66,6 +78,7 @@ def test_classify_agrees_with_the_library_on_the_corpus(table: str) -> None:
     result = kernel.classify(pa.array(files, pa.binary()), AGENTS).to_pylist()
     for body, cells in zip(files, result, strict=True):
         assert cells == [cell(body, agent) for agent in AGENTS]
+        assert None not in [each["effective"] for each in cells], "not proved"
 
 
 @pytest.mark.usefixtures("conformance_data")
@@ -419,6 +432,16 @@ def test_facts_of_a_dialect_in_which_blank_lines_and_unknown_directives_matter()
     assert result["unknown"] == [{"key": "foo", "count": 2}]
 
 
+def test_facts_of_lines_between_groups() -> None:
+    body = (
+        "User-agent: a\nDisallow: /\n\nCrawl-delay: 1\nDisallow: /\n\nUser-agent: b\nCrawl-delay: 2"
+    )
+    dialect = replace(koster.RFC9309, name="records", blank_lines=BlankLines.END_GROUP)
+    (result,) = kernel.facts([body], dialect).to_pylist()
+    assert [(each["line"], each["group"]) for each in result["delays"]] == [(4, None), (8, 2)]
+    assert "rule-before-group" in result["findings"]
+
+
 @pytest.mark.parametrize(
     ("body", "finding"),
     [
@@ -446,6 +469,42 @@ def test_facts_of_any_bytes(body: bytes) -> None:
     kinds = [line.kind for line in robots.lines]
     assert result["malformed"] == kinds.count(koster.LineKind.MALFORMED)
     assert sum(each["count"] for each in result["unknown"]) == kinds.count(koster.LineKind.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "is_sorted", "counts_up"),
+    [
+        ([], True, True), ([0], True, True), ([1], True, False), ([0, 1, 2], True, True),
+        ([0, 0, 1], True, False), ([1, 0], False, False), ([0, 2, 1], False, False),
+    ],
+)  # fmt: skip
+def test_order_of_numbers(numbers: list[int], is_sorted: bool, counts_up: bool) -> None:
+    column = array("i", numbers)
+    assert (_batches.is_sorted(column), _batches.count_up(column)) == (is_sorted, counts_up)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_supported"),
+    [
+        ({}, True), ({"orphans": Orphans.FOR_EVERYBODY}, True),
+        ({"reading": koster.MK1996.reading}, False), ({"names": koster.MK1996.names}, False),
+        ({"merging": Merging.FIRST}, False), ({"versions": koster.EXTENDED2.versions}, False),
+        ({"rewrite": lambda value, allow: [(value, 1)]}, False),
+        ({"choose": lambda names, numbers, agent: numbers}, False),
+    ],
+    ids=lambda value: "".join(value) if isinstance(value, dict) else str(value),
+)  # fmt: skip
+def test_dialects_that_the_loop_over_bodies_supports(
+    changes: dict[str, Any], is_supported: bool
+) -> None:
+    assert _extents.supports(replace(koster.RFC9309, **changes)) == is_supported
+
+
+def test_reader_without_agents_finds_nothing() -> None:
+    reader = _extents.Reader(koster.RFC9309, _extents.Names([b"a"]), [])
+    written, found, lines = bytearray(1), bytearray(1), array("i", [7])
+    reader.classify(ONE.encode(), array("q", [0, len(ONE)]), written, found, lines)
+    assert (written, found, lines[0]) == (b"\0", b"\0", 7)
 
 
 def test_missing_arrow_names_the_extra() -> None:

@@ -117,6 +117,7 @@ def test_pages_over_the_unpacked_limit_are_rejected(
     pq.write_table(pa.table({"body": [RULES]}), good)
     pq.write_table(pa.table({"body": [RULES + b"#" * 2_000_000], "k": ["x"]}), bad)
     assert bad.stat().st_size < 200_000
+    assert _parquet.MAX_UNPACKED == 256 << 20
     monkeypatch.setattr(_parquet, "MAX_UNPACKED", 1_000_000)
     result = CliRunner().invoke(
         command, ["bulk", "classify", str(tmp_path / "in"), "-aX", "-j1", "-o", str(tmp_path / "o")]

@@ -320,6 +320,19 @@ def test_second_run_skips_finished_inputs(inputs: Path, tmp_path: Path) -> None:
     assert len(unchanged) == 3
 
 
+def test_update_of_koster_reads_all_inputs_again(
+    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers may differ."""
+    input_files = runs.find_inputs([str(inputs)])
+    runs.run(GPT, input_files, tmp_path / "out", 1)
+    for module in (_answering, _shards):
+        monkeypatch.setattr(module, "VERSION", "99.0")
+    for is_new in (True, False):
+        result = runs.run(GPT, input_files, tmp_path / "out", 1)
+        assert [each.is_new for each in result.shards] == [is_new] * 4
+
+
 def test_processes_write_the_same_shards(inputs: Path, tmp_path: Path) -> None:
     input_files = runs.find_inputs([str(inputs)])
     runs.run(GPT, input_files, tmp_path / "one", 1)

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -28,6 +30,8 @@ import koster
 from koster._moments import FIRST, LAST
 from koster.cache import MemoryCache, RedisCache, SqliteCache
 from koster.cache.memory import LRUCache, memory_bytes
+from koster.cache.redis import _BoundedSocket
+from koster.cache.resilient import ResilientCache
 from koster.cache.store import _FORMAT, decode_entry, encode_entry, key_prefix
 from koster.freshness import Hop
 
@@ -362,6 +366,24 @@ def test_processes_create_one_file_concurrently(tmp_path: Path) -> None:
         assert sorted(cache.keys()) == [str(number) for number in range(8)]
 
 
+def test_failed_cache_is_left_alone_for_ten_seconds() -> None:
+    now = 0.0
+    tries: list[float] = []
+
+    class Failing(MemoryCache):
+        def get(self, key: str) -> None:
+            tries.append(now)
+            raise OSError("down")
+
+    resilient = ResilientCache(
+        Failing(), koster.RFC9309.statuses, lambda _origin, _error: None, lambda: now
+    )
+    for moment in (0.0, 9.9, 10.0, 19.9):
+        now = moment
+        assert resilient.get("https://example.com") is None
+    assert tries == [0.0, 10.0]
+
+
 def test_lock_timeouts_of_threads_do_not_add_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -439,6 +461,42 @@ def test_redis_entries_expire_and_invalid_ones_are_ignored(redis_url: str) -> No
         assert cache.get("c") is None
         cache.put("c", ENTRY)
         assert cache.get("c") == ENTRY
+
+
+def test_redis_answer_may_take_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("koster.cache.redis.time", SimpleNamespace(monotonic=lambda: now))
+    settings = RedisCache("redis://127.0.0.1:1")._server.client.get_connection_kwargs()
+    assert (settings["socket_timeout"], settings["socket_connect_timeout"]) == (1, 1)
+    one, other = socket.socketpair()
+    with one, other:
+        bounded = _BoundedSocket(one)
+        for start in (100.0, 200.0):
+            now = start
+            bounded.sendall(b"GET a")
+            other.sendall(b"1")
+            now = start + 0.99
+            assert bounded.recv(1) == b"1"
+            now = start + 1
+            with pytest.raises(TimeoutError, match="response timed out"):
+                bounded.recv(1)
+
+
+def test_redis_answer_may_have_four_mebibytes() -> None:
+    part = bytes(1 << 16)
+    one, other = socket.socketpair()
+    with one, other:
+        bounded = _BoundedSocket(one)
+        for _ in range(2):
+            bounded.sendall(b"GET a")
+            for _ in range(64):
+                other.sendall(part)
+                left = len(part)
+                while left:
+                    left -= len(bounded.recv(left))
+        other.sendall(b"x")
+        with pytest.raises(OSError, match="response of more than 4,194,304 bytes"):
+            bounded.recv(1)
 
 
 def test_redis_client_that_decodes_responses_is_rejected(redis_url: str) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,10 @@ from typing import Any
 import pytest
 import server
 import wire
+from entries import ENTRY
 from server import Answer, Site
+
+from koster.cache import SqliteCache
 
 pytestmark = pytest.mark.any_mode
 
@@ -238,6 +243,24 @@ def test_cache_survives_the_crawl(site: Site, tmp_path: Path) -> None:
         Crawl(tmp_path, url, KOSTER_CACHE=str(tmp_path / "text"))
     assert "cannot open the cache" in f"{caught.value.stderr}{caught.value.stdout}"
     assert (tmp_path / "text").read_text() == "no cache"
+
+
+def test_cache_that_fails_later_is_skipped_and_counted(site: Site, tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    with closing(SqliteCache(path)) as cache:
+        cache.put("a", ENTRY)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other, server.running() as second:
+        other.execute("BEGIN IMMEDIATE")
+        urls = []
+        for each in (site, second):
+            each.robots(body=FILE)
+            urls += pages(each, "/private/x", "/a")
+        crawl = Crawl(tmp_path, *urls, KOSTER_CACHE=str(path))
+    assert crawl.crawled == {urls[1], urls[3]}, crawl.errors
+    assert set(crawl.blocked) == {urls[0], urls[2]}
+    # The second site is asked within ten seconds of the failure.
+    name = "robotstxt/cache_exception_count/<class 'koster.errors.CacheError'>"
+    assert crawl.stats[name] == 1
 
 
 def test_endless_file_is_truncated(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import koster
-from koster.dialects import EmptyRules, Merging, Names, Orphans
+from koster.dialects import EmptyRules, Merging, Names, Orphans, RobotsTxtPath
 
 BODY = """\
 Disallow: /orphan
@@ -63,7 +63,22 @@ def test_choose_gets_the_names_that_may_match() -> None:
     ]
 
 
-@pytest.mark.parametrize(("agent", "name"), [("oo", b"foobot"), ("xOTHERx", b"other")])
+def test_names_with_unusual_bytes_may_match() -> None:
+    names = ["a~b", "a b", "a\x7f", "a\x1f", "a\x00", "\x80", "a*", "*a"]
+    body = "".join(f"User-agent: {name}\n" for name in names) + "Disallow: /"
+    choose = Choosing()
+    koster.parse(body.encode("latin-1"), choose.dialect()).rules_for("x")
+    ((found, _, _),) = choose.calls
+    assert found == [name.encode("latin-1") for name in names[2:]]
+
+
+@pytest.mark.parametrize(
+    ("agent", "name"),
+    [
+        *(("oo", b"foobot"), ("f", b"foobot"), ("bot", b"foobot"), ("FooBot", b"foobot")),
+        *(("xOTHERx", b"other"), ("xOTHER", b"other"), ("OTHERx", b"other")),
+    ],
+)
 def test_names_in_agents_and_agents_in_names_may_match(agent: str, name: bytes) -> None:
     choose = Choosing()
     lines_for(agent, choose.dialect())
@@ -90,6 +105,18 @@ def test_choose_is_not_called_without_names_that_may_match() -> None:
     assert choose.calls == []
     assert robots.rules_for(f"Mozilla {long}").is_named
     assert [names for names, _, _ in choose.calls] == [[b"*", b"*", long.encode()]]
+
+
+def test_groups_that_choose_returns_are_not_repeated() -> None:
+    assert lines_for("foobot", Choosing(2, 2, 0).dialect()) == [8, 1]
+
+
+def test_choose_gets_at_most_the_first_bytes_of_a_header() -> None:
+    choose = Choosing(0)
+    robots = koster.parse("User-agent: FooBot\nDisallow: /", choose.dialect())
+    for size in (8192, 8193):
+        assert robots.rules_for("FooBot".rjust(size)).is_named == (size == 8192)
+    assert [agent for _, _, agent in choose.calls] == [b"FooBot".rjust(8192)]
 
 
 def test_settings_hold_for_the_agents_of_a_chosen_group() -> None:
@@ -174,3 +201,10 @@ def test_rewrite_does_not_get_empty_rules_that_have_a_meaning() -> None:
     rules = koster.parse(RULES, rewrite.dialect(b"$", EmptyRules.OPPOSITE)).rules_for("x")
     assert rewrite.calls == [(b"/a$b", True), (b"/c$", False)]
     assert not rules.allowed("/other")
+
+
+def test_files_without_groups_are_read_as_the_dialect_says() -> None:
+    reading = replace(koster.RFC9309.reading, robots_txt=RobotsTxtPath.ALWAYS_ALLOWED)
+    other = replace(reading, robots_txt=RobotsTxtPath.NOT_SPECIAL)
+    dialect = replace(koster.EXTENDED2, reading=reading, versions={1: other, 2: other})
+    assert koster.parse("", dialect).decide("/robots.txt", "x").reason is koster.Reason.ROBOTS_TXT

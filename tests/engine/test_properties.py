@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import random
 import re
 import sys
 from collections.abc import Callable
 from functools import cache
+from itertools import product
 from types import ModuleType
 from unittest import mock
 
@@ -113,6 +115,28 @@ def test_index_and_scan_agree(
     indexed.allowed_many(["/"] * 20)
     for path in paths:
         assert indexed.decide(path) == koster.parse(body, dialect).rules_for("FooBot").decide(path)
+
+
+def test_index_agrees_with_regular_expressions() -> None:
+    """Patterns that share prefixes, which the index splits, in every order of insertion."""
+    chance = random.Random(3)
+    paths = ["/" + "".join(each) for size in range(6) for each in product("abc", repeat=size)]
+    for _ in range(5):
+        literals = [*chance.sample(paths[1:], 60), "/abcab", "/abcabb", "/ab"]
+        lines = [
+            (chance.random() < 0.5, literal + chance.choice(("", "", "", "$", "*b", "*c$")))
+            for literal in literals
+        ]
+        body = "\n".join(f"{'Allow' if allow else 'Disallow'}: {text}" for allow, text in lines)
+        rules = koster.parse(f"User-agent: *\n{body}").rules_for("x")
+        matchers = [
+            (len(text), allow, re.compile(text.replace("*", ".*").replace("$", r"\Z")))
+            for allow, text in lines
+        ]
+        rules.allowed_many(["/"] * 5)
+        for path in paths:
+            ranks = [(size, allow) for size, allow, each in matchers if each.match(path)]
+            assert (path, rules.allowed(path)) == (path, not ranks or max(ranks)[1])
 
 
 @cache
@@ -226,3 +250,13 @@ def test_shell_patterns_match_like_the_oracle(pattern: str, path: str) -> None:
         f"User-agent: *\nRobot-version: 2.0\nDisallow: {pattern}", koster.EXTENDED2
     )
     assert robots.allowed("x://" + path, "a") != shell_oracle(pattern, path)
+
+
+def test_short_classes_match_like_the_oracle() -> None:
+    for members in (each for size in range(1, 5) for each in product("ac-!\\]", repeat=size)):
+        pattern = f"/[{''.join(members)}]"
+        body = f"User-agent: *\nRobot-version: 2.0\nDisallow: {pattern}"
+        rules = koster.parse(body, koster.EXTENDED2).rules_for("x")
+        for path in ("/a", "/b", "/c", "/-", "/!", "/\\", "/]", "/[", "/[a]", "/[a", "/a]", "/-]"):
+            found = rules.allowed("x://" + path)
+            assert (pattern, path, found) == (pattern, path, not shell_oracle(pattern, path))

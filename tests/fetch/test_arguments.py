@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,7 @@ from server import Answer, Site
 from support import ROOT
 
 import koster
-from koster.cache import SqliteCache
+from koster.cache import MemoryCache, SqliteCache
 from koster.fetch import (
     AsyncRobotsClient,
     MockTransport,
@@ -53,6 +55,15 @@ pytestmark = pytest.mark.any_mode
 def test_invalid_arguments(make: Any, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"user_agent|timeout|at_once|guard"):
         make(**{"user_agent": NAME} | options)
+
+
+@pytest.mark.parametrize("make", [RobotsClient, AsyncRobotsClient])
+def test_defaults(make: Any) -> None:
+    defaults = {name: each.default for name, each in inspect.signature(make).parameters.items()}
+    assert (defaults["timeout"], defaults["at_once"]) == (10, 100)
+    assert defaults["unreachable"] is koster.Unreachable.DISALLOW
+    cache = make(NAME, transport=MockTransport({}))._state.cache
+    assert isinstance(cache, MemoryCache)
 
 
 def test_product_token_comes_from_user_agent_or_agent() -> None:
@@ -280,6 +291,26 @@ class HalfACache:
 def test_cache_is_checked(make: Any, cache: Any, error: Any, message: str) -> None:
     with pytest.raises(error, match=message):
         make(NAME, cache=cache, transport=MockTransport({}))
+
+
+def test_client_closes_only_a_cache_that_it_opened(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    options: dict[str, Any] = {"transport": MockTransport({}), "cache": path}
+
+    async def open_and_close() -> Any:
+        async with AsyncRobotsClient(NAME, **options) as client:
+            return client._state.cache
+
+    if kind == "threads":
+        with RobotsClient(NAME, **options) as client:
+            opened: Any = client._state.cache
+    else:
+        opened = anyio.run(open_and_close, backend=kind)
+    with pytest.raises(koster.CacheError, match="is closed"):
+        opened.get("https://example.com")
+    with closing(SqliteCache(path)) as own:
+        outcome(kind, "https://example.com", **options | {"cache": own})
+        assert own.get("https://example.com") is not None
 
 
 def test_cache_that_is_locked_for_a_moment_is_accepted(tmp_path: Path) -> None:

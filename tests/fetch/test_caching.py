@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -464,6 +465,30 @@ def test_sqlite_cache_persists_and_is_checked(kind: str, site: Site, tmp_path: P
     with pytest.raises(koster.CacheError, match=f"cannot open the cache {path}: file is not a dat"):
         outcome(kind, site.url, cache=str(path))
     assert path.read_bytes() == b"nonsense" * 1000
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "truncated": lambda record: record[:-1],
+    "changed": lambda record: record.replace(b"Disallow", b"Disalloy"),
+    "of another version": lambda record: record.replace(b"koster-entry-1", b"koster-entry-2"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_entries_are_fetched_again(kind: str, tmp_path: Path, damage: str) -> None:
+    origin, path = "https://example.com", tmp_path / "cache.sqlite"
+    sites = MockTransport({origin: FILE})
+    options: Any = {"transport": sites, "cache": path}
+    outcome(kind, origin, **options)
+    with closing(sqlite3.connect(path)) as raw, raw:
+        ((record,),) = raw.execute("SELECT record FROM entries").fetchall()
+        assert DAMAGES[damage](record) != record
+        raw.execute("UPDATE entries SET record = ?", (DAMAGES[damage](record),))
+    for _ in range(2):
+        result = outcome(kind, origin, **options)
+        assert result.robots is not None
+        assert result.robots.body == FILE
+    assert len(sites.requests) == 2
 
 
 def test_clients_share_a_redis_cache(kind: str, site: Site, redis_url: str) -> None:

@@ -8,6 +8,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -58,12 +59,18 @@ def test_fleet_obeys_visit_times_and_the_default_pace(fleet: FleetPacer) -> None
     assert fleet.next_request("b", closed, now) > now + timedelta(minutes=110)
 
 
-def test_delays_of_centuries_are_stored_for_a_year(fleet: FleetPacer) -> None:
+def test_delays_of_centuries_are_stored_for_a_year(fleet: FleetPacer, redis_url: str) -> None:
+    other: Any = FleetPacer(redis_url, prefix=fleet._prefix)
+    year = timedelta(days=365).total_seconds()
     for key, seconds in (("a", 1e9), ("b", 1e300)):
         assert fleet.turn(key, rules_with_delay(seconds), NOW) == 0
-        assert fleet.turn(key, rules_with_delay(seconds), NOW) > 86400 * 300
-    ttls = [int(fleet._redis.ttl(name)) for name in fleet._redis.keys(f"{fleet._prefix}*")]
-    print(ttls)
+        assert fleet.turn(key, rules_with_delay(seconds), NOW) > year
+        assert other.turn(key, rules_with_delay(seconds), NOW) > year
+        last = other._name(key, "last")
+        assert year < other._redis.ttl(last) <= year + 86400
+        # A day after the year, the server forgets the turn.
+        other._redis.delete(last)
+        assert year - 60 < other.turn(key, rules_with_delay(seconds), NOW) <= year + 1
 
 
 def test_invalid_redis_values_are_tolerated(fleet: FleetPacer) -> None:
@@ -312,6 +319,23 @@ def test_success_of_a_call_from_before_the_failure_is_no_recovery(
     pair.first._local_until = 0
     fail()
     assert len(pair.events_named(EventName.PACE_FAILED)) == 1
+
+
+def test_failed_server_is_tried_again_after_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    tries: list[float] = []
+
+    def failing_now() -> int:
+        tries.append(now)
+        raise OSError("down")
+
+    monkeypatch.setattr("koster.fetch.fleet.time", SimpleNamespace(monotonic=lambda: now))
+    pacer = FleetPacer("redis://127.0.0.1:1")
+    pacer._clock.now = failing_now  # type: ignore[method-assign]
+    for moment in (1000.0, 1009.9, 1010.0, 1019.9):
+        now = moment
+        assert pacer.next_request(KEY, rules_with_delay(60), NOW) == NOW
+    assert tries == [1000.0, 1010.0]
 
 
 def test_fetch_durations_are_capped_at_a_year(pair: FleetPair) -> None:

@@ -25,7 +25,7 @@ import redis
 import server
 import wire
 from entries import ENTRY
-from fetching import FILE, KINDS, NAME, Clock
+from fetching import FILE, HTTP_CLIENTS, KINDS, NAME, Clock
 from forking import fork, in_child, wait_for
 from server import Site
 
@@ -372,6 +372,25 @@ def test_transport_with_connections_is_rejected_in_a_child(site: Site) -> None:
     with RobotsClient(NAME, transport=MockTransport({site.url: FILE})) as client:
         assert can_fetch(client)
         assert in_child(lambda: can_fetch(client))
+
+
+@pytest.mark.parametrize("library", HTTP_CLIENTS)
+def test_http_client_is_rejected_in_a_child(site: Site, library: str) -> None:
+    site.robots(body=FILE)
+
+    def error_message(client: RobotsClient) -> str:
+        assert client.allowed(f"{site.url}/x")
+        with pytest.raises(RuntimeError) as caught:
+            client.refetch(site.url)
+        return str(caught.value)
+
+    with HTTP_CLIENTS[library]() as http, RobotsClient(NAME, http=http) as client:
+        assert client.robots(site.url).robots is not None
+        assert in_child(lambda: error_message(client)) == (
+            "the http client of this RobotsClient belongs to the parent process: "
+            "create a new client with a new http client"
+        )
+        assert client.refetch(site.url).robots is not None
 
 
 @pytest.mark.parametrize("what", ["transport", "at_once"])

@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import anyio
@@ -155,19 +156,26 @@ def test_loop_closed_during_a_fetch_does_not_block_the_next(site: Site, kind: st
     run(kind, client.aclose)
 
 
-@pytest.mark.parametrize("what", ["transport", "at_once"])
+#: What belongs to an event loop, by argument: how it is made, and its name in errors.
+RESOURCES: dict[str, tuple[Callable[[], Any], str]] = {
+    "transport": (httpx2.AsyncHTTPTransport, "transport"),
+    "http": (httpx2.AsyncClient, "http client"),
+    "at_once": (partial(anyio.Semaphore, 1), "semaphore"),
+}
+
+
+@pytest.mark.parametrize("what", RESOURCES)
 def test_resources_of_a_closed_loop_are_rejected(site: Site, what: str) -> None:
     site.robots(body=FILE, headers={"Connection": "close"})
     clients = []
+    make, name = RESOURCES[what]
 
     async def use_in_first_loop() -> None:
-        resource: Any = httpx2.AsyncHTTPTransport() if what == "transport" else anyio.Semaphore(1)
-        clients.append(AsyncRobotsClient(NAME, **{what: resource}))
+        clients.append(AsyncRobotsClient(NAME, **{what: make()}))
         assert not await clients[0].allowed(f"{site.url}/private")
 
     async def use_in_second_loop() -> None:
         assert not await clients[0].allowed(f"{site.url}/private")
-        name = "transport" if what == "transport" else "semaphore"
         message = f"the {name} of this AsyncRobotsClient belongs to a closed event loop"
         with pytest.raises(RuntimeError, match=message):
             await clients[0].refetch(site.url)

@@ -341,6 +341,36 @@ def test_at_most_limits_the_wait(kind: str, at_most: float) -> None:
     anyio.run(main, backend=kind)
 
 
+def test_wait_for_one_site_does_not_delay_another(kind: str) -> None:
+    slow, other = "https://slower.example/", "https://other.example/"
+    sites = MockTransport({slow: "User-agent: *\nCrawl-delay: 1000"})
+    if kind == "threads":
+        with RobotsClient(NAME, transport=sites) as client:
+            client.wait(slow)
+            thread = threading.Thread(target=_wait_until_closed, args=(client, slow))
+            thread.start()
+            time.sleep(0.05)
+            assert client.wait(other, at_most=5) < 5
+            assert thread.is_alive()
+        thread.join(5)
+        return
+
+    async def main() -> None:
+        client = AsyncRobotsClient(NAME, transport=sites)
+        async with anyio.create_task_group() as tasks, client:
+            await client.wait(slow)
+
+            async def wait_until_closed() -> None:
+                with pytest.raises(RuntimeError, match="closed"):
+                    await client.wait(slow)
+
+            tasks.start_soon(wait_until_closed)
+            await anyio.sleep(0.05)
+            assert await client.wait(other, at_most=5) < 5
+
+    anyio.run(main, backend=kind)
+
+
 def test_too_soon_error_can_be_pickled() -> None:
     error = koster.TooSoonError("too soon", NOW)
     copy = pickle.loads(pickle.dumps(error))

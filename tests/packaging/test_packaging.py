@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -92,6 +93,10 @@ def test_wheel_and_sdist(tmp_path: Path) -> None:
     assert sum(name.endswith((".so", ".pyd")) for name in names) == len(koster._pure.HOT)
     assert not [name for name in names if name.endswith((".c", ".pxd", "setup.py"))]
     assert not [name for name in names if name.startswith(("tests", "benchmarks"))]
+    (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
+    needed = re.findall(r"(?m)^Requires-Dist: .*$", zipfile.ZipFile(wheel).read(metadata).decode())
+    assert needed
+    assert [each for each in needed if "extra ==" not in each] == []
     with tarfile.open(sdist) as archive:
         sdist_files = {name.partition("/")[2] for name in archive.getnames()}
     assert {

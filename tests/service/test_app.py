@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import anyio
 import httpx2
+import pytest
 import serving
 from server import Site
 from support import ROOT
 
 import koster
 from koster._version import DOCS
+from koster.service import create_app
 from koster.service._gate import _HEADERS, _PAGE_HEADERS
+from koster.service._log import _Throttle
 
 
 def test_security_headers(api: httpx2.Client) -> None:
@@ -72,6 +78,31 @@ def test_metric_labels_contain_no_client_input(site: Site) -> None:
 def test_health(api: httpx2.Client) -> None:
     assert api.get("/healthz").json() == {"status": "ok", "version": koster.__version__}
     assert api.get("/readyz").json()["status"] == "ready"
+
+
+def test_readyz_answers_503_once_the_service_stops() -> None:
+    service = create_app()
+    service.state.is_stopping = True
+
+    async def main() -> list[int]:
+        transport = httpx2.ASGITransport(service)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://x") as client:
+            return [(await client.get(path)).status_code for path in ("/healthz", "/readyz")]
+
+    assert anyio.run(main) == [200, 503]
+
+
+def test_repeated_warnings_are_logged_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("koster.service._log.time", SimpleNamespace(monotonic=lambda: now))
+    throttle = _Throttle()
+    # None suppresses an entry; a number counts those that were suppressed before it.
+    assert [throttle.count("a") for _ in range(3)] == [0, None, None]
+    assert throttle.count("b") == 0
+    now = 159.9
+    assert throttle.count("a") is None
+    now = 160.0
+    assert [throttle.count("a") for _ in range(2)] == [3, None]
 
 
 def test_openapi_lists_every_route(api: httpx2.Client) -> None:

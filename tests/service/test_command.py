@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -35,6 +37,57 @@ def test_command_serves_until_a_signal() -> None:
         command.entry("stopped")
     with serving.as_command() as command:
         assert command.stop(signal.SIGINT) == 130
+
+
+def test_log_contains_no_bodies_and_questions() -> None:
+    with serving.as_command("--rate", 0) as command:
+        with httpx2.Client(base_url=command.url, timeout=30) as api:
+            body = {"robots": "# secret", "agents": ["secret"], "urls": ["/secret"]}
+            assert api.post("/v1/decide", json=body).status_code == 200
+            assert api.post("/v1/lint", json={"robots": "secret"}).status_code == 200
+            params = {"url": "http://127.0.0.1:1/secret", "agent": "secret"}
+            assert api.get("/v1/check", params=params).status_code == 200
+            assert api.post("/v1/secret", content=b"secret").status_code == 404
+        command.stop()
+        command.entry("stopped")
+    messages = [entry["message"] for entry in command.entries]
+    assert (messages.count("request"), messages.count("fetch")) == (4, 1)
+    assert "secret" not in json.dumps(command.entries)
+
+
+def test_log_warning_leaves_out_requests_and_fetches() -> None:
+    task = [sys.executable, "-m", "koster", "serve", "--port", "0", "--cache", "memory"]
+    process = subprocess.Popen(
+        [*task, "--log", "warning"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().split()[4].rstrip(";")
+        assert httpx2.get(f"{url}/v1/check", params={"url": "http://127.0.0.1/"}).status_code == 200
+        process.terminate()
+        assert process.communicate(timeout=40)[1] == ""
+    finally:
+        process.kill()
+
+
+def test_second_ctrl_c_ends_the_grace_period() -> None:
+    robots = "User-agent: *\n" + "Disallow: *9*x\n" * 60_000
+    body = json.dumps({"robots": robots}).encode()
+    head = b"POST /v1/audit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    with (
+        serving.as_command("--grace", 60, "--work-timeout", 60) as command,
+        serving.connected(command.url) as connection,
+    ):
+        connection.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        with httpx2.Client(base_url=command.url) as api:
+            while "koster_work_in_progress 1.0" not in api.get("/metrics").text:
+                time.sleep(0.1)
+        command.process.send_signal(signal.SIGINT)
+        command.entry("stopping")
+        time.sleep(0.7)
+        assert command.process.poll() is None
+        assert command.stop(signal.SIGINT) == 130
+        assert b'"code": "stopping"' in serving.read_all(connection)
 
 
 def test_listen_errors(tmp_path: Path) -> None:

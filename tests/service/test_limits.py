@@ -2,16 +2,63 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import resource
+
 import httpx2
 import pytest
 import serving
 from api import problem
 from server import Site
 
-from koster.service import Settings
+from koster.cli._root import koster as command_line
+from koster.service import Settings, _protocol
+from koster.service._connections import allowed_connections
 from koster.service._limits import RateLimit
 
 pytestmark = pytest.mark.any_mode
+
+
+def test_default_limits() -> None:
+    """They are those of the docs, also in the command."""
+    settings = Settings()
+    assert (settings.rate, settings.work_per_minute, settings.work_timeout) == (50, 30, 10)
+    assert (settings.max_body, settings.max_questions) == (1 << 20, 1_000)
+    assert (settings.fetch_timeout, settings.fetches, settings.cache_bytes) == (10, 20, 1 << 30)
+    assert settings.workers == max(1, (os.cpu_count() or 1) - 1)
+    assert _protocol.TIMEOUT == 30
+    serve = command_line.get_command(None, "serve")  # type: ignore[arg-type]
+    assert serve is not None
+    options = {each.name: each.default for each in serve.params}
+    assert (options["connections"], options["per_client"], options["grace"]) == (1_000, 100, 30)
+    assert options["cache_size"] << 20 == settings.cache_bytes
+    for name in ("rate", "work_per_minute", "work_timeout", "max_body", "max_questions"):
+        assert options[name] == getattr(settings, name)
+    assert (options["fetch_timeout"], options["fetches"]) == (10, 20)
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "limit"),
+    # Besides the connections, the service needs 176 descriptors.
+    [(256, 4_096, 1_000), (256, 400, 224), (4_096, 4_096, 1_000)],
+)
+def test_descriptors_limit_connections(
+    soft: int,
+    hard: int,
+    limit: int,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The service raises its own limit where it may, and warns if that is not enough."""
+    raised: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append(limits))
+    caplog.set_level(logging.WARNING, "koster.service")
+    assert allowed_connections(1_000, Settings(workers=1)) == limit
+    assert raised == ([] if soft == 4_096 else [(min(1_176, hard), hard)])
+    messages = [each.getMessage() for each in caplog.records]
+    assert messages == ([] if limit == 1_000 else ["fewer connections than configured"])
 
 
 def test_rate_limit() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import anyio
@@ -128,6 +130,25 @@ def test_one_client_cannot_use_all_workers() -> None:
             await clients.end("a2", "a3", "a4")
 
     anyio.run(main)
+
+
+def test_short_requests_do_not_wait_for_long_ones() -> None:
+    """The only worker for long requests is busy, and another long request waits for it."""
+    hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 4_000}).encode()
+    head = b"POST /v1/audit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    settings = Settings(rate=0, workers=1, work_per_minute=0, work_timeout=60)
+    with (
+        serving.in_thread(settings) as url,
+        serving.connected(url) as first,
+        serving.connected(url) as second,
+        httpx2.Client(base_url=url, timeout=30) as api,
+    ):
+        for connection in (first, second):
+            connection.sendall(head + b"Content-Length: %d\r\n\r\n" % len(hard) + hard)
+        while "koster_work_in_progress 2.0" not in api.get("/metrics").text:
+            time.sleep(0.1)
+        assert post(api, "lint", {"robots": ""})
+        assert "koster_work_in_progress 2.0" in api.get("/metrics").text
 
 
 def test_cancelled_wait_takes_no_slot() -> None:

@@ -15,6 +15,7 @@ _ENGINE = (
     *("tests/engine/test_cases.py", "tests/engine/test_extended2.py"),
     *("tests/engine/test_functions_of_dialects.py", "tests/test_robots.py"),
     *("tests/engine/test_memory.py", "tests/engine/test_properties.py"),
+    *("tests/engine/test_bounds.py", "tests/engine/test_work.py"),
 )
 _KERNEL = ("tests/bulk/test_kernel.py",)
 _ANALYSIS = ("tests/analysis/test_answers.py", "tests/analysis", "tests/test_diff.py")

@@ -133,9 +133,6 @@ class Reader:
         self.chosen = _memory.no_integers()
         self.chosen_room = 0
         self.path = _memory.buffer(_MAX_PATTERN_BYTES * 2 + 8)
-        self.used = 0
-        self.sets = 0
-        self.closing = -1
         if not self.agent_tokens or not self.heads or not self.tails:
             raise MemoryError("no memory for the names of agents")
         if not self.results or not self.path:

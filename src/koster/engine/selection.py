@@ -106,7 +106,7 @@ class Selection:
 
     def is_named(self) -> bool:
         """Tell whether a group names the agent."""
-        return len(self.chosen) > 0 and self.agent != b"*"
+        return self.agent != b"*"
 
     def group(self, number: int) -> Group:
         """Return a group. The last one is cached: a large one is expensive to make."""

@@ -1,0 +1,189 @@
+"""The engine reads and writes only inside its memory, and reads only what it wrote.
+
+C checks neither. Here the memory of plain Python does: negative places are errors too, and fresh
+memory has values that no code may depend on. The compiled modules do the same, and ``make sanitize``
+checks them with random files.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from analysis_answers import PATH, decisions, found_extents
+from support import all_cases
+
+import koster
+from koster.dialects import Orphans
+from koster.engine import batches, buffers, document, memory, selection, wildcards
+
+pytestmark = pytest.mark.skipif(koster.COMPILED, reason="compiled modules have the memory of C")
+
+#: What fresh memory has, where it is not cleared.
+_LEFT_BEHIND = 170
+
+CASES = json.loads(PATH.read_text("utf-8"))
+
+
+class Integers(array):  # type: ignore[type-arg]
+    """Integers without places that count from the end."""
+
+    def __getitem__(self, at: Any) -> Any:
+        return super().__getitem__(_checked(at))
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        super().__setitem__(_checked(at), value)
+
+
+class Buffer(bytearray):
+    """The same for bytes that are written."""
+
+    def __getitem__(self, at: Any) -> Any:
+        return super().__getitem__(_checked(at))
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        super().__setitem__(_checked(at), value)
+
+
+class Data(bytes):
+    """The same for bytes that are only read."""
+
+    def __getitem__(self, at: Any) -> Any:
+        return super().__getitem__(_checked(at))
+
+
+def _checked(at: Any) -> Any:
+    assert isinstance(at, slice) or at >= 0, f"a place before the memory: {at}"
+    return at
+
+
+def _check(data: memory.Bytes | array[int], start: int, size: int) -> None:
+    assert size >= 0
+    assert size == 0 or (start >= 0 and start + size <= len(data)), (start, size, len(data))
+
+
+def integers(count: int) -> Integers:
+    return Integers("i", bytes(4 * count))
+
+
+def resized(values: array[int], count: int) -> Integers:
+    kept = values[: min(count, len(values))]
+    return Integers("i", [*kept, *[_LEFT_BEHIND] * (count - len(kept))])
+
+
+def buffer(count: int) -> Buffer:
+    return Buffer([_LEFT_BEHIND] * count)
+
+
+def find(data: memory.Bytes, byte: int, start: int, end: int) -> int:
+    if start >= end:
+        return end
+    _check(data, start, end - start)
+    position = data.find(byte, start, end)
+    return end if position < 0 else position
+
+
+def same(data: memory.Bytes, start: int, other: memory.Bytes, other_start: int, size: int) -> bool:
+    _check(data, start, size)
+    _check(other, other_start, size)
+    return data[start : start + size] == other[other_start : other_start + size]
+
+
+def copy(target: bytearray, at: int, source: memory.Bytes, start: int, size: int) -> None:
+    _check(target, at, size)
+    _check(source, start, size)
+    target[at : at + size] = source[start : start + size]
+
+
+def fill(target: bytearray, at: int, byte: int, size: int) -> None:
+    _check(target, at, size)
+    target[at : at + size] = bytes([byte]) * size
+
+
+def part(data: memory.Bytes, start: int, size: int) -> Data:
+    _check(data, start, size)
+    return Data(data[start : start + size])
+
+
+def view(text: bytes) -> tuple[Data, int]:
+    return Data(text), len(text)
+
+
+@pytest.fixture(autouse=True)
+def strict(monkeypatch: pytest.MonkeyPatch) -> None:
+    for function in (integers, resized, buffer, find, same, copy, fill, part, view):
+        monkeypatch.setattr(memory, function.__name__, function)
+    monkeypatch.setattr(buffers, "address", lambda data: Data(bytes(data)))
+    bytes_of, encoded = document.bytes_of, selection.encoded
+    monkeypatch.setattr(document, "bytes_of", lambda body: Data(bytes_of(body)))
+    monkeypatch.setattr(selection, "encoded", lambda text: Data(encoded(text)))
+
+
+def parsed(body: bytes | str, dialect: koster.Dialect) -> koster.RobotsTxt:
+    # Bytes themselves are not copied.
+    return koster.parse(bytearray(body.encode() if isinstance(body, str) else body), dialect)
+
+
+@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
+def test_recorded_answers(case: dict[str, Any]) -> None:
+    dialect = koster.DIALECTS[case["dialect"]]
+    robots = parsed(case["body"], dialect)
+    assert decisions(robots) == case["decisions"]
+    changed = case["other"].encode()
+    assert found_extents(dialect, robots.body, changed) == case["extents"]
+
+
+def test_preferences() -> None:
+    body = "User-agent: *\nContent-Usage: /\u00e9 a=n\nContent-Usage: /a*** a=y"
+    rules = parsed(body, koster.RFC9309).rules_for("x")
+    found = [each.value for url in ("/", "/%c3%a9b", "/ab") for each in rules.preferences_for(url)]
+    assert found == ["n", "y"]
+
+
+def test_first_line() -> None:
+    unknown = batches.survey(Data(b"Foo: 1\nUser-agent: x\nBar: 2"), koster.RFC9309)[2]
+    assert unknown == [b"Foo: ", b"Bar: "]
+    dialect = replace(koster.RFC9309, name="orphans", orphans=Orphans.FOR_EVERYBODY)
+    robots = parsed("Disallow: /\n Allow: /a", dialect)
+    assert [rule.column for rule in robots.groups[0].rules] == [11, 9]
+
+
+def test_room_for_directories_of_index_pages() -> None:
+    body = "User-agent: *\nAllow: /" + "\u00e9" * 20 + "/index.html\nDisallow: /"
+    rules = parsed(body, koster.GOOGLE).rules_for("x")
+    assert [rules.allowed("/" + "%C3%A9" * 20 + end) for end in ("/", "/a")] == [True, False]
+
+
+def test_room_for_sample_urls() -> None:
+    # The first two samples are allowed; the third has two bytes for each star.
+    body = f"User-agent: *\nDisallow: /{'*' * 2046}a\nAllow: /a{'*' * 2060}".encode()
+    extents, lines = found_extents(koster.RFC9309, body)[1:]
+    assert (extents[:3], lines[:3]) == ([1, 1, 1], [2, 2, 2])
+
+
+@pytest.mark.parametrize("dialect", koster.DIALECTS.values(), ids=str)
+def test_every_beginning_of_a_url(dialect: koster.Dialect) -> None:
+    rules = parsed("User-agent: *\nDisallow: /a\nDisallow: /%", dialect).rules_for("x")
+    for url in ("http://e/a%2f?#", "//e/a%2", "/a%4", "https:/x"):
+        for size in range(len(url) + 1):
+            assert rules.allowed(url[:size]) == ("/a" not in url[:size])
+
+
+def test_elements_of_shell_patterns() -> None:
+    other, star, last = wildcards.elements(Data(b"[!a]*\\\xff"))
+    assert (other, star, last) == (
+        bytes(byte != 97 for byte in range(256)),
+        None,
+        bytes(255) + b"\1",
+    )
+
+
+def test_cases() -> None:
+    for case in all_cases():
+        if "size" not in case.entry.tags:
+            rules = parsed(case.body, case.dialect).rules_for(case.agent)
+            found = {url: rules.allowed(url) for url in case.expected}
+            assert (str(case), found) == (str(case), case.expected)

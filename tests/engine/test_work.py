@@ -1,0 +1,117 @@
+"""Steps that a lookup does not take: counted, not timed."""
+
+from __future__ import annotations
+
+import string
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import koster
+from koster.bulk import kernel
+from koster.engine import compiler, document, memory, ruleset, trie
+
+pytestmark = pytest.mark.skipif(koster.COMPILED, reason="counted in pure Python only")
+
+#: A byte of each kind; the slash is in every path.
+KINDS = (*string.ascii_lowercase, "5", "-", "?")
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count comparisons of a rule with a path."""
+    found: Counter[str] = Counter()
+
+    def counting(place: Any, name: str) -> None:
+        function = getattr(place, name)
+
+        def counted(*arguments: Any) -> Any:
+            found[name] += 1
+            return function(*arguments)
+
+        monkeypatch.setattr(place, name, counted)
+
+    counting(memory, "same")
+    counting(ruleset.Ruleset, "_rest_matches")
+    counting(trie, "step")
+    counting(compiler, "add_groups")
+    counting(document, "Plan")
+    return found
+
+
+def rules_for(*patterns: str) -> koster.Rules:
+    lines = "".join(f"Disallow: {pattern}\n" for pattern in patterns)
+    return koster.parse(f"User-agent: *\n{lines}").rules_for("x")
+
+
+def comparisons(rules: koster.Rules, path: str, calls: Counter[str]) -> int:
+    before = calls["same"]
+    rules.allowed(path)
+    return calls["same"] - before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rules_with_bytes_that_a_path_lacks_are_not_compared(
+    kind: str, calls: Counter[str]
+) -> None:
+    rules = rules_for(*[f"/{kind}"] * 4, f"/{kind}x$")
+    rules.allowed_many(["/"] * 4)
+    # The last rule has two bytes more than the slash.
+    found = {other: comparisons(rules, f"/{other}", calls) for other in KINDS}
+    assert found == {other: (1 if other == kind else 0) for other in KINDS}
+    # A letter and a digit are of one kind, whichever they are.
+    alike = {"5": "07", "-": "._~", "?": "&="}.get(kind, kind.upper())
+    assert [comparisons(rules, f"/{other}x", calls) for other in alike] == [5] * len(alike)
+
+
+def test_few_rules_are_compared_with_every_path(calls: Counter[str]) -> None:
+    for count in (4, 5):
+        rules = rules_for(*["/a"] * count)
+        rules.allowed_many(["/b"] * 5)
+        assert comparisons(rules, "/b", calls) == (4 if count == 4 else 0)
+
+
+def test_rules_are_indexed_with_the_fourth_lookup(calls: Counter[str]) -> None:
+    for count in (48, 49):
+        rules = rules_for(*["/a"] * count)
+        for lookup in range(1, 6):
+            before = calls["step"]
+            rules.allowed("/ab")
+            assert (calls["step"] > before) == (count == 49 and lookup >= 4)
+
+
+def test_rules_of_a_lower_rank_are_not_compared(calls: Counter[str]) -> None:
+    rules = rules_for("/aaa*b", "/a*b", "/aa*b", "/aaaa*b", "/aaab*b")
+    rules.allowed_many(["/"] * 4)
+    before = calls["_rest_matches"]
+    rules.allowed("/aaaab")
+    assert calls["_rest_matches"] - before == 2
+
+
+def test_agents_with_the_same_groups_share_rules(calls: Counter[str]) -> None:
+    robots = koster.parse("User-agent: *\nDisallow: /\nUser-agent: a\nAllow: /")
+    for agent in ("x", "y", "a", "z", "A/2"):
+        assert robots.rules_for(agent).allowed("/") == (agent in "A/2a")
+    assert calls["add_groups"] == 2
+
+
+def test_rows_with_the_same_groups_share_rules(calls: Counter[str]) -> None:
+    body = "User-agent: *\nDisallow: /\nUser-agent: a\nAllow: /"
+    agents = ["x", "a", "y", "a", "z"]
+    assert kernel.allowed([body] * 5, "/", agents).to_pylist() == [each == "a" for each in agents]
+    assert calls["add_groups"] == 2
+
+
+def test_plans_of_the_last_sixteen_dialects_are_cached(
+    calls: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document, "_plans", [])
+    dialects = [replace(koster.RFC9309, name=f"dialect {number}") for number in range(17)]
+    for dialect in (*dialects[:16], *dialects[:16], koster.RFC9309, replace(dialects[0])):
+        koster.parse("", dialect)
+    assert calls["Plan"] == 16
+    for dialect in (dialects[16], dialects[1], dialects[0]):
+        koster.parse("", dialect)
+    assert calls["Plan"] == 18

@@ -1,0 +1,61 @@
+"""Each promise of the docs has a test: `promises.toml` lists them, and is checked here."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from functools import cache
+from typing import Any
+
+import pytest
+from support import HERE, ROOT
+
+pytestmark = pytest.mark.any_mode
+
+PROMISES: list[dict[str, Any]] = tomllib.loads((HERE / "promises.toml").read_text("utf-8"))[
+    "promise"
+]
+
+#: Sections of the page about reliability that promise nothing.
+OTHER_SECTIONS = {"What koster does not promise", "How it is tested", "Next"}
+
+
+@cache
+def text_of(page: str) -> str:
+    """Return the text of a page on one line."""
+    return " ".join((ROOT / page).read_text("utf-8").split())
+
+
+@cache
+def functions_in(path: str) -> set[str]:
+    tree = ast.parse((ROOT / path).read_text("utf-8"))
+    return {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("entry", PROMISES, ids=lambda entry: entry["promise"][:60])
+def test_promise_is_on_its_page_and_has_tests(entry: dict[str, Any]) -> None:
+    assert entry["promise"] in text_of(entry["page"])
+    tests, measured = entry.get("tests", []), entry.get("measured", [])
+    assert tests or measured
+    for each in (*tests, *measured):
+        path, _, name = each.partition("::")
+        assert name in functions_in(path), each
+    assert [each for each in tests if "::test_" not in each] == []
+
+
+def test_promises_are_listed_once() -> None:
+    listed = [(entry["page"], entry["promise"]) for entry in PROMISES]
+    assert len(set(listed)) == len(listed)
+
+
+def test_each_section_about_reliability_has_promises() -> None:
+    page = "docs/about/reliability.md"
+    _, *sections = re.split(r"^## ", (ROOT / page).read_text("utf-8"), flags=re.MULTILINE)
+    promised = [entry["promise"] for entry in PROMISES if entry["page"] == page]
+    without = {
+        section.partition("\n")[0]
+        for section in sections
+        if not any(each in " ".join(section.split()) for each in promised)
+    }
+    assert without <= OTHER_SECTIONS
