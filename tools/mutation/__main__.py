@@ -1,6 +1,7 @@
 """Run the mutants, or say which survive.
 
-python -m tools.mutation run FOLDER [MODULE...]   in copies of the project below a folder; resumes
+python -m tools.mutation run FOLDER [MODULE...]   in copies of the project below a folder; resumes,
+                                                  and tries survivors without a reason again
 python -m tools.mutation report FOLDER            survivors without a reason; exit code 1 if any
 """
 
@@ -13,38 +14,21 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
 
 from cosmic_ray.work_db import WorkDB, use_db
-from cosmic_ray.work_item import TestOutcome
+
+from .survivors import Survivor, listed, survivors_of
 
 ROOT = Path(__file__).parents[2]
 #: What is tested, below the package.
 _PARTS = ("engine", "analysis", "access", "freshness")
-#: The survivors that stay, each with its reason.
-SURVIVORS = Path(__file__).with_name("survivors.toml")
 #: How many mutants of each part there are, and how many survive.
 RESULTS = Path(__file__).with_name("results.json")
 #: At most so many survivors of a hundred mutants.
 _ALLOWED = 5.0
-
-
-class Survivor(NamedTuple):
-    """A change that no test noticed."""
-
-    module: str
-    operator: str
-    line: str
-    changed: str
-
-    @property
-    def part(self) -> str:
-        """``engine``, ``analysis``, ``access`` or ``freshness``."""
-        return self.module.partition("-")[0]
 
 
 def main() -> int:
@@ -54,6 +38,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="such as engine/trie")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
+    parser.add_argument("--percent", type=int, default=100, help="of each module, at random")
     options = parser.parse_args()
     if options.command == "report":
         return _report(options.folder)
@@ -61,7 +46,7 @@ def main() -> int:
     # Long modules first, so that the workers end together.
     modules = sorted(options.modules or _modules(), key=_size, reverse=True)
     with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(functools.partial(_run, options.folder), modules))
+        list(pool.map(functools.partial(_run, options.folder, options.percent), modules))
     return _report(options.folder)
 
 
@@ -80,22 +65,22 @@ def _size(name: str) -> int:
     return (ROOT / "src" / "koster" / f"{name}.py").stat().st_size
 
 
-def _run(folder: Path, name: str) -> None:
+def _run(folder: Path, percent: int, name: str) -> None:
     """Try the mutants of a module in a copy of the project, as a mutant changes its file."""
     copy = folder / name.replace("/", "-")
     # What an interrupted run left may have a mutant in it.
     shutil.rmtree(copy, ignore_errors=True)
     ignored = shutil.ignore_patterns(".*", "build", "dist", "site", "*.so", "__pycache__")
     shutil.copytree(ROOT, copy, ignore=ignored)
-    command = [sys.executable, "-m", "tools.mutation.worker", name, f"{copy}.sqlite"]
+    command = [sys.executable, "-m", "tools.mutation.worker"]
+    command += [name, f"{copy}.sqlite", str(percent)]
     subprocess.run(command, cwd=copy, check=True)
     shutil.rmtree(copy)
 
 
 def _report(folder: Path) -> int:
     """Print the numbers and the survivors without a reason."""
-    reasons = tomllib.loads(SURVIVORS.read_text("utf-8")).get("survivor", [])
-    known = {Survivor(*(each[key] for key in Survivor._fields)) for each in reasons}
+    known = listed()
     totals, tried, survivors = _results(folder)
     counts = {
         part: {
@@ -124,22 +109,9 @@ def _results(folder: Path) -> tuple[Counter[str], Counter[str], list[Survivor]]:
         with use_db(str(path), WorkDB.Mode.open) as session:
             part = path.stem.partition("-")[0]
             totals[part] += session.num_work_items
-            for item, result in session.completed_work_items:
-                tried[part] += 1
-                if result.test_outcome is TestOutcome.SURVIVED:
-                    operator = item.mutations[0].operator_name.partition("/")[2]
-                    survivors.append(_survivor(path.stem, operator, result.diff or ""))
+            tried[part] += session.num_results
+            survivors += survivors_of(session, path.stem).values()
     return totals, tried, survivors
-
-
-def _survivor(module: str, operator: str, diff: str) -> Survivor:
-    return Survivor(module, operator, _lines(diff, "-"), _lines(diff, "+"))
-
-
-def _lines(diff: str, mark: str) -> str:
-    """Return what a diff removes or adds."""
-    lines = [each[1:].strip() for each in diff.splitlines() if each[:1] == mark]
-    return " ".join(each for each in lines if not each.startswith(mark * 2))
 
 
 if __name__ == "__main__":

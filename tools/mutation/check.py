@@ -18,7 +18,10 @@ _ENGINE = (
     *("tests/engine/test_bounds.py", "tests/engine/test_work.py"),
 )
 _KERNEL = ("tests/bulk/test_kernel.py",)
-_ANALYSIS = ("tests/analysis/test_answers.py", "tests/analysis", "tests/test_diff.py")
+_ANALYSIS = (
+    *("tests/test_values.py", "tests/analysis/test_answers.py", "tests/analysis"),
+    "tests/test_diff.py",
+)
 
 #: The tests by the beginning of a module's path in the package.
 TESTS = {
