@@ -20,6 +20,9 @@ if sys.platform != "win32":
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests"), str(ROOT)]
 
+# The tests with pytest have it; without it is what most users of plain Python have.
+sys.modules["cython"] = None  # type: ignore[assignment]
+
 import reference  # noqa: E402
 from tools.suite.source import entries  # noqa: E402
 

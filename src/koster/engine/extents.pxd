@@ -33,15 +33,13 @@ cdef class Names:
 cdef class Reader:
     cdef Plan plan
     cdef Names names
-    cdef int tokens, agent_count, used, sets, closing, links_room, chosen_room
-    cdef Rows rows, groups, pairs
+    cdef int tokens, agent_count, used, sets, closing
+    cdef Rows rows, groups, links, chosen
     cdef Ruleset ruleset
     cdef int* agent_tokens
     cdef int* heads
     cdef int* tails
     cdef int* results
-    cdef int* links
-    cdef int* chosen
     cdef unsigned char* path
 
     @cython.locals(raw="const unsigned char*", done=bint)
@@ -60,13 +58,13 @@ cdef class Reader:
     @cython.locals(token=int, group=int)
     cdef bint _read(self, const unsigned char* data, Py_ssize_t size) noexcept nogil
     @cython.locals(
-        first=int, after=int, row=int, start=int, end=int, token=int, done=bint,
+        first=int, after=int, row=int, start=int, end=int, token=int,
     )
-    cdef bint _collect_names(self, const unsigned char* data, int group) noexcept nogil
-    @cython.locals(tail=int, room=int, links="int*", number=int)
-    cdef bint _add_pair(self, int token, int group) noexcept nogil
+    cdef void _collect_names(self, const unsigned char* data, int group) noexcept nogil
+    @cython.locals(tail=int, number=int)
+    cdef void _link(self, int token, int group) noexcept nogil
     @cython.locals(
-        head=int, first=int, room=int, chosen="int*", number=int, at=int, extent=int,
+        head=int, first=int, number=int, at=int, extent=int,
     )
     cdef int _result(self, const unsigned char* data, int token) noexcept nogil
     @cython.locals(start=int, size=int, index=int)

@@ -123,15 +123,12 @@ class Reader:
         self.agent_tokens = _memory.integers(self.agent_count + 1)
         self.rows = Rows(3, 256)
         self.groups = Rows(2, 64)
-        self.pairs = Rows(2, 64)
+        self.links = Rows(2, 64)
+        self.chosen = Rows(2, 64)
         self.ruleset = Ruleset(self.plan.forms[0])
         self.heads = _memory.integers(self.tokens + 1)
         self.tails = _memory.integers(self.tokens + 1)
         self.results = _memory.integers(4 * (self.tokens + 1))
-        self.links = _memory.no_integers()
-        self.links_room = 0
-        self.chosen = _memory.no_integers()
-        self.chosen_room = 0
         self.path = _memory.buffer(_MAX_PATTERN_BYTES * 2 + 8)
         if not self.agent_tokens or not self.heads or not self.tails:
             raise MemoryError("no memory for the names of agents")
@@ -145,8 +142,6 @@ class Reader:
         _memory.release(self.heads)
         _memory.release(self.tails)
         _memory.release(self.results)
-        _memory.release(self.links)
-        _memory.release(self.chosen)
         _memory.release(self.path)
 
     def classify(
@@ -209,7 +204,7 @@ class Reader:
             self.rows.resize(_MAX_REUSED_ROWS)
         self.rows.clear()
         self.groups.clear()
-        self.pairs.clear()
+        self.links.clear()
         self.plan.lexer.scan(data, size, self.rows, False)
         _groups.delimit(self.rows, self.plan.grouping, self.groups)
         if self.rows.lost or self.groups.lost:
@@ -219,55 +214,43 @@ class Reader:
         self.used = 0
         self.sets = 0
         for group in range(self.groups.count):
-            if not self._collect_names(data, group):
-                return False
-        return True
+            self._collect_names(data, group)
+        # No group is chosen twice for a token, so twice as many integers as links are enough.
+        return not self.links.lost and self.chosen.has_room(self.links.count)
 
-    def _collect_names(self, data: Bytes, group: int) -> bool:
-        """Collect the tokens that a group names; tell whether there was memory."""
+    def _collect_names(self, data: Bytes, group: int) -> None:
+        """Collect the tokens that a group names."""
         first = self.groups.values[2 * group]
         after = self.groups.values[2 * group + 1]
-        done = True
         if first < after and self.rows.code(first) != _USER_AGENT:
-            done = self._add_pair(self.tokens, group)
+            self._link(self.tokens, group)
         for row in range(first, after):
             if self.rows.code(row) == _USER_AGENT:
                 start = self.rows.start(row)
                 end = self.rows.end(row)
                 if _user_agents.is_everybody(data, start, end):
-                    done = self._add_pair(self.tokens, group) and done
+                    self._link(self.tokens, group)
                 else:
                     token = self.names.number(data, start, end)
                     if token >= 0:
-                        done = self._add_pair(token, group) and done
-        return done
+                        self._link(token, group)
 
-    def _add_pair(self, token: int, group: int) -> bool:
-        """Add a group to a token, once; tell whether there was memory.
+    def _link(self, token: int, group: int) -> None:
+        """Add a group to a token, once; without memory, ``links`` are lost.
 
-        The pairs of a token are a chain: ``heads`` and ``tails`` are numbered from 1, 0 is none.
+        A link is a group, and the number of the token's next link; ``heads`` and ``tails`` are
+        numbered from 1, 0 is none.
         """
         tail = self.tails[token]
-        if tail > 0 and self.pairs.values[2 * tail - 1] == group:
-            return True
-        if self.pairs.count >= self.links_room:
-            room = 2 * self.links_room + 64
-            links = _memory.resized(self.links, room)
-            if not links:
-                return False
-            self.links = links
-            self.links_room = room
-        self.pairs.add_pair(token, group)
-        if self.pairs.lost:
-            return False
-        number = self.pairs.count
-        self.links[number - 1] = 0
+        if tail > 0 and self.links.values[2 * tail - 2] == group:
+            return
+        self.links.add_pair(group, 0)
+        number = self.links.count
         if tail > 0:
-            self.links[tail - 1] = number
+            self.links.values[2 * tail - 1] = number
         else:
             self.heads[token] = number
         self.tails[token] = number
-        return True
 
     def _result(self, data: Bytes, token: int) -> int:
         """Return the number of the result for a token; -1 without memory.
@@ -279,16 +262,9 @@ class Reader:
             head = self.heads[self.tokens]
         first = self.used
         while head > 0:
-            if self.used == self.chosen_room:
-                room = 2 * self.chosen_room + 64
-                chosen = _memory.resized(self.chosen, room)
-                if not chosen:
-                    return -1
-                self.chosen = chosen
-                self.chosen_room = room
-            self.chosen[self.used] = self.pairs.values[2 * head - 1]
+            self.chosen.values[self.used] = self.links.values[2 * head - 2]
             self.used += 1
-            head = self.links[head - 1]
+            head = self.links.values[2 * head - 1]
         for number in range(self.sets):
             if self._has_groups(number, first):
                 self.used = first
@@ -300,7 +276,7 @@ class Reader:
         self.results[at + 3] = 0
         if self.used > first:
             if not _compiler.replace_groups(
-                self.ruleset, data, self.rows, self.groups, self.chosen, first, self.used
+                self.ruleset, data, self.rows, self.groups, self.chosen.values, first, self.used
             ):
                 return -1
             extent = self._extent(self.ruleset)
@@ -317,7 +293,7 @@ class Reader:
         if size != self.used - first:
             return False
         for index in range(size):
-            if self.chosen[start + index] != self.chosen[first + index]:
+            if self.chosen.values[start + index] != self.chosen.values[first + index]:
                 return False
         return True
 

@@ -22,6 +22,7 @@ cdef class Rows:
     cdef int start(self, int row) noexcept nogil
     cdef int end(self, int row) noexcept nogil
     cdef void add_pair(self, int first, int second) noexcept nogil
+    cdef bint has_room(self, Py_ssize_t room) noexcept nogil
     @cython.locals(values="int*")
     cdef bint resize(self, Py_ssize_t room) noexcept nogil
     cdef int close(self) except -1

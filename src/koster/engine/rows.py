@@ -81,6 +81,10 @@ class Rows:
         self.values[2 * self.count + 1] = second
         self.count += 1
 
+    def has_room(self, room: int) -> bool:
+        """Allocate at least ``room`` rows; tell whether there was memory."""
+        return self.room >= room or self.resize(room)
+
     def resize(self, room: int) -> bool:
         """Reallocate exactly ``room`` rows; tell whether there was memory."""
         values = _memory.resized(self.values, self.width * room)
