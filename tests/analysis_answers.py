@@ -77,6 +77,13 @@ def files() -> Iterator[tuple[str, str, str]]:
         other += [_line(chance, is_shell=is_shell) for _ in range(chance.randrange(3))]
         head = ["User-agent: *", "Robot-version: 2.0"] if is_shell else ["User-agent: *"]
         yield dialect, "\n".join([*head, *lines]), "\n".join([*head, *other])
+    # The first row is a rule; some lines are repeated.
+    for _ in range(60):
+        dialect = chance.choice(list(koster.DIALECTS))
+        lines = [_line(chance, is_shell=False) for _ in range(chance.randrange(1, 6))]
+        lines += chance.choices(lines, k=chance.randrange(4))
+        other = chance.sample(lines, k=chance.randrange(len(lines) + 1))
+        yield dialect, "\n".join(lines), "\n".join([*other, _line(chance, is_shell=False)])
 
 
 def _line(chance: random.Random, *, is_shell: bool) -> str:

@@ -18,7 +18,8 @@ from support import all_cases
 
 import koster
 from koster.dialects import Orphans
-from koster.engine import batches, buffers, document, memory, selection, wildcards
+from koster.engine import batches, buffers, document, extents, memory, selection, wildcards
+from koster.robots import rules_for_data, selection_of
 
 pytestmark = pytest.mark.skipif(koster.COMPILED, reason="compiled modules have the memory of C")
 
@@ -160,8 +161,8 @@ def test_room_for_directories_of_index_pages() -> None:
 def test_room_for_sample_urls() -> None:
     # The first two samples are allowed; the third has two bytes for each star.
     body = f"User-agent: *\nDisallow: /{'*' * 2046}a\nAllow: /a{'*' * 2060}".encode()
-    extents, lines = found_extents(koster.RFC9309, body)[1:]
-    assert (extents[:3], lines[:3]) == ([1, 1, 1], [2, 2, 2])
+    found, lines = found_extents(koster.RFC9309, body)[1:]
+    assert (found[:3], lines[:3]) == ([1, 1, 1], [2, 2, 2])
 
 
 @pytest.mark.parametrize("dialect", koster.DIALECTS.values(), ids=str)
@@ -170,6 +171,31 @@ def test_every_beginning_of_a_url(dialect: koster.Dialect) -> None:
     for url in ("http://e/a%2f?#", "//e/a%2", "/a%4", "https:/x"):
         for size in range(len(url) + 1):
             assert rules.allowed(url[:size]) == ("/a" not in url[:size])
+
+
+@pytest.mark.parametrize("dialect", koster.DIALECTS.values(), ids=str)
+def test_every_beginning_of_a_file(dialect: koster.Dialect) -> None:
+    body = "Allow: /b\nUser-agent: * \nDisallow: /a%2\n\nUser-agent: Foo \t Bar/2 *\nAllow:\n"
+    for size in range(len(body) + 1):
+        robots = parsed(body[:size] + "User-agent:" * (size % 2), dialect)
+        for agent in ("Foo Bar", "*", ""):
+            assert robots.rules_for(agent).allowed("/") == ("Disallow: /" != body[:size][-11:])
+
+
+def test_room_for_escaped_paths() -> None:
+    robots = parsed("User-agent: *\nDisallow: /", koster.RFC9309)
+    path = selection_of(rules_for_data(robots, "x")).path_of("/" + "\u00e9" * 30)
+    assert len(path) == len(b"/" + b"%C3%A9" * 30)
+
+
+def test_room_for_results_of_agents() -> None:
+    body = b"User-agent: a\nDisallow: /\nUser-agent: b\nAllow: /"
+    names = extents.Names([b"a", b"b"])
+    reader = extents.Reader(koster.RFC9309, names, [0, 1, -1] * 8)
+    written, found = bytearray(24), bytearray(24)
+    reader.classify(body, array("q", [0, len(body)]), written, found, array("i", bytes(96)))
+    assert found == bytes([0, 2, 3] * 8)
+    assert written == bytes([1, 1, 0] * 8)
 
 
 def test_elements_of_shell_patterns() -> None:

@@ -66,6 +66,16 @@ def test_rules_with_bytes_that_a_path_lacks_are_not_compared(
     assert [comparisons(rules, f"/{other}x", calls) for other in alike] == [5] * len(alike)
 
 
+def test_usual_paths_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = rules_for("/a", "/b*c")
+    sizes: list[int] = []
+    monkeypatch.setattr(memory, "buffer", lambda size: sizes.append(size) or bytearray(size))
+    rules.allowed("https://example.com/AZ/a-z_0.9~x?page=1&all")
+    assert sizes == []
+    rules.allowed("/%61")
+    assert len(sizes) == 1
+
+
 def test_few_rules_are_compared_with_every_path(calls: Counter[str]) -> None:
     for count in (4, 5):
         rules = rules_for(*["/a"] * count)
@@ -80,6 +90,12 @@ def test_rules_are_indexed_with_the_fourth_lookup(calls: Counter[str]) -> None:
             before = calls["step"]
             rules.allowed("/ab")
             assert (calls["step"] > before) == (count == 49 and lookup >= 4)
+
+
+def test_the_first_of_equal_rules_decides_with_an_index_too() -> None:
+    rules = rules_for("/b", *["/a"] * 60)
+    lines = [rules.decide("/a").rule for _ in range(6)]
+    assert [rule.line for rule in lines if rule] == [3] * 6
 
 
 def test_rules_of_a_lower_rank_are_not_compared(calls: Counter[str]) -> None:
