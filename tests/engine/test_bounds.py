@@ -179,7 +179,7 @@ def test_every_beginning_of_a_file(dialect: koster.Dialect) -> None:
     for size in range(len(body) + 1):
         robots = parsed(body[:size] + "User-agent:" * (size % 2), dialect)
         for agent in ("Foo Bar", "*", ""):
-            assert robots.rules_for(agent).allowed("/") == (not body[:size].endswith(": /"))
+            assert robots.rules_for(agent).allowed("/") == (not body[:size].endswith("Disallow: /"))
 
 
 def test_room_for_escaped_paths() -> None:
