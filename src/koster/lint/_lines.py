@@ -25,7 +25,7 @@ _DIRECTIVE_WITHOUT_COLON = re.compile(
             (each for directive in Directive for each in directive.spellings), key=len, reverse=True
         )
     )
-    + r")(?=\s|\Z)",
+    + r")(?:\s*=\s*|\s+|\Z)",
     re.IGNORECASE,
 )
 _IN_PAGES = "Use a robots meta tag or an X-Robots-Tag header, and let crawlers fetch the page"
@@ -87,13 +87,13 @@ def malformed(subject: Subject) -> Iterator[Remark]:
             continue
         text = line.text.partition("#")[0]
         match = _DIRECTIVE_WITHOUT_COLON.match(text)
-        value = text[match.end() :].strip() if match else ""
+        value = text[match.end() :].rstrip() if match else ""
         if match and value:
             yield Remark(
                 subject.text(line),
                 f"Missing colon after {match[1]}: crawlers ignore this line",
                 f"Write {match[1]}: {value}",
-                edits=(subject.edit(line, match.end(1), 0, ":"),),
+                edits=(subject.edit(line, match.end(1), match.end() - match.end(1), ": "),),
             )
         elif match:
             yield Remark(
