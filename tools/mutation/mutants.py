@@ -1,10 +1,13 @@
-"""Which changes are tried: one for each operator, and none that cannot change anything."""
+"""Which changes are tried: one for each operator, and none that cannot change anything.
+
+Annotations, and numbers that only make room for more in memory, change nothing.
+"""
 
 from __future__ import annotations
 
 import ast
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cosmic_ray.commands import init
 from cosmic_ray.work_db import WorkDB, use_db
@@ -33,6 +36,13 @@ _KEPT = {
 }  # fmt: skip
 
 
+#: Functions that allocate; see `koster.engine.memory` and `koster.engine.rows`.
+_ALLOCATING = {"integers", "buffer", "resized", "Rows", "resize", "has_room"}
+
+#: The lines and columns where something begins and ends.
+_Place: TypeAlias = "tuple[tuple[int, int], tuple[int, int]]"
+
+
 def write_session(path: Path, module: Path) -> None:
     """Write the changes of a module to a session, which appears when it is complete."""
     part = path.with_suffix(".part")
@@ -47,19 +57,38 @@ def write_session(path: Path, module: Path) -> None:
 def _is_tried(mutation: MutationSpec) -> bool:
     if mutation.operator_name.partition("/")[2] not in _KEPT:
         return False
+    places = _annotated(mutation.module_path)
+    if mutation.operator_name.endswith("NumberReplacer") and mutation.occurrence % 2 == 0:
+        # Of two changes of a number, the first adds one.
+        places = [*places, *_rooms(mutation.module_path)]
     start = tuple(mutation.start_pos)
-    without_effect = _without_effect(mutation.module_path)
-    return not any(first <= start < last for first, last in without_effect)
+    return not any(first <= start < last for first, last in places)
 
 
 @cache
-def _without_effect(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+def _annotated(path: Path) -> list[_Place]:
     """Return the places of annotations, and of what only type checkers read."""
-    tree = ast.parse(path.read_text("utf-8"))
+    return [_place(node) for node in _annotations(ast.parse(path.read_text("utf-8")))]
+
+
+@cache
+def _rooms(path: Path) -> list[_Place]:
+    """Return the places of sizes of memory, where a greater number makes room for more."""
     return [
-        ((node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0))
-        for node in _annotations(tree)
+        _place(argument)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and _name(node.func) in _ALLOCATING
+        for argument in node.args
+        if not any(isinstance(each, (ast.Sub, ast.FloorDiv)) for each in ast.walk(argument))
     ]
+
+
+def _name(function: ast.expr) -> str:
+    return ast.unparse(function).rpartition(".")[2]
+
+
+def _place(node: ast.expr | ast.stmt) -> _Place:
+    return (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
 
 
 def _annotations(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
