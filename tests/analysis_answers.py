@@ -42,9 +42,38 @@ _PARTS = (
     ":",
 )
 _SHELL_PARTS = ("a", "b", "*", "*", "?", "[ab]", "[!a]", "[a-x]", "\\a", "\\*", "[", "/", "%5B")
+#: Bytes that are rare, and patterns that are long: 32 bytes after the first star are usual.
+_RARE_PARTS = (
+    *(
+        "a",
+        "b",
+        "/",
+        "*",
+        "*",
+        "*",
+        "*a",
+        "\x01",
+        "\x7f",
+        "%FF",
+        "%7C",
+        "|",
+        "&",
+        "=",
+        "%26",
+        "%3D",
+    ),
+    *("%3F", "%25", "%", "%2", "[ab]", "()", "!", "%2A", "%24", "ü", "%C3"),
+    *("*À", "*ÿ", "*%C0", "*%80", "*%BF"),
+    *("*" + "ab" * 15, "*" + "ab" * 15 + "a", "*" + "ab" * 16, "*" + "ab" * 40),
+)
+_RARE_SHELL_PARTS = (
+    *("a", "b", "*", "?", "[[]", "[[a]", "\\[", "[!a]", "]", "|", "%FF", "[%2F]", "[a-x]b", "\\*"),
+    *("*" + "ab" * 15, "*" + "[ab]" * 8, "?" + "[ab]" * 8),
+)
 _STARTS = ("/", "/", "/", "/", "*", "", "/*", "//", "/robots.txt", "/robots")
 _ENDS = ("", "", "", "$", "*", "*$")
 _NAMES = ("*", "*", "FooBot", "foobot", "Bar", "FooBot/2")
+_RARE_NAMES = ("*", "Foo Bar", "Bar Foo", "FooBot 2", "A1.b/2", "Foo*", "* x", "AI2Bot", "foobot")
 _AGENTS = ("foobot/2.1", "Mozilla/5.0 (compatible; Bar/1.0)", "x")
 _URLS = (
     *("/", "/a", "/ab", "/b/a", "/a/b", "//a", "/aab", "/?", "/a?b=", "/?a=b", "/%2Fa", "/a%2fb"),
@@ -84,6 +113,14 @@ def files() -> Iterator[tuple[str, str, str]]:
         lines += chance.choices(lines, k=chance.randrange(4))
         other = chance.sample(lines, k=chance.randrange(len(lines) + 1))
         yield dialect, "\n".join(lines), "\n".join([*other, _line(chance, is_shell=False)])
+    for _ in range(80):
+        dialect = chance.choice(list(koster.DIALECTS))
+        is_shell = dialect.startswith("EXTENDED2") and chance.random() < 0.8
+        lines = [_rare_line(chance, is_shell=is_shell) for _ in range(chance.randrange(2, 7))]
+        other = [line for line in lines if chance.random() < 0.7]
+        other.append(_rare_line(chance, is_shell=is_shell))
+        head = ["User-agent: *", "Robot-version: 2.0"] if is_shell else ["User-agent: *"]
+        yield dialect, "\n".join([*head, *lines]), "\n".join([*head, *other])
 
 
 def _line(chance: random.Random, *, is_shell: bool) -> str:
@@ -95,11 +132,21 @@ def _line(chance: random.Random, *, is_shell: bool) -> str:
     return f"{chance.choice(('Allow', 'Disallow', 'Disallow'))}: {pattern}"
 
 
+def _rare_line(chance: random.Random, *, is_shell: bool) -> str:
+    if not is_shell and chance.random() < 0.1:
+        return f"User-agent: {chance.choice(_RARE_NAMES)}"
+    parts = _RARE_SHELL_PARTS if is_shell else _RARE_PARTS
+    start, end = chance.choice(_STARTS), "" if is_shell else chance.choice(_ENDS)
+    pattern = start + "".join(chance.choices(parts, k=chance.randrange(4))) + end
+    return f"{chance.choice(('Allow', 'Disallow'))}: {pattern}"
+
+
 def answers(dialect: str, body: str, other: str) -> dict[str, Any]:
     """Return what each function of the analysis answers, and the steps that it takes."""
     robots, changed = (koster.parse(each, koster.DIALECTS[dialect]) for each in (body, other))
     rules, after = robots.rules_for("FooBot"), changed.rules_for("FooBot")
     beside = (koster.RFC9309, koster.GOOGLE, koster.MK1996)
+    robots_of_google = koster.parse(body, koster.GOOGLE)
     whole = WholeFile(robots, beside, Budget(), Budget(), 5)
     found: dict[str, Any] = {
         "classify": _answer(lambda budget: _classified(rules, budget)),
@@ -113,6 +160,10 @@ def answers(dialect: str, body: str, other: str) -> dict[str, Any]:
             lambda budget: _differences(analysis.difference(rules, after, budget))
         ),
         "disagreements": _answer(lambda budget: _disagreements(robots, beside, budget)),
+        "sampled": [
+            _differences(analysis.difference(rules, each, Budget(states=0)))
+            for each in (after, robots_of_google.rules_for("FooBot"))
+        ],
         "surely dead": [(each.rule.line, name) for each, name in whole.surely_dead],
         "surely idle": [each.rule.line for each in whole.surely_idle],
         "names": analysis.names_in(robots, changed),

@@ -14,13 +14,20 @@ from koster.analysis import (
     Differences,
     Extent,
     WholeFile,
+    _files,
     classify,
     dead_rules,
     difference,
+    disagreements,
+    first_of,
     idle_rules,
+    likely_urls,
+    names_in,
+    paired_names,
     redundant_rules,
 )
 from koster.analysis._differences import _Pairs
+from koster.analysis._search import BudgetSpentError
 
 HEAD = "User-agent: *\n"
 SHELL = HEAD + "Robot-version: 2.0\n"
@@ -177,3 +184,97 @@ def test_url_that_the_engine_decides_alike_is_no_difference(
     monkeypatch.setattr(_Pairs, "witness", lambda *_: "/same")
     before, after = rules_of(f"{HEAD}Disallow: /a\n"), rules_of(f"{HEAD}Disallow: /b\n")
     assert difference(before, after) == Differences((), is_proved=False)
+
+
+def test_shortest_url_of_a_class() -> None:
+    """A class is one character, and ``[[a]*`` matches its own text as well."""
+    before, after = (
+        rules_of(SHELL, koster.EXTENDED2),
+        rules_of(f"{SHELL}Disallow: /[[a]*\n", koster.EXTENDED2),
+    )
+    assert [each.url for each in difference(before, after).found] == ["/a"]
+
+
+@pytest.mark.parametrize("character", ["\x01", "\x7f"])
+def test_shortest_url_may_need_a_control_character(character: str) -> None:
+    """Google compares URLs as they are. An Allow rule overrides what ends with the character."""
+    body = f"{HEAD}Disallow: /*{character}\nAllow: /*{character}$\n"
+    found = difference(rules_of(HEAD, koster.GOOGLE), rules_of(body, koster.GOOGLE))
+    assert [each.url for each in found.found] == [f"/{character}x"]
+
+
+def test_run_of_a_pattern_may_begin_inside_an_escape() -> None:
+    """The dialect of 2008 compares a literal dollar as ``%24``, which ``/*4`` matches."""
+    robots = koster.parse(f"{HEAD}Disallow: /*4\n")
+    (found,) = disagreements(robots, [koster.GYM2008], ["x"])
+    assert [each.url for each in found.differences.found] == ["/$"]
+
+
+def test_budget_may_be_spent_to_its_end() -> None:
+    budget = Budget(states=2, total=3, compared=2)
+    budget.compare(2)
+    with pytest.raises(BudgetSpentError):
+        budget.compare(1)
+    budget.check(2)
+    with pytest.raises(BudgetSpentError):
+        budget.check(3)
+    budget.begin()
+    budget.spend(2)
+    with pytest.raises(BudgetSpentError):
+        Budget(states=2).spend(3)
+    budget.begin()
+    budget.spend(1)
+    with pytest.raises(BudgetSpentError):
+        budget.begin()
+
+
+def test_long_patterns_need_a_budget_for_their_shortest_url() -> None:
+    """A character matches at most four bytes, so 23 bytes may be five states."""
+    for size, is_proved in ((23, True), (24, False)):
+        literal = "/" + "a" * (size - 2)
+        before = rules_of(f"{HEAD}Allow: {literal}*b\n")
+        after = rules_of(f"{HEAD}Disallow: {literal}*c\n")
+        found = difference(before, after, Budget(states=5))
+        assert found.is_proved is is_proved
+        assert f"{literal}c" in [each.url for each in found.found]
+
+
+def test_checks_of_many_short_rules_are_comparisons() -> None:
+    """The engine checks 64 rules in the time of a comparison; one more is for no rule."""
+    for count, is_free in ((62, True), (63, False)):
+        rules = rules_of(HEAD + "".join(f"Disallow: /*{number}x\n" for number in range(count)))
+        found = likely_urls(rules, Budget(compared=0))
+        assert (len(found) == count) is is_free
+        assert len(likely_urls(rules)) == count
+
+
+def test_idle_rules_of_a_whole_file_need_a_budget() -> None:
+    robots = koster.parse(HEAD + NARROW)
+    assert [each.rule.line for each in WholeFile(robots).surely_idle] == [3]
+    assert WholeFile(robots, idle_budget=Budget(compared=0)).surely_idle == []
+
+
+def test_names_of_several_words() -> None:
+    """The first word of a name selects its group, too."""
+    body = "User-agent: Foo Bar Baz\nDisallow: /a\nUser-agent: Qux/1.0 x/2\nDisallow: /\n"
+    assert names_in(koster.parse(body)) == [
+        *(["*"], ["Foo Bar Baz"], ["Foo"], ["Qux"]),
+    ]
+
+
+@pytest.mark.parametrize(("limit", "count"), [(88, 4), (87, 3)])
+def test_number_of_compared_names_is_limited(
+    limit: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each name is compared with all four. A header counts as 20; the name that exceeds is kept."""
+    monkeypatch.setattr(_files, "_MAX_NAME_COMPARISONS", limit)
+    names = [["Foo/1 (x)"], ["a"], ["b"], ["c"]]
+    assert first_of(names) == names[:count]
+
+
+def test_number_of_paired_names_is_limited() -> None:
+    named = [["*"], *([f"Bot{number}"] for number in range(201))]
+    pairs = list(paired_names(named, koster.parse("", koster.MK1994)))
+    assert len(pairs) == 200 * 199 // 2
+    assert pairs[0] == "Bot0 Bot1"
+    assert not list(paired_names(named, koster.parse("")))

@@ -198,6 +198,20 @@ def test_room_for_results_of_agents() -> None:
     assert written == bytes([1, 1, 0] * 8)
 
 
+def test_parts_of_buffers() -> None:
+    bounds = array("i", [9] * 4)
+    starts, sizes = array("i", [0, -1, 3]), array("i", [1, 9, 2])
+    assert batches.gather(b"abcde", starts, sizes, bounds) == b"ade"
+    assert bounds.tolist() == [0, 1, 1, 3]
+
+
+def test_adjacent_equal_values() -> None:
+    numbers, firsts = array("i", [9] * 5), array("q", [9] * 5)
+    assert batches.runs(b"aabb", array("q", [0, 1, 2, 3, 4, 4]), numbers, firsts) == 3
+    assert (numbers.tolist(), firsts.tolist()) == ([0, 0, 1, 1, 2], [0, 2, 4, 9, 9])
+    assert batches.runs(b"", array("q", [0]), numbers, firsts) == 0
+
+
 def test_elements_of_shell_patterns() -> None:
     other, star, last = wildcards.elements(Data(b"[!a]*\\\xff"))
     assert (other, star, last) == (

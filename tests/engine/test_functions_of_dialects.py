@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 import koster
-from koster.dialects import EmptyRules, Merging, Names, Orphans, RobotsTxtPath
+from koster.dialects import EmptyRules, Merging, Names, Orphans, Patterns, RobotsTxtPath
+from koster.model import Directive, LineKind
 
 BODY = """\
 Disallow: /orphan
@@ -149,6 +150,45 @@ Disallow: /y
 User-agent: x
 Disallow: /c$
 """
+
+
+def test_names_that_contain_the_agent_or_are_in_it() -> None:
+    choose = Choosing()
+    body = "User-agent: aa\nUser-agent: ab\nUser-agent: b\nUser-agent: c\nDisallow: /"
+    rules = koster.parse(body, choose.dialect()).rules_for("a")
+    koster.parse("User-agent: aa\nDisallow: /", choose.dialect()).rules_for("a")
+    assert not rules.groups
+    assert [names for names, _, _ in choose.calls] == [[b"aa", b"ab"], [b"aa"]]
+
+
+def test_a_group_for_everybody_is_chosen_once() -> None:
+    body = "User-agent: *\nAllow: /\n" + "User-agent: *\n" * 3 + "Disallow: /a"
+    rules = koster.parse(body, Choosing().dialect()).rules_for("x")
+    assert rules.group_lines == (1, 3)
+
+
+def test_a_rule_of_the_lowest_rank_decides_with_an_index_too() -> None:
+    reading = replace(koster.RFC9309.reading, empty_rules=EmptyRules.OPPOSITE)
+    dialect = replace(koster.RFC9309, name="opposite", reading=reading)
+    body = "User-agent: *\nDisallow: /a$\nAllow:\n" + "Disallow: /b\n" * 60
+    rules = koster.parse(body, dialect).rules_for("x")
+    assert [rules.allowed("/c") for _ in range(6)] == [False] * 6
+
+
+def test_unknown_directives_that_close_a_group() -> None:
+    closing = frozenset({Directive.DISALLOW, LineKind.UNKNOWN})
+    dialect = replace(koster.RFC9309, name="unknown", closing=closing)
+    body = "User-agent: a\nFoo: 1\nUser-agent: b\nCrawl-delay: 1\nUser-agent: c\nDisallow: /"
+    assert [group.agents for group in koster.parse(body, dialect).groups] == [("a",), ("b", "c")]
+
+
+def test_invalid_versions_are_read_as_the_dialect_says() -> None:
+    prefix = replace(koster.EXTENDED2.reading, patterns=Patterns.PREFIX)
+    shell = replace(prefix, patterns=Patterns.SHELL)
+    dialect = replace(koster.EXTENDED2, reading=prefix, versions={1: shell, 2: shell})
+    for version, expected in (("x", True), ("1.0", False), ("2.0", False)):
+        body = f"User-agent: *\nRobot-version: {version}\nDisallow: /a*"
+        assert koster.parse(body, dialect).rules_for("x").allowed("/ab") == expected
 
 
 class Rewriting:

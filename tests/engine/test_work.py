@@ -113,6 +113,14 @@ def test_agents_with_the_same_groups_share_rules(calls: Counter[str]) -> None:
     assert calls["add_groups"] == 2
 
 
+def test_the_group_of_the_last_decision_is_kept() -> None:
+    robots = koster.parse("User-agent: x\nDisallow: /a\nUser-agent: x\nDisallow: /b")
+    rules = robots.rules_for("x")
+    groups = [rules.decide(url).group for url in ("/a", "/a", "/b", "/b", "/a")]
+    assert [group.line for group in groups if group] == [1, 1, 3, 3, 1]
+    assert [groups[at] is groups[at + 1] for at in range(4)] == [True, False, True, False]
+
+
 def test_rows_with_the_same_groups_share_rules(calls: Counter[str]) -> None:
     body = "User-agent: *\nDisallow: /\nUser-agent: a\nAllow: /"
     agents = ["x", "a", "y", "a", "z"]

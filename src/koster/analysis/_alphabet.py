@@ -20,9 +20,11 @@ import functools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from ..dialects import Dialect, Escapes
 from ..robots import parse, selection_of
+from ._automata import EVERY_BYTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -99,8 +101,8 @@ def simplify_url(path: str, reading: Reading) -> str:
 def _outputs(reading: Reading) -> dict[str, tuple[bytes, bytes]]:
     """Return the bytes of each ASCII character and each escape: in a path, and in a query."""
     selection = _empty_selection(reading)
-    tokens = [chr(byte) for byte in (*map(ord, _CHARACTERS_BY_PREFERENCE), *range(1, 128))]
-    tokens += [f"%{byte:02X}" for byte in range(256)]
+    tokens = [*_CHARACTERS_BY_PREFERENCE, *filter(str.isascii, map(chr, EVERY_BYTE))]
+    tokens += [f"%{byte:02X}" for byte in EVERY_BYTE]
     return {
         token: (selection.path_of(f"/x{token}")[2:], selection.path_of(f"/?{token}")[2:])
         for token in dict.fromkeys(tokens)
@@ -132,17 +134,17 @@ def alphabet(
     ``texts`` are the patterns, with stars before runs; ``tables`` those of `Shell`. ``as_written``
     are the patterns of readings that do not decode escapes, if there are several readings.
     """
-    is_one_reading = len(set(readings)) == 1
     written = b"\n".join(texts)
-    if is_one_reading:
-        candidates = _candidates_for_one(readings[0], written)
-    else:
+    first, *others = readings
+    if others:
         candidates = _candidates_for_several(readings, written, b"\n".join(as_written))
+    else:
+        candidates = _candidates_for_one(first, written)
     sets = tuple(set(tables))
     pattern_bytes = set(written)
     class_of = [
-        (byte if byte in pattern_bytes else -1, *[table[byte] for table in sets])
-        for byte in range(256)
+        (byte if byte in pattern_bytes else None, *[table[byte] for table in sets])
+        for byte in EVERY_BYTE
     ]
     chosen: dict[object, Candidate] = {}
     for token, outputs in candidates:
@@ -178,20 +180,17 @@ def _candidates_for_one(reading: Reading, written: bytes) -> Iterator[Candidate]
         return
     # If the patterns contain every unescaped character, one escape represents all other bytes.
     needs_other = all(byte in written for byte in _CANONICAL_CHARACTERS)
-    for token, pair in outputs.items():
-        escape = with_written_escapes(pair[0], reading).decode("ascii", "replace")
+    for token, (in_path, in_query) in outputs.items():
+        escape = with_written_escapes(in_path, reading).decode("ascii", "replace")
         is_distinct = escape in known_escapes or reading.escapes != Escapes.CANONICAL
-        if (
-            len(escape) > 1
-            and len(token) == 1
-            and not (is_distinct and token in ESCAPED_ONLY_BY_KOSTER)
-        ):
+        is_escaped = len(escape) != 1
+        if is_escaped and len(token) == 1 and not (is_distinct and token in ESCAPED_ONLY_BY_KOSTER):
             continue
-        if len(escape) == 1 or is_distinct:
-            yield token, (pair,)
+        if is_distinct or not is_escaped:
+            yield token, ((in_path, in_query),)
         elif needs_other:
             needs_other = False
-            yield token, (pair,)
+            yield token, ((in_path, in_query),)
 
 
 def _candidates_for_several(
@@ -203,23 +202,24 @@ def _candidates_for_several(
     known_escapes = _find_escapes(as_written)
     # The canonical form has these escapes only if the file has them.
     known_escapes |= pattern_escapes & _DISTINCT_ESCAPES
-    known_escapes |= {each for each in pattern_escapes if chr(int(each[1:], 16)) not in _UNESCAPED}
+    known_escapes |= {each for each in pattern_escapes if unquote(each) not in _UNESCAPED}
     without_escapes = _ESCAPE.sub(b"", written)
     known_escapes |= {
         f"%{byte:02X}" for byte in set(without_escapes) if chr(byte) not in _UNESCAPED
     }
     pattern_bytes = set(written)
     in_an_escape = _STARTS_INSIDE_ESCAPE.search(written) is not None
-    for token in outputs[0]:
+    first, *_ = outputs
+    for token in first:
         pairs = tuple(of_reading[token] for of_reading in outputs)
         if token in _UNESCAPED:
             if (
                 in_an_escape
-                or all(len(pair[0]) == 1 for pair in pairs)
+                or all(len(in_path) == 1 for in_path, _ in pairs)
                 or _occurs(token, pattern_bytes, pattern_escapes)
             ):
                 yield token, pairs
-        elif token in known_escapes and chr(int(token[1:], 16)) not in _UNRESERVED:
+        elif token in known_escapes and unquote(token) not in _UNRESERVED:
             if token in _NOT_IN_QUERIES:
                 pairs = tuple((path, b"") for path, _ in pairs)
             yield token, pairs

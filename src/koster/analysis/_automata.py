@@ -24,6 +24,9 @@ NEVER = -1
 #: certain.
 PRUNED = -2
 
+#: What the next byte of a path may be.
+EVERY_BYTE = range(256)
+
 _STAR = b"*"
 
 
@@ -32,10 +35,10 @@ class Automaton:
 
     __slots__ = ("_rows", "full", "is_anchored")
 
-    def __init__(self, full: int, is_anchored: bool) -> None:
+    def __init__(self, full: int | None, is_anchored: bool) -> None:
         self.full = full
         self.is_anchored = is_anchored
-        self._rows: dict[tuple[int, int, bool], tuple[int, ...]] = {}
+        self._rows: dict[tuple[int, bool, bool], tuple[int, ...]] = {}
 
     def step(self, state: int, byte: int) -> int:
         """Return the state after one more byte."""
@@ -49,9 +52,9 @@ class Automaton:
         """Return the minimum number of characters until a match."""
         return 0
 
-    def forced_byte(self, _state: int) -> int:
-        """Return the only next byte that can lead to a match, or -1."""
-        return -1
+    def forced_byte(self, _state: int) -> int | None:
+        """Return the only next byte that can lead to a match, or None."""
+        return None
 
     def minimum_state(self, _state: int) -> int:
         """Return the minimum state after any further bytes; only for patterns with stars."""
@@ -61,7 +64,7 @@ class Automaton:
         """Return the state after some bytes."""
         for byte in raw:
             if state == NEVER:
-                break
+                return NEVER
             state = self.step(state, byte)
         return state
 
@@ -70,21 +73,27 @@ class Automaton:
         return self.after(0, raw)
 
     def row(
-        self, state: int, outputs: Sequence[bytes], number: int, must_match: bool
+        self, state: int, outputs: Sequence[bytes], in_query: bool, must_match: bool
     ) -> tuple[int, ...]:
-        """Return the successors for some outputs, cached by their ``number``.
+        """Return the successors for the outputs of all tokens in a path or in a query, cached.
 
         `PRUNED` means that a required match is impossible, or a forbidden one is certain.
         """
-        key = state, number, must_match
+        key = state, in_query, must_match
         found = self._rows.get(key)
         if found is None:
             found = self._rows[key] = self.successors(state, outputs, must_match)
         return found
 
+    def pruned_state(self, must_match: bool) -> int | None:
+        """Return the state from which no solution can be reached, if there is one."""
+        if must_match:
+            return NEVER
+        return None if self.is_anchored else self.full
+
     def successors(self, state: int, outputs: Sequence[bytes], must_match: bool) -> tuple[int, ...]:
         """Return the successors for some outputs, without caching."""
-        pruned_state = NEVER if must_match else PRUNED if self.is_anchored else self.full
+        pruned_state = self.pruned_state(must_match)
         after = [self.after(state, raw) for raw in outputs]
         return tuple([PRUNED if successor == pruned_state else successor for successor in after])
 
@@ -99,9 +108,10 @@ class Starred(Automaton):
         self._literal = len(literal)
         self._text = literal + b"".join(runs)
         super().__init__(len(self._text), is_anchored)
-        #: For each state after the prefix: the start of its run, and the links of that run.
+        #: For each state after the prefix: the start of its run, and the links of that run. Those
+        #: of the prefix are not used.
         self._starts = list(range(self._literal + 1))
-        self._links = [0] * self._literal
+        self._links = list(range(self._literal))
         begin = self._literal
         for run in runs:
             self._links += _wildcards.links_of(run)
@@ -121,9 +131,9 @@ class Starred(Automaton):
             self._min_characters_left = _compute_min_characters(self._text)
         return self._min_characters_left[_state]
 
-    def forced_byte(self, _state: int) -> int:
-        """Return the only next byte that can lead to a match, or -1."""
-        return self._text[_state] if 0 <= _state < self._literal else -1
+    def forced_byte(self, _state: int) -> int | None:
+        """Return the only next byte that can lead to a match, or None."""
+        return self._text[_state] if _state < self._literal else None
 
     def minimum_state(self, _state: int) -> int:
         """Return the minimum state after any further bytes: the start of the current run."""
@@ -149,12 +159,10 @@ class Starred(Automaton):
 
     def start(self, raw: bytes) -> int:
         """Return the state after the first bytes of a path."""
-        literal = self._literal
-        if len(raw) <= literal:
-            return len(raw) if self._text.startswith(raw) else NEVER
-        if not raw.startswith(self._text[:literal]):
+        begin = raw[: self._literal]
+        if not self._text.startswith(begin):
             return NEVER
-        return self.after(literal, raw[literal:])
+        return self.after(len(begin), raw[self._literal :])
 
 
 def _compute_min_characters(text: bytes) -> list[int]:
@@ -163,7 +171,7 @@ def _compute_min_characters(text: bytes) -> list[int]:
     A character may become an escape of three bytes, or have several bytes in UTF-8.
     """
     min_characters_left = [0]
-    for place in range(len(text) - 1, -1, -1):
+    for place in reversed(range(len(text))):
         counts = 0x80 <= text[place] < 0xC0
         in_an_escape = b"%" in text[max(0, place - 2) : place]
         min_characters_left.append(min_characters_left[-1] + (0 if counts or in_an_escape else 1))
@@ -178,7 +186,7 @@ class Shell(Automaton):
 
     def __init__(self, literal: bytes, rest: bytes) -> None:
         elements = _wildcards.elements(rest)
-        only = {byte: bytes(each == byte for each in range(256)) for byte in set(literal)}
+        only = {byte: bytes(each == byte for each in EVERY_BYTE) for byte in set(literal)}
         runs: list[list[bytes]] = [[only[byte] for byte in literal]]
         for element in elements:
             if element is None:
@@ -195,8 +203,8 @@ class Shell(Automaton):
         self._state_numbers: dict[tuple[int, int], int] = {}
         self._state_number(0, 0)
         last = len(self._runs) - 1
-        open_end = last > 0 and not self._runs[last]
-        super().__init__(self._state_number(last, 0) if open_end else -3, not open_end)
+        open_end = not self._runs[last]
+        super().__init__(self._state_number(last, 0) if open_end else None, not open_end)
 
     def _state_number(self, run: int, mask: int) -> int:
         """Return the number of a state: a run, and the bit set of its matched prefixes."""
@@ -228,13 +236,13 @@ class Shell(Automaton):
 
 
 def _is_complete(run: list[bytes], mask: int) -> bool:
-    return not run or mask >> (len(run) - 1) & 1 == 1
+    return not run or bool(mask >> (len(run) - 1))
 
 
 def _bits(run: list[bytes]) -> list[int]:
     """Return for each byte the bit set of the elements that match it."""
     return [
-        sum(1 << place for place, table in enumerate(run) if table[byte]) for byte in range(256)
+        sum(1 << place for place, table in enumerate(run) if table[byte]) for byte in EVERY_BYTE
     ]
 
 

@@ -98,8 +98,8 @@ def difference(before: Rules, after: Rules, budget: Budget | None = None) -> Dif
                 is_proved = False
                 url = pairs.sample(old, new) or ""
             rows = old.row, new.row
-            if url and (rows not in urls or len(url) < len(urls[rows])):
-                urls[rows] = url
+            if url:
+                urls[rows] = min(urls.get(rows, url), url, key=len)
     except BudgetSpentError:
         is_proved = False
     found = []
@@ -143,8 +143,7 @@ class _Pairs:
     def __init__(self, before: Rules, after: Rules, budget: Budget) -> None:
         readings = [selection_of(rules).reading() for rules in (before, after)]
         self._is_one_reading = readings[0] == readings[1]
-        is_exempt = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
-        exempts = is_exempt and not self._is_one_reading
+        exempts = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
         self.old = Ranked(before, unescaped=not self._is_one_reading, exempts=exempts)
         self.new = Ranked(after, unescaped=not self._is_one_reading, exempts=exempts)
         #: The number of pairs checked only with likely URLs.
@@ -245,8 +244,8 @@ class _Pairs:
             return None
         search = Search(
             self.letters,
-            [(old.automaton, 0), (new.automaton, 0)],
-            [(entry.automaton, 0) for entry in _distinct(outside)],
+            [[old.automaton, new.automaton]],
+            [[entry.automaton for entry in _distinct(outside)]],
         )
         found = search.shortest(begin, [prefix], self._budget)
         return (
@@ -271,11 +270,8 @@ class _Pairs:
         prefixes = [comparison_path(ranked.reading, url) for ranked in (self.old, self.new)]
         search = Search(
             self.letters,
-            [(old.automaton, 0), (new.automaton, 1)],
-            [
-                *((entry.automaton, 0) for entry in before),
-                *((entry.automaton, 1) for entry in after),
-            ],
+            [[old.automaton], [new.automaton]],
+            [[entry.automaton for entry in entries] for entries in (before, after)],
         )
         found = search.shortest(url, prefixes, self._budget)
         return None if found is None else with_host_if_ambiguous(found)
@@ -315,11 +311,11 @@ def _by_size(url: str) -> tuple[int, str]:
 
 def _content(entry: Entry) -> object:
     """Return an entry's form, and whether it is a rule."""
-    return entry.form, min(entry.row, 0)
+    return entry.form, entry.is_rule
 
 
 def _ranked_content(entry: Entry) -> object:
-    return entry.form, min(entry.row, 0), entry.rank
+    return entry.form, entry.is_rule, entry.rank
 
 
 def _distinct(entries: Sequence[Entry]) -> list[Entry]:

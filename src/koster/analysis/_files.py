@@ -124,7 +124,7 @@ def _agents_for_name(agent: str, names: Names) -> list[str]:
     elif _TOKEN.fullmatch(name):
         found = [name]
     else:
-        found = [agent, name, *name.split(None, 1)[:1]]
+        found = [agent, name, *name.split()[:1]]
     return [each for each in dict.fromkeys(found) if each and each != EVERYBODY]
 
 

@@ -112,7 +112,7 @@ class Reasoner:
         """Return the entries of each rule, by row."""
         found: dict[int, list[Entry]] = {}
         for entry in self.ranked.entries:
-            if entry.row >= 0:
+            if entry.is_rule:
                 found.setdefault(entry.row, []).append(entry)
         return found
 
@@ -180,8 +180,8 @@ class Reasoner:
             return None
         search = Search(
             self.letters,
-            [(entry.automaton, 0) for entry in inside],
-            [(entry.automaton, 0) for entry in outside],
+            [[entry.automaton for entry in inside]],
+            [[entry.automaton for entry in outside]],
         )
         url = search.shortest(begin, [prefix], self._budget)
         return (
@@ -251,7 +251,7 @@ def each_likely_url(rules: Rules, budget: Budget) -> Iterator[tuple[int, str]]:
     ranked = Ranked(rules)
     reasoner = Reasoner(ranked, budget)
     for entry in ranked.entries:
-        url = reasoner.decided_example(entry) if entry.row >= 0 else None
+        url = reasoner.decided_example(entry) if entry.is_rule else None
         if url is not None:
             yield ranked.rule(entry.row).line, url
 
@@ -281,7 +281,7 @@ def classify(rules: Rules, budget: Budget | None = None) -> Classification:
         return Classification(Extent.NONE, "/", None, None, is_proved)
     closed = "/" if not first or found is None else found
     entry = ranked.deciding(closed)
-    rule = ranked.rule(entry.row) if entry.row >= 0 else None
+    rule = ranked.rule(entry.row) if entry.is_rule else None
     if found is None:
         return Classification(Extent.ALL, None, closed, rule, is_proved)
     return Classification(Extent.SOME, "/" if first else found, closed, rule)
@@ -306,7 +306,7 @@ def dead_rules(rules: Rules, budget: Budget | None = None) -> DeadRules:
 def _dead_rule(reasoner: Reasoner, row: int, entries: list[Entry]) -> DeadRule:
     rule_of = reasoner.ranked.rule
     covers = {each.row: each for entry in entries for each in reasoner.covers(entry)}
-    covered_by = tuple(rule_of(number) for number in sorted(covers) if number >= 0)
+    covered_by = tuple(rule_of(each) for each in sorted(covers) if covers[each].is_rule)
     otherwise = Cause.ROBOTS_TXT if ROBOTS_TXT_ROW in covers else Cause.NO_PATH
     twins = (rule_of(each.row) for each in covers.values() if _are_twins(each, entries))
     return DeadRule(
@@ -316,7 +316,7 @@ def _dead_rule(reasoner: Reasoner, row: int, entries: list[Entry]) -> DeadRule:
 
 def _are_twins(entry: Entry, entries: list[Entry]) -> bool:
     """Return whether an entry matches the same paths as one of some others."""
-    return entry.row >= 0 and any(entry.paths == each.paths for each in entries)
+    return entry.is_rule and any(entry.paths == each.paths for each in entries)
 
 
 def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ...]:
@@ -342,7 +342,7 @@ def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ..
         url = urls[row]
         if url is not None and _is_idle(reasoner, of_row[row], url):
             instead = ranked.deciding_without(of_row[row], url)
-            rule = ranked.rule(instead.row) if instead.row >= 0 else None
+            rule = ranked.rule(instead.row) if instead.is_rule else None
             found.append(IdleRule(ranked.rule(row), url, rule))
     return tuple(found)
 
@@ -355,7 +355,8 @@ def _is_idle(reasoner: Reasoner, entries: list[Entry], url: str) -> bool:
     """Return whether a rule is proved to be redundant."""
     try:
         reasoner.spend_comparisons(1 + reasoner.ranked.short_prefix_weight // 4)
-        if reasoner.ranked.deciding_without(entries, url).allow != entries[0].allow:
+        instead = reasoner.ranked.deciding_without(entries, url)
+        if any(each.allow != instead.allow for each in entries):
             return False
         return not _is_needed(reasoner, entries)
     except BudgetSpentError:

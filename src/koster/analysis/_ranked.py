@@ -8,7 +8,7 @@ the entries that can match the same URLs.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
@@ -54,8 +54,8 @@ _INCOMPLETE_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
 _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?&=*")
 #: Bytes that all readings treat alike: RFC 3986 §2.3, with stars.
 _READ_ALIKE = _SAFE - frozenset(b"?&=")
-#: Bytes that are not escaped (RFC 3986 §3.3), and not special in patterns.
-_PLAIN = (_SAFE - {42}) | frozenset(b":@!'()+,;")
+#: Bytes that are not escaped (RFC 3986 §3.3), except the dollar, which is special in patterns.
+_PLAIN = _SAFE | frozenset(b":@!'()+,;")
 _ESCAPES_OR_NOT_PLAIN = re.compile(
     rb"(?:%[0-9A-F]{2})+|[^" + re.escape(bytes(sorted(_PLAIN))) + rb"]", re.DOTALL
 )
@@ -63,14 +63,13 @@ _ESCAPES_OR_NOT_PLAIN = re.compile(
 _STARTS_INSIDE_ESCAPE = re.compile(rb"\*[0-9A-F]")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True)
 class Entry:
     """A compiled rule: a literal prefix and the rest of its pattern.
 
     ``order`` is its index in the list, ``key`` its key in an index for several readings.
     """
 
-    number: int
     literal: bytes
     rest: bytes
     kind: int
@@ -78,12 +77,17 @@ class Entry:
     allow: bool
     rank: int
     row: int
-    order: int = 0
+    order: int = field(init=False)
     is_covered: bool | None = None
     key: bytes | None = None
-    _automaton: Automaton | None = field(default=None, repr=False)
-    _elements: int = field(default=-1, repr=False)
-    _bytes: frozenset[int] | None = field(default=None, repr=False)
+    _automaton: Automaton | None = None
+    _elements: int | None = None
+    _bytes: frozenset[int] | None = None
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether it is a rule of the file."""
+        return self.row > NO_RULE
 
     @property
     def is_prefix(self) -> bool:
@@ -106,7 +110,7 @@ class Entry:
     def byte_set(self) -> frozenset[int]:
         """The bytes in its pattern except stars, cached."""
         if self._bytes is None:
-            self._bytes = frozenset(self.literal + self.rest) - {42}
+            self._bytes = frozenset(self.literal + self.rest) - frozenset(_STAR)
         return self._bytes
 
     @property
@@ -123,7 +127,7 @@ class Entry:
     def min_bytes(self) -> int:
         """The minimum number of bytes of a matching path."""
         if self.kind == Patterns.SHELL:
-            if self._elements < 0:
+            if self._elements is None:
                 self._elements = sum(each is not None for each in _wildcards.elements(self.rest))
             return len(self.literal) + self._elements
         return len(self.literal) + len(self.rest) - self.rest.count(_STAR)
@@ -139,7 +143,7 @@ class Entry:
         if self.is_prefix:
             return True
         if Patterns.SHELL in (self.kind, other.kind) or not self.rest:
-            return self.form[:-1] == other.form[:-1]
+            return self.paths == other.paths
         # Fast path for most pairs: the other pattern lacks one of its bytes.
         if (self.is_anchored and not other.is_anchored) or not self.byte_set <= other.byte_set:
             return False
@@ -184,7 +188,7 @@ class Entry:
 def _entries_of(selection: Selection) -> list[Entry]:
     """Return the entries of compiled rules, by number."""
     found = []
-    for number, rule in enumerate(selection.compiled_rules()):
+    for rule in selection.compiled_rules():
         text, size, kind, is_anchored = rule.pattern, rule.literal_size, rule.kind, rule.is_anchored
         if kind == Patterns.SHELL and not _SHELL_SPECIAL.search(text):
             # With only stars, it is equivalent to a simpler wildcard pattern.
@@ -193,8 +197,7 @@ def _entries_of(selection: Selection) -> list[Entry]:
             kind = int(Patterns.WILDCARDS if _STAR in text else Patterns.PREFIX)
             size = min(size, len(text))
         entry = Entry(
-            *(number, text[:size], text[size:], kind, is_anchored),
-            *(rule.allow, rule.rank, rule.row),
+            *(text[:size], text[size:], kind, is_anchored), *(rule.allow, rule.rank, rule.row)
         )
         found.append(entry)
     return found
@@ -202,13 +205,17 @@ def _entries_of(selection: Selection) -> list[Entry]:
 
 def _robots_txt_entries(*, and_longer: bool) -> list[Entry]:
     """Return the entries that exempt /robots.txt; with ``and_longer``, all paths that start so."""
-    path, plain = b"/robots.txt", int(Patterns.PREFIX)
+    path = b"/robots.txt"
     if and_longer:
-        return [Entry(ROBOTS_TXT_ROW, path, b"", plain, False, True, -1, ROBOTS_TXT_ROW)]
-    return [
-        Entry(ROBOTS_TXT_ROW, path, b"", plain, True, True, -1, ROBOTS_TXT_ROW),
-        Entry(ROBOTS_TXT_ROW, path + b"?", b"", plain, False, True, -1, ROBOTS_TXT_ROW),
-    ]
+        return [_pseudo_entry(ROBOTS_TXT_ROW, path, allow=True)]
+    exact = _pseudo_entry(ROBOTS_TXT_ROW, path, allow=True)
+    exact.is_anchored = True
+    return [exact, _pseudo_entry(ROBOTS_TXT_ROW, path + b"?", allow=True)]
+
+
+def _pseudo_entry(row: int, literal: bytes, *, allow: bool) -> Entry:
+    """Return an entry that is no rule. Its place in the list does not depend on its rank."""
+    return Entry(literal, b"", int(Patterns.PREFIX), False, allow, row, row)
 
 
 class Ranked:
@@ -230,10 +237,7 @@ class Ranked:
         self.reading = selection.reading()
         self.is_longest_first = self.reading.choice == Choice.LONGEST
         numbered = _entries_of(selection)
-        plain = int(Patterns.PREFIX)
-        no_rule_entry = Entry(
-            NO_RULE, b"", b"", plain, False, selection.unmatched_allowed(), -1, NO_RULE
-        )
+        no_rule_entry = _pseudo_entry(NO_RULE, b"", allow=selection.unmatched_allowed())
         always = self.reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED
         exempt = exempts or exempts_longer or always
         robots_txt_entries = _robots_txt_entries(and_longer=exempts_longer) if exempt else []
@@ -242,7 +246,7 @@ class Ranked:
             entry.order = place
         self._numbered = numbered
         self.no_rule_entry = no_rule_entry
-        self._robots_txt_entry = robots_txt_entries[0] if robots_txt_entries else None
+        self._robots_txt_entry = next(iter(robots_txt_entries), None)
         self._exempts_longer = exempts_longer
         self.removed: set[int] = set()
         self.key_of: Callable[[Entry], bytes] = self._unescaped_key if unescaped else _literal_key
@@ -303,17 +307,14 @@ class Ranked:
     def may_match(self, key: bytes) -> Iterator[Entry]:
         """Yield the entries that may match a path that starts with ``key``."""
         yield from self.with_key_prefixing(key)
-        place = bisect_left(self._keys, key)
+        place = bisect_right(self._keys, key)
         while place < len(self._keys) and self._keys[place].startswith(key):
-            if len(self._keys[place]) > len(key):
-                yield from self._not_removed(self._by_key[self._keys[place]])
+            yield from self._not_removed(self._by_key[self._keys[place]])
             place += 1
 
     def with_key_prefixing(self, key: bytes) -> Iterator[Entry]:
         """Yield the entries whose key is a prefix of ``key``."""
-        for size in self._sizes:
-            if size > len(key):
-                break
+        for size in self._sizes[: bisect_right(self._sizes, len(key))]:
             yield from self._not_removed(self._by_key.get(key[:size], ()))
 
     def _not_removed(self, entries: Iterable[Entry]) -> Iterator[Entry]:
@@ -335,8 +336,8 @@ class Ranked:
         return [other for other in self.may_match(key) if other.order < entry.order]
 
 
-def _rank_key(entry: Entry) -> tuple[int, int]:
-    return -entry.rank, entry.number
+def _rank_key(entry: Entry) -> int:
+    return -entry.rank
 
 
 def _literal_key(entry: Entry) -> bytes:
@@ -371,4 +372,4 @@ def url_beginning_with(path: bytes, reading: Reading) -> str | None:
 
 def _escape(found: re.Match[bytes]) -> bytes:
     part = found[0]
-    return part if len(part) > 1 else b"%%%02X" % part[0]
+    return part if len(part) != 1 else b"%%%02X" % ord(part)

@@ -39,7 +39,8 @@ class Budget:
         self._max_states = states
         self._total = total
         self._compared = compared
-        self._min_cost_left = 0
+        #: What is left for the search that is under way.
+        self._states = states
 
     def begin(self) -> None:
         """Begin another search.
@@ -49,7 +50,7 @@ class Budget:
         """
         if self._total <= 0:
             raise BudgetSpentError
-        self._min_cost_left = min(self._max_states, self._total)
+        self._states = min(self._max_states, self._total)
 
     def spend(self, states: int) -> None:
         """Count visited states.
@@ -57,9 +58,9 @@ class Budget:
         Raises:
             BudgetSpentError: a limit is exceeded.
         """
-        self._min_cost_left -= states
+        self._states -= states
         self._total -= states
-        if self._min_cost_left < 0:
+        if self._states < 0:
             raise BudgetSpentError
 
     def check(self, states: int) -> None:
@@ -85,27 +86,29 @@ class Budget:
 class Search:
     """A search: patterns that must match (``inside``), or must not (``outside``), and the alphabet.
 
-    Each automaton has the index of its reading in the alphabet.
+    The automata are listed by the reading of their patterns, in the order of the alphabet.
     """
 
     def __init__(
         self,
         letters: Alphabet,
-        inside: Sequence[tuple[Automaton, int]],
-        outside: Sequence[tuple[Automaton, int]],
+        inside: Sequence[Sequence[Automaton]],
+        outside: Sequence[Sequence[Automaton]],
     ) -> None:
         self._letters = letters
-        self._members = (
-            *((automaton, number, True) for automaton, number in inside),
-            *((automaton, number, False) for automaton, number in outside),
-        )
-        self._inside = len(inside)
+        self._members = [
+            (automaton, number, must_match)
+            for automata_by_reading, must_match in ((inside, True), (outside, False))
+            for number, automata in enumerate(automata_by_reading)
+            for automaton in automata
+        ]
+        self._inside = sum(map(len, inside))
         self._costs = [len(token) for token in letters.tokens]
         self._all = range(len(letters.tokens))
         #: The tokens whose bytes start with a given byte, by reading and position in a query.
         self._tokens_by_byte: dict[tuple[int, bool, int], list[int]] = {}
         self._has_queries = letters.has_queries
-        self._question = letters.tokens.index("?") if "?" in letters.tokens else -1
+        self._question = letters.tokens.index("?")
 
     def shortest(self, url: str, prefixes: Sequence[bytes], budget: Budget) -> str | None:
         """Return a shortest URL that begins with ``url``, or None if no URL does.
@@ -119,17 +122,15 @@ class Search:
         states = []
         for automaton, number, must_match in self._members:
             initial = automaton.start(prefixes[number])
-            if initial == (-1 if must_match else automaton.full) and (
-                must_match or not automaton.is_anchored
-            ):
+            if initial == automaton.pruned_state(must_match):
                 return None
             states.append(initial)
         start: _SearchState = (self._has_queries and "?" in url, tuple(states))
         predecessors: dict[_SearchState, tuple[_SearchState, int] | None] = {start: None}
-        costs = {start: 0}
+        size = len(url)
+        costs = {start: size}
         # By the lower bound of the URL's length: characters so far plus those still needed.
-        layers: dict[int, list[_SearchState]] = {self._min_cost_left(start): [start]}
-        size = 0
+        layers = {size + self._min_cost_left(start): [start]}
         while layers:
             layer = layers.get(size)
             if not layer:
@@ -146,7 +147,8 @@ class Search:
             budget.spend(1 + len(self._members) // 8)
             for token, successor in self._successors(state):
                 after = cost + self._costs[token]
-                if costs.get(successor, after + 1) > after:
+                known = costs.get(successor)
+                if known is None or known > after:
                     costs[successor] = after
                     predecessors[successor] = state, token
                     layers.setdefault(after + self._min_cost_left(successor), []).append(successor)
@@ -156,19 +158,15 @@ class Search:
         """Return the minimum number of characters until all required patterns match."""
         states = state[1]
         return max(
-            [
-                self._members[each][0].min_characters_left(states[each])
-                for each in range(self._inside)
-            ],
-            default=0,
+            self._members[each][0].min_characters_left(states[each]) for each in range(self._inside)
         )
 
     def _accepts(self, states: tuple[int, ...]) -> bool:
         """Return whether a path that ends here is a solution."""
-        for (automaton, _, must_match), state in zip(self._members, states, strict=True):
-            if automaton.accepts(state) != must_match:
-                return False
-        return True
+        return all(
+            automaton.accepts(states[each]) == must_match
+            for each, (automaton, _, must_match) in enumerate(self._members)
+        )
 
     def _successors(self, state: _SearchState) -> list[tuple[int, _SearchState]]:
         """Return the successors of a state, each with a token that leads to it."""
@@ -178,38 +176,38 @@ class Search:
         if tokens is None:
             tokens = self._all
             rows = [
-                automaton.row(each, outputs[number][in_query], 2 * number + in_query, must_match)
-                for (automaton, number, must_match), each in zip(self._members, states, strict=True)
+                automaton.row(states[each], outputs[number][in_query], in_query, must_match)
+                for each, (automaton, number, must_match) in enumerate(self._members)
             ]
         else:
             rows = [
                 automaton.successors(
-                    each, [outputs[number][in_query][token] for token in tokens], must_match
+                    states[each], [outputs[number][in_query][token] for token in tokens], must_match
                 )
-                for (automaton, number, must_match), each in zip(self._members, states, strict=True)
+                for each, (automaton, number, must_match) in enumerate(self._members)
             ]
         found: dict[_SearchState, int] = {}
-        columns = zip(*rows, strict=True) if rows else [()] * len(self._costs)
-        for token, successor in zip(tokens, columns, strict=True):
+        for each, successor in enumerate(zip(*rows, strict=True)):
             if PRUNED not in successor:
+                token = tokens[each]
                 is_query = in_query or (self._has_queries and token == self._question)
                 found.setdefault((is_query, successor), token)
         return [(token, successor) for successor, token in found.items()]
 
     def _forced_tokens(self, in_query: bool, states: tuple[int, ...]) -> Sequence[int] | None:
         """Return the only possible next tokens within a literal prefix, or None."""
-        for (automaton, number, _), state in zip(
-            self._members[: self._inside], states[: self._inside], strict=True
-        ):
-            byte = automaton.forced_byte(state)
-            if byte >= 0:
+        for each in range(self._inside):
+            automaton, number, _ = self._members[each]
+            byte = automaton.forced_byte(states[each])
+            if byte is not None:
                 key = number, in_query, byte
                 found = self._tokens_by_byte.get(key)
                 if found is None:
+                    first = bytes((byte,))
                     found = self._tokens_by_byte[key] = [
                         token
                         for token, output in enumerate(self._letters.outputs[number][in_query])
-                        if not output or output[0] == byte
+                        if output.startswith(first)
                     ]
                 return found
         return None

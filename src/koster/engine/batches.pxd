@@ -19,10 +19,10 @@ cdef class Answers:
         ruleset=Ruleset, lines=Rows, unmatched=int, index=Py_ssize_t, row=Py_ssize_t,
         size=Py_ssize_t, number=int, line=int,
     )
-    cdef int fill(
+    cdef bint fill(
         self, Selection selection, Py_ssize_t body, const unsigned char* urls, const long long[::1] bounds,
         const long long[::1] order, Py_ssize_t first, Py_ssize_t after
-    ) except -2
+    ) except -1
 
 
 @cython.locals(

@@ -72,10 +72,10 @@ class Answers:
         order: Longs,
         first: int,
         after: int,
-    ) -> int:
+    ) -> bool:
         """Decide about the URLs of some rows; ``body`` is where their robots.txt starts.
 
-        Returns -1 without memory.
+        Tells whether there was memory.
         """
         ruleset = selection.ruleset
         lines = selection.file.rows
@@ -86,7 +86,7 @@ class Answers:
                 size = bounds[row + 1] - bounds[row]
                 number = ruleset.rule_for(_memory.part(urls, bounds[row], size), size)
                 if number == _ruleset.NO_MEMORY:
-                    return -1
+                    return False
                 self.allowed[row] = ruleset.allows(number)
                 self.starts[row] = -1
                 if number >= 0:
@@ -99,7 +99,7 @@ class Answers:
                     self.reasons[row] = _ROBOTS_TXT
                 else:
                     self.reasons[row] = unmatched
-        return 0
+        return True
 
 
 def decide(
@@ -148,7 +148,7 @@ def decide(
             selection = _selection.select(file, names[agent], selections)
             selections = [*selections[-_MAX_SHARED:], selection]
             selection.ruleset.expect_lookups(after - first)
-            if answers.fill(selection, start, raw, bounds, order, first, after) < 0:
+            if not answers.fill(selection, start, raw, bounds, order, first, after):
                 raise MemoryError("no memory for the path of a URL")
 
 
@@ -204,9 +204,7 @@ def _number_runs(data: Bytes, starts: Longs, numbers: array[int], firsts: array[
         size = starts[index + 1] - starts[index]
         is_new = True
         if index > 0 and size == starts[index] - starts[index - 1]:
-            is_new = size > 0 and not _memory.same(
-                data, starts[index], data, starts[index - 1], size
-            )
+            is_new = not _memory.same(data, starts[index], data, starts[index - 1], size)
         if is_new:
             firsts[count] = index
             count += 1

@@ -42,16 +42,17 @@ _PERCENT = 37
 _STAR = 42
 _DOLLAR = 36
 _BACKSLASH = 92
-_LOWER_BIT = 32
 
 _HEX_TABLE = b"0123456789ABCDEF"
 _HEX = _HEX_TABLE
 #: The digits of the canonical form.
 _MARKED_TABLE = bytes(byte | 128 for byte in _HEX_TABLE)
 _MARKED = _MARKED_TABLE
-#: The value of a hex digit, or 255.
+_NO_DIGIT = 255
+#: The value of a hex digit, or `_NO_DIGIT`.
 _NIBBLE_TABLE = bytes(
-    int(chr(byte), 16) if chr(byte) in "0123456789abcdefABCDEF" else 255 for byte in range(256)
+    int(chr(byte), 16) if chr(byte) in "0123456789abcdefABCDEF" else _NO_DIGIT
+    for byte in range(256)
 )
 _NIBBLE = _NIBBLE_TABLE
 
@@ -72,15 +73,16 @@ def _actions(keep: bytes, special: bytes) -> bytes:
     )
 
 
+_EVERY_BYTE = bytes(range(256))
 #: RFC 3986 §2.3 and the separators in patterns.
 _CANONICAL_TABLE = _actions(_UNRESERVED + b"/?&=", b"%*$")
 _CANONICAL_ACTIONS = _CANONICAL_TABLE
 #: MK1996 §3.2.2: bytes as they are; those that may be special in a pattern are inspected.
-_DECODED_TABLE = _actions(bytes(range(256)), b"%*$")
+_DECODED_TABLE = _actions(_EVERY_BYTE, b"%*$")
 _DECODED_ACTIONS = _DECODED_TABLE
-_PLAIN_TABLE = _actions(bytes(range(256)), b"%")
+_PLAIN_TABLE = _actions(_EVERY_BYTE, b"%")
 _PLAIN_ACTIONS = _PLAIN_TABLE
-_SHELL_ACTIONS_TABLE = _actions(bytes(range(256)), b"%\\")
+_SHELL_ACTIONS_TABLE = _actions(_EVERY_BYTE, b"%\\")
 _SHELL_ACTIONS = _SHELL_ACTIONS_TABLE
 _SHELL_BYTES = b"*?[]!-\\"
 _SHELL_TABLE = bytes(byte in _SHELL_BYTES for byte in range(256))
@@ -116,7 +118,8 @@ def span(url: Bytes, size: int, url_path: int) -> tuple[int, int]:
             or url[start] != _COLON
             or url[start + 1] != _SLASH
             or url[start + 2] != _SLASH
-            or (url[0] | _LOWER_BIT) < 97
+            # A scheme starts with a letter; the other bytes of schemes are less than a colon.
+            or url[0] < _COLON
         ):
             return 0, end
         start += 3
@@ -136,7 +139,7 @@ def _google_span(url: Bytes, size: int) -> tuple[int, int]:
     path = _google_path(url, start, size)
     if colon < path:
         path = _google_path(url, colon + 3, size)
-    if path >= size or mark < path:
+    if mark <= path:
         return size, size
     return path, _memory.find(url, 0, path, mark)
 
@@ -229,7 +232,11 @@ def _write_form(
 
 def _is_escape(data: Bytes, position: int, end: int) -> bool:
     """Tell whether two hex digits follow."""
-    return end - position >= 2 and _NIBBLE[data[position]] < 16 and _NIBBLE[data[position + 1]] < 16
+    return (
+        end - position >= 2
+        and _NIBBLE[data[position]] != _NO_DIGIT
+        and _NIBBLE[data[position + 1]] != _NO_DIGIT
+    )
 
 
 def _is_special(byte: int, last: bool, patterns: int) -> bool:

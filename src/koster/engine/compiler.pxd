@@ -10,7 +10,7 @@ cdef const unsigned char* _INDEX_PAGE
 cdef Py_ssize_t _INDEX_SIZE
 
 @cython.locals(
-    count=Py_ssize_t, size=Py_ssize_t, group=int, row=int, others=list,
+    count=Py_ssize_t, size=Py_ssize_t, group=int, row=int, others=dict,
     patterns=list, value=bytes,
 )
 cdef int add_groups(Ruleset ruleset, bytes data, Rows rows, Rows groups, list chosen) except -1
@@ -25,11 +25,10 @@ cdef bint _finish(Ruleset ruleset) noexcept nogil
 @cython.locals(start=int, end=int, table="const unsigned char*")
 cdef bint _is_rewritten(Ruleset ruleset, const unsigned char* data, Rows rows, int row) noexcept
 @cython.locals(
-    index=Py_ssize_t, group=int, first=int, after=int, row=int, patterns=list, pattern=bytes,
-    length=int, size=int,
+    group=int, row=int, pattern=bytes, length=int, size=int,
 )
 cdef int _add_mixed(
-    Ruleset ruleset, bytes data, Rows rows, Rows groups, list chosen, list others
+    Ruleset ruleset, bytes data, Rows rows, Rows groups, list chosen, dict others
 ) except -1
 @cython.locals(row=int, code=int, start=int, end=int, allow=bint)
 cdef void _add_group(
@@ -39,13 +38,13 @@ cdef void _add_group(
 cdef void _add(
     Ruleset ruleset, const unsigned char* data, int start, int end, int length, bint allow, int row
 ) noexcept nogil
-@cython.locals(slash=int, size=int)
+@cython.locals(slash=int, size=int, place=int)
 cdef void _add_directory(Ruleset ruleset, int at, int stop, int row) noexcept nogil
 @cython.locals(flags=int, literal=int, rank=int)
 cdef void _add_pattern(Ruleset ruleset, int at, int stop, int length, bint allow, int row) noexcept nogil
 @cython.locals(earlier=int)
 cdef int _rank(Ruleset ruleset, int length, int flags) noexcept nogil
-@cython.locals(allows=int, special_allows=int, rule=int, flags=int)
+@cython.locals(allows=int, rule=int, flags=int)
 cdef void _set_unmatched(Ruleset ruleset) noexcept nogil
 @cython.locals(rule=int, at=int)
 cdef bint _link_runs(Ruleset ruleset) noexcept nogil

@@ -43,7 +43,7 @@ def add_groups(ruleset: Ruleset, data: bytes, rows: Rows, groups: Rows, chosen: 
     count = 0
     size = 0
     rewrite = ruleset.form.rewrite
-    others: list[tuple[int, list[tuple[bytes, int]]]] = []
+    others: dict[int, list[tuple[bytes, int]]] = {}
     for group in chosen:
         for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
             if rows.code(row) == _ALLOW or rows.code(row) == _DISALLOW:
@@ -51,8 +51,7 @@ def add_groups(ruleset: Ruleset, data: bytes, rows: Rows, groups: Rows, chosen: 
                 size += rows.end(row) - rows.start(row)
                 if rewrite is not None and _is_rewritten(ruleset, data, rows, row):
                     value = data[rows.start(row) : rows.end(row)]
-                    patterns = list(rewrite(value, rows.code(row) == _ALLOW))
-                    others.append((row, patterns))
+                    patterns = others[row] = list(rewrite(value, rows.code(row) == _ALLOW))
                     count += len(patterns)
                     size += sum([len(pattern) for pattern, _ in patterns])
     if not _make_room(ruleset, count, size):
@@ -141,22 +140,17 @@ def _add_mixed(
     rows: Rows,
     groups: Rows,
     chosen: list[int],
-    others: list[tuple[int, list[tuple[bytes, int]]]],
+    others: dict[int, list[tuple[bytes, int]]],
 ) -> None:
-    """Add the rules of the chosen groups, with ``others`` rewritten."""
-    index = 0
+    """Add the rules of the chosen groups, those in the rows of ``others`` rewritten."""
     for group in chosen:
-        first = groups.values[2 * group]
-        after = groups.values[2 * group + 1]
-        while index < len(others) and first <= others[index][0] < after:
-            row, patterns = others[index]
-            _add_group(ruleset, data, rows, first, row)
-            for pattern, length in patterns:
-                size = len(pattern)
-                _add(ruleset, pattern, 0, size, length, rows.code(row) == _ALLOW, row)
-            first = row + 1
-            index += 1
-        _add_group(ruleset, data, rows, first, after)
+        for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
+            if row in others:
+                for pattern, length in others[row]:
+                    size = len(pattern)
+                    _add(ruleset, pattern, 0, size, length, rows.code(row) == _ALLOW, row)
+            else:
+                _add_group(ruleset, data, rows, row, row + 1)
 
 
 def _add_group(ruleset: Ruleset, data: Bytes, rows: Rows, first: int, after: int) -> None:
@@ -166,10 +160,9 @@ def _add_group(ruleset: Ruleset, data: Bytes, rows: Rows, first: int, after: int
         if code in (_ALLOW, _DISALLOW):
             start = rows.start(row)
             end = rows.end(row)
-            if start < end:
-                _add(ruleset, data, start, end, -1, code == _ALLOW, row)
-            elif ruleset.form.empty_rules:
-                _add_pattern(ruleset, ruleset.used, ruleset.used, -1, code == _DISALLOW, row)
+            # An empty Disallow allows, and an empty Allow disallows.
+            if start < end or ruleset.form.empty_rules:
+                _add(ruleset, data, start, end, -1, (code == _ALLOW) == (start < end), row)
 
 
 def _add(
@@ -187,13 +180,12 @@ def _add(
 
 def _add_directory(ruleset: Ruleset, at: int, stop: int, row: int) -> None:
     """After ``Allow: …/index.htm…``, written from ``at`` to ``stop``, add ``Allow: …/$``."""
-    slash = stop - 1
-    while slash >= at and ruleset.text[slash] != _SLASH:
-        slash -= 1
-    if (
-        slash >= at
-        and stop - slash >= _INDEX_SIZE
-        and _memory.same(ruleset.text, slash, _INDEX_PAGE, 0, _INDEX_SIZE)
+    slash = at
+    for place in range(at, stop):
+        if ruleset.text[place] == _SLASH:
+            slash = place
+    if stop - slash >= _INDEX_SIZE and _memory.same(
+        ruleset.text, slash, _INDEX_PAGE, 0, _INDEX_SIZE
     ):
         size = slash + 1 - at
         _memory.copy(ruleset.text, stop, ruleset.text, at, size)
@@ -254,14 +246,14 @@ def _rank(ruleset: Ruleset, length: int, flags: int) -> int:
 def _set_unmatched(ruleset: Ruleset) -> None:
     """Set the decision if no rule matches, for `Unmatched.UNLESS_ALLOWS`."""
     allows = 0
-    special_allows = 0
     for rule in range(ruleset.count):
         flags = ruleset.rules[_ruleset.RULE * rule + _ruleset.FLAGS]
         if flags & _ruleset.ALLOWS:
             allows += 1
             if flags & _ruleset.SPECIAL:
-                special_allows += 1
-    ruleset.unmatched_allowed = special_allows == 0 and (allows == 0 or allows < ruleset.count)
+                ruleset.unmatched_allowed = False
+                return
+    ruleset.unmatched_allowed = allows == 0 or allows < ruleset.count
 
 
 def _link_runs(ruleset: Ruleset) -> bool:
@@ -272,13 +264,13 @@ def _link_runs(ruleset: Ruleset) -> bool:
         return False
     for rule in range(ruleset.count):
         at = _ruleset.RULE * rule
-        if ruleset.rules[at + _ruleset.FLAGS] & _ruleset.WILD:
-            _wildcards.link(
-                ruleset.text,
-                ruleset.rules[at + _ruleset.LITERAL],
-                ruleset.rules[at + _ruleset.END],
-                ruleset.links,
-            )
+        # Without a star, the pattern ends where its literal prefix does.
+        _wildcards.link(
+            ruleset.text,
+            ruleset.rules[at + _ruleset.LITERAL],
+            ruleset.rules[at + _ruleset.END],
+            ruleset.links,
+        )
     return True
 
 

@@ -116,8 +116,8 @@ def bytes_of(body: Any) -> bytes:
 def read(data: bytes, plan: Plan) -> File:
     """Parse bytes: lines, then groups."""
     if len(data) > MAX_PARSED_BYTES:
-        last = max(data.rfind(b"\n", 0, MAX_PARSED_BYTES), data.rfind(b"\r", 0, MAX_PARSED_BYTES))
-        data = data[: last + 1]
+        data = data[:MAX_PARSED_BYTES]
+        data = data[: max(data.rfind(b"\n"), data.rfind(b"\r")) + 1]
     file = File()
     file.fill(data, plan)
     return file

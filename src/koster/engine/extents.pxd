@@ -5,12 +5,14 @@ from koster.engine.document cimport Plan
 from koster.engine.ruleset cimport Ruleset
 from koster.engine.rows cimport Rows
 
-cdef int _USER_AGENT, _SLASH, _STAR, _X, _Y
+cdef int _USER_AGENT, _SLASH, _STAR
 cdef int _MAX_COMPARISONS, _MAX_PATTERN_BYTES, _MAX_REUSED_ROWS
-cdef bytes _EXEMPT_TABLE, _START_TABLE
+cdef bytes _EXEMPT_TABLE, _START_TABLE, _FILLER_TABLE, _REST_TABLE
 cdef const unsigned char* _EXEMPT
 cdef const unsigned char* _START
-cdef int _EXEMPT_SIZE
+cdef const unsigned char* _FILLER
+cdef const unsigned char* _REST
+cdef int _EXEMPT_SIZE, _START_SIZE, _FILLER_SIZE, _REST_SIZE
 cdef Py_ssize_t MAX_PARSED_BYTES
 cdef int _ALL, _SOME, _NONE, _UNSETTLED
 

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 #: Codes of lines without a known directive. The rows of a parsed file have only `BLANK` and
 #: `UNKNOWN`, if these end something; the others are for callers that need all lines.
 UNKNOWN = 0
-BLANK = 101
-COMMENT = 102
-MALFORMED = 103
+BLANK, COMMENT, MALFORMED = range(101, 104)
 
 _LF = 10
 _CR = 13
@@ -183,7 +181,8 @@ class Lexer:
     def _two_words_gap(self, data: Bytes, start: int, end: int) -> int:
         """Return where the first of exactly two words ends, or ``end``."""
         last = end
-        while last > start and WHITE[data[last - 1]]:
+        # The first byte is not white.
+        while WHITE[data[last - 1]]:
             last -= 1
         gap = self._word_end(data, start, last)
         second = gap

@@ -74,6 +74,7 @@ cdef class Ruleset:
     cdef int _best(
         self, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds
     ) noexcept nogil
+    cdef int best_of_all(self, const unsigned char* path, Py_ssize_t size) noexcept nogil
     @cython.locals(
         rules="int*", kinds_of="int*", best=int, best_rank=int, rule=int, at=int,
         size=Py_ssize_t, matched=int,
@@ -101,5 +102,6 @@ cdef bint _is_exempt(
     const unsigned char* url, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
 cdef bint _is_better(int rank, int rule, int best_rank, int best) noexcept nogil
+cdef unsigned char* _room_for(Py_ssize_t size) noexcept nogil
 @cython.locals(out="unsigned char*", size=Py_ssize_t)
 cdef Py_ssize_t pattern_bytes(bytes pattern) except -1

@@ -29,15 +29,10 @@ _SHELL = int(Patterns.SHELL)
 _SLASH = 47
 _QUERY = 63
 
-#: A rule is six integers: where its pattern starts and ends in the text, where the pattern's
-#: literal prefix ends, its flags, its rank, and its row in the file.
+#: A rule is six integers: its row in the file, where its pattern starts and ends in the text, where
+#: the pattern's literal prefix ends, its flags, and its rank.
 RULE = 6
-START = 0
-END = 1
-LITERAL = 2
-FLAGS = 3
-RANK = 4
-ROW = 5
+ROW, START, END, LITERAL, FLAGS, RANK = range(RULE)
 
 ALLOWS = 1
 #: The pattern must match up to the end of the path.
@@ -188,7 +183,7 @@ class Ruleset:
     def path_of(self, url: bytes) -> bytes:
         """Return the canonical path and query of a URL, which are compared with patterns."""
         start, end = _canonical.span(url, len(url), self.form.url_path)
-        path = _memory.buffer(3 * (end - start) + 1)
+        path = _room_for(end - start)
         if not path:
             raise MemoryError("no memory for the path of a URL")
         end = _canonical.write(url, start, end, self.form.escapes, _canonical.URL, path, 0)
@@ -209,7 +204,7 @@ class Ruleset:
 
     def count_lookup(self) -> None:
         """Count a lookup; after `LOOKUPS_BEFORE_INDEX` of them, build the index."""
-        if self._lookups < LOOKUPS_BEFORE_INDEX:
+        if self._lookups != LOOKUPS_BEFORE_INDEX:
             self._lookups += 1
             if self._lookups == LOOKUPS_BEFORE_INDEX and self.count > MAX_UNFILTERED_RULES:
                 self._collect_kinds()
@@ -291,7 +286,7 @@ class Ruleset:
             plain = _canonical.is_plain(url, start, end, self.form.escapes)
         if plain:
             return self._best(url, start, end, kinds)
-        path = _memory.buffer(3 * (end - start) + 1)
+        path = _room_for(end - start)
         if not path:
             return NO_MEMORY
         end = _canonical.write(url, start, end, self.form.escapes, _canonical.URL, path, 0)
@@ -304,6 +299,10 @@ class Ruleset:
         if self._trie is not None:
             return self.best_by_index(self._trie, path, start, end, kinds)
         return self.best_by_scan(path, start, end, kinds)
+
+    def best_of_all(self, path: Bytes, size: int) -> int:
+        """Return the best rule that matches a canonical path; for rules without kinds of bytes."""
+        return self.best_by_scan(path, 0, size, 0)
 
     def best_by_scan(self, path: Bytes, start: int, end: int, kinds: int) -> int:
         """Try every rule that ranks higher than the best so far."""
@@ -412,9 +411,14 @@ def _is_better(rank: int, rule: int, best_rank: int, best: int) -> bool:
     return rank > best_rank or (rank == best_rank and rule < best)
 
 
+def _room_for(size: int) -> bytearray:
+    """Allocate room for the canonical form of a path or pattern of ``size`` bytes."""
+    return _memory.buffer(3 * size + 1)
+
+
 def pattern_bytes(pattern: bytes) -> int:
     """Return the size of a pattern's canonical form, by which the longest match is chosen."""
-    out = _memory.buffer(3 * len(pattern) + 1)
+    out = _room_for(len(pattern))
     if not out:
         raise MemoryError("no memory for a pattern")
     size = _canonical.write(pattern, 0, len(pattern), _CANONICAL, _WILDCARDS, out, 0)

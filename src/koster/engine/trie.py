@@ -4,11 +4,12 @@ A decision walks down along the path and visits only rules whose literal prefix 
 depends on the length of the path, not on the number of rules. A node has the best of the plain
 patterns that end there, and a chain of the patterns that need further matching from there.
 
-A node is eight integers: where its label starts in the text of the patterns, the size of the label,
-its first child, the number of its children (adjacent, sorted by their first bytes), the best plain
-rule that ends there, the first rule of its chain, the first byte of its label, and the rank of its
-plain rule. Rules are numbered from 1, with 0 for none; ``chain`` has the next rule of each chain.
-The last two are redundant: each saves a large trie a cache miss (``make bench``, growth).
+A node is eight integers: the rank of its plain rule, where its label starts in the text of the
+patterns, the size of the label, its first child, the number of its children (adjacent, sorted by
+their first bytes), the best plain rule that ends there, the first rule of its chain, and the first
+byte of its label. Rules are numbered from 1, with 0 for none; ``chain`` has the next rule of each
+chain. The rank and the byte are redundant: each saves a large trie a cache miss (``make bench``,
+growth).
 """
 
 from __future__ import annotations
@@ -21,14 +22,7 @@ if TYPE_CHECKING:
 
 #: Integers in a node.
 NODE = 8
-LABEL = 0
-SIZE = 1
-CHILD = 2
-CHILDREN = 3
-PLAIN = 4
-CHAIN = 5
-BYTE = 6
-RANK = 7
+RANK, LABEL, SIZE, CHILD, CHILDREN, PLAIN, CHAIN, BYTE = range(NODE)
 
 #: While the trie grows, children are linked: the first in CHILD, the next one here.
 _SIBLING = CHILDREN
@@ -128,8 +122,7 @@ def _common_prefix(text: Bytes, label: int, size: int, start: int, end: int) -> 
 
 
 def _arrange(nodes: Integers, count: int, order: Integers, out: Integers) -> None:
-    """Write the nodes to ``out``; ``order`` is room for ``count`` integers."""
-    order[0] = 0
+    """Write the nodes to ``out``; ``order`` is room for ``count`` integers, all 0: the root."""
     filled = 1
     for at in range(count):
         node = order[at]

@@ -30,17 +30,13 @@ _SUBSTRING = int(Names.SUBSTRING)
 _PREFIX = int(Names.PREFIX)
 
 #: How a User-agent line matches an agent.
-_OTHERS = 0
-_EVERYBODY = 1
-_NAMED = 2
+_OTHERS, _EVERYBODY, _NAMED = range(3)
 
 _WORD = re.compile(rb"[^ ();,]+")
 
-#: In addition to `Names`: equals a group's name that was found in a User-Agent header.
-_WHOLE_NAME = 100
-
-#: In addition to `Names`: the dialect's own function chose whole groups.
-_CHOSEN = 101
+#: In addition to `Names`: equals a group's name that was found in a User-Agent header, and the
+#: dialect's own function chose whole groups.
+_WHOLE_NAME, _CHOSEN = range(len(Names), len(Names) + 2)
 
 #: The maximum size of names that are searched at each position of the agent.
 _MAX_SEARCHED = 32
@@ -118,6 +114,8 @@ def chosen_groups(
             named = list(dict.fromkeys(choose(names, numbers, agent)))
             if named:
                 return named, _CHOSEN, agent
+    # A group may have several names, of which more than one is "*".
+    everybody = list(dict.fromkeys(everybody))
     return everybody if merges else everybody[:1], _CHOSEN, b"*"
 
 
@@ -155,7 +153,7 @@ def _collect_candidates(
                     # Rules before any User-agent line.
                     names.append(b"*")
                     numbers.append(group)
-            if is_star and (not everybody or everybody[-1] != group):
+            if is_star:
                 everybody.append(group)
     return others
 
@@ -347,7 +345,8 @@ def _match_name(data: Bytes, start: int, end: int, key: Bytes, size: int) -> int
         byte = _LOWER[data[start]]
         if _lexer.WHITE[byte]:
             byte = _SPACE
-            while start + 1 < end and _lexer.WHITE[data[start + 1]]:
+            # A name does not end with whitespace.
+            while _lexer.WHITE[data[start + 1]]:
                 start += 1
         if byte != key[at]:
             return _OTHERS

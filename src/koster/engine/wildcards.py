@@ -120,8 +120,8 @@ def link(text: Bytes, at: int, end: int, links: Integers) -> None:
 
 
 def links_of(run: bytes) -> list[int]:
-    """Return the links of one run; see `link`."""
-    links = _memory.integers(len(run) + 1)
+    """Return the links of one run, which is not empty; see `link`."""
+    links = _memory.integers(len(run))
     if not links:
         raise MemoryError("no memory for a pattern")
     link(run, 0, len(run), links)
@@ -140,7 +140,7 @@ def is_explicit(text: Bytes, at: int, end: int) -> bool:
     closing = _last_bracket(text, at, end)
     while at < end:
         after = _element_end(text, at, end, closing)
-        if text[at] == _STAR or text[at] == _QUESTION or (text[at] == _BRACKET and after > at + 1):
+        if text[at] == _STAR or text[at] == _QUESTION or (text[at] == _BRACKET and after != at + 1):
             return False
         at = after
     return True
