@@ -14,7 +14,7 @@ import random
 from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import koster
 from koster import analysis
@@ -24,47 +24,15 @@ from koster.engine import extents
 PATH = Path(__file__).parent / "analysis" / "answers.json"
 
 _PARTS = (
-    "a",
-    "b",
-    "ab",
-    "/",
-    "/",
-    "*",
-    "*",
-    "**",
-    "?",
-    "$",
-    "%2F",
-    "%61",
-    "é",
-    "%C3%A9",
-    "a?b=",
-    ":",
+    *("a", "b", "ab", "/", "/", "*", "*", "**", "?", "$", "%2F", "%61", "é", "%C3%A9", "a?b=", ":"),
 )
 _SHELL_PARTS = ("a", "b", "*", "*", "?", "[ab]", "[!a]", "[a-x]", "\\a", "\\*", "[", "/", "%5B")
 #: Bytes that are rare, and patterns that are long: 32 bytes after the first star are usual.
 _RARE_PARTS = (
-    *(
-        "a",
-        "b",
-        "/",
-        "*",
-        "*",
-        "*",
-        "*a",
-        "\x01",
-        "\x7f",
-        "%FF",
-        "%7C",
-        "|",
-        "&",
-        "=",
-        "%26",
-        "%3D",
-    ),
-    *("%3F", "%25", "%", "%2", "[ab]", "()", "!", "%2A", "%24", "ü", "%C3"),
-    *("*À", "*ÿ", "*%C0", "*%80", "*%BF"),
-    *("*" + "ab" * 15, "*" + "ab" * 15 + "a", "*" + "ab" * 16, "*" + "ab" * 40),
+    *("a", "b", "/", "*", "*", "*", "*a", "\x01", "\x7f", "%FF", "%7C", "|", "&", "=", "%26"),
+    *("%3D", "%3F", "%25", "%", "%2", "[ab]", "()", "!", "%2A", "%24", "ü", "%C3", "*À", "*ÿ"),
+    *("*%C0", "*%80", "*%BF", "*" + "ab" * 15, "*" + "ab" * 15 + "a", "*" + "ab" * 16),
+    "*" + "ab" * 40,
 )
 _RARE_SHELL_PARTS = (
     *("a", "b", "*", "?", "[[]", "[[a]", "\\[", "[!a]", "]", "|", "%FF", "[%2F]", "[a-x]b", "\\*"),
@@ -77,20 +45,32 @@ _RARE_NAMES = ("*", "Foo Bar", "Bar Foo", "FooBot 2", "A1.b/2", "Foo*", "* x", "
 _AGENTS = ("foobot/2.1", "Mozilla/5.0 (compatible; Bar/1.0)", "x")
 _URLS = (
     *("/", "/a", "/ab", "/b/a", "/a/b", "//a", "/aab", "/?", "/a?b=", "/?a=b", "/%2Fa", "/a%2fb"),
-    *(
-        "/%61",
-        "/é",
-        "/%c3%a9b",
-        "/$",
-        "/a$",
-        "/*",
-        "/a*b",
-        "/robots.txt",
-        "/robots.txta",
-        "/[",
-        "/x",
-    ),
-    *("https://example.com/ab/a", "http://example.com", "/a:", "/:b", "/ba", "/bb", "/a/", ""),
+    *("/%61", "/é", "/%c3%a9b", "/$", "/a$", "/*", "/a*b", "/robots.txt", "/robots.txta", "/["),
+    *("/x", "https://example.com/ab/a", "http://example.com", "/a:", "/:b", "/ba", "/bb", "/a/"),
+    "",
+)
+
+
+class _Words(NamedTuple):
+    """What files are made of."""
+
+    names: tuple[str, ...]
+    parts: tuple[str, ...]
+    shell_parts: tuple[str, ...]
+    max_parts: int
+    directives: tuple[str, ...]
+    #: The share of User-agent lines.
+    agents: float
+    sizes: range
+    #: The share of lines that are also in the second file.
+    shared: float
+
+
+_USUAL = _Words(
+    *(_NAMES, _PARTS, _SHELL_PARTS, 4, ("Allow", "Disallow", "Disallow"), 0.12, range(1, 8), 0.8)
+)
+_RARE = _Words(
+    *(_RARE_NAMES, _RARE_PARTS, _RARE_SHELL_PARTS, 3, ("Allow", "Disallow"), 0.1, range(2, 7), 0.7)
 )
 
 
@@ -98,47 +78,39 @@ def files() -> Iterator[tuple[str, str, str]]:
     """Yield a dialect, and two files that are often similar."""
     chance = random.Random(22)
     for number in range(240):
-        dialect = chance.choice(list(koster.DIALECTS))
-        is_shell = dialect.startswith("EXTENDED2") and chance.random() < 0.8
-        size = 60 if number % 60 == 59 else chance.randrange(1, 8)
-        lines = [_line(chance, is_shell=is_shell) for _ in range(size)]
-        other = [line for line in lines if chance.random() < 0.8]
-        other += [_line(chance, is_shell=is_shell) for _ in range(chance.randrange(3))]
-        head = ["User-agent: *", "Robot-version: 2.0"] if is_shell else ["User-agent: *"]
-        yield dialect, "\n".join([*head, *lines]), "\n".join([*head, *other])
+        yield _similar(chance, _USUAL, 60 if number % 60 == 59 else None)
     # The first row is a rule; some lines are repeated.
     for _ in range(60):
         dialect = chance.choice(list(koster.DIALECTS))
-        lines = [_line(chance, is_shell=False) for _ in range(chance.randrange(1, 6))]
+        lines = [_line(chance, _USUAL, is_shell=False) for _ in range(chance.randrange(1, 6))]
         lines += chance.choices(lines, k=chance.randrange(4))
         other = chance.sample(lines, k=chance.randrange(len(lines) + 1))
-        yield dialect, "\n".join(lines), "\n".join([*other, _line(chance, is_shell=False)])
+        yield dialect, "\n".join(lines), "\n".join([*other, _line(chance, _USUAL, is_shell=False)])
     for _ in range(80):
-        dialect = chance.choice(list(koster.DIALECTS))
-        is_shell = dialect.startswith("EXTENDED2") and chance.random() < 0.8
-        lines = [_rare_line(chance, is_shell=is_shell) for _ in range(chance.randrange(2, 7))]
-        other = [line for line in lines if chance.random() < 0.7]
-        other.append(_rare_line(chance, is_shell=is_shell))
-        head = ["User-agent: *", "Robot-version: 2.0"] if is_shell else ["User-agent: *"]
-        yield dialect, "\n".join([*head, *lines]), "\n".join([*head, *other])
+        yield _similar(chance, _RARE)
 
 
-def _line(chance: random.Random, *, is_shell: bool) -> str:
-    if not is_shell and chance.random() < 0.12:
-        return f"User-agent: {chance.choice(_NAMES)}"
-    parts = _SHELL_PARTS if is_shell else _PARTS
+def _similar(chance: random.Random, words: _Words, size: int | None = None) -> tuple[str, str, str]:
+    """Return a dialect, a file, and one with most of its lines and some others."""
+    dialect = chance.choice(list(koster.DIALECTS))
+    is_shell = dialect.startswith("EXTENDED2") and chance.random() < 0.8
+    size = size or chance.choice(words.sizes)
+    lines = [_line(chance, words, is_shell=is_shell) for _ in range(size)]
+    other = [line for line in lines if chance.random() < words.shared]
+    more = 1 if words is _RARE else chance.randrange(3)
+    other += [_line(chance, words, is_shell=is_shell) for _ in range(more)]
+    head = ["User-agent: *", "Robot-version: 2.0"] if is_shell else ["User-agent: *"]
+    return dialect, "\n".join([*head, *lines]), "\n".join([*head, *other])
+
+
+def _line(chance: random.Random, words: _Words, *, is_shell: bool) -> str:
+    if not is_shell and chance.random() < words.agents:
+        return f"User-agent: {chance.choice(words.names)}"
+    parts = words.shell_parts if is_shell else words.parts
     start, end = chance.choice(_STARTS), "" if is_shell else chance.choice(_ENDS)
-    pattern = start + "".join(chance.choices(parts, k=chance.randrange(5))) + end
-    return f"{chance.choice(('Allow', 'Disallow', 'Disallow'))}: {pattern}"
-
-
-def _rare_line(chance: random.Random, *, is_shell: bool) -> str:
-    if not is_shell and chance.random() < 0.1:
-        return f"User-agent: {chance.choice(_RARE_NAMES)}"
-    parts = _RARE_SHELL_PARTS if is_shell else _RARE_PARTS
-    start, end = chance.choice(_STARTS), "" if is_shell else chance.choice(_ENDS)
-    pattern = start + "".join(chance.choices(parts, k=chance.randrange(4))) + end
-    return f"{chance.choice(('Allow', 'Disallow'))}: {pattern}"
+    count = chance.randrange(words.max_parts + 1)
+    pattern = start + "".join(chance.choices(parts, k=count)) + end
+    return f"{chance.choice(words.directives)}: {pattern}"
 
 
 def answers(dialect: str, body: str, other: str) -> dict[str, Any]:

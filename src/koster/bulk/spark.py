@@ -215,7 +215,7 @@ def _ordered(versions: Any) -> list[tuple[int, int, int | None, bytes, str]]:
     """Return the versions in order: number, since, until, body and label.
 
     Raises:
-        ValueError: there is none.
+        ValueError: no version of the robots.txt is given.
     """
     moment = sql.coalesce(sql.unix_micros("since"), sql.lit(judging.BEGINNING))
     label = sql.col("label") if "label" in versions.columns else sql.lit(None).cast("string")

@@ -246,7 +246,7 @@ class Reader:
         """Add a group to a token, once; without memory, ``links`` are lost.
 
         A link is a group, and the number of the token's next link; ``heads`` and ``tails`` are
-        numbered from 1, 0 is none.
+        numbered from 1, and 0 if missing.
         """
         tail = self.tails[token]
         if tail > 0 and self.links.values[2 * tail - 2] == group:
