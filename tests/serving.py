@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import os
 import queue
@@ -44,8 +45,10 @@ def in_thread(settings: Settings = OPEN, **options: Any) -> Iterator[str]:
         yield url
     finally:
         server.should_exit = True
-        thread.join(20)
-        assert not thread.is_alive(), "the service did not stop"
+        thread.join(60)
+        if thread.is_alive():
+            faulthandler.dump_traceback()
+            raise AssertionError("the service did not stop")
         listener.close()
 
 

@@ -160,6 +160,7 @@ def test_at_most_sixteen_mebibytes_are_parsed(end: bytes) -> None:
     for more, is_read in ((0, True), (1, False)):
         body = first + b"x" * (padding + more) + last + b"Disallow: /c" + end
         robots = koster.parse(body)
+        assert robots.body.endswith(end)
         assert not robots.allowed("/a", "FooBot")
         assert robots.allowed("/b", "FooBot") == (not is_read)
         assert robots.allowed("/c", "FooBot")
@@ -500,3 +501,28 @@ def test_robot_version_applies_to_its_group(
     assert (decision.allowed, decision.rule and decision.rule.line) == (allowed, line)
     assert robots.groups[1].version == "2.0"
     assert pickle.loads(pickle.dumps(robots)).decide(url, agent) == decision
+
+
+@pytest.mark.parametrize("name", ["", "/2", "**", "*/1"])
+def test_names_of_no_bytes_name_no_agent(name: str) -> None:
+    robots = koster.parse(f"User-agent: {name}\nDisallow: /")
+    for agent in ("", " ", "/2", "Mozilla/5.0 (compatible; FooBot/2.1)"):
+        rules = robots.rules_for(agent)
+        assert not rules.is_named
+        assert rules.allowed("/a")
+
+
+def test_agents_without_letters_lose_their_version() -> None:
+    assert koster.parse("User-agent: 5\nDisallow: /").rules_for("5/2").is_named
+
+
+@pytest.mark.parametrize("line", ["Disallow: foobot-news", "User-agent: * foobot-news"])
+def test_only_user_agent_lines_name_the_agents_of_headers(line: str) -> None:
+    robots = koster.parse(f"User-agent: foobot\nDisallow: /\n{line}")
+    assert not robots.allowed("/", "Mozilla/5.0 (foobot-news; foobot)")
+
+
+@pytest.mark.parametrize("agent", [".foobot", "foo.foobot", "(foobot", "foobot."])
+def test_other_bytes_are_part_of_a_name(agent: str) -> None:
+    robots = koster.parse(f"User-agent: {agent}\nDisallow: /")
+    assert not robots.rules_for("foobot").is_named

@@ -18,7 +18,16 @@ from support import all_cases
 
 import koster
 from koster.dialects import Orphans
-from koster.engine import batches, buffers, document, extents, memory, selection, wildcards
+from koster.engine import (
+    batches,
+    buffers,
+    document,
+    extents,
+    memory,
+    ruleset,
+    selection,
+    wildcards,
+)
 from koster.robots import rules_for_data, selection_of
 
 pytestmark = pytest.mark.skipif(koster.COMPILED, reason="compiled modules have the memory of C")
@@ -186,6 +195,25 @@ def test_room_for_escaped_paths() -> None:
     robots = parsed("User-agent: *\nDisallow: /", koster.RFC9309)
     path = selection_of(rules_for_data(robots, "x")).path_of("/" + "\u00e9" * 30)
     assert len(path) == len(b"/" + b"%C3%A9" * 30)
+
+
+@pytest.mark.parametrize("name", [".foobot", "foo.foobot", "foobo", "foobotx", "foobot."])
+def test_names_of_tokens(name: str) -> None:
+    """A `Reader` takes only whole words for tokens."""
+    written = found_extents(koster.RFC9309, f"User-agent: {name}\nDisallow: /".encode())[0]
+    assert written == [0, 0, 0, 0]
+
+
+def test_files_that_a_reader_leaves_to_the_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = b"User-agent: *\nDisallow: /"
+    for limit, expected in ((len(body), [0, 0, 0, 3]), (len(body) - 1, [3, 3, 3, 3])):
+        monkeypatch.setattr(extents, "MAX_PARSED_BYTES", limit)
+        assert found_extents(koster.RFC9309, body)[1] == expected
+
+
+def test_sizes_of_patterns() -> None:
+    sizes = [ruleset.pattern_bytes(each) for each in (b"/a", "\u00e9".encode(), b"%61*", b"")]
+    assert sizes == [2, 6, 2, 0]
 
 
 def test_room_for_results_of_agents() -> None:

@@ -108,6 +108,13 @@ def test_choose_is_not_called_without_names_that_may_match() -> None:
     assert [names for names, _, _ in choose.calls] == [[b"*", b"*", long.encode()]]
 
 
+def test_names_are_searched_only_within_themselves() -> None:
+    # The name ends with the file: there is no byte after it.
+    choose = Choosing(0)
+    assert not koster.parse("User-agent: xfo", choose.dialect()).rules_for("foo").is_named
+    assert choose.calls == []
+
+
 def test_groups_that_choose_returns_are_not_repeated() -> None:
     assert lines_for("foobot", Choosing(2, 2, 0).dialect()) == [8, 1]
 

@@ -40,6 +40,9 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
     "escapes": lambda size: b"User-agent: *\nDisallow: /" + b"%2F" * (size // 3),
     "long runs": lambda size: b"User-agent: *\nDisallow: /*" + (b"a" * 40 + b"b*") * (size // 42),
     "brackets": lambda size: b"User-agent: *\nRobot-version: 2.0\nDisallow: /" + b"[" * size,
+    "brackets before a quoted one": lambda size: (
+        b"User-agent: *\nRobot-version: 2.0\nDisallow: /" + b"[" * size + b"\\]"
+    ),
     "classes": lambda size: (
         b"User-agent: *\nRobot-version: 2.0\nDisallow: /" + b"[!]a]" * (size // 5)
     ),

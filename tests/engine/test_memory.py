@@ -25,7 +25,7 @@ LONG = "a" * 33
 #: More rules than are tried one by one.
 MANY_RULES = "".join(f"Disallow: /{number}/*{number}\n" for number in range(60))
 FILE = f"User-agent: *\nDisallow: /b\nDisallow: /*{LONG}\n{MANY_RULES}"
-URLS = ["/b", f"/x{LONG}", "/7/7", "/%2", "/c"]
+URLS = ["/b", f"/x{LONG}", "/xaab", "/7/7", "/%2", "/c"]
 
 
 class Allocations:

@@ -92,6 +92,16 @@ def test_rules_are_indexed_with_the_fourth_lookup(calls: Counter[str]) -> None:
             assert (calls["step"] > before) == (count == 49 and lookup >= 4)
 
 
+def test_rows_about_the_same_rules_share_an_index(calls: Counter[str]) -> None:
+    body = "User-agent: *\n" + "Disallow: /a\n" * 49
+    for rows in (3, 4):
+        before = calls["step"]
+        assert kernel.allowed(body, [f"/b{row}" for row in range(rows)], "x").to_pylist() == (
+            [True] * rows
+        )
+        assert (calls["step"] > before) == (rows == 4)
+
+
 def test_the_first_of_equal_rules_decides_with_an_index_too() -> None:
     rules = rules_for("/b", *["/a"] * 60)
     lines = [rules.decide("/a").rule for _ in range(6)]

@@ -155,9 +155,18 @@ def test_command_prints_violations_until_it_is_stopped(scene: Scene) -> None:
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:
         assert process.stdout is not None
-        ready = threading.Timer(2, scene.append, [line("/private/\x1b[31m1")])
-        ready.start()
+        # Lines from before the command watches the log are not its own: append until it prints one.
+        has_printed = threading.Event()
+
+        def append() -> None:
+            while not has_printed.wait(1):
+                scene.append(line("/private/\x1b[31m1"))
+
+        appending = threading.Thread(target=append)
+        appending.start()
         printed = process.stdout.readline()
+        has_printed.set()
+        appending.join()
         process.send_signal(signal.SIGINT)
         assert process.wait(10) == 130
         assert process.stderr is not None

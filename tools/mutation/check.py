@@ -16,7 +16,7 @@ _ENGINE = (
     *("tests/engine/test_functions_of_dialects.py", "tests/test_robots.py"),
     *("tests/engine/test_memory.py", "tests/engine/test_properties.py"),
     *("tests/engine/test_bounds.py", "tests/engine/test_work.py"),
-    "tests/engine/test_recorded_answers.py",
+    *("tests/engine/test_recorded_answers.py", "tests/engine/test_linear.py"),
 )
 _KERNEL = ("tests/bulk/test_kernel.py",)
 _ANALYSIS = (

@@ -78,7 +78,7 @@ class DeadRules:
     """The rules that decide no URL, by line. If not proved, there may be more."""
 
     rules: tuple[DeadRule, ...]
-    is_proved: bool = True
+    is_proved: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,5 +78,5 @@ cdef class Reader:
     @cython.locals(size=int, number=int)
     cdef bint _is_decided(self, Ruleset rules, int rule, int way, bint allow) noexcept nogil
     cdef bint _is_rest_open(self, Ruleset rules) noexcept nogil
-    @cython.locals(start=int, end=int, size=int, after=int, at=int, byte=int)
+    @cython.locals(start=int, end=int, size=int, at=int, byte=int)
     cdef int _write_sample(self, Ruleset rules, int rule, int way) noexcept nogil

@@ -78,8 +78,7 @@ class Names:
         letters = sorted({byte for token in tokens for byte in token})
         self.width = len(letters) + 1
         columns = bytearray(256)
-        for byte in range(256):
-            lower = bytes([byte]).lower()[0]
+        for byte, lower in enumerate(bytes(range(256)).lower()):
             columns[byte] = letters.index(lower) + 1 if lower in letters else 0
         states = [[0] * self.width, [0] * self.width]
         for number, token in enumerate(tokens):
@@ -369,13 +368,8 @@ class Reader:
         end = start + rules.size(rule)
         size = 0
         if start == end or rules.byte(start) == _STAR:
-            # No slash is added if one follows the stars.
-            after = start
-            while after < end and rules.byte(after) == _STAR and way != 2:
-                after += 1
-            if after == end or rules.byte(after) != _SLASH:
-                self.path[0] = _SLASH
-                size = 1
+            self.path[0] = _SLASH
+            size = 1
         for at in range(start, end):
             byte = rules.byte(at)
             if byte != _STAR:

@@ -272,7 +272,7 @@ def _clear_mismatches(
     byte = text[at]
     if byte == _QUESTION:
         return
-    if byte == _BRACKET and end - at > 1:
+    if byte == _BRACKET and end - at != 1:
         _mark_members(text, at + 1, end - 1, room)
         for place in range(count):
             room[place] &= room[_WINDOW + path[position + place]]
@@ -291,13 +291,14 @@ def _mark_members(text: Bytes, at: int, end: int, room: bytearray) -> None:
         at += 1
     _memory.fill(room, _WINDOW, 1 - member, 256)
     while at < end:
-        if text[at] == _BACKSLASH and at + 1 < end:
+        # A backslash is not the last byte: it would quote the bracket that closes the class.
+        if text[at] == _BACKSLASH:
             at += 1
         low = text[at]
         high = low
         at += 1
         if end - at >= 2 and text[at] == _HYPHEN:
-            at += 2 if text[at + 1] == _BACKSLASH and end - at >= 3 else 1
+            at += 2 if text[at + 1] == _BACKSLASH else 1
             high = text[at]
             at += 1
         if low <= high:
