@@ -211,6 +211,19 @@ def test_files_that_a_reader_leaves_to_the_analysis(monkeypatch: pytest.MonkeyPa
         assert found_extents(koster.RFC9309, body)[1] == expected
 
 
+@pytest.mark.parametrize("dialect", koster.DIALECTS.values(), ids=str)
+@pytest.mark.parametrize("body", [b"\xef", b"\xef\xbb", b"\xef\xbb\xbf"])
+def test_files_of_a_byte_order_mark(body: bytes, dialect: koster.Dialect) -> None:
+    assert parsed(body, dialect).groups == ()
+
+
+def test_paths_that_end_within_the_patterns_of_an_index() -> None:
+    lines = "".join(f"Disallow: /a/{number}/abc\n" for number in range(60))
+    rules = rules_for_data(parsed(f"User-agent: *\n{lines}", koster.RFC9309), "x")
+    for path in ("/", "/a", "/a/1", "/a/10", "/a/10/", "/a/10/ab", "/a/10/abc"):
+        assert [rules.allowed(path) for _ in range(5)] == [not path.endswith("c")] * 5
+
+
 def test_sizes_of_patterns() -> None:
     sizes = [ruleset.pattern_bytes(each) for each in (b"/a", "\u00e9".encode(), b"%61*", b"")]
     assert sizes == [2, 6, 2, 0]
