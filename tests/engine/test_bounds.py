@@ -206,9 +206,10 @@ def test_names_of_tokens(name: str) -> None:
 
 def test_files_that_a_reader_leaves_to_the_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
     body = b"User-agent: *\nDisallow: /"
-    for limit, expected in ((len(body), [0, 0, 0, 3]), (len(body) - 1, [3, 3, 3, 3])):
-        monkeypatch.setattr(extents, "MAX_PARSED_BYTES", limit)
-        assert found_extents(koster.RFC9309, body)[1] == expected
+    settled, too_large = [0, 0, 0, 3], [3, 3, 3, 3]
+    monkeypatch.setattr(extents, "MAX_PARSED_BYTES", len(body))
+    found = found_extents(koster.RFC9309, body, body + b"\n", body)[1]
+    assert found == [*settled, *too_large, *settled]
 
 
 @pytest.mark.parametrize("dialect", koster.DIALECTS.values(), ids=str)

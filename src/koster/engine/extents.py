@@ -352,7 +352,7 @@ class Reader:
         if size == 0:
             return False
         number = rules.best_of_all(self.path, size)
-        if number < _ruleset.UNMATCHED or rules.allows(number) != allow:
+        if rules.allows(number) != allow:
             return False
         if not allow:
             self.closing = number

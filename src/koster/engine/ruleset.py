@@ -301,7 +301,10 @@ class Ruleset:
         return self.best_by_scan(path, start, end, kinds)
 
     def best_of_all(self, path: Bytes, size: int) -> int:
-        """Return the best rule that matches a canonical path; for rules without kinds of bytes."""
+        """Return the best rule that matches a canonical path, or `UNMATCHED`.
+
+        For rules without shell patterns, and without collected kinds of bytes.
+        """
         return self.best_by_scan(path, 0, size, 0)
 
     def best_by_scan(self, path: Bytes, start: int, end: int, kinds: int) -> int:
