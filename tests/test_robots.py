@@ -526,3 +526,16 @@ def test_only_user_agent_lines_name_the_agents_of_headers(line: str) -> None:
 def test_other_bytes_are_part_of_a_name(agent: str) -> None:
     robots = koster.parse(f"User-agent: {agent}\nDisallow: /")
     assert not robots.rules_for("foobot").is_named
+
+
+def test_long_runs_begin_anew_after_their_first_byte() -> None:
+    run = "c" * 40
+    rules = koster.parse(f"User-agent: *\nDisallow: /*ab{run}").rules_for("x")
+    assert not rules.allowed(f"/aab{run}")
+    assert rules.allowed(f"/axb{run}")
+
+
+def test_groups_of_1994_have_a_name() -> None:
+    for name, count in (("", 0), ("x", 1)):
+        robots = koster.parse(f"User-agent: {name}\nDisallow: /", koster.MK1994)
+        assert len(robots.groups) == count
