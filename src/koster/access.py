@@ -363,9 +363,9 @@ class Outcome:
     fetched: datetime
     expires: datetime
     unreachable_since: datetime | None
-    is_cut: bool = False
-    charset: str | None = None
-    unreachable: Unreachable = Unreachable.DISALLOW
+    is_cut: bool
+    charset: str | None
+    unreachable: Unreachable
 
     @property
     def is_stale(self) -> bool:
