@@ -132,11 +132,13 @@ def _arguments(name: str, folder: Path, config: Path) -> list[str]:
 
 
 def _wait_for_start(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
-    """Wait until a port is open, without a request that would be in the log."""
+    """Wait until a port is open on all addresses, without a request that would be in the log."""
+    hosts = ["127.0.0.1", *(["::1"] if has_ipv6() else [])]
     end = time.monotonic() + _SECONDS
     while process.poll() is None and time.monotonic() < end:
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            for host in hosts:
+                socket.create_connection((host, port), timeout=1).close()
         except OSError:
             time.sleep(0.005)
         else:
