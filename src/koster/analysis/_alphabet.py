@@ -63,6 +63,9 @@ _NON_ASCII = re.compile(rb"[\x80-\xff]+")
 #: A run after a star that can start in the middle of an escape.
 _STARTS_INSIDE_ESCAPE = re.compile(rb"\*[0-9A-F]")
 
+#: Alphabets that are cached.
+_MAX_ALPHABETS = 64
+
 #: Readings that do not decode escapes of URLs.
 UNDECODED_ESCAPES = frozenset({Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN})
 
@@ -110,17 +113,35 @@ def _outputs(reading: Reading) -> dict[str, tuple[bytes, bytes]]:
     }
 
 
+class Outputs:
+    """The bytes of all tokens, by number: for one reading, in a path or in a query."""
+
+    __slots__ = ("empty", "having", "raw", "starting_with")
+
+    def __init__(self, raw: Iterable[bytes]) -> None:
+        self.raw = tuple(raw)
+        #: The tokens without bytes, and those that have a given byte.
+        self.empty = [token for token, each in enumerate(self.raw) if not each]
+        self.having: dict[int, list[int]] = {}
+        self.starting_with: dict[int, list[int]] = {}
+        for token, each in enumerate(self.raw):
+            if each:
+                self.starting_with.setdefault(each[0], []).append(token)
+            for byte in set(each):
+                self.having.setdefault(byte, []).append(token)
+
+
 @dataclass(frozen=True, slots=True)
 class Alphabet:
     """Tokens, and their bytes for each reading: in a path, and after its first ``?``."""
 
     tokens: tuple[str, ...]
-    outputs: tuple[tuple[tuple[bytes, ...], tuple[bytes, ...]], ...]
+    outputs: tuple[tuple[Outputs, Outputs], ...]
 
     @property
     def has_queries(self) -> bool:
         """Whether a token has different bytes in a query."""
-        return any(path != query for path, query in self.outputs)
+        return any(path.raw != query.raw for path, query in self.outputs)
 
 
 def alphabet(
@@ -134,16 +155,49 @@ def alphabet(
     ``texts`` are the patterns, with stars before runs; ``tables`` those of `Shell`. ``as_written``
     are the patterns of readings that do not decode escapes, if there are several readings.
     """
-    written = b"\n".join(texts)
+    return _alphabet(tuple(readings), _written(texts), frozenset(tables), _written(as_written))
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What matters of the text of some patterns: many rule sets are alike."""
+
+    bytes: frozenset[int]
+    #: Those outside of escapes.
+    plain_bytes: frozenset[int]
+    escapes: frozenset[str]
+    #: The characters that are not ASCII, in the order of their first appearance.
+    characters: tuple[str, ...]
+    starts_inside_escape: bool
+
+
+def _written(texts: Iterable[bytes]) -> _Written:
+    text = b"\n".join(texts)
+    escapes = {each.translate(_UNMARK_DIGITS).decode("ascii") for each in _ESCAPE.findall(text)}
+    other = b"".join(_NON_ASCII.findall(text)).decode("utf-8", "ignore")
+    return _Written(
+        frozenset(text),
+        frozenset(_ESCAPE.sub(b"", text) if escapes else text),
+        frozenset(escapes),
+        tuple(dict.fromkeys(other)),
+        _STARTS_INSIDE_ESCAPE.search(text) is not None,
+    )
+
+
+@functools.lru_cache(_MAX_ALPHABETS)
+def _alphabet(
+    readings: tuple[Reading, ...],
+    written: _Written,
+    sets: frozenset[bytes],
+    as_written: _Written,
+) -> Alphabet:
     first, *others = readings
     if others:
-        candidates = _candidates_for_several(readings, written, b"\n".join(as_written))
+        candidates = _candidates_for_several(readings, written, as_written)
     else:
         candidates = _candidates_for_one(first, written)
-    sets = tuple(set(tables))
-    pattern_bytes = set(written)
     class_of = [
-        (byte if byte in pattern_bytes else None, *[table[byte] for table in sets])
+        (byte if byte in written.bytes else None, *[table[byte] for table in sets])
         for byte in EVERY_BYTE
     ]
     chosen: dict[object, Candidate] = {}
@@ -158,31 +212,30 @@ def alphabet(
         tokens,
         tuple(
             (
-                tuple(outputs[number][0] for _, outputs in chosen.values()),
-                tuple(outputs[number][1] for _, outputs in chosen.values()),
+                Outputs(outputs[number][0] for _, outputs in chosen.values()),
+                Outputs(outputs[number][1] for _, outputs in chosen.values()),
             )
             for number in range(len(readings))
         ),
     )
 
 
-def _candidates_for_one(reading: Reading, written: bytes) -> Iterator[Candidate]:
+def _candidates_for_one(reading: Reading, written: _Written) -> Iterator[Candidate]:
     """Yield the tokens that a reading may distinguish, the simplest first."""
-    known_escapes = _find_escapes(written)
     outputs = _outputs(reading)
     if reading.escapes in UNDECODED_ESCAPES:
         for token in (
             *(each for each in outputs if len(each) == 1),
-            *_non_ascii_characters(written),
+            *written.characters,
         ):
             raw = token.encode("utf-8")
             yield token, ((raw, raw),)
         return
     # If the patterns contain every unescaped character, one escape represents all other bytes.
-    needs_other = all(byte in written for byte in _CANONICAL_CHARACTERS)
+    needs_other = written.bytes.issuperset(_CANONICAL_CHARACTERS)
     for token, (in_path, in_query) in outputs.items():
         escape = with_written_escapes(in_path, reading).decode("ascii", "replace")
-        is_distinct = escape in known_escapes or reading.escapes != Escapes.CANONICAL
+        is_distinct = escape in written.escapes or reading.escapes != Escapes.CANONICAL
         is_escaped = len(escape) != 1
         if is_escaped and len(token) == 1 and not (is_distinct and token in ESCAPED_ONLY_BY_KOSTER):
             continue
@@ -194,29 +247,22 @@ def _candidates_for_one(reading: Reading, written: bytes) -> Iterator[Candidate]
 
 
 def _candidates_for_several(
-    readings: Sequence[Reading], written: bytes, as_written: bytes
+    readings: Sequence[Reading], written: _Written, as_written: _Written
 ) -> Iterator[Candidate]:
     """Yield the tokens of URLs that clients send."""
     outputs = [_outputs(reading) for reading in readings]
-    pattern_escapes = _find_escapes(written)
-    known_escapes = _find_escapes(as_written)
     # The canonical form has these escapes only if the file has them.
-    known_escapes |= pattern_escapes & _DISTINCT_ESCAPES
-    known_escapes |= {each for each in pattern_escapes if unquote(each) not in _UNESCAPED}
-    without_escapes = _ESCAPE.sub(b"", written)
-    known_escapes |= {
-        f"%{byte:02X}" for byte in set(without_escapes) if chr(byte) not in _UNESCAPED
-    }
-    pattern_bytes = set(written)
-    in_an_escape = _STARTS_INSIDE_ESCAPE.search(written) is not None
+    known_escapes = set(as_written.escapes) | (written.escapes & _DISTINCT_ESCAPES)
+    known_escapes |= {each for each in written.escapes if unquote(each) not in _UNESCAPED}
+    known_escapes |= {f"%{byte:02X}" for byte in written.plain_bytes if chr(byte) not in _UNESCAPED}
     first, *_ = outputs
     for token in first:
         pairs = tuple(of_reading[token] for of_reading in outputs)
         if token in _UNESCAPED:
             if (
-                in_an_escape
+                written.starts_inside_escape
                 or all(len(in_path) == 1 for in_path, _ in pairs)
-                or _occurs(token, pattern_bytes, pattern_escapes)
+                or _occurs(token, written)
             ):
                 yield token, pairs
         elif token in known_escapes and unquote(token) not in _UNRESERVED:
@@ -225,15 +271,5 @@ def _candidates_for_several(
             yield token, pairs
 
 
-def _find_escapes(written: bytes) -> set[str]:
-    found = set(_ESCAPE.findall(written))
-    return {escape.translate(_UNMARK_DIGITS).decode("ascii") for escape in found}
-
-
-def _occurs(character: str, pattern_bytes: set[int], escapes: set[str]) -> bool:
-    return ord(character) in pattern_bytes or f"%{ord(character):02X}" in escapes
-
-
-def _non_ascii_characters(written: bytes) -> list[str]:
-    text = b"".join(_NON_ASCII.findall(written)).decode("utf-8", "ignore")
-    return list(dict.fromkeys(text))
+def _occurs(character: str, written: _Written) -> bool:
+    return ord(character) in written.bytes or f"%{ord(character):02X}" in written.escapes

@@ -18,6 +18,8 @@ from ..engine import wildcards as _wildcards
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ._alphabet import Outputs
+
 #: No continuation of the path matches.
 NEVER = -1
 #: In rows of successors: prune this branch. A required match is impossible, or a forbidden one is
@@ -56,10 +58,6 @@ class Automaton:
         """Return the only next byte that can lead to a match, or None."""
         return None
 
-    def minimum_state(self, _state: int) -> int:
-        """Return the minimum state after any further bytes; only for patterns with stars."""
-        raise NotImplementedError
-
     def after(self, state: int, raw: bytes) -> int:
         """Return the state after some bytes."""
         for byte in raw:
@@ -73,7 +71,7 @@ class Automaton:
         return self.after(0, raw)
 
     def row(
-        self, state: int, outputs: Sequence[bytes], in_query: bool, must_match: bool
+        self, state: int, outputs: Outputs, in_query: bool, must_match: bool
     ) -> tuple[int, ...]:
         """Return the successors for the outputs of all tokens in a path or in a query, cached.
 
@@ -82,8 +80,11 @@ class Automaton:
         key = state, in_query, must_match
         found = self._rows.get(key)
         if found is None:
-            found = self._rows[key] = self.successors(state, outputs, must_match)
+            found = self._rows[key] = self._new_row(state, outputs, must_match)
         return found
+
+    def _new_row(self, state: int, outputs: Outputs, must_match: bool) -> tuple[int, ...]:
+        return self.successors(state, outputs.raw, must_match)
 
     def pruned_state(self, must_match: bool) -> int | None:
         """Return the state from which no solution can be reached, if there is one."""
@@ -101,20 +102,20 @@ class Automaton:
 class Starred(Automaton):
     """A pattern with a literal prefix, and possibly further literal runs after stars."""
 
-    __slots__ = ("_links", "_literal", "_min_characters_left", "_starts", "_text")
+    __slots__ = ("_links", "_literal", "_min_characters_left", "_runs", "_starts", "_text")
 
     def __init__(self, literal: bytes, rest: bytes, is_anchored: bool) -> None:
         runs = [run for run in rest.split(_STAR) if run]
+        self._runs = runs
         self._literal = len(literal)
         self._text = literal + b"".join(runs)
         super().__init__(len(self._text), is_anchored)
         #: For each state after the prefix: the start of its run, and the links of that run. Those
         #: of the prefix are not used.
         self._starts = list(range(self._literal + 1))
-        self._links = list(range(self._literal))
+        self._links: list[int] = []
         begin = self._literal
         for run in runs:
-            self._links += _wildcards.links_of(run)
             self._starts[begin:] = [begin] * len(run)
             begin += len(run)
             self._starts.append(begin)
@@ -135,10 +136,6 @@ class Starred(Automaton):
         """Return the only next byte that can lead to a match, or None."""
         return self._text[_state] if _state < self._literal else None
 
-    def minimum_state(self, _state: int) -> int:
-        """Return the minimum state after any further bytes: the start of the current run."""
-        return NEVER if _state < self._literal else self._starts[_state]
-
     def step(self, state: int, byte: int) -> int:
         """Return the state after one more byte."""
         if state == self.full and not self.is_anchored:
@@ -150,19 +147,66 @@ class Starred(Automaton):
         if start == NEVER:
             return NEVER
         if state == self.full:
-            state = start + self._links[state - 1]
+            state = start + self._link(state - 1)
         while text[state] != byte:
             if state == start:
                 return start
-            state = start + self._links[state - 1]
+            state = start + self._link(state - 1)
         return state + 1
+
+    def _link(self, state: int) -> int:
+        """Return the link of a state; they are computed for the first one: few need them."""
+        if not self._links:
+            self._links = list(range(self._literal))
+            for run in self._runs:
+                self._links += _wildcards.links_of(run)
+        return self._links[state]
+
+    def _new_row(self, state: int, outputs: Outputs, must_match: bool) -> tuple[int, ...]:
+        if not self._literal <= state < len(self._text):
+            return self.successors(state, outputs.raw, must_match)
+        # Most tokens have no byte of the run so far, and lead to its start.
+        start = self._starts[state]
+        row = [start] * len(outputs.raw)
+        for token in outputs.empty:
+            row[token] = state
+        pruned_state = self.pruned_state(must_match)
+        for byte in set(self._text[start : state + 1]):
+            for token in outputs.having.get(byte, ()):
+                successor = self.after(state, outputs.raw[token])
+                row[token] = PRUNED if successor == pruned_state else successor
+        return tuple(row)
 
     def start(self, raw: bytes) -> int:
         """Return the state after the first bytes of a path."""
-        begin = raw[: self._literal]
-        if not self._text.startswith(begin):
+        literal = self._literal
+        if not self._text.startswith(raw[:literal]):
             return NEVER
-        return self.after(len(begin), raw[self._literal :])
+        if len(raw) <= literal:
+            return len(raw)
+        if not self._runs:
+            return NEVER if self.is_anchored else literal
+        position = literal
+        state = literal
+        for run in self._runs:
+            is_last = state + len(run) == self.full
+            found = -1 if is_last and self.is_anchored else raw.find(run, position)
+            if found < 0:
+                return state + _matched(run, raw, max(position, len(raw) - len(run)))
+            state += len(run)
+            position = found + len(run)
+        return state
+
+
+def _matched(run: bytes, raw: bytes, position: int) -> int:
+    """Return how many of the last bytes, from a position on, are the first ones of a run."""
+    first = run[:1]
+    position = raw.find(first, position)
+    while position >= 0:
+        if run.startswith(raw[position:]):
+            return len(raw) - position
+        position = raw.find(first, position + 1)
+    return 0
 
 
 def _compute_min_characters(text: bytes) -> list[int]:

@@ -158,10 +158,10 @@ class _Pairs:
         )
         return alphabet(
             readings,
-            [entry.literal + entry.rest for entry in entries],
+            [entry.text for entry in entries],
             [table for entry in entries for table in entry.tables()],
             [
-                entry.literal + entry.rest
+                entry.text
                 for ranked in (self.old, self.new)
                 for entry in ranked.entries
                 if ranked.reading.escapes in UNDECODED_ESCAPES
@@ -174,16 +174,21 @@ class _Pairs:
         if self._is_one_reading and [*map(_content, old.entries)] == [*map(_content, new.entries)]:
             return
         common = self._common_entries()
-        for entry in self._without_covered(old, old.entries):
-            if _ranked_content(entry) not in common:
-                for other in self._without_covered(new, new.may_match(old.key_of(entry))):
-                    if other.allow != entry.allow:
-                        yield entry, other
-        for entry in self._without_covered(new, new.entries):
-            if _ranked_content(entry) not in common:
-                for other in self._without_covered(old, old.may_match(new.key_of(entry))):
-                    if other.allow != entry.allow and _ranked_content(other) in common:
-                        yield other, entry
+        changed = (entry for entry in old.entries if _ranked_content(entry) not in common)
+        for entry in self._without_covered(old, changed):
+            opposed = (
+                each for each in new.may_match(old.key_of(entry)) if each.allow != entry.allow
+            )
+            for other in self._without_covered(new, opposed):
+                yield entry, other
+        changed = (entry for entry in new.entries if _ranked_content(entry) not in common)
+        for entry in self._without_covered(new, changed):
+            opposed = (
+                each for each in old.may_match(new.key_of(entry)) if each.allow != entry.allow
+            )
+            for other in self._without_covered(old, opposed):
+                if _ranked_content(other) in common:
+                    yield other, entry
 
     def _without_covered(self, ranked: Ranked, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Yield entries except those covered by another one.
@@ -191,8 +196,8 @@ class _Pairs:
         Also excludes /robots.txt if readings differ: they are not compared on it.
         """
         for entry in entries:
-            if entry.is_covered is None:
-                self._budget.compare(1 + ranked.short_prefix_weight // 4)
+            if entry.covered_by is None:
+                self._budget.compare(1 + ranked.candidate_weight // 4)
             if (self._is_one_reading or entry.row != ROBOTS_TXT_ROW) and not ranked.is_covered(
                 entry
             ):
@@ -230,6 +235,9 @@ class _Pairs:
         begin = url_beginning_with(prefix, self.old.reading)
         if begin is None:
             return None
+        if old.is_exact or new.is_exact:
+            url = with_host_if_ambiguous(simplify_url(begin, self.old.reading))
+            return url if self._decide(url, old, new) else None
         if not (old.rest and new.rest):
             path = prefix + (old.rest or new.rest).replace(b"*", b"")
             url = with_host_if_ambiguous(
@@ -238,10 +246,11 @@ class _Pairs:
             if len(path) == max(old.min_bytes, new.min_bytes, 1) and self._decide(url, old, new):
                 return url
         self._check_size(old, new)
-        outside = [*self.old.ranked_above(old, prefix), *self.new.ranked_above(new, prefix)]
-        self._budget.compare((1 + len(outside)) * max(old.weight, new.weight))
-        if any(each.covers(old) or each.covers(new) for each in outside):
+        self._budget.compare(1 + (self.old.candidate_weight + self.new.candidate_weight) // 4)
+        if self.old.is_covered_above(new, old) or self.new.is_covered_above(old, new):
             return None
+        outside = [*self.old.ranked_above(old, prefix), *self.new.ranked_above(new, prefix)]
+        self._budget.compare(1 + len(outside))
         search = Search(
             self.letters,
             [[old.automaton, new.automaton]],
@@ -257,17 +266,25 @@ class _Pairs:
 
     def _witness_in_two_readings(self, old: Entry, new: Entry) -> str | None:
         self._check_size(old, new)
+        self._budget.compare(1 + (self.old.candidate_weight + self.new.candidate_weight) // 4)
+        if self.old.is_covered_everywhere_above(new, self.new.key_of(new), old):
+            return None
+        if self.new.is_covered_everywhere_above(old, self.old.key_of(old), new):
+            return None
         before = self.old.ranked_above(old, self.new.key_of(new))
         after = self.new.ranked_above(new, self.old.key_of(old))
-        self._budget.compare((1 + len(before) + len(after)) * max(old.weight, new.weight))
-        if any(each.covers(old) or each.covers_everywhere(new) for each in before):
-            return None
-        if any(each.covers(new) or each.covers_everywhere(old) for each in after):
-            return None
+        self._budget.compare(1 + len(before) + len(after))
         begins = [_UNAMBIGUOUS.match(entry.literal) for entry in (old, new)]
         begin = max((match[0] if match else b"/" for match in begins), key=len)
         url = begin.decode("ascii")
         prefixes = [comparison_path(ranked.reading, url) for ranked in (self.old, self.new)]
+        # Most patterns are in both sets, and match the same URLs.
+        alike = {entry.paths for entry in before if entry.is_read_alike_with_wildcards()}
+        after = [
+            entry
+            for entry in after
+            if entry.paths not in alike or not entry.is_read_alike_with_wildcards()
+        ]
         search = Search(
             self.letters,
             [[old.automaton], [new.automaton]],

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from ..dialects import Names
 from ..model import SPACE
 from ..robots import file_of, parse, rules_for_data, selection_of
-from ._questions import dead_rules, each_likely_url, idle_rules
+from ._questions import dead_rules_of, each_likely_url_of, idle_rules_of
+from ._ranked import Ranked
 from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
@@ -153,6 +154,7 @@ class WholeFile:
         self._idle_budget = idle_budget or Budget()
         self._most = most
         self._parsed: dict[Dialect, RobotsTxt] = {}
+        self._ranked: dict[tuple[Dialect, str], Ranked] = {}
         self._living_lines: dict[tuple[Dialect, str], set[int]] = {}
         self._idle_lines: dict[tuple[Dialect, str], set[int]] = {}
 
@@ -170,7 +172,22 @@ class WholeFile:
     @cached_property
     def dead(self) -> list[tuple[str, Rules, DeadRules]]:
         """The dead rules of each rule set."""
-        return [(name, rules, dead_rules(rules, self._budget)) for name, rules in self.sets]
+        return [
+            (name, rules, dead_rules_of(ranked, self._budget))
+            for (name, rules), ranked in zip(self.sets, self._ranked_sets, strict=True)
+        ]
+
+    @cached_property
+    def _ranked_sets(self) -> list[Ranked]:
+        """The entries of each rule set, with what becomes known about them."""
+        return [Ranked(rules) for _, rules in self.sets]
+
+    def _ranked_for(self, dialect: Dialect, name: str) -> Ranked:
+        """Return the entries of an agent's rules in another dialect, cached like `_ranked_sets`."""
+        key = dialect, name
+        if key not in self._ranked:
+            self._ranked[key] = Ranked(rules_for_data(self.read_by(dialect), name))
+        return self._ranked[key]
 
     @cached_property
     def surely_dead(self) -> list[tuple[DeadRule, str]]:
@@ -205,8 +222,8 @@ class WholeFile:
         """
         found: dict[int, IdleRule] = {}
         needed: set[int] = set()
-        for name, rules in self.sets:
-            idle = {each.rule.line: each for each in idle_rules(rules, self._idle_budget)}
+        for (name, rules), ranked in zip(self.sets, self._ranked_sets, strict=True):
+            idle = {each.rule.line: each for each in idle_rules_of(ranked, self._idle_budget)}
             needed.update(line for line in selection_of(rules).rule_lines() if line not in idle)
             for line, each in idle.items():
                 found.setdefault(line, each)
@@ -223,9 +240,9 @@ class WholeFile:
     def _redundant_lines(self, dialect: Dialect, name: str) -> set[int]:
         key = dialect, name
         if key not in self._idle_lines:
-            rules = rules_for_data(self.read_by(dialect), name)
+            ranked = self._ranked_for(dialect, name)
             self._idle_lines[key] = {
-                each.rule.line for each in idle_rules(rules, self._idle_budget)
+                each.rule.line for each in idle_rules_of(ranked, self._idle_budget)
             }
         return self._idle_lines[key]
 
@@ -251,10 +268,12 @@ class WholeFile:
     def _lines_with_likely_url(self, dialect: Dialect, name: str) -> set[int]:
         key = dialect, name
         if key not in self._living_lines:
-            rules = rules_for_data(self.read_by(dialect), name)
+            ranked = self._ranked_for(dialect, name)
             try:
-                self._living_lines[key] = {line for line, _ in each_likely_url(rules, self._budget)}
+                urls = each_likely_url_of(ranked, self._budget)
+                self._living_lines[key] = {line for line, _ in urls}
             except BudgetSpentError:
                 # Undecided: any rule may decide a URL.
+                rules = rules_for_data(self.read_by(dialect), name)
                 self._living_lines[key] = set(selection_of(rules).rule_lines())
         return self._living_lines[key]

@@ -104,7 +104,7 @@ class Reasoner:
     def letters(self) -> Alphabet:
         """The alphabet of these rules."""
         entries = self.ranked.entries
-        texts = [entry.literal + entry.rest for entry in entries]
+        texts = [entry.text for entry in entries]
         tables = [table for entry in entries for table in entry.tables()]
         return alphabet([self.ranked.reading], texts, tables)
 
@@ -127,6 +127,28 @@ class Reasoner:
             if path.startswith(b"/"):
                 yield with_host_if_ambiguous(url_of(path, self.ranked.reading))
 
+    def has_joint_example(self, entries: Sequence[Entry], entry: Entry, other: Entry) -> bool:
+        """Return whether a likely URL of two entries is decided by the first, one of ``entries``.
+
+        Without those it must be decided differently.
+        """
+        if not other.is_rule or entry.is_exact or other.is_exact:
+            return False
+        ranked = self.ranked
+        literal = max(entry.literal, other.literal, key=len) or b"/"
+        for rest in (entry.rest + other.rest, other.rest + entry.rest):
+            path = literal + rest.replace(b"*", b"")
+            if path.startswith(b"/"):
+                url = with_host_if_ambiguous(url_of(path, ranked.reading))
+                first = ranked.deciding(url)
+                if first.order in ranked.removed:
+                    first = ranked.deciding_without((), url)
+                if first is not entry or ranked.is_exempt(url):
+                    continue
+                if ranked.deciding_without(entries, url).allow != entry.allow:
+                    return True
+        return False
+
     def likely_url(self, entry: Entry) -> str | None:
         """Return a likely URL of an entry with the entry's verdict, whichever rule decides it.
 
@@ -145,11 +167,15 @@ class Reasoner:
         Raises:
             BudgetSpentError: too many checks with many overlapping rules.
         """
-        self._budget.compare(self.ranked.short_prefix_weight // _ENGINE_CHECKS_PER_COMPARISON)
-        for url in self.candidates(entry):
-            if self.ranked.deciding(url) is entry and not self.ranked.is_exempt(url):
-                return url
-        return None
+        examples = self.ranked.examples
+        if entry.order not in examples:
+            self._budget.compare(self.ranked.short_prefix_weight // _ENGINE_CHECKS_PER_COMPARISON)
+            urls = self.candidates(entry)
+            examples[entry.order] = next((url for url in urls if self._decides(entry, url)), None)
+        return examples[entry.order]
+
+    def _decides(self, entry: Entry, url: str) -> bool:
+        return self.ranked.deciding(url) is entry and not self.ranked.is_exempt(url)
 
     def witness(self, entry: Entry) -> str | None:
         """Return a URL that an entry decides, or None if it decides no URL.
@@ -160,13 +186,25 @@ class Reasoner:
         decided_example = self.decided_example(entry)
         if decided_example is not None:
             return decided_example
-        self._budget.compare(1 + self.ranked.short_prefix_weight // 4)
-        return self.shortest_match([entry], self.ranked.ranked_above(entry, entry.literal))
+        self.spend_comparisons(self.ranked.candidate_weight)
+        if self.ranked.is_covered(entry):
+            return None
+        return self.shortest_match([entry], self._above(entry))
+
+    def _above(self, entry: Entry) -> list[Entry]:
+        """Return the entries with precedence over an entry that may match the same paths.
+
+        Raises:
+            BudgetSpentError: there are too many entries.
+        """
+        self.spend_comparisons(self.ranked.short_prefix_weight)
+        return self.ranked.ranked_above(entry, entry.literal)
 
     def shortest_match(self, inside: Sequence[Entry], outside: Sequence[Entry]) -> str | None:
         """Return a shortest URL that some entries match and others do not, or None.
 
-        The literal prefixes of ``inside`` must be prefixes of one another.
+        None of the others covers one of them: that is faster to check before. The literal
+        prefixes of ``inside`` must be prefixes of one another.
 
         Raises:
             BudgetSpentError: not decided within the budget.
@@ -175,18 +213,21 @@ class Reasoner:
         begin = url_beginning_with(prefix, self.ranked.reading)
         if begin is None:
             return None
-        self._budget.compare((1 + len(outside)) * max(entry.weight for entry in inside))
-        if any(other.covers(entry) for other in outside for entry in inside):
+        self._budget.compare(1 + len(outside))
+        url: str | None
+        if any(entry.is_exact for entry in inside):
+            is_found = all(entry.matches(prefix) for entry in inside)
+            url = None if not is_found or any(each.matches(prefix) for each in outside) else begin
+        else:
+            search = Search(
+                self.letters,
+                [[entry.automaton for entry in inside]],
+                [[entry.automaton for entry in outside]],
+            )
+            url = search.shortest(begin, [prefix], self._budget)
+        if url is None:
             return None
-        search = Search(
-            self.letters,
-            [[entry.automaton for entry in inside]],
-            [[entry.automaton for entry in outside]],
-        )
-        url = search.shortest(begin, [prefix], self._budget)
-        return (
-            None if url is None else with_host_if_ambiguous(simplify_url(url, self.ranked.reading))
-        )
+        return with_host_if_ambiguous(simplify_url(url, self.ranked.reading))
 
     def spend_comparisons(self, rules: int) -> None:
         """Count comparisons of rules.
@@ -194,7 +235,7 @@ class Reasoner:
         Raises:
             BudgetSpentError: the limit is exceeded.
         """
-        self._budget.compare(rules)
+        self._budget.compare(1 + rules // 4)
 
     def is_dead(self, entry: Entry) -> bool:
         """Return whether an entry decides no URL.
@@ -206,16 +247,12 @@ class Reasoner:
 
     def covers(self, entry: Entry) -> list[Entry]:
         """Return a small set of entries that together cover a dead one."""
+        coverer = self.ranked.coverer(entry)
+        if coverer is not None:
+            return [coverer]
         above = self.ranked.ranked_above(entry, entry.literal)
-        covering = [other for other in above if other.covers(entry)]
-        if covering:
-            return [next((each for each in covering if each.paths == entry.paths), covering[0])]
         paths = [comparison_path(self.ranked.reading, url) for url in self.candidates(entry)]
-        matching = [
-            other
-            for other in above
-            if all(other.automaton.accepts(other.automaton.start(path)) for path in paths)
-        ]
+        matching = [other for other in above if all(map(other.matches, paths))]
         try:
             if self.shortest_match([entry], []) is None:
                 return []
@@ -248,7 +285,11 @@ def each_likely_url(rules: Rules, budget: Budget) -> Iterator[tuple[int, str]]:
     Raises:
         BudgetSpentError: there may be more.
     """
-    ranked = Ranked(rules)
+    yield from each_likely_url_of(Ranked(rules), budget)
+
+
+def each_likely_url_of(ranked: Ranked, budget: Budget) -> Iterator[tuple[int, str]]:
+    """Yield them as `each_likely_url` does."""
     reasoner = Reasoner(ranked, budget)
     for entry in ranked.entries:
         url = reasoner.decided_example(entry) if entry.is_rule else None
@@ -289,8 +330,12 @@ def classify(rules: Rules, budget: Budget | None = None) -> Classification:
 
 def dead_rules(rules: Rules, budget: Budget | None = None) -> DeadRules:
     """Return the rules that decide no URL, each with the rules that override it."""
-    ranked = Ranked(rules)
-    reasoner = Reasoner(ranked, budget or Budget())
+    return dead_rules_of(Ranked(rules), budget or Budget())
+
+
+def dead_rules_of(ranked: Ranked, budget: Budget) -> DeadRules:
+    """Return them as `dead_rules` does."""
+    reasoner = Reasoner(ranked, budget)
     of_row = reasoner.by_row()
     found = []
     is_proved = True
@@ -325,25 +370,30 @@ def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ..
     Each of them can be removed on its own, whether dead rules stay or not. Only proved cases are
     returned.
     """
-    ranked = Ranked(rules)
-    reasoner = Reasoner(ranked, budget or Budget())
+    return idle_rules_of(Ranked(rules), budget or Budget())
+
+
+def idle_rules_of(ranked: Ranked, budget: Budget) -> tuple[IdleRule, ...]:
+    """Return them as `idle_rules` does."""
+    reasoner = Reasoner(ranked, budget)
     of_row = reasoner.by_row()
     try:
         urls = {row: _first_example(reasoner, of_row[row]) for row in of_row}
     except BudgetSpentError:
         return ()
-    idle = [row for row, url in urls.items() if url and _is_idle(reasoner, of_row[row], url)]
+    idle = [row for row, url in urls.items() if url and _is_idle(reasoner, of_row[row])]
     # Rules that decide no likely URL may be removed later, so do not rely on them.
-    ranked.removed |= {
+    ranked.removed = {
         entry.order for row, url in urls.items() if url is None for entry in of_row[row]
     }
     found = []
     for row in sorted(idle):
         url = urls[row]
-        if url is not None and _is_idle(reasoner, of_row[row], url):
+        if url is not None and _is_idle(reasoner, of_row[row]):
             instead = ranked.deciding_without(of_row[row], url)
             rule = ranked.rule(instead.row) if instead.is_rule else None
             found.append(IdleRule(ranked.rule(row), url, rule))
+    ranked.removed = set()
     return tuple(found)
 
 
@@ -351,13 +401,9 @@ def _first_example(reasoner: Reasoner, entries: list[Entry]) -> str | None:
     return next(filter(None, map(reasoner.decided_example, entries)), None)
 
 
-def _is_idle(reasoner: Reasoner, entries: list[Entry], url: str) -> bool:
+def _is_idle(reasoner: Reasoner, entries: list[Entry]) -> bool:
     """Return whether a rule is proved to be redundant."""
     try:
-        reasoner.spend_comparisons(1 + reasoner.ranked.short_prefix_weight // 4)
-        instead = reasoner.ranked.deciding_without(entries, url)
-        if any(each.allow != instead.allow for each in entries):
-            return False
         return not _is_needed(reasoner, entries)
     except BudgetSpentError:
         return False
@@ -394,13 +440,27 @@ def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, .
 def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:
     """Return whether some URL that a rule decides would be decided differently without it."""
     ranked = reasoner.ranked
-    removed = {entry.order for entry in entries}
+    own = {entry.order for entry in entries}
     for entry in entries:
-        reasoner.spend_comparisons(1 + ranked.short_prefix_weight // 4)
-        may_match = [each for each in ranked.may_match(entry.literal) if each.order not in removed]
+        reasoner.spend_comparisons(ranked.candidate_weight)
+        url = reasoner.decided_example(entry)
+        if url is not None and ranked.deciding_without(entries, url).allow != entry.allow:
+            return True
+        covered_by = ranked.covered_by(entry, own)
+        if covered_by < entry.order:
+            continue
+        reasoner.spend_comparisons(ranked.short_prefix_weight)
+        may_match = [each for each in ranked.may_match(entry.literal) if each.order not in own]
         for other in may_match:
-            if other.order > entry.order and other.allow != entry.allow:
-                between = [each for each in may_match if each.order < other.order]
-                if reasoner.shortest_match([entry, other], between) is not None:
-                    return True
+            if other.order < entry.order or other.allow == entry.allow:
+                continue
+            if other.covered_by is None:
+                reasoner.spend_comparisons(ranked.candidate_weight)
+            if min(covered_by, ranked.covered_by(other, own)) < other.order:
+                continue
+            if reasoner.has_joint_example(entries, entry, other):
+                return True
+            between = [each for each in may_match if each.order < other.order]
+            if reasoner.shortest_match([entry, other], between) is not None:
+                return True
     return False

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 #: Entries with a shorter literal prefix overlap with many others.
 _SHORT_PREFIX = 3
 
+#: Bytes of the parts of patterns by which they are found.
+_PART = 3
+
 #: Maximum bytes of a literal prefix in an index with unescaped keys.
 _MAX_KEY = 2_000
 
@@ -44,6 +49,7 @@ NO_RULE = -1
 ROBOTS_TXT_ROW = -2
 
 _STAR = b"*"
+_ROOT = b"/"
 #: Special characters of shell patterns besides stars.
 _SHELL_SPECIAL = re.compile(rb"[?\[\]!\\]")
 #: An incomplete UTF-8 character.
@@ -78,11 +84,12 @@ class Entry:
     rank: int
     row: int
     order: int = field(init=False)
-    is_covered: bool | None = None
+    covered_by: list[Entry] | None = None
     key: bytes | None = None
     _automaton: Automaton | None = None
     _elements: int | None = None
-    _bytes: frozenset[int] | None = None
+    _runs: list[bytes] | None = None
+    _is_alike: bool | None = None
 
     @property
     def is_rule(self) -> bool:
@@ -93,6 +100,11 @@ class Entry:
     def is_prefix(self) -> bool:
         """Whether it matches every path that starts with its literal prefix."""
         return not self.rest and not self.is_anchored
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it matches only one path."""
+        return not self.rest and self.is_anchored
 
     @property
     def weight(self) -> int:
@@ -107,11 +119,16 @@ class Entry:
         return self._automaton
 
     @property
-    def byte_set(self) -> frozenset[int]:
-        """The bytes in its pattern except stars, cached."""
-        if self._bytes is None:
-            self._bytes = frozenset(self.literal + self.rest) - frozenset(_STAR)
-        return self._bytes
+    def text(self) -> bytes:
+        """Its pattern, without trailing stars and anchor."""
+        return self.literal + self.rest
+
+    @property
+    def runs(self) -> list[bytes]:
+        """What is between the stars of its rest, cached; not for shell patterns."""
+        if self._runs is None:
+            self._runs = self.rest.split(_STAR)
+        return self._runs
 
     @property
     def form(self) -> tuple[bytes, bytes, int, bool, bool]:
@@ -121,7 +138,7 @@ class Entry:
     @property
     def paths(self) -> tuple[bytes, int, bool]:
         """What it matches: entries with the same value match the same paths."""
-        return self.literal + self.rest, self.kind, self.is_anchored
+        return self.text, self.kind, self.is_anchored
 
     @property
     def min_bytes(self) -> int:
@@ -132,35 +149,49 @@ class Entry:
             return len(self.literal) + self._elements
         return len(self.literal) + len(self.rest) - self.rest.count(_STAR)
 
+    def matches(self, path: bytes) -> bool:
+        """Return whether it matches a path in the form in which it is compared."""
+        if not path.startswith(self.literal):
+            return False
+        if self.kind == Patterns.SHELL:
+            return self.automaton.accepts(self.automaton.start(path))
+        position = len(self.literal)
+        if not self.rest:
+            return not self.is_anchored or position == len(path)
+        *runs, last = self.runs
+        for run in runs:
+            position = path.find(run, position)
+            if position < 0:
+                return False
+            position += len(run)
+        if self.is_anchored:
+            return position + len(last) <= len(path) and path.endswith(last)
+        return path.find(last, position) >= 0
+
     def covers(self, other: Entry) -> bool:
         """Return whether it surely matches everything that another entry of its reading matches.
 
-        A conservative check: a star of the other entry may match anything, so a partial match of
-        the current run before the star does not count.
+        All paths begin with a slash. A conservative check: a star of the other entry may match
+        anything, so it must match the other pattern as if that were a path in which no run
+        contains the stars.
         """
-        if not other.literal.startswith(self.literal):
+        if not (other.literal or _ROOT).startswith(self.literal):
             return False
         if self.is_prefix:
             return True
         if Patterns.SHELL in (self.kind, other.kind) or not self.rest:
             return self.paths == other.paths
-        # Fast path for most pairs: the other pattern lacks one of its bytes.
-        if (self.is_anchored and not other.is_anchored) or not self.byte_set <= other.byte_set:
-            return False
-        automaton = self.automaton
-        state = automaton.start(other.literal)
-        for number, run in enumerate(other.rest.split(_STAR)):
-            state = automaton.after(automaton.minimum_state(state) if number else state, run)
-        return state == automaton.full
+        return (other.is_anchored or not self.is_anchored) and self.matches(other.text)
 
     def is_read_alike_with_wildcards(self) -> bool:
-        """Return whether every reading with wildcards compares it alike."""
-        text = self.literal + self.rest
-        return (
-            self.kind != Patterns.SHELL
-            and _SAFE.issuperset(text)
-            and not _STARTS_INSIDE_ESCAPE.search(text)
-        )
+        """Return whether every reading with wildcards compares it alike, cached."""
+        if self._is_alike is None:
+            self._is_alike = (
+                self.kind != Patterns.SHELL
+                and _SAFE.issuperset(self.text)
+                and not _STARTS_INSIDE_ESCAPE.search(self.text)
+            )
+        return self._is_alike
 
     def covers_everywhere(self, other: Entry) -> bool:
         """Like `covers`, for entries of different readings."""
@@ -176,9 +207,7 @@ class Entry:
 
         False for ``&``, ``=`` and ``?``: some readings match their escapes as well.
         """
-        return self.is_read_alike_with_wildcards() and _READ_ALIKE.issuperset(
-            self.literal + self.rest
-        )
+        return self.is_read_alike_with_wildcards() and _READ_ALIKE.issuperset(self.text)
 
     def tables(self) -> tuple[bytes, ...]:
         """Return the tables of a shell pattern's elements."""
@@ -218,6 +247,80 @@ def _pseudo_entry(row: int, literal: bytes, *, allow: bool) -> Entry:
     return Entry(literal, b"", int(Patterns.PREFIX), False, allow, row, row)
 
 
+class _Keys:
+    """Entries by their keys, prefixes of all that they match."""
+
+    def __init__(self, entries: Iterable[Entry], key_of: Callable[[Entry], bytes]) -> None:
+        self._by_key: dict[bytes, list[Entry]] = {}
+        for entry in entries:
+            self._by_key.setdefault(key_of(entry), []).append(entry)
+        self._keys = sorted(self._by_key)
+        self._sizes = sorted({len(key) for key in self._keys})
+        #: The total weight of entries with a short key.
+        self.short_weight = sum(
+            entry.weight
+            for key, some in self._by_key.items()
+            if len(key) < _SHORT_PREFIX
+            for entry in some
+        )
+
+    def prefixing(self, key: bytes) -> Iterator[Entry]:
+        """Yield the entries whose key is a prefix of ``key``."""
+        for size in self._sizes[: bisect_right(self._sizes, len(key))]:
+            yield from self._by_key.get(key[:size], ())
+
+    def both_ways(self, key: bytes) -> Iterator[Entry]:
+        """Yield the entries whose key is a prefix of ``key`` or begins with it."""
+        yield from self.prefixing(key)
+        place = bisect_right(self._keys, key)
+        while place < len(self._keys) and self._keys[place].startswith(key):
+            yield from self._by_key[self._keys[place]]
+            place += 1
+
+
+class _Parts:
+    """Entries with stars by the rarest part that all matching texts have, the others by key.
+
+    Nearly all entries with stars may begin with the same key, ``/``.
+    """
+
+    def __init__(self, entries: Iterable[Entry], key_of: Callable[[Entry], bytes]) -> None:
+        parts_of = {entry.order: _parts_of(entry) for entry in entries}
+        counts = Counter(part for parts in parts_of.values() for part in parts)
+        others = []
+        self._by_part: dict[bytes, list[Entry]] = {}
+        for entry in entries:
+            parts = parts_of[entry.order]
+            if parts:
+                rarest = min(parts, key=lambda part: (counts[part], part))
+                self._by_part.setdefault(rarest, []).append(entry)
+            else:
+                others.append(entry)
+        self._others = _Keys(others, key_of)
+        #: The maximum weight of the candidates for a text with one part that entries have.
+        self.weight = self._others.short_weight + max(
+            (sum(entry.weight for entry in some) for some in self._by_part.values()), default=0
+        )
+
+    def candidates(self, key: bytes, text: bytes) -> Iterator[Entry]:
+        """Yield the entries that may match a text with this key."""
+        yield from self._others.prefixing(key)
+        if self._by_part:
+            for part in _parts_in(text) & self._by_part.keys():
+                yield from self._by_part[part]
+
+
+def _parts_of(entry: Entry) -> set[bytes]:
+    """Return the parts that all texts have that an entry matches, after its literal prefix."""
+    if entry.kind == Patterns.SHELL or not entry.rest:
+        return set()
+    return {part for run in entry.runs for part in _parts_in(run)}
+
+
+def _parts_in(text: bytes) -> set[bytes]:
+    return {text[at : at + _PART] for at in range(len(text) - _PART + 1)}
+
+
 class Ranked:
     """The entries of some rules; ``unescaped`` keys allow comparisons with other readings.
 
@@ -249,19 +352,29 @@ class Ranked:
         self._robots_txt_entry = next(iter(robots_txt_entries), None)
         self._exempts_longer = exempts_longer
         self.removed: set[int] = set()
+        #: A likely URL that an entry decides, or None, by the order of the entry.
+        self.examples: dict[int, str | None] = {}
         self.key_of: Callable[[Entry], bytes] = self._unescaped_key if unescaped else _literal_key
-        self._by_key: dict[bytes, list[Entry]] = {}
+        self._by_key = _Keys(self.entries, self.key_of)
+        #: The weight of the entries that overlap with nearly all others.
+        self.short_prefix_weight = self._by_key.short_weight
+
+    @cached_property
+    def _alike(self) -> dict[object, list[Entry]]:
+        """The entries by the paths that they match; each list is in the order of precedence."""
+        found: dict[object, list[Entry]] = {}
         for entry in self.entries:
-            self._by_key.setdefault(self.key_of(entry), []).append(entry)
-        self._keys = sorted(self._by_key)
-        #: The total weight of entries with a short prefix, which overlap with nearly all others.
-        self.short_prefix_weight = sum(
-            entry.weight
-            for key, some in self._by_key.items()
-            if len(key) < _SHORT_PREFIX
-            for entry in some
-        )
-        self._sizes = sorted({len(key) for key in self._keys})
+            found.setdefault(entry.paths, []).append(entry)
+        return found
+
+    @cached_property
+    def _parts(self) -> _Parts:
+        return _Parts([alike[0] for alike in self._alike.values()], self.key_of)
+
+    @property
+    def candidate_weight(self) -> int:
+        """The maximum weight of the entries that are tried to find those that match a path."""
+        return self._parts.weight
 
     def _unescaped_key(self, entry: Entry) -> bytes:
         if entry.key is None:
@@ -297,43 +410,79 @@ class Ranked:
     def deciding_without(self, gone: Sequence[Entry], url: str) -> Entry:
         """Return the entry that decides a URL without some entries and the removed ones."""
         path = self._selection.path_of(url)
-        matching = (
-            entry
-            for entry in self.with_key_prefixing(path)
-            if entry not in gone and entry.automaton.accepts(entry.automaton.start(path))
+        orders = {entry.order for entry in gone}
+        candidates = self._parts.candidates(path, path)
+        matching = [self._first(each, orders) for each in candidates if each.matches(path)]
+        return self.entries[min(matching)]
+
+    def covered_by(self, entry: Entry, without: set[int] | frozenset[int] = frozenset()) -> int:
+        """Return the order of the first entry that surely matches everything that one matches.
+
+        Without some entries and the removed ones. It is at least that of ``no_rule_entry``.
+        """
+        if entry.covered_by is None:
+            entry.covered_by = list(self._covering(entry))
+        return min(
+            (self._first(each, without) for each in entry.covered_by),
+            default=self.no_rule_entry.order,
         )
-        return min(matching, key=lambda entry: entry.order)
+
+    def is_covered_above(self, entry: Entry, below: Entry) -> bool:
+        """Return whether an entry with precedence over ``below`` surely covers another.
+
+        ``entry`` may be one of other rules with the same reading.
+        """
+        return any(each.order < below.order for each in self._covering(entry))
+
+    def is_covered_everywhere_above(self, entry: Entry, key: bytes, below: Entry) -> bool:
+        """Like `is_covered_above`, for an entry of another reading."""
+        return any(
+            other.order < below.order and other.covers_everywhere(entry)
+            for other in self._parts.candidates(key or _ROOT, entry.text)
+        )
+
+    def is_covered(self, entry: Entry) -> bool:
+        """Return whether a single entry with precedence surely covers an entry."""
+        return self.covered_by(entry) < entry.order
+
+    def coverer(self, entry: Entry) -> Entry | None:
+        """Return an entry with precedence that surely covers an entry: best one with its paths."""
+        if not self.is_covered(entry):
+            return None
+        twin = self._alike[entry.paths][0]
+        return twin if twin is not entry else self.entries[self.covered_by(entry)]
+
+    def _covering(self, entry: Entry) -> Iterator[Entry]:
+        """Yield the first of alike entries that surely match everything that an entry matches."""
+        for other in self._parts.candidates(self.key_of(entry) or _ROOT, entry.text):
+            if other.covers(entry):
+                yield other
+
+    def _first(self, entry: Entry, without: set[int] | frozenset[int]) -> int:
+        """Return the order of the first entry that is left of those that are alike."""
+        if entry.order not in without and entry.order not in self.removed:
+            return entry.order
+        return next(
+            (
+                each.order
+                for each in self._alike[entry.paths]
+                if each.order not in without and each.order not in self.removed
+            ),
+            self.no_rule_entry.order,
+        )
 
     def may_match(self, key: bytes) -> Iterator[Entry]:
         """Yield the entries that may match a path that starts with ``key``."""
-        yield from self.with_key_prefixing(key)
-        place = bisect_right(self._keys, key)
-        while place < len(self._keys) and self._keys[place].startswith(key):
-            yield from self._not_removed(self._by_key[self._keys[place]])
-            place += 1
+        return self._not_removed(self._by_key.both_ways(key))
 
-    def with_key_prefixing(self, key: bytes) -> Iterator[Entry]:
-        """Yield the entries whose key is a prefix of ``key``."""
-        for size in self._sizes[: bisect_right(self._sizes, len(key))]:
-            yield from self._not_removed(self._by_key.get(key[:size], ()))
+    def ranked_above(self, entry: Entry, key: bytes) -> list[Entry]:
+        """Return the entries of `may_match` with precedence over an entry."""
+        return [other for other in self.may_match(key) if other.order < entry.order]
 
     def _not_removed(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         for entry in entries:
             if entry.order not in self.removed:
                 yield entry
-
-    def is_covered(self, entry: Entry) -> bool:
-        """Return whether a single entry with precedence surely covers an entry."""
-        if entry.is_covered is None:
-            entry.is_covered = any(
-                other.order < entry.order and other.covers(entry)
-                for other in self.with_key_prefixing(self.key_of(entry))
-            )
-        return entry.is_covered
-
-    def ranked_above(self, entry: Entry, key: bytes) -> list[Entry]:
-        """Return the entries of `may_match` with precedence over an entry."""
-        return [other for other in self.may_match(key) if other.order < entry.order]
 
 
 def _rank_key(entry: Entry) -> int:

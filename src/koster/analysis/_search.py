@@ -7,14 +7,14 @@ states are visited. Exact: if the search finds nothing, there is no such URL.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ._automata import PRUNED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from ._alphabet import Alphabet
+    from ._alphabet import Alphabet, Outputs
     from ._automata import Automaton
 
 #: Whether the path has a ``?`` so far, and the state of each automaton.
@@ -83,6 +83,19 @@ class Budget:
             raise BudgetSpentError
 
 
+class _Member(NamedTuple):
+    """A pattern of a search.
+
+    ``number`` is that of its reading, ``outputs`` the bytes of the tokens in a path and in a query.
+    """
+
+    automaton: Automaton
+    number: int
+    outputs: tuple[Outputs, Outputs]
+    must_match: bool
+    pruned_state: int | None
+
+
 class Search:
     """A search: patterns that must match (``inside``), or must not (``outside``), and the alphabet.
 
@@ -97,16 +110,16 @@ class Search:
     ) -> None:
         self._letters = letters
         self._members = [
-            (automaton, number, must_match)
+            _Member(
+                *(automaton, number, letters.outputs[number], must_match),
+                automaton.pruned_state(must_match),
+            )
             for automata_by_reading, must_match in ((inside, True), (outside, False))
             for number, automata in enumerate(automata_by_reading)
             for automaton in automata
         ]
         self._inside = sum(map(len, inside))
         self._costs = [len(token) for token in letters.tokens]
-        self._all = range(len(letters.tokens))
-        #: The tokens whose bytes start with a given byte, by reading and position in a query.
-        self._tokens_by_byte: dict[tuple[int, bool, int], list[int]] = {}
         self._has_queries = letters.has_queries
         self._question = letters.tokens.index("?")
 
@@ -120,9 +133,9 @@ class Search:
         """
         budget.begin()
         states = []
-        for automaton, number, must_match in self._members:
+        for automaton, number, _, _, pruned_state in self._members:
             initial = automaton.start(prefixes[number])
-            if initial == automaton.pruned_state(must_match):
+            if initial == pruned_state:
                 return None
             states.append(initial)
         start: _SearchState = (self._has_queries and "?" in url, tuple(states))
@@ -158,58 +171,58 @@ class Search:
         """Return the minimum number of characters until all required patterns match."""
         states = state[1]
         return max(
-            self._members[each][0].min_characters_left(states[each]) for each in range(self._inside)
+            self._members[each].automaton.min_characters_left(states[each])
+            for each in range(self._inside)
         )
 
     def _accepts(self, states: tuple[int, ...]) -> bool:
         """Return whether a path that ends here is a solution."""
         return all(
-            automaton.accepts(states[each]) == must_match
-            for each, (automaton, _, must_match) in enumerate(self._members)
+            member.automaton.accepts(state) == member.must_match
+            for state, member in zip(states, self._members, strict=True)
         )
 
     def _successors(self, state: _SearchState) -> list[tuple[int, _SearchState]]:
         """Return the successors of a state, each with a token that leads to it."""
         in_query, states = state
-        outputs = self._letters.outputs
-        tokens = self._forced_tokens(in_query, states)
-        if tokens is None:
-            tokens = self._all
-            rows = [
-                automaton.row(states[each], outputs[number][in_query], in_query, must_match)
-                for each, (automaton, number, must_match) in enumerate(self._members)
-            ]
+        steps: Iterable[tuple[int, tuple[int, ...]]]
+        forced = self._forced_tokens(in_query, states)
+        if forced is not None:
+            steps = [(token, self._step(in_query, states, token)) for token in forced]
         else:
             rows = [
-                automaton.successors(
-                    states[each], [outputs[number][in_query][token] for token in tokens], must_match
+                automaton.row(state, outputs[in_query], in_query, must_match)
+                for state, (automaton, _, outputs, must_match, _) in zip(
+                    states, self._members, strict=True
                 )
-                for each, (automaton, number, must_match) in enumerate(self._members)
             ]
+            steps = enumerate(zip(*rows, strict=True))
         found: dict[_SearchState, int] = {}
-        for each, successor in enumerate(zip(*rows, strict=True)):
+        for token, successor in steps:
             if PRUNED not in successor:
-                token = tokens[each]
                 is_query = in_query or (self._has_queries and token == self._question)
                 found.setdefault((is_query, successor), token)
         return [(token, successor) for successor, token in found.items()]
 
+    def _step(self, in_query: bool, states: tuple[int, ...], token: int) -> tuple[int, ...]:
+        """Return the states after a token; at least one is `PRUNED` if the branch is."""
+        found = []
+        for state, (automaton, _, outputs, _, pruned_state) in zip(
+            states, self._members, strict=True
+        ):
+            successor = automaton.after(state, outputs[in_query].raw[token])
+            if successor == pruned_state:
+                return (PRUNED,)
+            found.append(successor)
+        return tuple(found)
+
     def _forced_tokens(self, in_query: bool, states: tuple[int, ...]) -> Sequence[int] | None:
         """Return the only possible next tokens within a literal prefix, or None."""
         for each in range(self._inside):
-            automaton, number, _ = self._members[each]
-            byte = automaton.forced_byte(states[each])
+            member = self._members[each]
+            byte = member.automaton.forced_byte(states[each])
             if byte is not None:
-                key = number, in_query, byte
-                found = self._tokens_by_byte.get(key)
-                if found is None:
-                    first = bytes((byte,))
-                    found = self._tokens_by_byte[key] = [
-                        token
-                        for token, output in enumerate(self._letters.outputs[number][in_query])
-                        if output.startswith(first)
-                    ]
-                return found
+                return member.outputs[in_query].starting_with.get(byte, ())
         return None
 
     def _path_to(

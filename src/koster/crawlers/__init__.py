@@ -132,11 +132,15 @@ def suggestions(text: str) -> Sequence[str]:
 
 def is_brand(name: str) -> bool:
     """Return whether a name is that of a company or product in our table, and not a token."""
-    wanted = name.strip().lower()
+    return name.strip().lower() in _brands()
+
+
+@functools.cache
+def _brands() -> frozenset[str]:
+    """Return the names of companies and products that are no tokens, in lower case."""
     tokens = {token.lower() for each in _ours.CRAWLERS for token in each.tokens}
-    return wanted not in tokens and any(
-        wanted == brand.lower() for each in _ours.CRAWLERS for brand in (each.operator, *each.names)
-    )
+    names = {brand.lower() for each in _ours.CRAWLERS for brand in (each.operator, *each.names)}
+    return frozenset(names - tokens)
 
 
 def _rank(crawler: Crawler, wanted: str) -> int | None:

@@ -310,7 +310,15 @@ class Subject:
 
     def share_a_group(self, line: int, other: int) -> bool:
         """Return whether two lines are in the same group."""
-        return any({line, other} <= {each.number for each in group.others} for group in self.groups)
+        group = self._group_of_line.get(line)
+        return group is not None and group == self._group_of_line.get(other)
+
+    @cached_property
+    def _group_of_line(self) -> dict[int, int]:
+        """The index of a line's group, for all lines in groups but User-agent."""
+        return {
+            line.number: index for index, group in enumerate(self.groups) for line in group.others
+        }
 
     @cached_property
     def analysis(self) -> WholeFile:

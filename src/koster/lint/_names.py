@@ -76,7 +76,10 @@ def similar_token(name: str) -> str | None:
         return by_letters[letters]
     if len(letters) < _MIN_LETTERS:
         return None
-    return next((by_letters[each] for each in _single_edits(letters) if each in by_letters), None)
+    found = next(
+        (by_letters[each] for each in _shorter_or_transposed(letters) if each in by_letters), None
+    )
+    return found or _tokens_by_fewer_letters().get(letters)
 
 
 @functools.cache
@@ -88,11 +91,18 @@ def _letters_and_digits(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _single_edits(letters: str) -> Iterator[str]:
-    """Yield the words with one letter deleted, transposed or inserted after the first one."""
-    for at in range(1, len(letters) + 1):
-        head, tail = letters[:at], letters[at:]
-        if tail:
-            yield head + tail[1:]
-            yield head + tail[1:2] + tail[:1] + tail[2:]
-        yield from (head + letter + tail for letter in "abcdefghijklmnopqrstuvwxyz")
+@functools.cache
+def _tokens_by_fewer_letters() -> dict[str, str]:
+    """Return the tokens by their letters without one of them, which is not the first."""
+    return {
+        letters[:at] + letters[at + 1 :]: token
+        for letters, token in _tokens_by_letters().items()
+        for at in range(1, len(letters))
+    }
+
+
+def _shorter_or_transposed(letters: str) -> Iterator[str]:
+    """Yield the words with one letter deleted or transposed after the first one."""
+    for at in range(1, len(letters)):
+        yield letters[:at] + letters[at + 1 :]
+        yield letters[:at] + letters[at : at + 2][::-1] + letters[at + 2 :]

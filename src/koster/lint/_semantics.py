@@ -176,7 +176,7 @@ def all_blocked(subject: Subject) -> Iterator[Remark]:
     """Find files that block the whole site for every search engine."""
     rule = _blocking_everybody(subject)
     mistake = _mistakes(subject).get("*")
-    admitted = _admitted(subject)
+    admitted = _admitted(subject) if rule is not None else []
     if rule is not None and mistake is not None:
         yield _blocked_by_mistake(subject, mistake, "*", "all other crawlers are")
     elif rule is not None and not any(map(_is_search_engine, admitted)):
@@ -204,8 +204,10 @@ def _is_search_engine(name: str) -> bool:
 def allowlist(subject: Subject) -> Iterator[Remark]:
     """Find files that block the whole site except for named search engines."""
     rule = _blocking_everybody(subject)
+    if rule is None or "*" in _mistakes(subject):
+        return
     admitted = list(filter(_is_search_engine, _admitted(subject)))
-    if rule is not None and admitted and "*" not in _mistakes(subject):
+    if admitted:
         yield Remark(
             subject.rule(rule),
             f"Only crawlers with a group of their own are allowed, such as {admitted[0]}",

@@ -1,0 +1,40 @@
+"""What makes the analysis fast finds the same as trying everything."""
+
+from __future__ import annotations
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import koster
+from koster.analysis._automata import Starred
+from koster.analysis._ranked import Ranked
+
+_TEXTS = st.text("/ab", max_size=14).map(str.encode)
+_RESTS = st.text("ab*", max_size=9).map(lambda text: f"*{text}".rstrip("*").encode())
+#: Parts of three bytes, by which patterns are found.
+_LONG_TEXTS = st.lists(st.sampled_from(["abc", "cab", "a", "?", "/"]), max_size=5).map("".join)
+
+
+@given(_TEXTS, _RESTS, st.booleans(), _TEXTS)
+@example(b"/", b"*aab", True, b"/aaab")
+@example(b"/", b"*aab*aa", False, b"/aabaa")
+@example(b"/", b"", True, b"/a")
+def test_start_of_an_automaton_is_the_state_after_each_byte(
+    literal: bytes, rest: bytes, is_anchored: bool, path: bytes
+) -> None:
+    automaton = Starred(literal, rest, is_anchored)
+    for raw in (path, literal + path):
+        assert automaton.start(raw) == automaton.after(0, raw)
+
+
+@given(st.lists(_LONG_TEXTS.map("/*{}".format), max_size=6), _LONG_TEXTS.map("/{}".format))
+def test_patterns_are_found_by_their_parts(patterns: list[str], url: str) -> None:
+    lines = "".join(f"Disallow: {pattern}\n" for pattern in patterns)
+    ranked = Ranked(koster.parse(f"User-agent: *\n{lines}").rules_for("x"))
+    assert ranked.deciding_without((), url) is ranked.deciding(url)
+    for entry in ranked.entries:
+        above = [each for each in ranked.entries if each.order < entry.order]
+        assert ranked.is_covered(entry) == any(each.covers(entry) for each in above)
+        assert entry.matches(entry.text) == entry.automaton.accepts(
+            entry.automaton.start(entry.text)
+        )
