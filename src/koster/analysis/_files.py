@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -181,6 +182,15 @@ class WholeFile:
     def _ranked_sets(self) -> list[Ranked]:
         """The entries of each rule set, with what becomes known about them."""
         return [Ranked(rules) for _, rules in self.sets]
+
+    @cached_property
+    def likely_urls(self) -> dict[int, str]:
+        """A likely URL for each rule of the first rule set that decides one, by line."""
+        found: dict[int, str] = {}
+        with suppress(BudgetSpentError):
+            for ranked in self._ranked_sets[:1]:
+                found.update(each_likely_url_of(ranked, Budget()))
+        return found
 
     def _ranked_for(self, dialect: Dialect, name: str) -> Ranked:
         """Return the entries of an agent's rules in another dialect, cached like `_ranked_sets`."""

@@ -355,9 +355,15 @@ class Ranked:
         #: A likely URL that an entry decides, or None, by the order of the entry.
         self.examples: dict[int, str | None] = {}
         self.key_of: Callable[[Entry], bytes] = self._unescaped_key if unescaped else _literal_key
-        self._by_key = _Keys(self.entries, self.key_of)
-        #: The weight of the entries that overlap with nearly all others.
-        self.short_prefix_weight = self._by_key.short_weight
+
+    @cached_property
+    def _by_key(self) -> _Keys:
+        return _Keys(self.entries, self.key_of)
+
+    @property
+    def short_prefix_weight(self) -> int:
+        """The weight of the entries that overlap with nearly all others."""
+        return self._by_key.short_weight
 
     @cached_property
     def _alike(self) -> dict[object, list[Entry]]:

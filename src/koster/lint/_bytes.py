@@ -32,6 +32,7 @@ _INVISIBLE = re.compile(
 )
 _NON_ASCII_SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
+_CONTROL_BYTES = re.compile(_CONTROLS.pattern.encode("ascii"))
 
 #: Letters that look like Latin ones (the most common of Unicode's confusables).
 _CONFUSABLES = dict(
@@ -233,6 +234,8 @@ def _is_known_directive(text: str) -> bool:
 
 def controls(subject: Subject) -> Iterator[Remark]:
     """Find control characters, except in comments."""
+    if not _CONTROL_BYTES.search(subject.body):
+        return
     for line in subject.lines:
         found = (
             []

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._wording import joined
-from ..analysis import Extent, classify, letters_of
+from ..analysis import Extent, letters_of
 from ..dialects import EXTENDED2, Names
 from ..model import RULES, Directive
 from ..robots import parse, rules_for_data, selection_of
@@ -168,7 +168,7 @@ def _blocks_all(subject: Subject, agent: Line, rules: list[Line]) -> bool:
         return False
     if all(rule.directive is Directive.DISALLOW for rule in rules):
         return True
-    found = classify(rules_for_data(subject.robots, agent.value), subject.budget)
+    found = subject.extent(rules_for_data(subject.robots, agent.value))
     return found.extent is Extent.ALL
 
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ._model import Subject
 
 _DIRECTIVES = {directive.spellings[0]: directive for directive in Directive}
+_NOT_LETTERS = re.compile(r"[^a-z]")
+#: The directives by their letters.
+_LETTERS = {_NOT_LETTERS.sub("", each): str(_DIRECTIVES[each]) for each in _DIRECTIVES}
 _DIRECTIVE_WITHOUT_COLON = re.compile(
     r"\s*("
     + "|".join(
@@ -127,8 +130,9 @@ def misspelt(subject: Subject) -> Iterator[Remark]:
 
 def typo(subject: Subject) -> Iterator[Remark]:
     """Find unknown directives that are probably typos, and URLs without a directive."""
+    intended = _intended_directives(subject)
     for line in _unknown(subject):
-        name = _intended_directive(line.key)
+        name = intended.get(line.key)
         at = line.text.find(line.key)
         if name:
             yield Remark(
@@ -153,10 +157,11 @@ def _is_sitemap_url(line: Line) -> bool:
 def unknown(subject: Subject) -> Iterator[Remark]:
     """Find other unknown directives, each once."""
     reported = set()
+    intended = _intended_directives(subject)
     for line in _unknown(subject):
         key = line.key.lower()
         is_known = key in _UNREAD or key in _OBSOLETE
-        is_typo = _intended_directive(line.key) is not None or _is_sitemap_url(line)
+        is_typo = line.key in intended or _is_sitemap_url(line)
         if key not in reported and not (is_known or is_typo):
             reported.add(key)
             supported = _DIRECTIVES.get(key)
@@ -281,20 +286,30 @@ def _unknown(subject: Subject) -> Iterator[Line]:
     )
 
 
+def _intended_directives(subject: Subject) -> dict[str, str]:
+    """Return what the unknown directives of a file that are probably typos were meant to be."""
+    return subject.once(
+        "intended directives",
+        lambda: {
+            key: name
+            for key in dict.fromkeys(line.key for line in _unknown(subject))
+            if (name := _intended_directive(key)) is not None
+        },
+    )
+
+
 def _intended_directive(key: str) -> str | None:
     lower = key.lower().strip(" -_*")
     if key.lower() in _DIRECTIVES:
         return None  # of another dialect
     if lower in _UNREAD or lower in _OBSOLETE or len(key) > 40 or not lower.isascii():
         return None
-    squeezed = re.sub(r"[^a-z]", "", lower)
-    for spelling, directive in _DIRECTIVES.items():
-        if re.sub(r"[^a-z]", "", spelling) == squeezed:
-            return str(directive)
-    matches = difflib.get_close_matches(lower, _DIRECTIVES, 1, 0.8)
-    return (
-        str(_DIRECTIVES[matches[0]]) if matches and abs(len(matches[0]) - len(lower)) <= 2 else None
-    )
+    same = _LETTERS.get(_NOT_LETTERS.sub("", lower))
+    if same is not None:
+        return same
+    similar = [each for each in _DIRECTIVES if abs(len(each) - len(lower)) <= 2]
+    matches = difflib.get_close_matches(lower, similar, 1, 0.8)
+    return str(_DIRECTIVES[matches[0]]) if matches else None
 
 
 def glued_comment(subject: Subject) -> Iterator[Remark]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._charsets import bom_charset
 from .._version import DOCS
-from ..analysis import Budget, WholeFile, likely_urls
+from ..analysis import Budget, Classification, WholeFile, classify
 from ..dialects import GOOGLE, RFC9309
 from ..model import RULES, SPACE, Directive, LineKind
 from ..robots import file_of, parse
@@ -238,6 +238,7 @@ class Subject:
         self.codes = codes
         self.template = template
         self._shared: dict[str, Any] = {}
+        self._extents: dict[tuple[int, ...], Classification] = {}
         self.is_cut = is_cut
         self.charset = charset
         self.budget = Budget(states=500, total=6_000, compared=100_000)
@@ -337,10 +338,12 @@ class Subject:
         found: T = self._shared[name]
         return found
 
-    @cached_property
-    def likely_urls(self) -> dict[int, str]:
-        """A URL for each rule of ``*`` that decides one, by line."""
-        return likely_urls(self.robots.rules_for("*"))
+    def extent(self, rules: Rules) -> Classification:
+        """Return how much of the site some rules disallow; agents with the same groups share it."""
+        lines = rules.group_lines
+        if lines not in self._extents:
+            self._extents[lines] = classify(rules, self.budget)
+        return self._extents[lines]
 
     def value(self, line: Line) -> Place:
         """Return the place of a line's value, or of all of it if it has none."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from .._wording import count_noun
-from ..analysis import Cause, Extent, classify, difference
+from ..analysis import Cause, Extent, difference
 from ..crawlers import Purpose, agent_for
 from ..dialects import GOOGLE
 from ..model import Directive
@@ -218,7 +218,7 @@ def _admitted(subject: Subject) -> list[str]:
     """Return the names in the file whose crawlers are not blocked from the whole site."""
     open_groups: set[int] = set()
     for _, rules in subject.sets:
-        if rules.is_named and classify(rules, subject.budget).extent is not Extent.ALL:
+        if rules.is_named and subject.extent(rules).extent is not Extent.ALL:
             open_groups.update(rules.group_lines)
     return [
         agent.value
@@ -233,7 +233,7 @@ def _blocking_everybody(subject: Subject) -> Rule | None:
     rules = subject.robots.rules_for("*")
     if not rules.group_lines:
         return None
-    found = classify(rules, subject.budget)
+    found = subject.extent(rules)
     rule = rules.decide("/").rule
     if found.extent is Extent.ALL:
         return rule if found.is_proved else None
@@ -266,7 +266,7 @@ def star_rules_ignored(subject: Subject) -> Iterator[Remark]:
     first = next(
         (each for each in star_rules if not each.allow and each.pattern.strip("/*$")), None
     )
-    url = subject.likely_urls.get(first.line) if first else None
+    url = subject.analysis.likely_urls.get(first.line) if first else None
     if url is None or everybody.allowed(url):
         return
     reported: set[int] = set()
@@ -308,13 +308,13 @@ def _quote(name: str) -> str:
 
 def search_blocked(subject: Subject) -> Iterator[Remark]:
     """Find search crawlers that are blocked, while ``*`` is not."""
-    if classify(subject.robots.rules_for("*"), subject.budget).extent is Extent.ALL:
+    if subject.extent(subject.robots.rules_for("*")).extent is Extent.ALL:
         return
     mistakes = _mistakes(subject)
     for name in subject.crawlers:
         rules = rules_for_data(subject.robots, agent_for(name))
         rule = rules.decide("/").rule
-        if rule is None or classify(rules, subject.budget).extent is not Extent.ALL:
+        if rule is None or subject.extent(rules).extent is not Extent.ALL:
             continue
         mistake = mistakes.get(name.lower())
         if mistake is not None:
@@ -355,7 +355,7 @@ def resources(subject: Subject) -> Iterator[Remark]:
     resource_count = 0
     for name in subject.crawlers:
         rules = rules_for_data(subject.robots, agent_for(name))
-        if classify(rules, subject.budget).extent is Extent.ALL:
+        if subject.extent(rules).extent is Extent.ALL:
             continue
         for group in rules.groups:
             for rule in group.rules:
