@@ -6,7 +6,7 @@ import itertools
 import multiprocessing
 import time
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -374,10 +374,10 @@ def _work(url: str, prefix: str, seconds: float, until: float, results: Any) -> 
     pacer = FleetPacer(url, prefix=prefix)
     pace_rules = rules_with_delay(seconds)
     turns = []
-    while time.time() < until:
+    while (before := time.time()) < until:
         remaining = pacer.turn("https://example.com FooBot", pace_rules, datetime.now(UTC))
         if remaining == 0:
-            turns.append(time.time())
+            turns.append((before, time.time()))
         else:
             time.sleep(min(remaining, max(until - time.time(), 0)))
     results.put(turns)
@@ -399,10 +399,11 @@ def test_twenty_workers_share_one_pace(redis_url: str, wrong: str | None) -> Non
     ]
     for worker in workers:
         worker.start()
-    turns = sorted(moment for _ in workers for moment in results.get(timeout=30))
+    turns = [turn for _ in workers for turn in results.get(timeout=30)]
     for worker in workers:
         worker.join()
-    gaps = [second - first for first, second in pairwise(turns)]
-    assert 6 <= len(turns) <= 14
-    # Test machines are busy: the benchmark measures the exact intervals.
-    assert min(gaps) > 0.5 * seconds
+    assert len(turns) >= 4
+    # A turn was given at some moment between before and after. The clocks differ by some milliseconds.
+    for first, second in combinations(turns, 2):
+        before, after = zip(first, second, strict=True)
+        assert max(after) - min(before) > 0.9 * seconds
