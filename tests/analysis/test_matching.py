@@ -6,6 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import koster
+from koster.analysis import names_in
 from koster.analysis._automata import Starred
 from koster.analysis._ranked import Ranked
 
@@ -18,6 +19,7 @@ _LONG_TEXTS = st.lists(st.sampled_from(["abc", "cab", "a", "?", "/"]), max_size=
 @given(_TEXTS, _RESTS, st.booleans(), _TEXTS)
 @example(b"/", b"*aab", True, b"/aaab")
 @example(b"/", b"*aab*aa", False, b"/aabaa")
+@example(b"/", b"*a*a", False, b"/a")
 @example(b"/", b"", True, b"/a")
 def test_start_of_an_automaton_is_the_state_after_each_byte(
     literal: bytes, rest: bytes, is_anchored: bool, path: bytes
@@ -25,6 +27,11 @@ def test_start_of_an_automaton_is_the_state_after_each_byte(
     automaton = Starred(literal, rest, is_anchored)
     for raw in (path, literal + path):
         assert automaton.start(raw) == automaton.after(0, raw)
+
+
+def test_agents_of_one_group_are_in_one_list() -> None:
+    robots = koster.parse("User-agent: a\nUser-agent: b\nDisallow: /\nUser-agent: c\nDisallow: /c")
+    assert names_in(robots) == [["*"], ["a", "b"], ["c"]]
 
 
 @given(st.lists(_LONG_TEXTS.map("/*{}".format), max_size=6), _LONG_TEXTS.map("/{}".format))
