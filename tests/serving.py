@@ -83,6 +83,18 @@ class Command:
         self.process.send_signal(number)
         return self.process.wait(timeout)
 
+    def worker_processes(self) -> list[int]:
+        """Return the process identifiers of the workers."""
+        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(each) for each in path.read_text().split()]
+
+    def pause_workers(self) -> None:
+        """Suspend all workers, so that no request that needs one is ever answered."""
+        workers = self.worker_processes()
+        assert workers
+        for each in workers:
+            os.kill(each, signal.SIGSTOP)
+
     def memory(self) -> int:
         """Return the resident memory of the process in bytes."""
         pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]

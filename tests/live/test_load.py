@@ -203,21 +203,21 @@ def test_stop_waits_for_long_requests() -> None:
 
 def test_requests_unfinished_after_the_grace_period_get_503() -> None:
     """One of two endless requests waits for a worker; two more requests are still arriving."""
-    stars = "".join(f"Disallow: /*{number}*x\n" for number in range(60_000))
-    endless = json.dumps({"robots": f"User-agent: *\n{stars}"}).encode()
+    request_body = json.dumps({"robots": "User-agent: *\nDisallow: /private/\n" * 100}).encode()
     head = (
         b"POST /v1/audit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-        b"Content-Length: %d\r\n\r\n" % len(endless)
+        b"Content-Length: %d\r\n\r\n" % len(request_body)
     )
     options = ("--rate", 0, "--grace", 1, "--workers", 1, "--work-timeout", 60)
-    with serving.as_command(*options, "--max-body", 8 << 20) as command, ExitStack() as stack:
+    with serving.as_command(*options) as command, ExitStack() as stack:
         busy, queued, arriving, beginning, idle = (
             stack.enter_context(serving.connected(command.url)) for _ in range(5)
         )
+        command.pause_workers()
         for connection in (busy, queued):
-            connection.sendall(head + endless)
+            connection.sendall(head + request_body)
             time.sleep(0.5)
-        arriving.sendall(head + endless[:100])
+        arriving.sendall(head + request_body[:100])
         beginning.sendall(head[:-10])
         time.sleep(0.5)
         command.process.send_signal(signal.SIGTERM)
@@ -239,8 +239,7 @@ def test_requests_unfinished_after_the_grace_period_get_503() -> None:
 def test_kill_leaves_no_processes() -> None:
     """The worker processes end with the service."""
     with serving.as_command("--rate", 0) as command:
-        with open(f"/proc/{command.process.pid}/task/{command.process.pid}/children") as file:
-            children = [int(each) for each in file.read().split()]
+        children = command.worker_processes()
         assert children
         command.process.kill()
         command.process.wait()

@@ -71,13 +71,13 @@ def test_log_warning_leaves_out_requests_and_fetches() -> None:
 
 
 def test_second_ctrl_c_ends_the_grace_period() -> None:
-    robots = "User-agent: *\n" + "Disallow: *9*x\n" * 60_000
-    body = json.dumps({"robots": robots}).encode()
+    body = json.dumps({"robots": ""}).encode()
     head = b"POST /v1/audit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     with (
         serving.as_command("--grace", 60, "--work-timeout", 60) as command,
         serving.connected(command.url) as connection,
     ):
+        command.pause_workers()
         connection.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
         with httpx2.Client(base_url=command.url) as api:
             while "koster_work_in_progress 1.0" not in api.get("/metrics").text:
