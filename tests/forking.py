@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import pickle
 import select
@@ -18,6 +19,8 @@ LIMIT = 20
 
 def fork() -> int:
     """Fork while other threads run; a hanging child is killed by its own alarm."""
+    # A child that collects garbage of earlier tests crashes in libraries with threads of their own.
+    gc.collect()
     pid = os.fork()
     if pid == 0:
         faulthandler.dump_traceback_later(LIMIT - 2)
@@ -32,7 +35,7 @@ def in_child(work: Callable[[], Any]) -> Any:
     """Return what a function returns in a forked child.
 
     Raises:
-        AssertionError: The function raised, or the child did not exit in time.
+        AssertionError: The function raised, or the child crashed or did not exit in time.
     """
     reading, writing = os.pipe()
     pid = fork()
@@ -47,15 +50,16 @@ def in_child(work: Callable[[], Any]) -> Any:
             os._exit(0)
     os.close(writing)
     try:
-        answer = _answer(reading)
+        received = _answer(reading)
     finally:
         os.close(reading)
-        wait_for(pid)
-    assert answer[0] == "returned", answer[1]
-    return answer[1]
+        status = wait_for(pid)
+    assert received is not None, f"the child ended with status {status} and without an answer"
+    assert received[0] == "returned", received[1]
+    return received[1]
 
 
-def _answer(reading: int) -> tuple[str, Any]:
+def _answer(reading: int) -> tuple[str, Any] | None:
     data = b""
     until = time.monotonic() + LIMIT + 5
     while select.select([reading], [], [], max(until - time.monotonic(), 0))[0]:
@@ -63,7 +67,7 @@ def _answer(reading: int) -> tuple[str, Any]:
         if not part:
             break
         data += part
-    return pickle.loads(data) if data else ("raised", "the child did not end")
+    return pickle.loads(data) if data else None
 
 
 def wait_for(pid: int) -> int:
