@@ -377,16 +377,17 @@ def test_memory_of_a_parsed_file(conformance_data: None) -> None:
 
 def test_size_in_memory() -> None:
     head = "User-agent: *\nAllow: /\n"
-    robots = [koster.parse(head + "Disallow: /a\n" * count) for count in (1, 101)]
+    robots = [koster.parse(head + "Disallow: /a\n" * count) for count in (1, 201)]
     # A line is three integers, a rule six and the bytes of its pattern.
-    assert sys.getsizeof(robots[1]) - sys.getsizeof(robots[0]) == 100 * 12
+    assert sys.getsizeof(robots[1]) - sys.getsizeof(robots[0]) == 200 * 12
     rules = [each.rules_for("x") for each in robots]
-    assert sys.getsizeof(rules[1]) - sys.getsizeof(rules[0]) == 100 * (24 + len("/a"))
+    assert sys.getsizeof(rules[1]) - sys.getsizeof(rules[0]) == 200 * (24 + len("/a"))
     before = sys.getsizeof(rules[1])
     for _ in range(4):
         rules[1].allowed("/")
-    # With a large set, lookups build an index: eight integers a node, and two for each rule.
-    assert sys.getsizeof(rules[1]) - before == 3 * 32 + 102 * 4 + 102 * 4
+    # Lookups build keys, 64 bits for each rule, and with a large set an index: eight integers a
+    # node, and one for each rule.
+    assert sys.getsizeof(rules[1]) - before == 202 * 8 + 3 * 32 + 202 * 4
     # A long literal after a star is searched with an integer for each byte.
     short, long = (
         koster.parse(f"User-agent: *\nDisallow: /*{'a' * size}").rules_for("x") for size in (32, 33)

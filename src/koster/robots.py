@@ -15,6 +15,9 @@ from . import _misuse
 from ._wording import count_noun
 from .dialects import RFC9309, USAGE_PATHS, Rates, WindowEnd
 from .engine import document as _document
+from .engine import matcher as _matcher
+from .engine import memory as _memory
+from .engine import no_cython as cython
 from .engine import ruleset as _ruleset
 from .engine import selection as _selection
 from .model import Decision, Directive, Reason
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
     from .engine.ruleset import Ruleset
     from .engine.selection import Selection
     from .model import Group, Line
+
+#: The maximum number of rules whose keys a `Rules` has beside its other fields.
+_MAX_OWN_KEYS = 32
 
 #: The maximum number of agents whose rules a `RobotsTxt` caches; an LRU cache.
 MAX_PREPARED_AGENTS = 64
@@ -292,6 +298,7 @@ class Rules:
         self._selection = selection
         self._ruleset: Ruleset = selection.ruleset
         self._used = 0
+        self._is_settled = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         file = self._selection.file
@@ -358,12 +365,44 @@ class Rules:
         return [self._verdict(url) for url in urls]
 
     def _verdict(self, url: str) -> bool:
-        return self._ruleset.allows(self._ruleset.number_for(url))
+        return self._allows(self._number_for(url))
+
+    def _allows(self, number: int) -> bool:
+        return _matcher.allows(self._rows, number, self._unmatched_allowed)
+
+    def _number_for(self, url: str) -> int:
+        """Return the number of the rule that decides about a URL; see `matcher.find`."""
+        if not self._is_settled:
+            self._ruleset.count_lookup()
+            self._view_ruleset()
+        return _matcher.find(
+            url, self._paths, self._count, self._keys, self._rows, self._text, self._links,
+            self._trie,
+        )  # fmt: skip
+
+    def _view_ruleset(self) -> None:
+        """View the memory of the shared rules, and have their keys here, if they are few."""
+        ruleset = self._ruleset
+        is_settled = ruleset.is_settled()
+        self._paths = ruleset.paths
+        self._count = ruleset.count
+        self._unmatched_allowed = ruleset.unmatched_allowed
+        self._rows = ruleset.rules
+        self._text = ruleset.text
+        self._links = ruleset.links
+        self._trie = ruleset.trie
+        self._keys = ruleset.keys
+        if cython.compiled and ruleset.keys and ruleset.count <= _MAX_OWN_KEYS:
+            own: Any = self._own_keys  # type: ignore[attr-defined]
+            _memory.copy_longs(own, ruleset.keys, ruleset.count)
+            self._keys = own
+        # Last, for another thread that asks at the same time.
+        self._is_settled = is_settled
 
     def decide(self, url: str) -> Decision:
         """Decide whether the crawler may fetch a URL, with the reason and the rule."""
         selection = self._selection
-        number = self._ruleset.number_for(url)
+        number = self._number_for(url)
         rule = None
         group = None
         if number >= 0:
@@ -371,13 +410,13 @@ class Rules:
             row = self._ruleset.row(number)
             rule = selection.rule(row)
             group = selection.group(selection.file.group_of(row))
-        elif number == _ruleset.EXEMPT:
+        elif number == _matcher.EXEMPT:
             reason = Reason.ROBOTS_TXT
         else:
             reason = Reason.NO_RULE if selection.chosen else Reason.NO_GROUP
         if group is None and selection.chosen:
             group = selection.group(selection.chosen[0])
-        allowed = self._ruleset.allows(number)
+        allowed = self._allows(number)
         dialect = selection.file.plan.dialect
         decision = Decision(allowed, reason, rule, group, self._agent, url, dialect)
         if self._named_as is not None and self._named_as != self._agent[0]:

@@ -10,9 +10,9 @@ from ..model import Directive, Reason
 from . import buffers as _buffers
 from . import document as _document
 from . import lexer as _lexer
+from . import matcher as _matcher
 from . import memory as _memory
 from . import rows as _rows
-from . import ruleset as _ruleset
 from . import selection as _selection
 from .rows import Rows
 
@@ -85,7 +85,7 @@ class Answers:
                 row = order[index]
                 size = bounds[row + 1] - bounds[row]
                 number = ruleset.rule_for(_memory.part(urls, bounds[row], size), size)
-                if number == _ruleset.NO_MEMORY:
+                if number == _matcher.NO_MEMORY:
                     return False
                 self.allowed[row] = ruleset.allows(number)
                 self.starts[row] = -1
@@ -95,7 +95,7 @@ class Answers:
                     self.lines[row] = lines.number(line)
                     self.starts[row] = body + lines.start(line)
                     self.sizes[row] = lines.end(line) - lines.start(line)
-                elif number == _ruleset.EXEMPT:
+                elif number == _matcher.EXEMPT:
                     self.reasons[row] = _ROBOTS_TXT
                 else:
                     self.reasons[row] = unmatched

@@ -1,5 +1,5 @@
 cimport cython
-from koster.engine cimport canonical as _canonical, memory as _memory, ruleset as _ruleset, wildcards as _wildcards
+from koster.engine cimport canonical as _canonical, memory as _memory, matcher as _matcher, wildcards as _wildcards
 from koster.engine.rows cimport Rows
 from koster.engine.ruleset cimport Ruleset
 

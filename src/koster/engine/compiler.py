@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..dialects import Choice, Patterns
 from ..model import Directive
 from . import canonical as _canonical
+from . import matcher as _matcher
 from . import memory as _memory
-from . import ruleset as _ruleset
 from . import wildcards as _wildcards
 
 TYPE_CHECKING = False
@@ -100,7 +100,7 @@ def replace_groups(
 def _make_room(ruleset: Ruleset, count: int, size: int) -> bool:
     """Allocate ``count`` rules with ``size`` bytes; tell whether there was memory."""
     more = 2 if ruleset.form.index_pages else 1
-    rules = _ruleset.RULE * (more * count + 1)
+    rules = _matcher.RULE * (more * count + 1)
     text = more * (3 * size + count) + 1
     if rules > ruleset.rules_room:
         _memory.release(ruleset.rules)
@@ -201,56 +201,56 @@ def _add_pattern(ruleset: Ruleset, at: int, stop: int, length: int, allow: bool,
     ruleset.used = stop
     if length < 0:
         length = stop - at
-    flags = _ruleset.ALLOWS if allow else 0
+    flags = _matcher.ALLOWS if allow else 0
     literal = stop
     if ruleset.form.patterns == _WILDCARDS:
         if stop > at and ruleset.text[stop - 1] == _DOLLAR:
-            flags |= _ruleset.ANCHORED
+            flags |= _matcher.ANCHORED
             stop -= 1
         literal = _memory.find(ruleset.text, _STAR, at, stop)
         while stop > literal and ruleset.text[stop - 1] == _STAR:
             # A trailing star matches anything: the star and a "$" after it are redundant.
-            flags &= ~_ruleset.ANCHORED
+            flags &= ~_matcher.ANCHORED
             stop -= 1
         if literal < stop:
-            flags |= _ruleset.WILD | _ruleset.SPECIAL
+            flags |= _matcher.WILD | _matcher.SPECIAL
             ruleset.longest_run = max(
                 ruleset.longest_run, _wildcards.longest_run(ruleset.text, literal, stop)
             )
     elif ruleset.form.patterns == _SHELL:
-        flags |= _ruleset.ANCHORED
+        flags |= _matcher.ANCHORED
         literal = at
         while literal < stop and not _wildcards.is_special(ruleset.text[literal]):
             literal += 1
         if literal < stop:
-            flags |= _ruleset.GLOB
+            flags |= _matcher.GLOB
             if not _wildcards.is_explicit(ruleset.text, literal, stop):
-                flags |= _ruleset.SPECIAL
+                flags |= _matcher.SPECIAL
     rank = _rank(ruleset, length, flags)
-    _set_rule(ruleset.rules, _ruleset.RULE * ruleset.count, at, stop, literal, flags, rank, row)
+    _set_rule(ruleset.rules, _matcher.RULE * ruleset.count, at, stop, literal, flags, rank, row)
     ruleset.count += 1
 
 
 def _rank(ruleset: Ruleset, length: int, flags: int) -> int:
     """Return the rank of the next rule; the matching rule with the highest rank decides."""
     if ruleset.form.choice == _LONGEST:
-        return 2 * length + (flags & _ruleset.ALLOWS)
+        return 2 * length + (flags & _matcher.ALLOWS)
     earlier = _BAND - 1 - ruleset.count
     if ruleset.form.choice == _FIRST:
         return earlier
-    if not flags & _ruleset.ALLOWS:
+    if not flags & _matcher.ALLOWS:
         return earlier + _BAND
-    return earlier if flags & _ruleset.SPECIAL else earlier + 2 * _BAND
+    return earlier if flags & _matcher.SPECIAL else earlier + 2 * _BAND
 
 
 def _set_unmatched(ruleset: Ruleset) -> None:
     """Set the decision if no rule matches, for `Unmatched.UNLESS_ALLOWS`."""
     allows = 0
     for rule in range(ruleset.count):
-        flags = ruleset.rules[_ruleset.RULE * rule + _ruleset.FLAGS]
-        if flags & _ruleset.ALLOWS:
+        flags = ruleset.rules[_matcher.RULE * rule + _matcher.FLAGS]
+        if flags & _matcher.ALLOWS:
             allows += 1
-            if flags & _ruleset.SPECIAL:
+            if flags & _matcher.SPECIAL:
                 ruleset.unmatched_allowed = False
                 return
     ruleset.unmatched_allowed = allows == 0 or allows < ruleset.count
@@ -263,12 +263,12 @@ def _link_runs(ruleset: Ruleset) -> bool:
     if not ruleset.links:
         return False
     for rule in range(ruleset.count):
-        at = _ruleset.RULE * rule
+        at = _matcher.RULE * rule
         # Without a star, the pattern ends where its literal prefix does.
         _wildcards.link(
             ruleset.text,
-            ruleset.rules[at + _ruleset.LITERAL],
-            ruleset.rules[at + _ruleset.END],
+            ruleset.rules[at + _matcher.LITERAL],
+            ruleset.rules[at + _matcher.END],
             ruleset.links,
         )
     return True
@@ -277,9 +277,9 @@ def _link_runs(ruleset: Ruleset) -> bool:
 def _set_rule(
     rules: Integers, at: int, start: int, end: int, literal: int, flags: int, rank: int, row: int
 ) -> None:
-    rules[at + _ruleset.START] = start
-    rules[at + _ruleset.END] = end
-    rules[at + _ruleset.LITERAL] = literal
-    rules[at + _ruleset.FLAGS] = flags
-    rules[at + _ruleset.RANK] = rank
-    rules[at + _ruleset.ROW] = row
+    rules[at + _matcher.START] = start
+    rules[at + _matcher.END] = end
+    rules[at + _matcher.LITERAL] = literal
+    rules[at + _matcher.FLAGS] = flags
+    rules[at + _matcher.RANK] = rank
+    rules[at + _matcher.ROW] = row

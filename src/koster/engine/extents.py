@@ -15,8 +15,8 @@ from . import compiler as _compiler
 from . import document as _document
 from . import groups as _groups
 from . import lexer as _lexer
+from . import matcher as _matcher
 from . import memory as _memory
-from . import ruleset as _ruleset
 from . import user_agents as _user_agents
 from .document import MAX_PARSED_BYTES
 from .rows import Rows
@@ -360,7 +360,7 @@ class Reader:
 
     def _is_rest_open(self, rules: Ruleset) -> bool:
         """Tell whether no rule matches a sample URL."""
-        return rules.best_of_all(_REST, _REST_SIZE) == _ruleset.UNMATCHED
+        return rules.best_of_all(_REST, _REST_SIZE) == _matcher.UNMATCHED
 
     def _write_sample(self, rules: Ruleset, rule: int, way: int) -> int:
         """Write a sample path and return its size; 0 if it is invalid, or that of /robots.txt."""

@@ -62,12 +62,42 @@ cdef inline int* no_integers() noexcept nogil:
     return NULL
 
 
+cdef inline long long* no_longs() noexcept nogil:
+    return NULL
+
+
 cdef inline unsigned char* no_buffer() noexcept nogil:
     return NULL
 
 
 cdef inline void release(void* values) noexcept nogil:
     PyMem_RawFree(values)
+
+
+cdef inline int* integers_in(unsigned char* values, Py_ssize_t at, Py_ssize_t count) noexcept nogil:
+    return <int*> (values + at)
+
+
+cdef inline long long* longs_in(unsigned char* values, Py_ssize_t at, Py_ssize_t count) noexcept nogil:
+    return <long long*> (values + at)
+
+
+cdef inline unsigned char* bytes_in(
+    unsigned char* values, Py_ssize_t at, Py_ssize_t count
+) noexcept nogil:
+    return values + at
+
+
+cdef inline void copy_integers(int* target, const int* source, Py_ssize_t count) noexcept nogil:
+    if count:
+        memcpy(target, source, <size_t> count * sizeof(int))
+
+
+cdef inline void copy_longs(
+    long long* target, const long long* source, Py_ssize_t count
+) noexcept nogil:
+    if count:
+        memcpy(target, source, <size_t> count * sizeof(long long))
 
 
 cdef inline const unsigned char* part(

@@ -57,6 +57,36 @@ def buffer(count: int) -> bytearray:
     return bytearray(count)
 
 
+def integers_in(values: bytearray, at: int, count: int) -> Integers:
+    """Return ``count`` integers of a buffer, from byte ``at``, which they share."""
+    return memoryview(values)[at : at + 4 * count].cast("i")  # type: ignore[return-value]
+
+
+def longs_in(values: bytearray, at: int, count: int) -> Integers:
+    """Return ``count`` integers of 64 bits of a buffer, from byte ``at``, which they share."""
+    return memoryview(values)[at : at + 8 * count].cast("q")  # type: ignore[return-value]
+
+
+def bytes_in(values: bytearray, at: int, count: int) -> bytearray:
+    """Return ``count`` bytes of a buffer, which is complete, from byte ``at``; C does not copy."""
+    return values[at : at + count]
+
+
+def copy_integers(target: Integers, source: Integers, count: int) -> None:
+    """Copy ``count`` integers."""
+    target[:count] = source[:count]
+
+
+def copy_longs(target: Integers, source: Integers, count: int) -> None:
+    """Copy ``count`` integers of 64 bits."""
+    target[:count] = source[:count]
+
+
+def no_longs() -> Integers:
+    """Return no memory: NULL in C."""
+    return array("q")
+
+
 def no_integers() -> Integers:
     """Return no memory: NULL in C."""
     return array("i")

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 import contextlib
 
+compiled = False
 #: In compiled modules, it releases the interpreter lock.
 nogil = contextlib.nullcontext()

@@ -1,0 +1,346 @@
+"""Matching: the last step, from a URL to the rule that decides.
+
+Reads the rules of one agent, in canonical form and ranked: in every dialect, the matching rule of
+the highest rank decides. RFC 9309 §2.2.2: the longest match, and Allow on a tie. `ruleset` has the
+memory of the rules; here are functions, so that `koster.Rules` can have what they read first in its
+own memory (``make bench``, decisions in turns).
+
+`rule_for` and its callees use no Python objects: bytes in, the number of a rule out, so that
+many URLs can be decided without the interpreter lock.
+"""
+
+from __future__ import annotations
+
+from ..dialects import Escapes
+from . import canonical as _canonical
+from . import memory as _memory
+from . import trie as _trie
+from . import wildcards as _wildcards
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .memory import Bytes, Integers
+    from .trie import Trie
+
+_CANONICAL = int(Escapes.CANONICAL)
+
+_SLASH = 47
+_QUERY = 63
+
+#: How paths are read and written, as one integer: a value of `UrlPath`, one of `Escapes`, and
+#: whether /robots.txt is always allowed.
+_FIELD = 255
+_ESCAPES_SHIFT = 8
+_EXEMPTS = 1 << 16
+
+#: A rule is six integers: its row in the file, where its pattern starts and ends in the text, where
+#: the pattern's literal prefix ends, its flags, and its rank.
+RULE = 6
+ROW, START, END, LITERAL, FLAGS, RANK = range(RULE)
+
+ALLOWS = 1
+#: The pattern must match up to the end of the path.
+ANCHORED = 2
+#: Stars follow the literal prefix.
+WILD = 4
+#: A shell pattern follows the literal prefix.
+GLOB = 8
+#: It matches several paths, and not only as a prefix.
+SPECIAL = 16
+
+#: No rule matched.
+UNMATCHED = -1
+#: The URL is that of /robots.txt itself.
+EXEMPT = -2
+#: There was no memory for the path.
+NO_MEMORY = -3
+
+#: A rule's key is an integer of 64 bits: those that the key of a path must have for the rule to
+#: match. Most keys exclude their rule, so that a decision reads little else. The lower 30 bits are
+#: kinds of bytes, the next 30 the head: three bytes after the first, which is a slash in nearly
+#: every pattern. Each takes ten bits: its lowest five, and their complement.
+_HEAD_BYTES = 3
+_HEAD_SHIFT = 30
+
+#: Bytes have 31 kinds, a bit for each: letters, digits, and the separators of paths and queries.
+#: The last kind is every byte that is not plain in a canonical path (`canonical`).
+_KINDS_OF_LETTERS = {letter: number for number, letter in enumerate("abcdefghijklmnopqrstuvwxyz")}
+_KIND_OF = {"0123456789": 26, "/": 27, "-._~": 28, "?&=": 29}
+OTHERS = 1 << 30
+
+
+def _kind_bits() -> Integers:
+    """Return the bit of each byte's kind."""
+    bits = _memory.integers(256)
+    for byte in range(256):
+        bits[byte] = OTHERS
+    for letter, kind in _KINDS_OF_LETTERS.items():
+        bits[ord(letter)] = bits[ord(letter.upper())] = 1 << kind
+    for letters, kind in _KIND_OF.items():
+        for letter in letters:
+            bits[ord(letter)] = 1 << kind
+    return bits
+
+
+_BITS = _kind_bits()
+
+_EXEMPT_TABLE = b"/robots.txt"
+_EXEMPT_PATH = _EXEMPT_TABLE
+_EXEMPT_SIZE = len(_EXEMPT_TABLE)
+
+
+def paths_of(url_path: int, escapes: int, exempt: bool) -> int:
+    """Return how paths are read and written as one integer."""
+    return url_path | escapes << _ESCAPES_SHIFT | (_EXEMPTS if exempt else 0)
+
+
+def allows(rules: Integers, rule: int, unmatched_allowed: bool) -> bool:
+    """Tell whether a result of `find` allows the URL."""
+    if rule >= 0:
+        return rules[RULE * rule + FLAGS] & ALLOWS != 0
+    return unmatched_allowed or rule == EXEMPT
+
+
+def find(
+    url: str,
+    paths: int,
+    count: int,
+    keys: Integers,
+    rules: Integers,
+    text: Bytes,
+    links: Integers,
+    trie: Trie | None,
+) -> int:
+    """Return the number of the rule that decides about a URL, or `UNMATCHED` or `EXEMPT`.
+
+    For the other arguments see `rule_for`.
+
+    Raises:
+        TypeError: ``url`` is not a str.
+        MemoryError: no memory for the path.
+    """
+    if not isinstance(url, str):
+        raise TypeError(f"url must be a str, not {type(url).__name__}")
+    encoded = _memory.utf8(url if type(url) is str else str.__str__(url))
+    raw, size = _memory.view(encoded)
+    number = rule_for(raw, size, paths, count, keys, rules, text, links, trie)
+    if number == NO_MEMORY:
+        raise MemoryError("no memory for the path of a URL")
+    return number
+
+
+def rule_for(
+    url: Bytes,
+    size: int,
+    paths: int,
+    count: int,
+    keys: Integers,
+    rules: Integers,
+    text: Bytes,
+    links: Integers,
+    trie: Trie | None,
+) -> int:
+    """Return the number of the rule that decides about a URL.
+
+    Args:
+        url: The URL.
+        size: Its size in bytes.
+        paths: How to read and write its path; see `paths_of`.
+        count: The number of rules.
+        keys: Their keys, or no memory before they are packed.
+        rules: The rules.
+        text: Their patterns.
+        links: The links of long literals between stars; see `wildcards.link`.
+        trie: The index of many rules.
+
+    Returns:
+        The number, or `UNMATCHED`, `EXEMPT` or `NO_MEMORY`.
+    """
+    start, end = _canonical.span(url, size, paths & _FIELD)
+    if paths & _EXEMPTS and _is_exempt(url, start, end):
+        return EXEMPT
+    if count == 0:
+        return UNMATCHED
+    kinds = kinds_in(url, start, end)
+    escapes = paths >> _ESCAPES_SHIFT & _FIELD
+    if escapes == _CANONICAL:
+        plain = start < end and url[start] == _SLASH and kinds < OTHERS
+    else:
+        plain = _canonical.is_plain(url, start, end, escapes)
+    if plain:
+        return _best(url, start, end, kinds, count, keys, rules, text, links, trie)
+    path = room_for(end - start)
+    if not path:
+        return NO_MEMORY
+    end = _canonical.write(url, start, end, escapes, _canonical.URL, path, 0)
+    kinds = kinds_in(path, 0, end)
+    best = _best(path, 0, end, kinds, count, keys, rules, text, links, trie)
+    _memory.release(path)
+    return best
+
+
+def _best(
+    path: Bytes,
+    start: int,
+    end: int,
+    kinds: int,
+    count: int,
+    keys: Integers,
+    rules: Integers,
+    text: Bytes,
+    links: Integers,
+    trie: Trie | None,
+) -> int:
+    """Return the best rule that matches a canonical path, or `UNMATCHED`."""
+    missing = ~(head_in(path, start, end) | kinds)
+    if trie is not None:
+        return best_by_index(path, start, end, missing, keys, rules, text, links, trie)
+    return best_by_scan(path, start, end, missing, count, keys, rules, text, links)
+
+
+def best_by_scan(
+    path: Bytes,
+    start: int,
+    end: int,
+    missing: int,
+    count: int,
+    keys: Integers,
+    rules: Integers,
+    text: Bytes,
+    links: Integers,
+) -> int:
+    """Try every rule that ranks higher than the best so far.
+
+    ``missing`` are the bits that the key of the path lacks.
+    """
+    best = UNMATCHED
+    best_rank = -1
+    for rule in range(count):
+        if keys and keys[rule] & missing:
+            continue
+        at = RULE * rule
+        if rules[at + RANK] <= best_rank:
+            continue
+        size = rules[at + LITERAL] - rules[at + START]
+        if size > end - start:
+            continue
+        if not _memory.same(text, rules[at + START], path, start, size):
+            continue
+        matched = 1
+        if rules[at + FLAGS] > ALLOWS:
+            matched = _rest_matches(rules, at, text, links, path, start + size, end)
+        if matched < 0:
+            return NO_MEMORY
+        if matched:
+            best = rule
+            best_rank = rules[at + RANK]
+    return best
+
+
+def best_by_index(
+    path: Bytes,
+    start: int,
+    end: int,
+    missing: int,
+    keys: Integers,
+    rules: Integers,
+    text: Bytes,
+    links: Integers,
+    trie: Trie,
+) -> int:
+    """Walk down the trie, and try only the rules on the way."""
+    nodes = trie.nodes
+    best = UNMATCHED
+    best_rank = -1
+    node = 0
+    while True:
+        at = _trie.NODE * node
+        rule = nodes[at + _trie.PLAIN] - 1
+        rank = nodes[at + _trie.RANK]
+        if rule >= 0 and _is_better(rank, rule, best_rank, best):
+            best = rule
+            best_rank = rank
+        rule = nodes[at + _trie.CHAIN] - 1
+        while rule >= 0:
+            rank = rules[RULE * rule + RANK]
+            if (not keys or keys[rule] & missing == 0) and _is_better(rank, rule, best_rank, best):
+                matched = _rest_matches(rules, RULE * rule, text, links, path, start, end)
+                if matched < 0:
+                    return NO_MEMORY
+                if matched:
+                    best = rule
+                    best_rank = rank
+            rule = trie.chain[rule + 1] - 1
+        node = _trie.step(nodes, node, text, path, start, end) if start < end else 0
+        if node == 0:
+            return best
+        start += nodes[_trie.NODE * node + _trie.SIZE]
+
+
+def _rest_matches(
+    rules: Integers,
+    at: int,
+    text: Bytes,
+    links: Integers,
+    path: Bytes,
+    position: int,
+    end: int,
+) -> int:
+    """Tell whether the rest of a rule's pattern, after its literal prefix, matches.
+
+    Returns 1 or 0, or -1 without memory.
+    """
+    flags = rules[at + FLAGS]
+    stop = rules[at + END]
+    if flags & WILD:
+        anchored = flags & ANCHORED != 0
+        return _wildcards.matches(
+            text, rules[at + LITERAL], stop, anchored, links, path, position, end
+        )
+    if flags & GLOB:
+        return _wildcards.shell_matches(text, rules[at + LITERAL], stop, path, position, end)
+    return position == end or not flags & ANCHORED
+
+
+def kinds_in(text: Bytes, start: int, end: int) -> int:
+    """Return the kinds of the bytes ``text[start:end]``, as bits."""
+    kinds = 0
+    while start < end:
+        kinds |= _BITS[text[start]]
+        start += 1
+    return kinds
+
+
+def head_in(text: Bytes, start: int, end: int) -> int:
+    """Return the bits of the head of ``text[start:end]`` in a key."""
+    head = 0
+    end = min(end, start + 1 + _HEAD_BYTES)
+    while end > start + 1:
+        end -= 1
+        byte = text[end] & 31
+        head = head << 10 | byte << 5 | (byte ^ 31)
+    return head << _HEAD_SHIFT
+
+
+def _is_exempt(url: Bytes, start: int, end: int) -> bool:
+    """Tell whether a raw path is exactly /robots.txt, with or without a query.
+
+    A path that does not start with a slash gets one.
+    """
+    missing = 1 if start < end and url[start] != _SLASH else 0
+    size = _EXEMPT_SIZE - missing
+    return (
+        end - start >= size
+        and _memory.same(url, start, _EXEMPT_PATH, missing, size)
+        and (end - start == size or url[start + size] == _QUERY)
+    )
+
+
+def _is_better(rank: int, rule: int, best_rank: int, best: int) -> bool:
+    """Tell whether a rule that matches decides instead of the best one so far."""
+    return rank > best_rank or (rank == best_rank and rule < best)
+
+
+def room_for(size: int) -> bytearray:
+    """Allocate room for the canonical form of a path or pattern of ``size`` bytes."""
+    return _memory.buffer(3 * size + 1)
