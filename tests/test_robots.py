@@ -385,9 +385,22 @@ def test_size_in_memory() -> None:
     before = sys.getsizeof(rules[1])
     for _ in range(4):
         rules[1].allowed("/")
-    # Lookups build keys, 64 bits for each rule, and with a large set an index: eight integers a
-    # node, and one for each rule.
-    assert sys.getsizeof(rules[1]) - before == 202 * 8 + 3 * 32 + 202 * 4
+    # Lookups pack the rules: a key of 64 bits and a place for each, and its pattern in whole
+    # integers. An index of many has eight integers a node, and one for each rule.
+    packed = 202 * (8 + 4 + 24 + 4) + 3 * 32 + 202 * 4
+    unpacked = 202 * 24 + 201 * len("/a") + len("/")
+    assert sys.getsizeof(rules[1]) - before == packed - unpacked
+
+
+def test_size_of_a_long_literal_between_stars() -> None:
+    run = "ab" * 18
+    rules = koster.parse(f"User-agent: *\nDisallow: /*{run}").rules_for("x")
+    before = sys.getsizeof(rules)
+    assert rules.allowed_many([f"/a{run[1:]}", f"/b{run}", "/", "/"]) == [False, False, True, True]
+    # It is searched with an integer for each byte of the text: 38, or the whole block when packed.
+    unpacked = 24 + 38 + 4 * 38
+    packed = 8 + 4 + 24 + 40
+    assert sys.getsizeof(rules) - before == packed + 4 * packed - unpacked
     # A long literal after a star is searched with an integer for each byte.
     short, long = (
         koster.parse(f"User-agent: *\nDisallow: /*{'a' * size}").rules_for("x") for size in (32, 33)

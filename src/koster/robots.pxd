@@ -1,9 +1,9 @@
 cimport cython
-from koster.engine cimport document as _document, matcher as _matcher, memory as _memory, ruleset as _ruleset, selection as _selection
+from koster.engine cimport document as _document, matcher as _matcher, ruleset as _ruleset, selection as _selection
 from koster.engine.document cimport File, Plan
 from koster.engine.ruleset cimport Ruleset
 from koster.engine.selection cimport Selection
-from koster.engine.trie cimport Trie
+from koster.engine.matcher cimport RuleTable
 
 
 @cython.locals(robots=RobotsTxt, plan=Plan)
@@ -32,17 +32,10 @@ cdef int _discard_least_recent(dict prepared) except -1
 cdef int _MAX_OWN_KEYS
 
 
-# The fields that a decision reads come first, in adjacent cache lines: a view of the ruleset.
-cdef class Rules:
-    cdef bint _is_settled, _unmatched_allowed
-    cdef int _paths, _count
-    cdef long long* _keys
+# A decision reads the table and the keys: they are at the start, in adjacent cache lines.
+cdef class Rules(RuleTable):
     # _MAX_OWN_KEYS of them.
-    cdef long long[32] _own_keys
-    cdef int* _rows
-    cdef unsigned char* _text
-    cdef int* _links
-    cdef Trie _trie
+    cdef long long[10] _own_keys
     cdef Ruleset _ruleset
     cdef Py_ssize_t _used
     cdef object _agent
@@ -51,11 +44,11 @@ cdef class Rules:
 
     cdef int _copy_from(self, Rules other) except -1
     cdef int _assign(self, object agent, Selection selection, object named_as) except -1
+    @cython.locals(table=RuleTable)
     cdef bint _verdict(self, object url) except -1
-    cdef bint _allows(self, int number) except -1
-    cdef int _number_for(self, object url) except -100
-    @cython.locals(ruleset=Ruleset, own="long long*", is_settled=bint)
-    cdef int _view_ruleset(self) except -1
+    cdef RuleTable _table(self)
+    @cython.locals(own="long long*", number=int)
+    cdef int _view(self, RuleTable table) except -1
 
 
 cpdef Rules rules_for_question(RobotsTxt robots, object url, object agent)

@@ -16,10 +16,10 @@ from ._wording import count_noun
 from .dialects import RFC9309, USAGE_PATHS, Rates, WindowEnd
 from .engine import document as _document
 from .engine import matcher as _matcher
-from .engine import memory as _memory
 from .engine import no_cython as cython
 from .engine import ruleset as _ruleset
 from .engine import selection as _selection
+from .engine.matcher import RuleTable
 from .model import Decision, Directive, Reason
 
 #: The maximum bytes of a file that are parsed, up to the end of a line: 16 MiB less one.
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .model import Group, Line
 
 #: The maximum number of rules whose keys a `Rules` has beside its other fields.
-_MAX_OWN_KEYS = 32
+_MAX_OWN_KEYS = 10
 
 #: The maximum number of agents whose rules a `RobotsTxt` caches; an LRU cache.
 MAX_PREPARED_AGENTS = 64
@@ -280,7 +280,7 @@ def _rules_of(body: bytes, dialect: Dialect, agent: str | tuple[str, ...]) -> Ru
     return rules_for_data(parse(body, dialect), agent)
 
 
-class Rules:
+class Rules(RuleTable):
     """The rules of one crawler on one site; see `RobotsTxt.rules_for`."""
 
     def __init__(self, robots: RobotsTxt, agent: str | Sequence[str]) -> None:
@@ -298,7 +298,7 @@ class Rules:
         self._selection = selection
         self._ruleset: Ruleset = selection.ruleset
         self._used = 0
-        self._is_settled = False
+        self.is_settled = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         file = self._selection.file
@@ -365,49 +365,48 @@ class Rules:
         return [self._verdict(url) for url in urls]
 
     def _verdict(self, url: str) -> bool:
-        return self._allows(self._number_for(url))
+        table = self._table()
+        return _matcher.allows(table, _matcher.find(url, table))
 
-    def _allows(self, number: int) -> bool:
-        return _matcher.allows(self._rows, number, self._unmatched_allowed)
+    def _table(self) -> RuleTable:
+        """Return the rules where they are now: here, as soon as they stay where they are."""
+        if self.is_settled:
+            return self
+        self._ruleset.count_lookup()
+        table = self._ruleset.table()
+        if self._ruleset.is_settled:
+            self._view(table)
+        return table
 
-    def _number_for(self, url: str) -> int:
-        """Return the number of the rule that decides about a URL; see `matcher.find`."""
-        if not self._is_settled:
-            self._ruleset.count_lookup()
-            self._view_ruleset()
-        return _matcher.find(
-            url, self._paths, self._count, self._keys, self._rows, self._text, self._links,
-            self._trie,
-        )  # fmt: skip
-
-    def _view_ruleset(self) -> None:
-        """View the memory of the shared rules, and have their keys here, if they are few."""
-        ruleset = self._ruleset
-        is_settled = ruleset.is_settled()
-        self._paths = ruleset.paths
-        self._count = ruleset.count
-        self._unmatched_allowed = ruleset.unmatched_allowed
-        self._rows = ruleset.rules
-        self._text = ruleset.text
-        self._links = ruleset.links
-        self._trie = ruleset.trie
-        self._keys = ruleset.keys
-        if cython.compiled and ruleset.keys and ruleset.count <= _MAX_OWN_KEYS:
+    def _view(self, table: RuleTable) -> None:
+        """View a table that stays where it is, and have its keys here, if they are few."""
+        self.paths = table.paths
+        self.count = table.count
+        self.unmatched_allowed = table.unmatched_allowed
+        self.keys = table.keys
+        self.places = table.places
+        self.rules = table.rules
+        self.text = table.text
+        self.links = table.links
+        self.trie = table.trie
+        if cython.compiled and table.keys and table.count <= _MAX_OWN_KEYS:
             own: Any = self._own_keys  # type: ignore[attr-defined]
-            _memory.copy_longs(own, ruleset.keys, ruleset.count)
-            self._keys = own
+            for number in range(table.count):
+                own[number] = table.keys[number]
+            self.keys = own
         # Last, for another thread that asks at the same time.
-        self._is_settled = is_settled
+        self.is_settled = True
 
     def decide(self, url: str) -> Decision:
         """Decide whether the crawler may fetch a URL, with the reason and the rule."""
         selection = self._selection
-        number = self._number_for(url)
+        table = self._table()
+        number = _matcher.find(url, table)
         rule = None
         group = None
         if number >= 0:
             reason = Reason.RULE
-            row = self._ruleset.row(number)
+            row = _matcher.row_of(table, number)
             rule = selection.rule(row)
             group = selection.group(selection.file.group_of(row))
         elif number == _matcher.EXEMPT:
@@ -416,7 +415,7 @@ class Rules:
             reason = Reason.NO_RULE if selection.chosen else Reason.NO_GROUP
         if group is None and selection.chosen:
             group = selection.group(selection.chosen[0])
-        allowed = self._allows(number)
+        allowed = _matcher.allows(table, number)
         dialect = selection.file.plan.dialect
         decision = Decision(allowed, reason, rule, group, self._agent, url, dialect)
         if self._named_as is not None and self._named_as != self._agent[0]:

@@ -23,7 +23,7 @@ from koster.robots import rules_for_data, selection_of
 #: After a star, it is searched with links.
 LONG = "a" * 33
 #: More rules than are tried one by one.
-MANY_RULES = "".join(f"Disallow: /{number}/*{number}\n" for number in range(60))
+MANY_RULES = "".join(f"Disallow: /{number}/*{number}\n" for number in range(140))
 FILE = f"User-agent: *\nDisallow: /b\nDisallow: /*{LONG}\n{MANY_RULES}"
 URLS = ["/b", f"/x{LONG}", "/xaab", "/7/7", "/%2", "/c"]
 

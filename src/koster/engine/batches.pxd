@@ -2,7 +2,7 @@ cimport cython
 from koster.engine cimport document as _document, lexer as _lexer, matcher as _matcher, selection as _selection, memory as _memory, rows as _rows
 from koster.engine cimport buffers as _buffers
 from koster.engine.document cimport File, Plan
-from koster.engine.ruleset cimport Ruleset
+from koster.engine.matcher cimport RuleTable
 from koster.engine.rows cimport Rows
 from koster.engine.selection cimport Selection
 
@@ -16,7 +16,7 @@ cdef class Answers:
     cdef long long[::1] starts
 
     @cython.locals(
-        ruleset=Ruleset, lines=Rows, unmatched=int, index=Py_ssize_t, row=Py_ssize_t,
+        table=RuleTable, lines=Rows, unmatched=int, index=Py_ssize_t, row=Py_ssize_t,
         size=Py_ssize_t, number=int, line=int,
     )
     cdef bint fill(

@@ -77,20 +77,20 @@ class Answers:
 
         Tells whether there was memory.
         """
-        ruleset = selection.ruleset
+        table = selection.ruleset.table()
         lines = selection.file.rows
         unmatched = _NO_RULE if selection.chosen else _NO_GROUP
         with cython.nogil:
             for index in range(first, after):
                 row = order[index]
                 size = bounds[row + 1] - bounds[row]
-                number = ruleset.rule_for(_memory.part(urls, bounds[row], size), size)
+                number = _matcher.rule_for(_memory.part(urls, bounds[row], size), size, table)
                 if number == _matcher.NO_MEMORY:
                     return False
-                self.allowed[row] = ruleset.allows(number)
+                self.allowed[row] = _matcher.allows(table, number)
                 self.starts[row] = -1
                 if number >= 0:
-                    line = ruleset.row(number)
+                    line = _matcher.row_of(table, number)
                     self.reasons[row] = _RULE
                     self.lines[row] = lines.number(line)
                     self.starts[row] = body + lines.start(line)

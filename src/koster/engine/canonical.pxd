@@ -7,6 +7,9 @@ cdef int _SLASH, _COLON, _QUERY, _HASH, _PERCENT, _STAR, _DOLLAR, _BACKSLASH, _N
 cdef int _ESCAPE, _KEEP, _INSPECT
 cdef bytes _HEX_TABLE, _MARKED_TABLE, _NIBBLE_TABLE, _SCHEME_TABLE
 cdef bytes _CANONICAL_TABLE, _DECODED_TABLE, _PLAIN_TABLE, _SHELL_TABLE, _SHELL_ACTIONS_TABLE
+cdef bytes _AUTHORITY_END_TABLE, _HTTPS_TABLE
+cdef const unsigned char* _AUTHORITY_END
+cdef const unsigned char* _HTTPS
 cdef const unsigned char* _HEX
 cdef const unsigned char* _MARKED
 cdef const unsigned char* _NIBBLE
@@ -18,10 +21,12 @@ cdef const unsigned char* _SHELL_ACTIONS
 cdef const unsigned char* _SHELL_SPECIAL
 
 cdef const unsigned char* _actions_of(int escapes, int patterns) noexcept nogil
-@cython.locals(start=Py_ssize_t, end=Py_ssize_t)
+@cython.locals(start=Py_ssize_t)
 cdef (Py_ssize_t, Py_ssize_t) span(
     const unsigned char* url, Py_ssize_t size, int url_path
 ) noexcept nogil
+@cython.locals(start=Py_ssize_t)
+cdef Py_ssize_t path_start(const unsigned char* url, Py_ssize_t size) noexcept nogil
 @cython.locals(start=Py_ssize_t, mark=Py_ssize_t, colon=Py_ssize_t, path=Py_ssize_t)
 cdef (Py_ssize_t, Py_ssize_t) _google_span(
     const unsigned char* url, Py_ssize_t size

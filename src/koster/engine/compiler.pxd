@@ -46,8 +46,6 @@ cdef void _add_pattern(Ruleset ruleset, int at, int stop, int length, bint allow
 cdef int _rank(Ruleset ruleset, int length, int flags) noexcept nogil
 @cython.locals(allows=int, rule=int, flags=int)
 cdef void _set_unmatched(Ruleset ruleset) noexcept nogil
-@cython.locals(rule=int, at=int)
-cdef bint _link_runs(Ruleset ruleset) noexcept nogil
 cdef void _set_rule(
     int* rules, int at, int start, int end, int literal, int flags, int rank, int row
 ) noexcept nogil

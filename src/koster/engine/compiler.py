@@ -117,7 +117,7 @@ def _finish(ruleset: Ruleset) -> bool:
     """Complete a ruleset with all its rules; tell whether there was memory."""
     if ruleset.form.unless_allows:
         _set_unmatched(ruleset)
-    return ruleset.longest_run <= _wildcards.SHORT or _link_runs(ruleset)
+    return ruleset.longest_run <= _wildcards.SHORT or ruleset.link_runs()
 
 
 def _is_rewritten(ruleset: Ruleset, data: Bytes, rows: Rows, row: int) -> bool:
@@ -254,24 +254,6 @@ def _set_unmatched(ruleset: Ruleset) -> None:
                 ruleset.unmatched_allowed = False
                 return
     ruleset.unmatched_allowed = allows == 0 or allows < ruleset.count
-
-
-def _link_runs(ruleset: Ruleset) -> bool:
-    """Prepare the search for long literals between stars; tell whether there was memory."""
-    _memory.release(ruleset.links)
-    ruleset.links = _memory.integers(ruleset.used + 1)
-    if not ruleset.links:
-        return False
-    for rule in range(ruleset.count):
-        at = _matcher.RULE * rule
-        # Without a star, the pattern ends where its literal prefix does.
-        _wildcards.link(
-            ruleset.text,
-            ruleset.rules[at + _matcher.LITERAL],
-            ruleset.rules[at + _matcher.END],
-            ruleset.links,
-        )
-    return True
 
 
 def _set_rule(

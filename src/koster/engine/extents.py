@@ -288,7 +288,7 @@ class Reader:
             extent = self._extent(self.ruleset)
             self.results[at + 2] = extent
             if extent in (_ALL, _SOME):
-                self.results[at + 3] = self.rows.number(self.ruleset.row(self.closing))
+                self.results[at + 3] = self.rows.number(_matcher.row_of(self.ruleset, self.closing))
         self.sets += 1
         return self.sets - 1
 
@@ -312,14 +312,14 @@ class Reader:
         allows = 0
         longest = 0
         for rule in range(rules.count):
-            longest = max(longest, rules.size(rule))
-            allows += rules.allows(rule)
+            longest = max(longest, _matcher.size_of(rules, rule))
+            allows += _matcher.allows(rules, rule)
         if allows == rules.count:
             return _NONE
         if longest > _MAX_PATTERN_BYTES:
             return _UNSETTLED
         self.closing = rules.best_of_all(_START, _START_SIZE)
-        is_open = rules.allows(self.closing)
+        is_open = _matcher.allows(rules, self.closing)
         if is_open:
             return _SOME if self._any_decided(rules, False) else _UNSETTLED
         for rule in range(rules.count):
@@ -335,7 +335,7 @@ class Reader:
         """
         compared = 0
         for rule in range(rules.count):
-            if rules.allows(rule) == allow:
+            if _matcher.allows(rules, rule) == allow:
                 compared += rules.count
                 if compared > _MAX_COMPARISONS:
                     return False
@@ -352,7 +352,7 @@ class Reader:
         if size == 0:
             return False
         number = rules.best_of_all(self.path, size)
-        if rules.allows(number) != allow:
+        if _matcher.allows(rules, number) != allow:
             return False
         if not allow:
             self.closing = number
@@ -364,8 +364,8 @@ class Reader:
 
     def _write_sample(self, rules: Ruleset, rule: int, way: int) -> int:
         """Write a sample path and return its size; 0 if it is invalid, or that of /robots.txt."""
-        start = rules.start(rule)
-        end = start + rules.size(rule)
+        start = _matcher.start_of(rules, rule)
+        end = start + _matcher.size_of(rules, rule)
         size = 0
         if start == end or rules.byte(start) == _STAR:
             self.path[0] = _SLASH

@@ -2,11 +2,11 @@ cimport cython
 from koster.engine cimport wildcards as _wildcards, memory as _memory, canonical as _canonical, trie as _trie
 from koster.engine.trie cimport Trie
 
-cdef int _CANONICAL, _SLASH, _QUERY, _FIELD, _ESCAPES_SHIFT, _EXEMPTS
+cdef int _CANONICAL, _GOOGLE, _SLASH, _QUERY, _HASH, _FIELD, _ESCAPES_SHIFT, _EXEMPTS
 cdef int RULE, START, END, LITERAL, FLAGS, RANK, ROW
 cdef int ALLOWS, ANCHORED, WILD, GLOB, SPECIAL
 cdef int UNMATCHED, EXEMPT, NO_MEMORY
-cdef int _HEAD_BYTES, _HEAD_SHIFT
+cdef int _HEAD_BYTES, _HEAD_SHIFT, _PREFETCHED
 cdef bytes _EXEMPT_TABLE
 cdef int* _BITS
 cdef int OTHERS
@@ -17,45 +17,55 @@ cdef Py_ssize_t _EXEMPT_SIZE
 cdef int* _kind_bits()
 
 
+# A table cannot be part of a reference cycle: it needs no garbage collector.
+@cython.no_gc
+cdef class RuleTable:
+    cdef int paths, count
+    cdef bint unmatched_allowed, is_settled
+    cdef long long* keys
+    cdef int* places
+    cdef int* rules
+    cdef unsigned char* text
+    cdef int* links
+    cdef Trie trie
+
+
 cdef int paths_of(int url_path, int escapes, bint exempt) noexcept nogil
-cdef bint allows(const int* rules, int rule, bint unmatched_allowed) noexcept nogil
+cdef int place(RuleTable table, int rule) noexcept nogil
+cdef int row_of(RuleTable table, int rule) noexcept nogil
+cdef int start_of(RuleTable table, int rule) noexcept nogil
+@cython.locals(at=int)
+cdef int size_of(RuleTable table, int rule) noexcept nogil
+cdef bint allows(RuleTable table, int rule) noexcept nogil
 @cython.locals(raw="const unsigned char*", size=Py_ssize_t, number=int)
-cdef int find(
-    object url, int paths, int count, const long long* keys, const int* rules,
-    const unsigned char* text, const int* links, Trie trie
-) except -100
+cdef int find(object url, RuleTable table) except -100
 @cython.locals(
     start=Py_ssize_t, end=Py_ssize_t, path="unsigned char*", best=int, kinds=int, escapes=int,
     plain=bint,
 )
-cdef int rule_for(
-    const unsigned char* url, Py_ssize_t size, int paths, int count, const long long* keys, const int* rules,
-    const unsigned char* text, const int* links, Trie trie
-) noexcept nogil
+cdef int rule_for(const unsigned char* url, Py_ssize_t size, RuleTable table) noexcept nogil
 @cython.locals(missing="long long")
 cdef int _best(
-    const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds, int count,
-    const long long* keys, const int* rules,
-    const unsigned char* text, const int* links, Trie trie
-) noexcept nogil
-@cython.locals(best=int, best_rank=int, rule=int, at=int, size=Py_ssize_t, matched=int)
-cdef int best_by_scan(
-    const unsigned char* path, Py_ssize_t start, Py_ssize_t end, long long missing, int count,
-    const long long* keys, const int* rules,
-    const unsigned char* text, const int* links
+    RuleTable table, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, int kinds
 ) noexcept nogil
 @cython.locals(
-    nodes="const int*", best=int, best_rank=int, node=int, at=int, rule=int, rank=int, matched=int,
+    keys="const long long*", rules="const int*", best=int, best_rank=int, rule=int, at=int,
+    size=Py_ssize_t, matched=int,
 )
-cdef int best_by_index(
-    const unsigned char* path, Py_ssize_t start, Py_ssize_t end, long long missing,
-    const long long* keys, const int* rules,
-    const unsigned char* text, const int* links, Trie trie
+cdef int best_by_scan(
+    RuleTable table, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, long long missing
 ) noexcept nogil
-@cython.locals(flags=int, stop=int, anchored=bint)
+@cython.locals(
+    keys="const long long*", nodes="const int*", best=int, best_rank=int, node=int, at=int,
+    rule=int, rank=int, matched=int,
+)
+cdef int _best_by_index(
+    RuleTable table, Trie trie, const unsigned char* path, Py_ssize_t start, Py_ssize_t end,
+    long long missing
+) noexcept nogil
+@cython.locals(rules="const int*", flags=int, stop=int, anchored=bint)
 cdef int _rest_matches(
-    const int* rules, int at, const unsigned char* text, const int* links,
-    const unsigned char* path, Py_ssize_t position, Py_ssize_t end
+    RuleTable table, int at, const unsigned char* path, Py_ssize_t position, Py_ssize_t end
 ) noexcept nogil
 
 

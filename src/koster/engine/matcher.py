@@ -1,9 +1,9 @@
 """Matching: the last step, from a URL to the rule that decides.
 
 Reads the rules of one agent, in canonical form and ranked: in every dialect, the matching rule of
-the highest rank decides. RFC 9309 §2.2.2: the longest match, and Allow on a tie. `ruleset` has the
-memory of the rules; here are functions, so that `koster.Rules` can have what they read first in its
-own memory (``make bench``, decisions in turns).
+the highest rank decides. RFC 9309 §2.2.2: the longest match, and Allow on a tie. `RuleTable` says
+where the rules are: `ruleset` fills it, and `koster.Rules` is one, so that a decision reads one
+place less (``make bench``, decisions in turns).
 
 `rule_for` and its callees use no Python objects: bytes in, the number of a rule out, so that
 many URLs can be decided without the interpreter lock.
@@ -11,7 +11,7 @@ many URLs can be decided without the interpreter lock.
 
 from __future__ import annotations
 
-from ..dialects import Escapes
+from ..dialects import Escapes, UrlPath
 from . import canonical as _canonical
 from . import memory as _memory
 from . import trie as _trie
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from .trie import Trie
 
 _CANONICAL = int(Escapes.CANONICAL)
+_GOOGLE = int(UrlPath.GOOGLE)
 
 _SLASH = 47
 _QUERY = 63
+_HASH = 35
 
 #: How paths are read and written, as one integer: a value of `UrlPath`, one of `Escapes`, and
 #: whether /robots.txt is always allowed.
@@ -84,9 +86,36 @@ def _kind_bits() -> Integers:
 
 _BITS = _kind_bits()
 
+#: The bytes at the start of packed rules that are loaded while the URL is read.
+_PREFETCHED = 512
+
 _EXEMPT_TABLE = b"/robots.txt"
 _EXEMPT_PATH = _EXEMPT_TABLE
 _EXEMPT_SIZE = len(_EXEMPT_TABLE)
+
+
+class RuleTable:
+    """Where the rules of one agent are in memory, as decisions read them.
+
+    ``paths`` is how paths are read and written; see `paths_of`. ``count`` is the number of rules.
+    Rule n has the six integers of ``rules`` from ``places[n]``; its pattern is a part of ``text``.
+    ``keys`` are those of the rules. Before the rules are packed, there are no ``places`` and
+    ``keys``, and the integers are in order. ``links`` are those of long literals between stars
+    (`wildcards.link`), and ``trie`` is the index of many rules. Without a match, a URL is
+    ``unmatched_allowed``. ``is_settled`` tells whether the rules stay where they are.
+    """
+
+    def __init__(self) -> None:
+        self.paths = 0
+        self.count = 0
+        self.unmatched_allowed = True
+        self.is_settled = False
+        self.keys = _memory.no_longs()
+        self.places = _memory.no_integers()
+        self.rules = _memory.no_integers()
+        self.text = _memory.no_buffer()
+        self.links = _memory.no_integers()
+        self.trie: Trie | None = None
 
 
 def paths_of(url_path: int, escapes: int, exempt: bool) -> int:
@@ -94,26 +123,36 @@ def paths_of(url_path: int, escapes: int, exempt: bool) -> int:
     return url_path | escapes << _ESCAPES_SHIFT | (_EXEMPTS if exempt else 0)
 
 
-def allows(rules: Integers, rule: int, unmatched_allowed: bool) -> bool:
+def place(table: RuleTable, rule: int) -> int:
+    """Return where the integers of a rule start."""
+    return table.places[rule] if table.places else RULE * rule
+
+
+def row_of(table: RuleTable, rule: int) -> int:
+    """Return the row of a rule among the lines of the file."""
+    return table.rules[place(table, rule) + ROW]
+
+
+def start_of(table: RuleTable, rule: int) -> int:
+    """Return where a rule's pattern starts in the text."""
+    return table.rules[place(table, rule) + START]
+
+
+def size_of(table: RuleTable, rule: int) -> int:
+    """Return the size of a rule's pattern in bytes, without trailing stars."""
+    at = place(table, rule)
+    return table.rules[at + END] - table.rules[at + START]
+
+
+def allows(table: RuleTable, rule: int) -> bool:
     """Tell whether a result of `find` allows the URL."""
     if rule >= 0:
-        return rules[RULE * rule + FLAGS] & ALLOWS != 0
-    return unmatched_allowed or rule == EXEMPT
+        return table.rules[place(table, rule) + FLAGS] & ALLOWS != 0
+    return table.unmatched_allowed or rule == EXEMPT
 
 
-def find(
-    url: str,
-    paths: int,
-    count: int,
-    keys: Integers,
-    rules: Integers,
-    text: Bytes,
-    links: Integers,
-    trie: Trie | None,
-) -> int:
+def find(url: str, table: RuleTable) -> int:
     """Return the number of the rule that decides about a URL, or `UNMATCHED` or `EXEMPT`.
-
-    For the other arguments see `rule_for`.
 
     Raises:
         TypeError: ``url`` is not a str.
@@ -121,114 +160,81 @@ def find(
     """
     if not isinstance(url, str):
         raise TypeError(f"url must be a str, not {type(url).__name__}")
+    _memory.prefetch(table.text, _PREFETCHED)
     encoded = _memory.utf8(url if type(url) is str else str.__str__(url))
     raw, size = _memory.view(encoded)
-    number = rule_for(raw, size, paths, count, keys, rules, text, links, trie)
+    number = rule_for(raw, size, table)
     if number == NO_MEMORY:
         raise MemoryError("no memory for the path of a URL")
     return number
 
 
-def rule_for(
-    url: Bytes,
-    size: int,
-    paths: int,
-    count: int,
-    keys: Integers,
-    rules: Integers,
-    text: Bytes,
-    links: Integers,
-    trie: Trie | None,
-) -> int:
-    """Return the number of the rule that decides about a URL.
+def rule_for(url: Bytes, size: int, table: RuleTable) -> int:
+    """Return the number of the rule that decides about a URL of ``size`` bytes.
 
-    Args:
-        url: The URL.
-        size: Its size in bytes.
-        paths: How to read and write its path; see `paths_of`.
-        count: The number of rules.
-        keys: Their keys, or no memory before they are packed.
-        rules: The rules.
-        text: Their patterns.
-        links: The links of long literals between stars; see `wildcards.link`.
-        trie: The index of many rules.
-
-    Returns:
-        The number, or `UNMATCHED`, `EXEMPT` or `NO_MEMORY`.
+    Returns `UNMATCHED`, `EXEMPT` or `NO_MEMORY` if there is none.
     """
-    start, end = _canonical.span(url, size, paths & _FIELD)
-    if paths & _EXEMPTS and _is_exempt(url, start, end):
-        return EXEMPT
-    if count == 0:
-        return UNMATCHED
+    end = size
+    if table.paths & _FIELD == _GOOGLE:
+        start, end = _canonical.span(url, size, _GOOGLE)
+    else:
+        start = _canonical.path_start(url, size)
     kinds = kinds_in(url, start, end)
-    escapes = paths >> _ESCAPES_SHIFT & _FIELD
+    if kinds >= OTHERS and table.paths & _FIELD != _GOOGLE:
+        # Only these can have a fragment.
+        end = _memory.find(url, _HASH, start, size)
+        kinds = kinds_in(url, start, end)
+    if table.paths & _EXEMPTS and _is_exempt(url, start, end):
+        return EXEMPT
+    if table.count == 0:
+        return UNMATCHED
+    escapes = table.paths >> _ESCAPES_SHIFT & _FIELD
     if escapes == _CANONICAL:
         plain = start < end and url[start] == _SLASH and kinds < OTHERS
     else:
         plain = _canonical.is_plain(url, start, end, escapes)
     if plain:
-        return _best(url, start, end, kinds, count, keys, rules, text, links, trie)
+        return _best(table, url, start, end, kinds)
     path = room_for(end - start)
     if not path:
         return NO_MEMORY
     end = _canonical.write(url, start, end, escapes, _canonical.URL, path, 0)
-    kinds = kinds_in(path, 0, end)
-    best = _best(path, 0, end, kinds, count, keys, rules, text, links, trie)
+    best = _best(table, path, 0, end, kinds_in(path, 0, end))
     _memory.release(path)
     return best
 
 
-def _best(
-    path: Bytes,
-    start: int,
-    end: int,
-    kinds: int,
-    count: int,
-    keys: Integers,
-    rules: Integers,
-    text: Bytes,
-    links: Integers,
-    trie: Trie | None,
-) -> int:
+def _best(table: RuleTable, path: Bytes, start: int, end: int, kinds: int) -> int:
     """Return the best rule that matches a canonical path, or `UNMATCHED`."""
     missing = ~(head_in(path, start, end) | kinds)
-    if trie is not None:
-        return best_by_index(path, start, end, missing, keys, rules, text, links, trie)
-    return best_by_scan(path, start, end, missing, count, keys, rules, text, links)
+    if table.trie is not None:
+        return _best_by_index(table, table.trie, path, start, end, missing)
+    return best_by_scan(table, path, start, end, missing)
 
 
-def best_by_scan(
-    path: Bytes,
-    start: int,
-    end: int,
-    missing: int,
-    count: int,
-    keys: Integers,
-    rules: Integers,
-    text: Bytes,
-    links: Integers,
-) -> int:
+def best_by_scan(table: RuleTable, path: Bytes, start: int, end: int, missing: int) -> int:
     """Try every rule that ranks higher than the best so far.
 
     ``missing`` are the bits that the key of the path lacks.
     """
+    keys = table.keys
+    rules = table.rules
     best = UNMATCHED
     best_rank = -1
-    for rule in range(count):
+    for rule in range(table.count):
         if keys and keys[rule] & missing:
             continue
-        at = RULE * rule
+        at = place(table, rule)
         if rules[at + RANK] <= best_rank:
             continue
         size = rules[at + LITERAL] - rules[at + START]
         if size > end - start:
             continue
-        if not _memory.same(text, rules[at + START], path, start, size):
+        if not _memory.same(table.text, rules[at + START], path, start, size):
             continue
         matched = 1
         if rules[at + FLAGS] > ALLOWS:
-            matched = _rest_matches(rules, at, text, links, path, start + size, end)
+            matched = _rest_matches(table, at, path, start + size, end)
         if matched < 0:
             return NO_MEMORY
         if matched:
@@ -237,18 +243,11 @@ def best_by_scan(
     return best
 
 
-def best_by_index(
-    path: Bytes,
-    start: int,
-    end: int,
-    missing: int,
-    keys: Integers,
-    rules: Integers,
-    text: Bytes,
-    links: Integers,
-    trie: Trie,
+def _best_by_index(
+    table: RuleTable, trie: Trie, path: Bytes, start: int, end: int, missing: int
 ) -> int:
     """Walk down the trie, and try only the rules on the way."""
+    keys = table.keys
     nodes = trie.nodes
     best = UNMATCHED
     best_rank = -1
@@ -262,43 +261,37 @@ def best_by_index(
             best_rank = rank
         rule = nodes[at + _trie.CHAIN] - 1
         while rule >= 0:
-            rank = rules[RULE * rule + RANK]
+            at = place(table, rule)
+            rank = table.rules[at + RANK]
             if (not keys or keys[rule] & missing == 0) and _is_better(rank, rule, best_rank, best):
-                matched = _rest_matches(rules, RULE * rule, text, links, path, start, end)
+                matched = _rest_matches(table, at, path, start, end)
                 if matched < 0:
                     return NO_MEMORY
                 if matched:
                     best = rule
                     best_rank = rank
             rule = trie.chain[rule + 1] - 1
-        node = _trie.step(nodes, node, text, path, start, end) if start < end else 0
+        node = _trie.step(nodes, node, table.text, path, start, end) if start < end else 0
         if node == 0:
             return best
         start += nodes[_trie.NODE * node + _trie.SIZE]
 
 
-def _rest_matches(
-    rules: Integers,
-    at: int,
-    text: Bytes,
-    links: Integers,
-    path: Bytes,
-    position: int,
-    end: int,
-) -> int:
+def _rest_matches(table: RuleTable, at: int, path: Bytes, position: int, end: int) -> int:
     """Tell whether the rest of a rule's pattern, after its literal prefix, matches.
 
     Returns 1 or 0, or -1 without memory.
     """
+    rules = table.rules
     flags = rules[at + FLAGS]
     stop = rules[at + END]
     if flags & WILD:
         anchored = flags & ANCHORED != 0
         return _wildcards.matches(
-            text, rules[at + LITERAL], stop, anchored, links, path, position, end
+            table.text, rules[at + LITERAL], stop, anchored, table.links, path, position, end
         )
     if flags & GLOB:
-        return _wildcards.shell_matches(text, rules[at + LITERAL], stop, path, position, end)
+        return _wildcards.shell_matches(table.text, rules[at + LITERAL], stop, path, position, end)
     return position == end or not flags & ANCHORED
 
 

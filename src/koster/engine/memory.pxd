@@ -10,6 +10,16 @@ from cpython.unicode cimport PyUnicode_DATA, PyUnicode_GET_LENGTH
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define KOSTER_PREFETCH(address) __builtin_prefetch(address)
+    #else
+    #define KOSTER_PREFETCH(address) ((void) (address))
+    #endif
+    """
+    void KOSTER_PREFETCH(const void* address) noexcept nogil
+
 ctypedef const unsigned char* bytes_t
 
 
@@ -74,6 +84,16 @@ cdef inline void release(void* values) noexcept nogil:
     PyMem_RawFree(values)
 
 
+cdef inline int* released(int* values) noexcept nogil:
+    PyMem_RawFree(values)
+    return NULL
+
+
+cdef inline unsigned char* released_buffer(unsigned char* values) noexcept nogil:
+    PyMem_RawFree(values)
+    return NULL
+
+
 cdef inline int* integers_in(unsigned char* values, Py_ssize_t at, Py_ssize_t count) noexcept nogil:
     return <int*> (values + at)
 
@@ -86,18 +106,6 @@ cdef inline unsigned char* bytes_in(
     unsigned char* values, Py_ssize_t at, Py_ssize_t count
 ) noexcept nogil:
     return values + at
-
-
-cdef inline void copy_integers(int* target, const int* source, Py_ssize_t count) noexcept nogil:
-    if count:
-        memcpy(target, source, <size_t> count * sizeof(int))
-
-
-cdef inline void copy_longs(
-    long long* target, const long long* source, Py_ssize_t count
-) noexcept nogil:
-    if count:
-        memcpy(target, source, <size_t> count * sizeof(long long))
 
 
 cdef inline const unsigned char* part(
@@ -121,3 +129,11 @@ cdef inline (bytes_t, Py_ssize_t) view(object text) noexcept:
     if PyBytes_CheckExact(text):
         return (<bytes_t> PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
     return (<bytes_t> PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text))
+
+
+# Starts to load cache lines: the processor computes while it waits for them.
+cdef inline void prefetch(const void* address, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t at = 0
+    while at < size:
+        KOSTER_PREFETCH(<const char*> address + at)
+        at += 64

@@ -72,16 +72,6 @@ def bytes_in(values: bytearray, at: int, count: int) -> bytearray:
     return values[at : at + count]
 
 
-def copy_integers(target: Integers, source: Integers, count: int) -> None:
-    """Copy ``count`` integers."""
-    target[:count] = source[:count]
-
-
-def copy_longs(target: Integers, source: Integers, count: int) -> None:
-    """Copy ``count`` integers of 64 bits."""
-    target[:count] = source[:count]
-
-
 def no_longs() -> Integers:
     """Return no memory: NULL in C."""
     return array("q")
@@ -101,6 +91,16 @@ def release(values: Integers | bytearray) -> None:
     """Free the memory of `integers` or `buffer`; Python does that itself."""
 
 
+def released(values: Integers) -> Integers:
+    """Free integers and return no memory; in Python another thread may still read them."""
+    return values
+
+
+def released_buffer(values: bytearray) -> bytearray:
+    """Free bytes and return no memory; in Python another thread may still read them."""
+    return values
+
+
 def part(data: Bytes, start: int, size: int) -> Bytes:
     """Return ``size`` bytes from ``start``; C does not copy them."""
     return bytes(data[start : start + size])
@@ -109,6 +109,10 @@ def part(data: Bytes, start: int, size: int) -> Bytes:
 def room(target: bytearray) -> bytearray:
     """Return the bytes of a bytearray, for writing."""
     return target
+
+
+def prefetch(data: Bytes, size: int) -> None:
+    """Start to load ``size`` bytes into the caches of the processor; nothing in Python."""
 
 
 def utf8(text: str) -> bytes:

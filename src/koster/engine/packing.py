@@ -1,0 +1,153 @@
+"""Packing: the rules of one agent in one block of memory, for many decisions.
+
+Takes a `RuleTable` whose integers are in order, returns one that `matcher` reads faster. A decision
+about a site that was not asked for a while waits for memory more than it computes (``make bench``,
+decisions in turns): a key excludes most rules, and the pattern of a rule is behind it. The old
+table stays as it is, because another thread may read it.
+"""
+
+from __future__ import annotations
+
+from . import matcher as _matcher
+from . import memory as _memory
+from . import trie as _trie
+from . import wildcards as _wildcards
+from .matcher import RuleTable
+from .trie import Trie
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .memory import Integers
+
+#: Up to this many rules, going through their keys is as fast as an index, and reads less memory.
+MAX_UNINDEXED_RULES = 128
+
+
+class Packed(RuleTable):
+    """A table with its memory: ``block`` has keys, places and rules, in ``words`` integers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = 0
+        self.block = _memory.no_buffer()
+
+    def __dealloc__(self) -> None:
+        _memory.release(self.block)
+        _memory.release(self.links)
+
+    def allocated(self) -> int:
+        """Return the size of the rules and their index in memory, in bytes."""
+        total = 4 * self.words
+        if self.links:
+            total += 16 * self.words
+        if self.trie is not None:
+            total += 4 * (_trie.NODE * self.trie.used + self.count)
+        return total
+
+    def fill(self, table: RuleTable) -> bool:
+        """Pack the rules of a table; tell whether there was memory."""
+        self.paths = table.paths
+        self.count = table.count
+        self.unmatched_allowed = table.unmatched_allowed
+        self.words = 3 * self.count
+        for rule in range(self.count):
+            self.words += _matcher.RULE + _words(_matcher.size_of(table, rule))
+        self.block = _memory.buffer(4 * self.words)
+        if table.links:
+            self.links = _memory.integers(4 * self.words)
+        if not self.block or (table.links and not self.links):
+            return False
+        self.keys = _memory.longs_in(self.block, 0, self.count)
+        self.places = _memory.integers_in(self.block, 8 * self.count, self.count)
+        self.rules = _memory.integers_in(self.block, 0, self.words)
+        at = 3 * self.count
+        for rule in range(self.count):
+            self.places[rule] = at
+            at = self._copy(table, rule, at)
+        self.text = _memory.bytes_in(self.block, 0, 4 * self.words)
+        for rule in range(self.count):
+            self.keys[rule] = _key_of(self, rule)
+        if self.links:
+            fill_links(self)
+        return True
+
+    def _copy(self, table: RuleTable, rule: int, at: int) -> int:
+        """Copy a rule and its pattern to integer ``at``; return where the next one goes."""
+        source = _matcher.RULE * rule
+        start = _matcher.start_of(table, rule)
+        size = _matcher.size_of(table, rule)
+        moved = 4 * (at + _matcher.RULE) - start
+        for part in range(_matcher.RULE):
+            self.rules[at + part] = table.rules[source + part]
+        self.rules[at + _matcher.START] += moved
+        self.rules[at + _matcher.END] += moved
+        self.rules[at + _matcher.LITERAL] += moved
+        _memory.copy(self.block, 4 * (at + _matcher.RULE), table.text, start, size)
+        return at + _matcher.RULE + _words(size)
+
+    def index(self) -> None:
+        """Build the index; without memory for it, all rules are tried as before."""
+        trie = Trie(self.count)
+        if trie.nodes and trie.chain:
+            self._fill_trie(trie)
+            if trie.arrange():
+                self.trie = trie
+
+    def _fill_trie(self, trie: Trie) -> None:
+        for rule in range(self.count):
+            at = self.places[rule]
+            node = trie.insert(
+                self.text, self.rules[at + _matcher.START], self.rules[at + _matcher.LITERAL]
+            )
+            node *= _trie.NODE
+            best = trie.nodes[node + _trie.PLAIN] - 1
+            rank = self.rules[at + _matcher.RANK]
+            if self.rules[at + _matcher.FLAGS] & ~_matcher.ALLOWS:
+                trie.chain[rule + 1] = trie.nodes[node + _trie.CHAIN]
+                trie.nodes[node + _trie.CHAIN] = rule + 1
+            elif best < 0 or rank > trie.nodes[node + _trie.RANK]:
+                trie.nodes[node + _trie.PLAIN] = rule + 1
+                trie.nodes[node + _trie.RANK] = rank
+
+
+def packed(table: RuleTable) -> Packed | None:
+    """Return a table with the same rules, packed, and indexed if they are many.
+
+    Returns None if there is no memory for it.
+    """
+    found = Packed()
+    if not found.fill(table):
+        return None
+    if found.count > MAX_UNINDEXED_RULES:
+        found.index()
+    return found
+
+
+def fill_links(table: RuleTable) -> None:
+    """Fill in the links of all patterns of a table; see `wildcards.link`."""
+    links: Integers = table.links
+    for rule in range(table.count):
+        at = _matcher.place(table, rule)
+        # Without a star, the pattern ends where its literal prefix does.
+        _wildcards.link(
+            table.text,
+            table.rules[at + _matcher.LITERAL],
+            table.rules[at + _matcher.END],
+            links,
+        )
+
+
+def _key_of(table: RuleTable, rule: int) -> int:
+    """Return the key of a rule."""
+    at = _matcher.place(table, rule)
+    start = table.rules[at + _matcher.START]
+    kinds = 0
+    if not table.rules[at + _matcher.FLAGS] & _matcher.GLOB:
+        end = table.rules[at + _matcher.END]
+        kinds = _matcher.kinds_in(table.text, start, end) & ~_matcher.OTHERS
+    return _matcher.head_in(table.text, start, table.rules[at + _matcher.LITERAL]) | kinds
+
+
+def _words(size: int) -> int:
+    """Return how many integers of 32 bits ``size`` bytes take."""
+    return (size + 3) >> 2
