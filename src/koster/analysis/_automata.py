@@ -40,7 +40,7 @@ class Automaton:
     def __init__(self, full: int | None, is_anchored: bool) -> None:
         self.full = full
         self.is_anchored = is_anchored
-        self._rows: dict[tuple[int, bool, bool], tuple[int, ...]] = {}
+        self._rows: dict[tuple[int, Outputs, bool], tuple[int, ...]] = {}
 
     def step(self, state: int, byte: int) -> int:
         """Return the state after one more byte."""
@@ -70,14 +70,12 @@ class Automaton:
         """Return the state after the first bytes of a path."""
         return self.after(0, raw)
 
-    def row(
-        self, state: int, outputs: Outputs, in_query: bool, must_match: bool
-    ) -> tuple[int, ...]:
-        """Return the successors for the outputs of all tokens in a path or in a query, cached.
+    def row(self, state: int, outputs: Outputs, must_match: bool) -> tuple[int, ...]:
+        """Return the successors for the outputs of all tokens, cached.
 
         `PRUNED` means that a required match is impossible, or a forbidden one is certain.
         """
-        key = state, in_query, must_match
+        key = state, outputs, must_match
         found = self._rows.get(key)
         if found is None:
             found = self._rows[key] = self._new_row(state, outputs, must_match)

@@ -86,8 +86,14 @@ def difference(before: Rules, after: Rules, budget: Budget | None = None) -> Dif
     >>> [(each.url, each.is_opened) for each in difference(old, new).found]
     [('/a', True)]
     """
-    budget = budget or Budget()
-    pairs = _Pairs(before, after, budget)
+    return _difference(before, after, budget or Budget(), {})
+
+
+def _difference(
+    before: Rules, after: Rules, budget: Budget, known: dict[tuple[bool, bool], Ranked]
+) -> Differences:
+    """Return what `difference` does; ``known`` are entries of ``before``, see `_Pairs`."""
+    pairs = _Pairs(before, after, budget, known)
     urls: dict[tuple[int, int], str] = {}
     is_proved = True
     try:
@@ -128,24 +134,32 @@ def disagreements(
     budget = budget or Budget()
     found = []
     for agent in agents:
+        before = rules_for_data(robots, agent)
+        known: dict[tuple[bool, bool], Ranked] = {}
         for other in readings:
-            differences = difference(
-                rules_for_data(robots, agent), rules_for_data(other, agent), budget
-            )
+            differences = _difference(before, rules_for_data(other, agent), budget, known)
             if not differences.are_equal:
                 found.append(Disagreement(agent, other.dialect, differences))
     return tuple(found)
 
 
 class _Pairs:
-    """Two rule sets, and the pairs of their entries."""
+    """Two rule sets, and the pairs of their entries.
 
-    def __init__(self, before: Rules, after: Rules, budget: Budget) -> None:
+    ``known`` caches the entries of ``before`` by the arguments that they depend on.
+    """
+
+    def __init__(
+        self, before: Rules, after: Rules, budget: Budget, known: dict[tuple[bool, bool], Ranked]
+    ) -> None:
         readings = [selection_of(rules).reading() for rules in (before, after)]
         self._is_one_reading = readings[0] == readings[1]
         exempts = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
-        self.old = Ranked(before, unescaped=not self._is_one_reading, exempts=exempts)
-        self.new = Ranked(after, unescaped=not self._is_one_reading, exempts=exempts)
+        unescaped = not self._is_one_reading
+        if (unescaped, exempts) not in known:
+            known[unescaped, exempts] = Ranked(before, unescaped=unescaped, exempts=exempts)
+        self.old = known[unescaped, exempts]
+        self.new = Ranked(after, unescaped=unescaped, exempts=exempts)
         #: The number of pairs checked only with likely URLs.
         self._sample_count = 0
         self._budget = budget
@@ -177,14 +191,20 @@ class _Pairs:
         changed = (entry for entry in old.entries if _ranked_content(entry) not in common)
         for entry in self._without_covered(old, changed):
             opposed = (
-                each for each in new.may_match(old.key_of(entry)) if each.allow != entry.allow
+                each
+                for each in new.first_that_may_match(old.key_of(entry))
+                if each.allow != entry.allow
             )
             for other in self._without_covered(new, opposed):
                 yield entry, other
+        if not common:
+            return
         changed = (entry for entry in new.entries if _ranked_content(entry) not in common)
         for entry in self._without_covered(new, changed):
             opposed = (
-                each for each in old.may_match(new.key_of(entry)) if each.allow != entry.allow
+                each
+                for each in old.first_that_may_match(new.key_of(entry))
+                if each.allow != entry.allow
             )
             for other in self._without_covered(old, opposed):
                 if _ranked_content(other) in common:

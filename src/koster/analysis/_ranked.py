@@ -211,6 +211,9 @@ class Entry:
 
     def tables(self) -> tuple[bytes, ...]:
         """Return the tables of a shell pattern's elements."""
+        if self.kind != Patterns.SHELL:
+            # Without its automaton, which is rarely needed.
+            return ()
         return self.automaton.tables if isinstance(self.automaton, Shell) else ()
 
 
@@ -374,6 +377,10 @@ class Ranked:
         return found
 
     @cached_property
+    def _first_by_key(self) -> _Keys:
+        return _Keys([alike[0] for alike in self._alike.values()], self.key_of)
+
+    @cached_property
     def _parts(self) -> _Parts:
         return _Parts([alike[0] for alike in self._alike.values()], self.key_of)
 
@@ -427,11 +434,14 @@ class Ranked:
         Without some entries and the removed ones. It is at least that of ``no_rule_entry``.
         """
         if entry.covered_by is None:
-            entry.covered_by = list(self._covering(entry))
-        return min(
-            (self._first(each, without) for each in entry.covered_by),
-            default=self.no_rule_entry.order,
-        )
+            entry.covered_by = sorted(self._covering(entry), key=_order)
+        best = self.no_rule_entry.order
+        for each in entry.covered_by:
+            # The others come later, and so do those that are alike.
+            if each.order >= best:
+                break
+            best = min(best, self._first(each, without))
+        return best
 
     def is_covered_above(self, entry: Entry, below: Entry) -> bool:
         """Return whether an entry with precedence over ``below`` surely covers another.
@@ -477,18 +487,24 @@ class Ranked:
             self.no_rule_entry.order,
         )
 
-    def may_match(self, key: bytes) -> Iterator[Entry]:
-        """Yield the entries that may match a path that starts with ``key``."""
-        return self._not_removed(self._by_key.both_ways(key))
+    def may_match(self, key: bytes) -> Iterable[Entry]:
+        """Return the entries that may match a path that starts with ``key``."""
+        entries = self._by_key.both_ways(key)
+        if not self.removed:
+            return entries
+        return (entry for entry in entries if entry.order not in self.removed)
+
+    def first_that_may_match(self, key: bytes) -> Iterable[Entry]:
+        """Return those of `may_match` that are not removed, and the first with their paths."""
+        return self.may_match(key) if self.removed else self._first_by_key.both_ways(key)
 
     def ranked_above(self, entry: Entry, key: bytes) -> list[Entry]:
-        """Return the entries of `may_match` with precedence over an entry."""
-        return [other for other in self.may_match(key) if other.order < entry.order]
+        """Return the entries of `first_that_may_match` with precedence over an entry."""
+        return [other for other in self.first_that_may_match(key) if other.order < entry.order]
 
-    def _not_removed(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        for entry in entries:
-            if entry.order not in self.removed:
-                yield entry
+
+def _order(entry: Entry) -> int:
+    return entry.order
 
 
 def _rank_key(entry: Entry) -> int:

@@ -191,7 +191,7 @@ class Search:
             steps = [(token, self._step(in_query, states, token)) for token in forced]
         else:
             rows = [
-                automaton.row(state, outputs[in_query], in_query, must_match)
+                automaton.row(state, outputs[in_query], must_match)
                 for state, (automaton, _, outputs, must_match, _) in zip(
                     states, self._members, strict=True
                 )

@@ -1,0 +1,238 @@
+"""How the tools grow with a file: ``python -m benchmarks.growth [--quick] [FAMILY ...]``.
+
+Each family is a file made to be hard, of 1,000 to 1,000,000 lines. Every tool runs in a process of
+its own with a time limit. The exponent is that of the growth from the second largest size that is
+above the noise to the largest: 1 is linear, 2 is quadratic.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from .measure import format_time, table
+
+#: Lines of the files.
+SIZES = (1_000, 10_000, 100_000)
+#: Sizes of a quick run.
+QUICK_SIZES = (1_000, 10_000)
+#: The time limit of one run, in seconds: a file of the largest size has up to 50 MB, of which 16
+#: MiB are read.
+MAX_SECONDS = 20
+#: Faster runs are not compared: what does not depend on the file counts too much.
+_MIN_SECONDS = 0.1
+
+
+def one_group(count: int) -> str:
+    """Names of one group."""
+    return "".join(f"User-agent: bot{number}x\n" for number in range(count)) + "Disallow: /\n"
+
+
+def groups(count: int) -> str:
+    """Groups with a rule each."""
+    return "".join(
+        f"User-agent: bot{number}x\nDisallow: /a{number}\n" for number in range(count // 2)
+    )
+
+
+def plain_rules(count: int) -> str:
+    """Plain rules, some of which overlap."""
+    rng = random.Random(1)
+    return "User-agent: *\n" + "".join(
+        f"{_directive(rng)}: /{rng.choice('abcdef')}/{rng.randrange(10**6)}/{rng.randrange(30)}\n"
+        for _ in range(count)
+    )
+
+
+def starred_rules(count: int) -> str:
+    """Rules with stars that overlap."""
+    rng = random.Random(2)
+    return "User-agent: *\n" + "".join(
+        f"{_directive(rng)}: /{rng.choice('abcdef')}*/{rng.randrange(10**6)}/*{rng.choice('xyz')}\n"
+        for _ in range(count)
+    )
+
+
+def nested_rules(count: int) -> str:
+    """Rules, each of which is a prefix of the next, a hundred times."""
+    rng = random.Random(3)
+    return "User-agent: *\n" + "".join(
+        f"{_directive(rng)}: /{'a' * (number % 100)}\n" for number in range(count)
+    )
+
+
+def equal_rules(count: int) -> str:
+    """The same rule again and again."""
+    return "User-agent: *\n" + "Disallow: /a\n" * count
+
+
+def unknown_directives(count: int) -> str:
+    """Different unknown directives."""
+    return "".join(f"Unknown{number}: x\n" for number in range(count))
+
+
+def one_name(count: int) -> str:
+    """Groups of one name, with a Crawl-delay each."""
+    return "".join(
+        f"User-agent: a\nCrawl-delay: {number}\nDisallow: /{number}\n"
+        for number in range(count // 3)
+    )
+
+
+def sitemaps(count: int) -> str:
+    """Sitemap lines."""
+    return "".join(f"Sitemap: https://shop.example/{number}.xml\n" for number in range(count))
+
+
+def malformed(count: int) -> str:
+    """Lines without a directive."""
+    return "some words here\n" * count
+
+
+def _directive(rng: random.Random) -> str:
+    return rng.choice(("Disallow", "Disallow", "Allow"))
+
+
+FAMILIES: dict[str, Callable[[int], str]] = {
+    each.__name__: each
+    for each in (
+        *(one_group, groups, plain_rules, starred_rules, nested_rules, equal_rules),
+        *(unknown_directives, one_name, sitemaps, malformed),
+    )
+}
+
+
+def _lint(body: bytes) -> None:
+    from koster.lint import lint
+
+    lint(body)
+
+
+def _fmt(body: bytes) -> None:
+    from koster import formatting
+
+    _suppress_refusal(formatting.formatted, body)
+
+
+def _minify(body: bytes) -> None:
+    from koster import formatting
+
+    _suppress_refusal(formatting.minified, body)
+
+
+def _suppress_refusal(action: Callable[[bytes], object], body: bytes) -> None:
+    from koster import formatting
+
+    with contextlib.suppress(formatting.NotTheSame):
+        action(body)
+
+
+def _diff(body: bytes) -> None:
+    import koster
+    from koster.diff import compare
+
+    lines = body.splitlines(keepends=True)
+    changed = b"".join(lines[: len(lines) // 2] + lines[len(lines) // 2 + 1 :])
+    compare(koster.parse(body), koster.parse(changed), _tokens())
+
+
+def _audit(body: bytes) -> None:
+    import koster
+    from koster.audit import audit
+
+    audit(koster.parse(body))
+
+
+def _disagree(body: bytes) -> None:
+    import koster
+    from koster.analysis import disagreements
+
+    others = [each for each in koster.DIALECTS.values() if each != koster.RFC9309]
+    disagreements(koster.parse(body), others, ["*"])
+
+
+def _tokens() -> list[str]:
+    from koster.crawlers import known
+
+    return [crawler.token for crawler in known()]
+
+
+TOOLS: dict[str, Callable[[bytes], None]] = {
+    "lint": _lint,
+    "fmt": _fmt,
+    "fmt --minify": _minify,
+    "diff": _diff,
+    "audit": _audit,
+    "disagree": _disagree,
+}
+
+
+def run(*, is_quick: bool = False, families: list[str] | None = None) -> None:
+    """Print the tables."""
+    sizes = QUICK_SIZES if is_quick else SIZES
+    print("## Growth: the tools by the lines of a file made to be hard\n")
+    for name in families or FAMILIES:
+        rows = []
+        for tool in TOOLS:
+            times: list[float | None] = []
+            for size in sizes:
+                ended = bool(times) and times[-1] is None
+                times.append(None if ended else _seconds(name, size, tool))
+            cells = (f"> {MAX_SECONDS} s" if each is None else format_time(each) for each in times)
+            rows.append([tool, *cells, _exponent(sizes, times)])
+        print(f"{FAMILIES[name].__doc__}\n")
+        table(["", *[f"{size:,}" for size in sizes], "exponent"], rows)
+
+
+def _exponent(sizes: tuple[int, ...], times: list[float | None]) -> str:
+    """Return the exponent of the growth between the two largest sizes that were measured."""
+    found = [
+        (size, taken)
+        for size, taken in zip(sizes, times, strict=True)
+        if taken is not None and taken >= _MIN_SECONDS
+    ]
+    if None in times:
+        return "too slow"
+    if len(found) < 2:
+        return "too fast"
+    (small, before), (large, after) = found[-2:]
+    return f"{math.log(after / before) / math.log(large / small):.2f}"
+
+
+def _seconds(family: str, size: int, tool: str) -> float | None:
+    """Return the seconds of the processor that a tool takes, or None if it takes too long."""
+    command = [sys.executable, "-m", "benchmarks.growth", "--one", family, str(size), tool]
+    try:
+        done = subprocess.run(command, capture_output=True, check=True, timeout=2 * MAX_SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
+    taken: float = json.loads(done.stdout)
+    return taken if taken <= MAX_SECONDS else None
+
+
+def _measure_one(family: str, size: str, tool: str) -> None:
+    body = FAMILIES[family](int(size)).encode()
+    TOOLS[tool](b"User-agent: *\nDisallow: /a\n")
+    start = time.process_time()
+    TOOLS[tool](body)
+    print(time.process_time() - start)
+
+
+def main() -> None:
+    """Print only these tables."""
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--one"]:
+        _measure_one(*arguments[1:])
+        return
+    names = [each for each in arguments if not each.startswith("-")]
+    run(is_quick="--quick" in arguments, families=names)
+
+
+if __name__ == "__main__":
+    main()
