@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 #: Entries with a shorter literal prefix overlap with many others.
 _SHORT_PREFIX = 3
 
-#: Bytes of the parts of patterns by which they are found.
+#: Bytes of the parts of patterns by which they are found; longer ones first if there are many.
 _PART = 3
+_LONG_PART = 6
+_MANY = 1_000
 
 #: Maximum bytes of a literal prefix in an index with unescaped keys.
 _MAX_KEY = 2_000
@@ -287,8 +289,9 @@ class _Parts:
     Nearly all entries with stars may begin with the same key, ``/``.
     """
 
-    def __init__(self, entries: Iterable[Entry], key_of: Callable[[Entry], bytes]) -> None:
-        parts_of = {entry.order: _parts_of(entry) for entry in entries}
+    def __init__(self, entries: Sequence[Entry], key_of: Callable[[Entry], bytes]) -> None:
+        sizes = (_LONG_PART, _PART) if len(entries) > _MANY else (_PART,)
+        parts_of = {entry.order: _parts_of(entry, sizes) for entry in entries}
         counts = Counter(part for parts in parts_of.values() for part in parts)
         others = []
         self._by_part: dict[bytes, list[Entry]] = {}
@@ -299,6 +302,7 @@ class _Parts:
                 self._by_part.setdefault(rarest, []).append(entry)
             else:
                 others.append(entry)
+        self._sizes = {len(part) for part in self._by_part}
         self._others = _Keys(others, key_of)
         #: The maximum weight of the candidates for a text with one part that entries have.
         self.weight = self._others.short_weight + max(
@@ -308,20 +312,27 @@ class _Parts:
     def candidates(self, key: bytes, text: bytes) -> Iterator[Entry]:
         """Yield the entries that may match a text with this key."""
         yield from self._others.prefixing(key)
-        if self._by_part:
-            for part in _parts_in(text) & self._by_part.keys():
+        for size in self._sizes:
+            for part in _parts_in(text, size) & self._by_part.keys():
                 yield from self._by_part[part]
 
 
-def _parts_of(entry: Entry) -> set[bytes]:
-    """Return the parts that all texts have that an entry matches, after its literal prefix."""
+def _parts_of(entry: Entry, sizes: Sequence[int]) -> set[bytes]:
+    """Return the parts that all texts have that an entry matches, after its literal prefix.
+
+    They are of the first size that its runs have.
+    """
     if entry.kind == Patterns.SHELL or not entry.rest:
         return set()
-    return {part for run in entry.runs for part in _parts_in(run)}
+    for size in sizes:
+        parts = {part for run in entry.runs for part in _parts_in(run, size)}
+        if parts:
+            return parts
+    return set()
 
 
-def _parts_in(text: bytes) -> set[bytes]:
-    return {text[at : at + _PART] for at in range(len(text) - _PART + 1)}
+def _parts_in(text: bytes, size: int) -> set[bytes]:
+    return {text[at : at + size] for at in range(len(text) - size + 1)}
 
 
 class Ranked:

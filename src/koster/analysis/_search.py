@@ -7,18 +7,20 @@ states are visited. Exact: if the search finds nothing, there is no such URL.
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
-from ._automata import PRUNED
+from ._automata import NEVER, PRUNED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from ._alphabet import Alphabet, Outputs
     from ._automata import Automaton
 
-#: Whether the path has a ``?`` so far, and the state of each automaton.
-_SearchState = tuple[bool, tuple[int, ...]]
+#: Whether the path has a ``?`` so far; the numbers of the members that may still match, and the
+#: states of their automata.
+_SearchState = tuple[bool, tuple[int, ...], tuple[int, ...]]
 
 
 class BudgetSpentError(Exception):
@@ -138,7 +140,9 @@ class Search:
             if initial == pruned_state:
                 return None
             states.append(initial)
-        start: _SearchState = (self._has_queries and "?" in url, tuple(states))
+        start = self._state(
+            self._has_queries and "?" in url, tuple(range(len(states))), tuple(states)
+        )
         predecessors: dict[_SearchState, tuple[_SearchState, int] | None] = {start: None}
         size = len(url)
         costs = {start: size}
@@ -154,7 +158,7 @@ class Search:
             cost = costs[state]
             if cost + self._min_cost_left(state) < size:
                 continue
-            if self._accepts(state[1]):
+            if self._accepts(state):
                 return url + self._path_to(predecessors, state)
             # Visiting a state takes longer with many patterns.
             budget.spend(1 + len(self._members) // 8)
@@ -167,54 +171,63 @@ class Search:
                     layers.setdefault(after + self._min_cost_left(successor), []).append(successor)
         return None
 
+    def _state(
+        self, in_query: bool, live: tuple[int, ...], states: tuple[int, ...]
+    ) -> _SearchState:
+        """Return a state without the members that cannot match any more.
+
+        Only those that must not match: otherwise the branch is pruned.
+        """
+        if NEVER in states:
+            may_match = [state != NEVER for state in states]
+            live = tuple(compress(live, may_match))
+            states = tuple(compress(states, may_match))
+        return in_query, live, states
+
     def _min_cost_left(self, state: _SearchState) -> int:
         """Return the minimum number of characters until all required patterns match."""
-        states = state[1]
+        states = state[2]
         return max(
-            self._members[each].automaton.min_characters_left(states[each])
-            for each in range(self._inside)
+            [
+                self._members[each].automaton.min_characters_left(states[each])
+                for each in range(self._inside)
+            ]
         )
 
-    def _accepts(self, states: tuple[int, ...]) -> bool:
+    def _accepts(self, state: _SearchState) -> bool:
         """Return whether a path that ends here is a solution."""
-        return all(
-            member.automaton.accepts(state) == member.must_match
-            for state, member in zip(states, self._members, strict=True)
-        )
+        for each, reached in zip(state[1], state[2], strict=True):
+            member = self._members[each]
+            if member.automaton.accepts(reached) != member.must_match:
+                return False
+        return True
 
     def _successors(self, state: _SearchState) -> list[tuple[int, _SearchState]]:
         """Return the successors of a state, each with a token that leads to it."""
-        in_query, states = state
-        steps: Iterable[tuple[int, tuple[int, ...]]]
+        in_query, live, states = state
+        members = [self._members[each] for each in live]
+        question = self._question if self._has_queries and not in_query else -1
+        # Many tokens lead to the same states.
+        found: dict[tuple[tuple[int, ...], bool], int] = {}
         forced = self._forced_tokens(in_query, states)
         if forced is not None:
-            steps = [(token, self._step(in_query, states, token)) for token in forced]
+            for token in forced:
+                after = _step(members, in_query, states, token)
+                found.setdefault((after, token == question), token)
         else:
             rows = [
                 automaton.row(state, outputs[in_query], must_match)
                 for state, (automaton, _, outputs, must_match, _) in zip(
-                    states, self._members, strict=True
+                    states, members, strict=True
                 )
             ]
-            steps = enumerate(zip(*rows, strict=True))
-        found: dict[_SearchState, int] = {}
-        for token, successor in steps:
-            if PRUNED not in successor:
-                is_query = in_query or (self._has_queries and token == self._question)
-                found.setdefault((is_query, successor), token)
-        return [(token, successor) for successor, token in found.items()]
-
-    def _step(self, in_query: bool, states: tuple[int, ...], token: int) -> tuple[int, ...]:
-        """Return the states after a token; at least one is `PRUNED` if the branch is."""
-        found = []
-        for state, (automaton, _, outputs, _, pruned_state) in zip(
-            states, self._members, strict=True
-        ):
-            successor = automaton.after(state, outputs[in_query].raw[token])
-            if successor == pruned_state:
-                return (PRUNED,)
-            found.append(successor)
-        return tuple(found)
+            for token, after in enumerate(zip(*rows, strict=True)):
+                found.setdefault((after, token == question), token)
+        return [
+            (token, self._state(in_query or is_question, live, after))
+            for (after, is_question), token in found.items()
+            if PRUNED not in after
+        ]
 
     def _forced_tokens(self, in_query: bool, states: tuple[int, ...]) -> Sequence[int] | None:
         """Return the only possible next tokens within a literal prefix, or None."""
@@ -235,3 +248,16 @@ class Search:
             tokens.append(self._letters.tokens[token])
             step = predecessors[state]
         return "".join(reversed(tokens))
+
+
+def _step(
+    members: Sequence[_Member], in_query: bool, states: tuple[int, ...], token: int
+) -> tuple[int, ...]:
+    """Return the states after a token; at least one is `PRUNED` if the branch is."""
+    found = []
+    for state, (automaton, _, outputs, _, pruned_state) in zip(states, members, strict=True):
+        successor = automaton.after(state, outputs[in_query].raw[token])
+        if successor == pruned_state:
+            return (PRUNED,)
+        found.append(successor)
+    return tuple(found)
