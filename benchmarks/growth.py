@@ -85,6 +85,13 @@ def one_name(count: int) -> str:
     )
 
 
+def without_rules(count: int) -> str:
+    """One group of many names, and delays, that has no rules."""
+    return "".join(
+        f"User-agent: a{number}\nCrawl-delay: {number}\n" for number in range(count // 2)
+    )
+
+
 def sitemaps(count: int) -> str:
     """Sitemap lines."""
     return "".join(f"Sitemap: https://shop.example/{number}.xml\n" for number in range(count))
@@ -103,7 +110,7 @@ FAMILIES: dict[str, Callable[[int], str]] = {
     each.__name__: each
     for each in (
         *(one_group, groups, plain_rules, starred_rules, nested_rules, equal_rules),
-        *(unknown_directives, one_name, sitemaps, malformed),
+        *(unknown_directives, one_name, without_rules, sitemaps, malformed),
     )
 }
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .analysis import EVERYBODY, Budget, Differences, difference, first_of, names_in, paired_names
+from .analysis._search import BudgetSpentError
 from .crawlers import agent_for
-from .robots import rules_for_data
+from .robots import rules_for_data, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,22 +102,26 @@ def compare(
     unnamed = [[name] for name in known if name.lower() not in seen]
     selected = first_of(named)[:MAX_AGENTS]
     star_settings: dict[object, tuple[Setting, ...]] = {}
-    for names in [*selected, *unnamed]:
-        before, after = _rules(old, new, names[0])
-        lines = before.group_lines, after.group_lines
-        # All agents without a named group have the same settings.
-        settings = None if before.is_named or after.is_named else star_settings.get(lines)
-        if settings is None:
-            settings = star_settings[lines] = _settings(before, after)
-        key = *lines, settings
-        classes.setdefault(key, []).extend(names)
-        sets.setdefault(key, (before, after))
-    for name in paired_names(named, old, new):
-        before, after = _rules(old, new, name)
-        key = before.group_lines, after.group_lines, _settings(before, after)
-        if key not in sets:
-            classes[key] = [name]
-            sets[key] = before, after
+    is_whole = len(named) == len(selected)
+    try:
+        for names in [*selected, *unnamed]:
+            before, after = _rules(old, new, names[0])
+            lines = before.group_lines, after.group_lines
+            # All agents without a named group have the same settings.
+            settings = None if before.is_named or after.is_named else star_settings.get(lines)
+            if settings is None:
+                settings = star_settings[lines] = _settings(before, after, budget)
+            key = *lines, settings
+            classes.setdefault(key, []).extend(names)
+            sets.setdefault(key, (before, after))
+        for name in paired_names(named, old, new):
+            before, after = _rules(old, new, name)
+            key = before.group_lines, after.group_lines, _settings(before, after, budget)
+            if key not in sets:
+                classes[key] = [name]
+                sets[key] = before, after
+    except BudgetSpentError:
+        is_whole = False
     changes = []
     for key, names in classes.items():
         before, after = sets[key]
@@ -124,7 +129,6 @@ def compare(
         settings = key[2]
         if settings or not found.are_equal:
             changes.append(Change(tuple(names), found, settings))
-    is_whole = len(named) == len(selected)
     return Comparison(tuple(changes), _file_settings(old, new), len(classes), is_whole)
 
 
@@ -134,9 +138,13 @@ def _rules(old: RobotsTxt, new: RobotsTxt, name: str) -> tuple[Rules, Rules]:
     return rules_for_data(old, agent), rules_for_data(new, agent)
 
 
-def _settings(before: Rules, after: Rules) -> tuple[Setting, ...]:
-    """Return the settings of a group that differ."""
-    by_name = [_group_settings(rules) for rules in (before, after)]
+def _settings(before: Rules, after: Rules, budget: Budget) -> tuple[Setting, ...]:
+    """Return the settings of a group that differ.
+
+    Raises:
+        BudgetSpentError: too many lines, which apply to many agents.
+    """
+    by_name = [_group_settings(rules, budget) for rules in (before, after)]
     return tuple(
         Setting(name, by_name[0][name], by_name[1][name])
         for name in by_name[0]
@@ -144,17 +152,19 @@ def _settings(before: Rules, after: Rules) -> tuple[Setting, ...]:
     )
 
 
-def _group_settings(rules: Rules) -> dict[str, tuple[str, ...]]:
-    delay = rules.crawl_delay
+def _group_settings(rules: Rules, budget: Budget) -> dict[str, tuple[str, ...]]:
+    of_file, values = values_of(rules)
+    budget.compare(values.count)
+    delay = values.crawl_delay
     return {
         "Crawl-delay": () if delay is None else (f"{delay:g} s",),
         "Request-rate": tuple(
             f"{rate.requests}/{rate.seconds}s"
             + (f" {rate.start:%H%M}-{rate.end:%H%M}" if rate.start and rate.end else "")
-            for rate in rules.request_rates
+            for rate in values.request_rates
         ),
-        "Visit-time": tuple(map(str, rules.visit_times)),
-        "preferences": _format_preferences(rules.preferences),
+        "Visit-time": tuple(map(str, values.visit_times)),
+        "preferences": _format_preferences(of_file.preferences + values.preferences),
     }
 
 

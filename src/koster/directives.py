@@ -314,6 +314,11 @@ class Values:
         self._through_end = through_end
         self._timed_first = timed_first
 
+    @property
+    def count(self) -> int:
+        """The number of lines."""
+        return len(self._entries)
+
     def _values_of(self, directive: Directive) -> list[tuple[bytes, int]]:
         return [(value, line) for code, value, line in self._entries if code == directive.code]
 

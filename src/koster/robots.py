@@ -519,6 +519,11 @@ def interval_line(rules: Rules, now: datetime) -> tuple[int, str] | None:
     return rules._values().interval_line(now)
 
 
+def values_of(rules: Rules) -> tuple[Values, Values]:
+    """Return the values that apply to a crawler: those of the whole file, and of its groups."""
+    return rules._file_values(), rules._values()
+
+
 def rules_for_question(robots: RobotsTxt, url: str, agent: str | Sequence[str]) -> Rules:
     """Return the rules of a crawler for a question about a URL; see `RobotsTxt.allowed`."""
     return robots._rules_for(agent, url)

@@ -39,6 +39,9 @@ MAX_REPEATED = 20
 #: The maximum number of groups that a suggestion separates.
 _MAX_SEPARATED = 200
 
+#: Names of groups without rules whose other groups are looked for.
+_MAX_AGENTS = 5_000
+
 
 def orphans(subject: Subject) -> Iterator[Remark]:
     """Find rules before any group."""
@@ -63,8 +66,12 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
     with_rules = {
         line.value.lower() for group in subject.groups if group.rules for line in group.agents
     }
+    known: dict[tuple[int, ...], bool] = {}
+    asked = 0
     for group in subject.groups:
-        if group.rules:
+        asked += 0 if group.rules else len(group.agents)
+        # Finding the groups of a name takes time for each name in the file.
+        if group.rules or asked > _MAX_AGENTS:
             continue
         names = [
             line.value
@@ -72,9 +79,7 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
             if line.value
             and line.value.lower() not in with_rules
             # A group with another spelling of the name may also apply.
-            and not selection_of(
-                rules_for_data(subject.robots, _agent_for_name(subject, line.value))
-            ).rule_lines()
+            and not _has_rules(subject, line.value, known)
         ]
         named = [name for name in names if name != "*"]
         if named and has_star_rules and len(named) == len(names):
@@ -94,6 +99,15 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
                 "Write Disallow: below if everything should be allowed",
                 proposal=(_below(subject, group, "Disallow:"),),
             )
+
+
+def _has_rules(subject: Subject, name: str, known: dict[tuple[int, ...], bool]) -> bool:
+    """Return whether the groups for a name have rules; ``known`` has the results by group."""
+    rules = rules_for_data(subject.robots, _agent_for_name(subject, name))
+    groups = rules.group_lines
+    if groups not in known:
+        known[groups] = bool(selection_of(rules).rule_lines())
+    return known[groups]
 
 
 def _below(subject: Subject, group: GroupLines, line: str) -> Edit:
