@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 HOT = (
     *("engine.rows", "engine.lexer", "engine.groups", "engine.user_agents", "engine.canonical"),
     *("engine.wildcards", "engine.trie", "engine.matcher", "engine.ruleset", "engine.compiler"),
-    *("engine.document", "engine.selection", "engine.batches", "engine.extents", "robots"),
+    *("engine.document", "engine.selection", "engine.batches", "engine.extents"),
+    *("engine.records", "robots"),
 )
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import koster
 from koster.bulk import kernel
-from koster.engine import batches, document, extents, memory, wildcards
+from koster.engine import batches, document, extents, memory, records, wildcards
 from koster.robots import rules_for_data, selection_of
 
 #: After a star, it is searched with links.
@@ -115,12 +115,16 @@ def survey() -> Any:
     return batches.survey(FILE.encode(), koster.RFC9309)
 
 
+def scanned_records() -> int:
+    return records.Scanner().scan(b"", array("q", [0]), array("q"))
+
+
 @pytest.mark.skipif(koster.COMPILED, reason="compiled modules allocate in C")
 @pytest.mark.parametrize(
     "work",
     [
         decisions, decisions_of_a_new_dialect, decisions_about_shell_patterns, lines, preferences,
-        views, answers_about_rows, extents_of_files, survey,
+        views, answers_about_rows, extents_of_files, survey, scanned_records,
     ],
 )  # fmt: skip
 def test_failing_allocation(allocations: Allocations, work: Callable[[], Any]) -> None:
