@@ -103,7 +103,7 @@ def extents_of_files() -> list[Any]:
     starts = array("q", [0])
     for body in bodies:
         starts.append(starts[-1] + len(body))
-    names = extents.Names([b"a1", b"foobot"])
+    names = extents.Names([b"a1", b"foobot"], koster.RFC9309.names)
     reader = extents.Reader(koster.RFC9309, names, [0, 1])
     written, found = bytearray(8), bytearray(8)
     numbers = array("i", bytes(4 * 8))

@@ -26,7 +26,6 @@ from ..crawlers import agent_for
 from ..dialects import RFC9309
 from ..engine import batches as _batches
 from ..engine import extents as _extents
-from ..engine import user_agents as _user_agents
 from ..robots import parse, rules_for_data
 from ._arrow import np, pa, pc
 from ._columns import (
@@ -146,14 +145,14 @@ def _chains(agents: tuple[str, ...]) -> tuple[tuple[str, ...], dict[int, tuple[i
 
 
 @lru_cache(maxsize=16)
-def _names(agents: tuple[str, ...]) -> tuple[_extents.Names, tuple[int, ...]]:
-    """Return the distinct product tokens, and for each agent the index of its token, or -1."""
+def _names(agents: tuple[str, ...], method: int) -> tuple[_extents.Names, tuple[int, ...]]:
+    """Return the distinct names, and for each agent the index of its name, or -1."""
     tokens: dict[bytes, int] = {}
     indices = []
     for agent in agents:
-        token = _user_agents.product_token(agent.encode("utf-8", "surrogatepass"))
+        token = _extents.name_of(agent.encode("utf-8", "surrogatepass"), method)
         indices.append(-1 if token is None else tokens.setdefault(token, len(tokens)))
-    return _extents.Names(list(tokens)), tuple(indices)
+    return _extents.Names(list(tokens), method), tuple(indices)
 
 
 def _classify(bodies: pa.Array, agents: tuple[str, ...], dialect: Dialect) -> pa.Array:
@@ -191,7 +190,7 @@ def _classify_names(bodies: pa.Array, agents: tuple[str, ...], dialect: Dialect)
     if cells:
         data, starts = buffers(bodies)
         if _extents.supports(dialect):
-            reader = _extents.Reader(dialect, *_names(agents))
+            reader = _extents.Reader(dialect, *_names(agents, dialect.names))
             reader.classify(data, starts, written, extents, lines)
         _analyze_unsettled(data, starts, agents, dialect, written, extents, lines)
     names = pa.array(map(storable_text, agents), pa.string()).take(

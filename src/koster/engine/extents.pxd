@@ -5,7 +5,7 @@ from koster.engine.document cimport Plan
 from koster.engine.ruleset cimport Ruleset
 from koster.engine.rows cimport Rows
 
-cdef int _USER_AGENT, _SLASH, _STAR
+cdef int _USER_AGENT, _LETTERS, _SLASH, _STAR
 cdef int _MAX_COMPARISONS, _MAX_PATTERN_BYTES, _MAX_REUSED_ROWS
 cdef bytes _EXEMPT_TABLE, _START_TABLE, _FILLER_TABLE, _REST_TABLE
 cdef const unsigned char* _EXEMPT
@@ -21,12 +21,16 @@ cdef int _ALL, _SOME, _NONE, _UNSETTLED
 cdef class Names:
     cdef readonly int count
     cdef int width
+    cdef bint is_letters
     cdef bytes column_bytes
     cdef const unsigned char* columns
     cdef int* states
 
     @cython.locals(state=int, column=int)
     cdef int number(
+        self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
+    ) noexcept nogil
+    cdef bint is_everybody(
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
 

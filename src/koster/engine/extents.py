@@ -8,7 +8,8 @@ parallel. Undecided cases are marked `UNSETTLED`; `koster.analysis` decides them
 
 from __future__ import annotations
 
-from ..dialects import RFC9309
+from ..dialects import GOOGLE, RFC9309
+from ..dialects import Names as _Method
 from ..model import Directive
 from . import buffers as _buffers
 from . import compiler as _compiler
@@ -38,6 +39,7 @@ except ImportError:
     from . import no_cython as cython
 
 _USER_AGENT = Directive.USER_AGENT.code
+_LETTERS = int(_Method.LETTERS)
 _SLASH = 47
 _STAR = 42
 
@@ -70,11 +72,12 @@ _REST_SIZE = len(_REST_TABLE)
 
 
 class Names:
-    """Product tokens: finds the one that a User-agent line names."""
+    """The names of agents: finds the one that a User-agent line names."""
 
-    def __init__(self, tokens: Sequence[bytes]) -> None:
-        """Take distinct tokens in lower case."""
+    def __init__(self, tokens: Sequence[bytes], method: int) -> None:
+        """Take distinct names in lower case, and the `koster.dialects.Names` of the dialect."""
         self.count = len(tokens)
+        self.is_letters = method == _LETTERS
         letters = sorted({byte for token in tokens for byte in token})
         self.width = len(letters) + 1
         columns = bytearray(256)
@@ -104,7 +107,10 @@ class Names:
 
     def number(self, data: Bytes, start: int, end: int) -> int:
         """Return the number of the token that equals a name or its first word, or -1."""
-        end = _user_agents.name_end(data, start, end)
+        if self.is_letters:
+            end = _user_agents.letters_end(data, start, end)
+        else:
+            end = _user_agents.name_end(data, start, end)
         state = 1
         while start < end and state and not _lexer.WHITE[data[start]]:
             column = self.columns[data[start]]
@@ -112,12 +118,18 @@ class Names:
             start += 1
         return self.states[state * self.width] - 1
 
+    def is_everybody(self, data: Bytes, start: int, end: int) -> bool:
+        """Tell whether a name is ``*``."""
+        if self.is_letters:
+            return _user_agents.is_everybody_in_letters(data, start, end)
+        return _user_agents.is_everybody(data, start, end)
+
 
 class Reader:
     """Reads bodies and finds how much of each site is disallowed for each agent.
 
-    For one thread at a time, and for dialects that differ from RFC 9309 only in lines and groups;
-    see `supports`.
+    For one thread at a time, and for dialects that differ from `RFC9309` or `GOOGLE` only in lines
+    and groups; see `supports`.
     """
 
     def __init__(self, dialect: Dialect, names: Names, agent_tokens: Sequence[int]) -> None:
@@ -234,7 +246,7 @@ class Reader:
             if self.rows.code(row) == _USER_AGENT:
                 start = self.rows.start(row)
                 end = self.rows.end(row)
-                if _user_agents.is_everybody(data, start, end):
+                if self.names.is_everybody(data, start, end):
                     self._link(self.tokens, group)
                 else:
                     token = self.names.number(data, start, end)
@@ -388,11 +400,18 @@ class Reader:
         return size
 
 
+def name_of(agent: bytes, method: int) -> bytes | None:
+    """Return the name by which an agent is found; None if a `Reader` cannot find it."""
+    if method == _LETTERS:
+        return agent.lower() or None
+    return _user_agents.product_token(agent)
+
+
 def supports(dialect: Dialect) -> bool:
     """Tell whether a `Reader` supports a dialect."""
     return (
-        dialect.reading == RFC9309.reading
-        and dialect.names == RFC9309.names
+        dialect.reading in (RFC9309.reading, GOOGLE.reading)
+        and dialect.names in (RFC9309.names, GOOGLE.names)
         and dialect.merging == RFC9309.merging
         and not dialect.versions
         and dialect.rewrite is None
