@@ -209,6 +209,16 @@ def test_start_of_a_member_within_another(check: Any) -> None:
         assert check(usual + stored + usual) <= 1
 
 
+def test_broken_data_after_a_broken_record(check: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_members, "_CHUNK", 100)
+    monkeypatch.setattr(_members, "_MAX_DECOMPRESSED", 400)
+    broken = bytearray(members(fetch(OK)))
+    broken[40:42] = b"xx"
+    usual = members(fetch(OK))
+    assert check(usual + members(fetch(b"")) + bytes(broken) + usual) == 1
+    assert check(usual + members(fetch(b""))) == 1
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_changed_archives(check: Any, seed: int) -> None:
     choices = random.Random(seed)

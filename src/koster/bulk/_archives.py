@@ -55,12 +55,17 @@ def _pieces(file: BinaryIO, path: str, name: str, bad: BadRecords) -> Iterator[P
     size = file.seek(0, os.SEEK_END)
     last = -1
     end = 0
+    broken: list[BadRecord] = []
     for part in scan(file, name, crawl):
-        _add_bad(part.bad, bad)
+        _add_bad(broken, bad)
         yield part.piece
-        crawl, last, end = part.crawl, part.last, part.end
-    if end < size or not size:
-        yield from _pieces_of(warc.records_after(file, path, last, crawl), name, bad)
+        broken, crawl, last, end = part.bad, part.crawl, part.last, part.end
+    is_unfinished = end < size or not size
+    is_last_broken = bool(broken) and broken[-1].offset == last
+    pending = broken.pop() if is_unfinished and is_last_broken else None
+    _add_bad(broken, bad)
+    if is_unfinished:
+        yield from _pieces_of(warc.records_after(file, path, last, crawl, pending), name, bad)
 
 
 def _pieces_of(

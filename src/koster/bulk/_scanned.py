@@ -16,8 +16,8 @@ from ..engine import batches as _batches
 from ..engine import records as _records
 from ..lint import is_binary, is_page
 from . import warc
+from ._archived import ARCHIVED
 from ._arrow import np, pa, pc
-from ._batches import ARCHIVED
 from ._members import read_members
 from ._warc_reader import BadRecord, BrokenError, read_raw
 from .warc import FetchClass

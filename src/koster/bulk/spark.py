@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from ..dialects import RFC9309, dialect_named
 from ..errors import KosterError, missing
 from . import judging, kernel
+from ._archived import ARCHIVED
 from ._archives import batches_of
 from ._arrow import pa
-from ._batches import ARCHIVED, BadRecords
+from ._batches import BadRecords
 from .kernel import CLASSIFIED, DECIDED, FACTS
 
 try:

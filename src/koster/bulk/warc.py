@@ -112,10 +112,17 @@ def records(
 
 
 def records_after(
-    file: BinaryIO, path: str, last: int = -1, crawl: str | None = None
+    file: BinaryIO,
+    path: str,
+    last: int = -1,
+    crawl: str | None = None,
+    broken: BadRecord | None = None,
 ) -> Iterator[Record | BadRecord]:
-    """Yield the fetches in an archive after the record with the offset ``last``."""
-    return _without_repeats(_fetches(file, path, last, crawl or crawl_from_path(path)))
+    """Yield the fetches in an archive after the record with the offset ``last``.
+
+    If that one is ``broken``, yield it, too: the data after it may be reported with its offset.
+    """
+    return _without_repeats(_fetches(file, path, last, crawl or crawl_from_path(path)), broken)
 
 
 def _fetches(
@@ -132,9 +139,10 @@ def _fetches(
                 yield found
 
 
-def _without_repeats(found: Iterator[Record | BadRecord]) -> Iterator[Record | BadRecord]:
+def _without_repeats(
+    found: Iterator[Record | BadRecord], pending: BadRecord | None
+) -> Iterator[Record | BadRecord]:
     """Yield records; a truncated one, which may be reported as bad twice, only once."""
-    pending: BadRecord | None = None
     for each in found:
         if pending is not None and not (
             isinstance(each, BadRecord) and each.offset == pending.offset
