@@ -8,12 +8,13 @@ data: bytes within a member that look like the start of another one are noticed.
 from __future__ import annotations
 
 import io
-import re
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from fastwarc.stream_io import GzipReader
 
+from ..engine.records import MEMBER_HEADER, find_members
 from ._arrow import np
 
 if TYPE_CHECKING:
@@ -26,9 +27,8 @@ _CHUNK = 1 << 19
 #: The maximum of the compressed and decompressed bytes of a chunk.
 _MAX_COMPRESSED = 1 << 24
 _MAX_DECOMPRESSED = 1 << 25
-
-#: RFC 1952 §2.3: magic number and method, flags, time, and usual values for level and system.
-_START = re.compile(rb"\x1f\x8b\x08[\0-\x1f].{4}[\0\2\4][\0-\x0d\xff]", re.DOTALL)
+#: The bytes of a member's header and trailer.
+_MIN_MEMBER = MEMBER_HEADER + 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,37 +58,43 @@ def read_members(file: BinaryIO) -> Iterator[Members]:
         more = file.read(_CHUNK)
         pending += more
         is_last = len(more) < _CHUNK
-        starts = [match.start() for match in _START.finditer(pending)]
-        while starts and (is_last or len(starts) > 1):
-            ends = [*starts[1:], len(pending)] if is_last else starts[1:]
-            found = _decompress(pending, starts, ends, offset)
+        bounds = _bounds(pending)
+        if is_last:
+            bounds = np.append(bounds, len(pending))
+        while len(bounds) > 1:
+            found = _decompress(pending, bounds, offset)
             if found is None:
                 return
             yield found
-            pending = pending[found.end - offset :]
-            starts = [each + offset - found.end for each in starts[len(found.offsets) :]]
+            size = found.end - offset
+            pending = pending[size:]
+            bounds = bounds[len(found.offsets) :] - size
             offset = found.end
 
 
-def _decompress(
-    compressed: bytes, starts: list[int], ends: list[int], offset: int
-) -> Members | None:
+def _bounds(compressed: bytes) -> Numbers:
+    """Return where members seem to start."""
+    room = array("q", bytes(8 * (len(compressed) // MEMBER_HEADER + 1)))
+    return np.frombuffer(room, np.int64)[: find_members(compressed, room)]
+
+
+def _decompress(compressed: bytes, bounds: Numbers, offset: int) -> Members | None:
     """Decompress members up to the size limit; None if they are broken or too large."""
-    at = np.array(ends)
-    if starts[0] != 0 or at[0] < 18:
+    ends = bounds[1:]
+    if bounds[0] != 0 or ends[0] < _MIN_MEMBER:
         return None
     raw = np.frombuffer(compressed, np.uint8)
-    sizes = sum(raw[at - 4 + byte].astype(np.int64) << 8 * byte for byte in range(4))
-    bounds = np.concatenate([[0], np.cumsum(sizes)])
-    count = int(np.searchsorted(bounds, _MAX_DECOMPRESSED, "right")) - 1
+    sizes = sum(raw[ends - 4 + byte].astype(np.int64) << 8 * byte for byte in range(4))
+    places = np.concatenate([[0], np.cumsum(sizes)])
+    count = int(np.searchsorted(places, _MAX_DECOMPRESSED, "right")) - 1
     if count == 0:
         return None
-    total = int(bounds[count])
-    end = ends[count - 1]
+    total = int(places[count])
+    end = int(ends[count - 1])
     try:
         data = GzipReader(io.BytesIO(compressed[:end])).read(total + 1)
     except OSError:
         return None
     if len(data) != total:
         return None
-    return Members(data, bounds[: count + 1], np.array(starts[:count]) + offset, offset + end)
+    return Members(data, places[: count + 1], bounds[:count] + offset, offset + end)

@@ -8,7 +8,7 @@ cdef int _KIND, _LENGTH, _MEDIA, _TARGET, _MOMENT, _CUT
 cdef int _HTTP_TYPE, _HTTP_LOCATION, _CONTENT_CODING, _TRANSFER_CODING, _FIELDS
 cdef bytes _NAME_TABLE, _NAME_SIZE_TABLE, _VERSION_TABLE, _RECORD_END_TABLE, _RESPONSE_TABLE
 cdef bytes _REQUEST_TABLE, _METADATA_TABLE, _HTTP_MEDIA_TABLE, _HTTP_TABLE, _SCHEME_TABLE
-cdef bytes _FILE_TABLE, _MOMENT_TABLE
+cdef bytes _FILE_TABLE, _MOMENT_TABLE, _GZIP_TABLE
 cdef const unsigned char* _NAME_BYTES
 cdef const unsigned char* _NAME_SIZES
 cdef const unsigned char* _VERSION
@@ -21,7 +21,17 @@ cdef const unsigned char* _HTTP
 cdef const unsigned char* _SCHEME
 cdef const unsigned char* _FILE
 cdef const unsigned char* _SHAPE
-cdef int _HTTP_MEDIA_SIZE, _FILE_SIZE, _SHAPE_SIZE, _MAX_LINE, _MAX_DIGITS
+cdef const unsigned char* _GZIP
+cdef int _HEADER_SIZE, _HTTP_MEDIA_SIZE, _FILE_SIZE, _SHAPE_SIZE, _MAX_LINE, _MAX_DIGITS
+
+
+@cython.locals(raw="const unsigned char*", size=Py_ssize_t)
+cpdef Py_ssize_t find_members(const unsigned char[::1] data, long long[::1] starts)
+@cython.locals(count=Py_ssize_t, last=Py_ssize_t, at=Py_ssize_t, is_start=bint)
+cdef Py_ssize_t _find_all(
+    const unsigned char* data, Py_ssize_t size, long long[::1] starts
+) noexcept nogil
+cdef bint _is_member(const unsigned char* data, Py_ssize_t at) noexcept nogil
 
 
 @cython.final

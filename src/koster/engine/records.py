@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Where the parts of the records of a WARC file are: the loop over bytes.
+"""Where the records of a WARC file and their parts are: the loops over bytes.
 
 Takes records in a buffer, and fills a table with offsets: no Python object is made of a record or a
 header, and the interpreter lock is released. Settles only what is usual in archives, so that every
@@ -78,6 +78,49 @@ _SHAPE_SIZE = len(_MOMENT_TABLE)
 _MAX_LINE = 4_096
 #: The maximum digits of a length: no number of so many overflows.
 _MAX_DIGITS = 9
+
+
+#: The size of a gzip member's header without optional parts.
+MEMBER_HEADER = 10
+_HEADER_SIZE = MEMBER_HEADER
+_GZIP_TABLE = b"\x1f\x8b\x08"
+_GZIP = _GZIP_TABLE
+
+
+def find_members(data: Buffer, starts: array[int]) -> int:
+    """Find what looks like the start of a gzip member; return the number of places.
+
+    ``starts`` has room for one in `MEMBER_HEADER` bytes.
+    """
+    raw = _buffers.address(data)
+    with cython.nogil:
+        return _find_all(raw, len(data), starts)
+
+
+def _find_all(data: Bytes, size: int, starts: array[int]) -> int:
+    count = 0
+    last = size - _HEADER_SIZE
+    at = _memory.find(data, 31, 0, size)
+    while at <= last:
+        is_start = _is_member(data, at)
+        if is_start:
+            starts[count] = at
+            count += 1
+        at = _memory.find(data, 31, at + (_HEADER_SIZE if is_start else 1), size)
+    return count
+
+
+def _is_member(data: Bytes, at: int) -> bool:
+    """Tell whether a gzip header starts there, with usual values (RFC 1952 §2.3).
+
+    Magic number and method, flags without reserved bits, after the time level and system.
+    """
+    return (
+        _memory.same(data, at, _GZIP, 0, 3)
+        and data[at + 3] < 32
+        and data[at + 8] in (0, 2, 4)
+        and (data[at + 9] < 14 or data[at + 9] == 255)
+    )
 
 
 class Scanner:
