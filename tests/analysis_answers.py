@@ -195,7 +195,7 @@ def found_extents(dialect: koster.Dialect, *bodies: bytes) -> list[Any]:
     if not extents.supports(dialect):
         dialect = koster.RFC9309
     names = extents.Names([b"foobot", b"bar", b"*"], dialect.names)
-    reader = extents.Reader(dialect, names, (0, 1, 2, -1))
+    reader = extents.Reader(dialect, names, ((0,), (1,), (2,), ()))
     cells = 4 * len(bodies)
     found = bytearray(cells), bytearray(cells), array("i", bytes(4 * cells))
     starts = array("q", itertools.accumulate(map(len, bodies), initial=0))

@@ -23,6 +23,7 @@ import koster
 from koster.analysis import classify as classification
 from koster.bulk import kernel
 from koster.bulk._columns import encode_column
+from koster.crawlers import agent_for
 from koster.dialects import BlankLines, Merging, Orphans
 from koster.engine import batches as _batches
 from koster.engine import extents as _extents
@@ -71,6 +72,21 @@ def test_agents_in_many_groups(dialect: koster.Dialect) -> None:
     agents = ["a", "b", "c", "d", "*"]
     result = kernel.classify(files, agents, dialect).to_pylist()
     assert result == [[cell(body, agent, dialect) for agent in agents] for body in files]
+
+
+@pytest.mark.parametrize("dialect", [koster.RFC9309, koster.GOOGLE], ids=str)
+def test_agents_that_fall_back_to_other_names(dialect: koster.Dialect) -> None:
+    chance = random.Random(5)
+    agents = ["Googlebot-Image", "Applebot", "Googlebot", "foo"]
+    lines = [*(f"User-agent: {name}" for name in [*agents, "*"]), "Disallow: /", "Allow: /*b"]
+    files = ["\n".join(chance.choices([*lines, "Disallow: *a$"], k=9)) for _ in range(300)]
+    for body, cells in zip(files, kernel.classify(files, agents, dialect).to_pylist(), strict=True):
+        robots = koster.parse(body, dialect)
+        for agent, each in zip(agents, cells, strict=True):
+            found = classification(robots.rules_for(agent_for(agent)))
+            line = found.rule and found.rule.line
+            assert each["written"] == robots.rules_for(agent).is_named
+            assert (each["effective"], each["line"]) == (found.extent.value, line)
 
 
 NAMES = [

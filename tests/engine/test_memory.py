@@ -104,7 +104,7 @@ def extents_of_files() -> list[Any]:
     for body in bodies:
         starts.append(starts[-1] + len(body))
     names = extents.Names([b"a1", b"foobot"], koster.RFC9309.names)
-    reader = extents.Reader(koster.RFC9309, names, [0, 1])
+    reader = extents.Reader(koster.RFC9309, names, [[0], [1]])
     written, found = bytearray(8), bytearray(8)
     numbers = array("i", bytes(4 * 8))
     reader.classify(data, starts, written, found, numbers)

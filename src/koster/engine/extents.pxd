@@ -42,6 +42,7 @@ cdef class Reader:
     cdef int tokens, agent_count, used, sets, closing
     cdef Rows rows, groups, links, chosen
     cdef Ruleset ruleset
+    cdef int* agent_starts
     cdef int* agent_tokens
     cdef int* heads
     cdef int* tails
@@ -54,13 +55,15 @@ cdef class Reader:
         unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
     )
     @cython.locals(
-        body=Py_ssize_t, size=Py_ssize_t, at=Py_ssize_t, token=int, raw="const unsigned char*",
+        body=Py_ssize_t, size=Py_ssize_t, at=Py_ssize_t, first=int, raw="const unsigned char*",
         result=int, agent=int,
     )
     cdef bint _classify_all(
         self, const unsigned char* data, const long long[::1] starts,
         unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
     ) noexcept nogil
+    @cython.locals(first=int, place=int)
+    cdef int _named_token(self, int agent) noexcept nogil
     @cython.locals(token=int, group=int)
     cdef bint _read(self, const unsigned char* data, Py_ssize_t size) noexcept nogil
     @cython.locals(

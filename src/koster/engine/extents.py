@@ -8,6 +8,8 @@ parallel. Undecided cases are marked `UNSETTLED`; `koster.analysis` decides them
 
 from __future__ import annotations
 
+from itertools import accumulate, chain
+
 from ..dialects import GOOGLE, RFC9309
 from ..dialects import Names as _Method
 from ..model import Directive
@@ -132,13 +134,17 @@ class Reader:
     and groups; see `supports`.
     """
 
-    def __init__(self, dialect: Dialect, names: Names, agent_tokens: Sequence[int]) -> None:
-        """Take the number of the name of each agent; those with -1 stay undecided."""
+    def __init__(self, dialect: Dialect, names: Names, agents: Sequence[Sequence[int]]) -> None:
+        """Take the numbers of the names of each agent, in order of preference.
+
+        Agents without any stay undecided.
+        """
         self.plan: Plan = _document.plan_for(dialect)
         self.names = names
         self.tokens = names.count
-        self.agent_count = len(agent_tokens)
-        self.agent_tokens = _memory.integers(self.agent_count + 1)
+        self.agent_count = len(agents)
+        self.agent_starts = _memory.integers(self.agent_count + 1)
+        self.agent_tokens = _memory.integers(sum(map(len, agents)) + 1)
         self.rows = Rows(3, 256)
         self.groups = Rows(2, 64)
         self.links = Rows(2, 64)
@@ -148,14 +154,17 @@ class Reader:
         self.tails = _memory.integers(self.tokens + 1)
         self.results = _memory.integers(4 * (self.tokens + 1))
         self.path = _memory.buffer(_MAX_PATTERN_BYTES * 2 + 8)
-        if not self.agent_tokens or not self.heads or not self.tails:
+        if not self.agent_starts or not self.agent_tokens or not self.heads or not self.tails:
             raise MemoryError("no memory for the names of agents")
         if not self.results or not self.path:
             raise MemoryError("no memory to read a robots.txt")
-        for number, token in enumerate(agent_tokens):
+        for number, start in enumerate(accumulate(map(len, agents), initial=0)):
+            self.agent_starts[number] = start
+        for number, token in enumerate(chain.from_iterable(agents)):
             self.agent_tokens[number] = token
 
     def __dealloc__(self) -> None:
+        _memory.release(self.agent_starts)
         _memory.release(self.agent_tokens)
         _memory.release(self.heads)
         _memory.release(self.tails)
@@ -173,7 +182,8 @@ class Reader:
         """Classify bodies for each agent: ``data[starts[n]:starts[n + 1]]`` is the nth body.
 
         ``written``, ``extents`` and ``lines`` have an item for each agent of each body: whether a
-        group names it, its number in `EXTENTS` or `UNSETTLED`, and the line that disallows, or 0.
+        group has its first name, its number in `EXTENTS` or `UNSETTLED`, and the line that
+        disallows, or 0.
 
         Raises:
             MemoryError: no memory for a file.
@@ -204,17 +214,25 @@ class Reader:
             if not self._read(raw, size):
                 return False
             for agent in range(self.agent_count):
-                token = self.agent_tokens[agent]
-                if token < 0:
+                first = self.agent_starts[agent]
+                if first == self.agent_starts[agent + 1]:
                     extents[at + agent] = _UNSETTLED
                     continue
-                result = self._result(raw, token)
+                result = self._result(raw, self._named_token(agent))
                 if result < 0:
                     return False
-                written[at + agent] = self.heads[token] > 0
+                written[at + agent] = self.heads[self.agent_tokens[first]] > 0
                 extents[at + agent] = self.results[4 * result + 2]
                 lines[at + agent] = self.results[4 * result + 3]
         return True
+
+    def _named_token(self, agent: int) -> int:
+        """Return the first token of an agent that a group names; without one, its first."""
+        first = self.agent_starts[agent]
+        for place in range(first, self.agent_starts[agent + 1]):
+            if self.heads[self.agent_tokens[place]] > 0:
+                return self.agent_tokens[place]
+        return self.agent_tokens[first]
 
     def _read(self, data: Bytes, size: int) -> bool:
         """Read the lines, groups and names of a body; tell whether there was memory."""
