@@ -123,7 +123,9 @@ HEADERS = [
     *((URI, DATE, " folded"), (URI, DATE, "Content-Length: 1"), (URI, DATE, "WARC-Type: metadata")),
     *((URI, DATE, "warc-truncated: time"), (URI, DATE, "WARC-Truncated: "), (URI, DATE, "X: ä")),
     *((URI, f"WARC-Date: {each}") for each in (
-        "2026-11-01T00:00:00.5Z", "2026-11-01", "2026-11-01T00:00:00+01:00", "2026-13-41T00:00:00Z",
+        "2026-11-01T00:00:00.5Z", "2026-11-01T00:00:00.123456Z", "2026-11-01T00:00:00.123456+",
+        "2026-11-01T00:00:00.x23456Z", "2026-11-01T00:00:00,123456Z", "2026-11-01T00:00:00X",
+        "2026-11-01", "2026-11-01T00:00:00+01:00", "2026-13-41T00:00:00Z",
         "2026-02-29T00:00:00Z", "2028-02-29T23:59:59Z", "0026-11-01T00:00:00Z", "2026-11-01t00:00:00z",
         "2026-11-01T00:00:60Z", "x026-11-01T00:00:00Z", "20x6-11-01T00:00:00Z", "1969-12-31T00:00:00Z",
     )),
@@ -156,6 +158,7 @@ RECORDS = [
     *(record("response", URI, DATE, each, block=OK + b"\r\nx") for each in (
         HTTP, "Content-Type: application/http", "Content-Type: application/http;msgtype=response",
         "Content-Type: text/plain", "Content-Type: application/http; msgtype=request",
+        "Content-Type: application/httpx", "Content-Type: application/http ;msgtype=response",
     )),
     *(record("revisit", URI, DATE, HTTP, block=OK + b"\r\n"), record("resource", URI, DATE)),
     *(record("warcinfo", block=b"isPartOf: second\r\n"), record("warcinfo", block=b"x: y\r\n")),
@@ -199,6 +202,12 @@ def test_large_records_are_not_scanned(
     noise = b"# " + random.Random(1).randbytes(9_000)
     data, _ = archives.archive([*archives.sites(9), Fetch("https://x.org/robots.txt", noise)])
     assert 5 <= check(data + archives.archive(archives.sites(3))[0]) <= 9
+
+
+def test_many_irregular_records_are_not_scanned(check: Any) -> None:
+    odd = [fetch(OK + b"Content-Encoding: gzip\r\n")] * 30
+    assert check(members(*odd)) == 0
+    assert check(members(*odd, *[fetch(OK)] * 31)) == 61
 
 
 def test_start_of_a_member_within_another(check: Any) -> None:

@@ -1,7 +1,7 @@
 cimport cython
 from koster.engine cimport buffers as _buffers, memory as _memory
 
-cdef int _TAB, _LINE_END, _RETURN, _SPACE, _HYPHEN, _DOT, _ZERO, _NINE, _COLON
+cdef int _TAB, _LINE_END, _RETURN, _SPACE, _HYPHEN, _DOT, _ZERO, _NINE, _COLON, _SEMICOLON, _ZULU
 cdef int _NUMBER, _STATUS, _URL, _ORIGIN_SIZE, _DATE, _TYPE, _LOCATION, _BODY, _BODY_SIZE
 cdef int _WHOLE, _PLAIN, _WIDTH
 cdef int _KIND, _LENGTH, _MEDIA, _TARGET, _MOMENT, _CUT
@@ -88,7 +88,8 @@ cdef bint _is_name(
 cdef int _number(const unsigned char* data, Py_ssize_t start, int size) noexcept nogil
 @cython.locals(end=Py_ssize_t)
 cdef int _status(const unsigned char* data, Py_ssize_t start) noexcept nogil
-@cython.locals(index=int, byte=int)
+cdef bint _is_http(const unsigned char* data, Py_ssize_t start, int size) noexcept nogil
+@cython.locals(index=int, is_digit=bint)
 cdef bint _is_moment(const unsigned char* data, Py_ssize_t start, int size) noexcept nogil
 @cython.locals(after=int, at=int, label=int, dots=int, index=int, byte=int)
 cdef int _origin_size(const unsigned char* data, Py_ssize_t start, int size) noexcept nogil

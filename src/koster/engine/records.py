@@ -24,7 +24,7 @@ except ImportError:
     from . import no_cython as cython
 
 _TAB, _LINE_END, _RETURN, _SPACE, _HYPHEN, _DOT = 9, 10, 13, 32, 45, 46
-_ZERO, _NINE, _COLON = 48, 57, 58
+_ZERO, _NINE, _COLON, _SEMICOLON, _ZULU = 48, 57, 58, 59, 90
 
 #: What the integers of a row are: the number of its record; its HTTP status, 0 if the record is
 #: irregular; start and size of the target URI, and the size of its origin; start and size of the
@@ -60,7 +60,7 @@ _REQUEST_TABLE = b"request"
 _REQUEST = _REQUEST_TABLE
 _METADATA_TABLE = b"metadata"
 _METADATA = _METADATA_TABLE
-_HTTP_MEDIA_TABLE = b"application/http; msgtype=response"
+_HTTP_MEDIA_TABLE = b"application/http"
 _HTTP_MEDIA = _HTTP_MEDIA_TABLE
 _HTTP_MEDIA_SIZE = len(_HTTP_MEDIA_TABLE)
 _HTTP_TABLE = b"HTTP/1."
@@ -70,7 +70,7 @@ _SCHEME = _SCHEME_TABLE
 _FILE_TABLE = b"/robots.txt"
 _FILE = _FILE_TABLE
 _FILE_SIZE = len(_FILE_TABLE)
-_MOMENT_TABLE = b"2000-00-00T00:00:00Z"
+_MOMENT_TABLE = b"2000-00-00T00:00:00"
 _SHAPE = _MOMENT_TABLE
 _SHAPE_SIZE = len(_MOMENT_TABLE)
 
@@ -267,11 +267,9 @@ class Scanner:
         """Tell whether a record is a regular HTTP response, except for its content."""
         if not self.is_regular or self.spans[2 * _KIND + 1] != 8:
             return False
-        size = self.spans[2 * _MEDIA + 1]
         return (
             _memory.same(data, self.spans[2 * _KIND], _RESPONSE, 0, 8)
-            and size == _HTTP_MEDIA_SIZE
-            and _memory.same(data, self.spans[2 * _MEDIA], _HTTP_MEDIA, 0, size)
+            and _is_http(data, self.spans[2 * _MEDIA], self.spans[2 * _MEDIA + 1])
             and _is_moment(data, self.spans[2 * _MOMENT], self.spans[2 * _MOMENT + 1])
         )
 
@@ -315,18 +313,28 @@ def _status(data: Bytes, start: int) -> int:
     return max(_number(data, start + 9, 3), 0)
 
 
-def _is_moment(data: Bytes, start: int, size: int) -> bool:
-    """Tell whether a date has the usual form, as in ``2026-11-01T00:00:00Z``."""
-    if size != _SHAPE_SIZE or data[start] not in (_ZERO + 1, _ZERO + 2):
+def _is_http(data: Bytes, start: int, size: int) -> bool:
+    """Tell whether a record's media type is application/http, with or without parameters."""
+    if size < _HTTP_MEDIA_SIZE or not _memory.same(data, start, _HTTP_MEDIA, 0, _HTTP_MEDIA_SIZE):
         return False
-    for index in range(1, size):
-        byte = data[start + index]
-        if _SHAPE[index] == _ZERO:
-            if byte < _ZERO or byte > _NINE:
-                return False
-        elif byte != _SHAPE[index]:
+    return size == _HTTP_MEDIA_SIZE or data[start + _HTTP_MEDIA_SIZE] == _SEMICOLON
+
+
+def _is_moment(data: Bytes, start: int, size: int) -> bool:
+    """Tell whether a date is as in ``2026-11-01T00:00:00Z``, or in microseconds."""
+    if size not in (_SHAPE_SIZE + 1, _SHAPE_SIZE + 8) or data[start + size - 1] != _ZULU:
+        return False
+    if data[start] not in (_ZERO + 1, _ZERO + 2):
+        return False
+    for index in range(1, _SHAPE_SIZE):
+        is_digit = _ZERO <= data[start + index] <= _NINE
+        if (_SHAPE[index] == _ZERO) != is_digit:
             return False
-    return True
+        if not is_digit and data[start + index] != _SHAPE[index]:
+            return False
+    if size == _SHAPE_SIZE + 1:
+        return True
+    return data[start + _SHAPE_SIZE] == _DOT and _number(data, start + _SHAPE_SIZE + 1, 6) >= 0
 
 
 def _origin_size(data: Bytes, start: int, size: int) -> int:
