@@ -43,8 +43,10 @@ def batches_of(file: BinaryIO, path: str, name: str, bad: BadRecords) -> Iterato
             rows += count
             total += int(sizes[:count].sum())
             if rows == ROWS or total >= BYTES:
-                yield _to_batch(pending)
+                batch = _to_batch(pending)
+                # Otherwise the pieces would stay in memory until the next batch.
                 pending, rows, total = [], 0, 0
+                yield batch
     if pending:
         yield _to_batch(pending)
 
