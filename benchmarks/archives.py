@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import io
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import duckdb
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+from fastwarc.stream_io import GzipReader
 from protego import Protego
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 import koster
 import koster.bulk.polars
-from koster.bulk import kernel, warc
+from koster.bulk import _reading, kernel, runs
+from koster.bulk._batches import BadRecords
 from koster.bulk.duckdb import register
+from koster.engine.records import find_members
 
 from . import data
 from .measure import format_time, in_turns, table
@@ -192,6 +199,9 @@ def write_archive(path: Path, bodies: list[bytes], copies: int = 1, start: int =
                 )
 
 
+#: Where broken records would be counted.
+_NONE = BadRecords()
+
 #: Distinct archives; the others are hard links to these.
 _DISTINCT_ARCHIVES = 4
 
@@ -205,12 +215,64 @@ print(re.search("VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 """
 
 
-def _command(arguments: list[object]) -> float:
-    """Return the seconds that a command takes."""
-    before = time.perf_counter()
+def _command(arguments: list[object]) -> tuple[float, float]:
+    """Return the seconds that a command takes, and those of its processes on all cores."""
+    before, busy = time.perf_counter(), _busy_children()
     command = [sys.executable, "-m", "koster", "bulk", *map(str, arguments)]
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - before
+    return time.perf_counter() - before, _busy_children() - busy
+
+
+def _busy_children() -> float:
+    found = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return found.ru_utime + found.ru_stime
+
+
+def _read(inputs: Path, count: int) -> tuple[float, float]:
+    """Return the seconds to read archives as columns, and those of the processor."""
+    before, busy = time.perf_counter(), time.process_time()
+    rows = 0
+    for source in runs.find_inputs([str(inputs)]):
+        rows += sum(len(each.bodies) for each in _reading.batches(source, runs.Columns(), _NONE))
+    assert rows == count
+    return time.perf_counter() - before, time.process_time() - busy
+
+
+def decompression(raw: bytes, rounds: int) -> None:
+    """Measure libraries that decompress an archive of a gzip member for each record."""
+    first = np.empty(len(raw), np.int64)
+    starts = first[: find_members(raw, first)].tolist()
+    members = [raw[at:end] for at, end in zip(starts, [*starts[1:], len(raw)], strict=True)]
+    sizes = [int.from_bytes(each[-4:], "little") for each in members]
+    ways: dict[str, Callable[[], object]] = {
+        "fastwarc, as one stream (koster)": lambda: GzipReader(io.BytesIO(raw)).read(sum(sizes)),
+        "zlib": lambda: [zlib.decompress(each, 31) for each in members],
+    }
+    with suppress(ImportError):
+        from isal import isal_zlib
+
+        ways["isal"] = lambda: [isal_zlib.decompress(each, 31) for each in members]
+    with suppress(ImportError):
+        from zlib_ng import gzip_ng, zlib_ng
+
+        ways["zlib-ng"] = lambda: [zlib_ng.decompress(each, 31) for each in members]
+        ways["zlib-ng, as one stream"] = lambda: gzip_ng.decompress(raw)
+    with suppress(ImportError):
+        import deflate
+
+        pairs = [*zip(members, sizes, strict=True)]
+        ways["libdeflate, with known sizes"] = lambda: [
+            deflate.gzip_decompress(each, size) for each, size in pairs
+        ]
+    taken = in_turns(ways, 2 * rounds)
+    print(f"## Decompression: {len(members):,} gzip members, {sum(sizes) / 1e6:,.0f} MB\n")
+    table(
+        ["", "time", "MB a second"],
+        [
+            [name, format_time(time_), f"{sum(sizes) / time_ / 1e6:,.0f}"]
+            for name, time_ in taken.items()
+        ],
+    )
 
 
 def _peak_memory(source: Path, out: Path) -> float:
@@ -222,7 +284,7 @@ def _peak_memory(source: Path, out: Path) -> float:
 
 def commands(folder: Path, bodies: list[bytes], rounds: int) -> None:
     """Measure one core and two, from archives; and Spark, if it is installed."""
-    copies, parts = 6, 48
+    copies, parts = 6, 36
     inputs = folder / "archives"
     inputs.mkdir()
     for number in range(parts):
@@ -235,28 +297,30 @@ def commands(folder: Path, bodies: list[bytes], rounds: int) -> None:
     size = sum(path.stat().st_size for path in inputs.iterdir())
     options: list[object] = [each for name in AGENTS for each in ("-a", name)]
     times: dict[str, list[float]] = {}
+    commands = {
+        "classify, 1 core": ("-j", 1),
+        "classify, 2 cores": ("-j", 2),
+        "classify --dialect google, 1 core": ("-j", 1, "--dialect", "google"),
+    }
+    times: dict[str, list[tuple[float, float]]] = {}
     for number in range(rounds):
-        for jobs in (1, 2):
-            out = folder / f"out-{jobs}-{number}"
-            taken = _command(["classify", inputs, *options, "-j", jobs, "-o", out])
-            times.setdefault(f"classify, {jobs} core{'s' * (jobs > 1)}", []).append(taken)
-        start = time.perf_counter()
-        for path in sorted(inputs.iterdir()):
-            assert sum(1 for _ in warc.records(path)) == len(bodies) * copies
-        times.setdefault("reading the archives alone, 1 core", []).append(
-            time.perf_counter() - start
-        )
+        for place, (name, more) in enumerate(commands.items()):
+            out = folder / f"out-{place}-{number}"
+            taken = _command(["classify", inputs, *options, *more, "-o", out])
+            times.setdefault(name, []).append(taken)
+        times.setdefault("reading the archives alone, 1 core", []).append(_read(inputs, count))
     print(f"## koster bulk: {count:,} files in {parts} archives, {size / 1e6:,.0f} MB\n")
-    found = {name: median(some) for name, some in times.items()}
+    found = {name: [*map(median, zip(*some, strict=True))] for name, some in times.items()}
     table(
         ["", "time", "files a second", "CPU seconds a million files"],
         [
-            [name, format_time(taken), f"{count / taken:,.0f}",
-             f"{taken * (2 if '2' in name else 1) / count * 1e6:,.0f}"]
-            for name, taken in found.items()
+            [name, format_time(taken), f"{count / taken:,.0f}", f"{busy / count * 1e6:,.1f}"]
+            for name, (taken, busy) in found.items()
         ],
-    )  # fmt: skip
-    print(f"Two cores are {found['classify, 1 core'] / found['classify, 2 cores']:.2f} × one.\n")
+    )
+    one, two = found["classify, 1 core"], found["classify, 2 cores"]
+    print(f"Two cores are {one[0] / two[0]:.2f} × one; by CPU time, {2 * one[1] / two[1]:.2f} ×.\n")
+    decompression((inputs / "0.warc.gz").read_bytes(), rounds)
     _spark(folder, bodies * copies * parts, options)
 
 
@@ -291,7 +355,7 @@ def _spark(folder: Path, bodies: list[bytes], options: list[object]) -> None:
         classified.drop("body").write.mode("overwrite").parquet(str(folder / "spark-out"))
         times["Spark, local[2]"].append(time.perf_counter() - start)
         out = folder / f"beside-{number}"
-        taken = _command(["classify", source, *options, "-j", 2, "-o", out])
+        taken, _ = _command(["classify", source, *options, "-j", 2, "-o", out])
         times["koster bulk, 2 cores"].append(taken)
     session.stop()
     print(f"## Spark beside the command: {len(bodies):,} files in Parquet\n")

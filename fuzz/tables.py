@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from koster.bulk import _inputs as inputs
-from koster.bulk import kernel
+from koster.bulk import _reading, kernel
 from koster.bulk._batches import BadRecords, Columns, Input
 from koster.errors import KosterError
 
@@ -194,7 +194,7 @@ def _read(name: str, content: bytes) -> list[tuple[bytes | None, str | None]]:
     found = []
     with_urls = b"url" in content and name.endswith(("parquet", "csv", "jsonl"))
     try:
-        for batch in inputs.batches(
+        for batch in _reading.batches(
             source, Columns(url="url" if with_urls else None), BadRecords()
         ):
             found += _rows_of(batch)

@@ -154,11 +154,24 @@ def _read(content: bytes) -> list[Record]:
         assert 0 <= each.offset <= len(content), each
         if isinstance(each, Record):
             _check_record(each)
-    bad = BadRecords()
-    rows = sum(len(batch.bodies) for batch in batches_of(found, "a.warc", bad))
-    assert rows == len(records)
-    assert bad.count == len(found) - rows
+    _check_columns(content, records, len(found) - len(records))
     return records
+
+
+def _check_columns(content: bytes, records: list[Record], broken: int) -> None:
+    """Check that an archive has the same records if it is read as columns."""
+    bad = BadRecords()
+    batches = list(batches_of(io.BytesIO(content), "CC-MAIN-2026-45.warc", "a.warc", bad))
+    rows = [row for batch in batches for row in batch.passthrough.to_pylist()]
+    expected = [
+        (each.offset, each.url, each.crawl, each.fetched, each.status, each.fetch_class.value)
+        for each in records
+    ]
+    names = ("offset", "url", "crawl", "fetched", "status", "class")
+    assert [tuple(row[name] for name in names) for row in rows] == expected
+    served = [body for batch in batches for body in batch.served.to_pylist()]
+    assert all(body in (None, each.body) for body, each in zip(served, records, strict=True))
+    assert bad.count == broken
 
 
 def _check_record(record: Record) -> None:

@@ -194,8 +194,8 @@ def found_extents(dialect: koster.Dialect, *bodies: bytes) -> list[Any]:
     """Return what the engine finds for columns of files, and leaves to the analysis."""
     if not extents.supports(dialect):
         dialect = koster.RFC9309
-    names = extents.Names([b"foobot", b"bar", b"*"])
-    reader = extents.Reader(dialect, names, (0, 1, 2, -1))
+    names = extents.Names([b"foobot", b"bar", b"*"], dialect.names)
+    reader = extents.Reader(dialect, names, ((0,), (1,), (2,), ()))
     cells = 4 * len(bodies)
     found = bytearray(cells), bytearray(cells), array("i", bytes(4 * cells))
     starts = array("q", itertools.accumulate(map(len, bodies), initial=0))

@@ -15,7 +15,7 @@ from support import ROOT
 import koster
 from koster._version import DOCS as DOCS_URL
 from koster.bulk import CLASSIFIED, DECIDED, FACTS, _inputs, warc
-from koster.bulk._batches import ARCHIVED
+from koster.bulk._archived import ARCHIVED
 from koster.cli._root import koster as command
 from koster.lint import CHECKS
 from koster.lint.settings import _KEYS

@@ -25,6 +25,7 @@ from koster.bulk import (
     _inputs,
     _json_lines,
     _parquet,
+    _reading,
     runs,
 )
 from koster.bulk._batches import BadRecords
@@ -77,7 +78,7 @@ def test_small_file_of_large_texts_is_read_in_batches(
     pq.write_table(pa.table({"body": [ONE] * row_count, "k": ["#" * 100_000] * row_count}), path)
     (input_,) = _inputs.find([str(path)])
     assert input_.size < 50_000
-    batches = list(_inputs.batches(input_, Columns(), BadRecords()))
+    batches = list(_reading.batches(input_, Columns(), BadRecords()))
     assert max(len(each.bodies) for each in batches) <= 10
     assert sum(len(each.bodies) for each in batches) == row_count
     assert {str(each.passthrough.schema.field("k").type) for each in batches} == {"string"}
@@ -165,7 +166,7 @@ def test_json_line_over_the_limit_is_one_bad_record(
     path.write_text(f"{json.dumps({'body': ONE})}\n{long}\n{json.dumps({'body': ONE})}\n{long}")
     bad = BadRecords()
     (input_,) = _inputs.find([str(path)])
-    sizes = [len(each.bodies) for each in _inputs.batches(input_, Columns(), bad)]
+    sizes = [len(each.bodies) for each in _reading.batches(input_, Columns(), bad)]
     assert sum(sizes) == 2
     assert bad.listed == [f"line {n}: longer than 3,000,000 bytes" for n in (2, 4)]
 
@@ -180,13 +181,13 @@ def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         path = tmp_path / name
         write(path, records)
         (input_,) = _inputs.find([str(path)])
-        batches = list(_inputs.batches(input_, Columns(), BadRecords()))
+        batches = list(_reading.batches(input_, Columns(), BadRecords()))
         assert sum(len(each.bodies) for each in batches) == 60
         if path.suffix not in (".csv", ".tsv"):
             assert max(len(each.bodies) for each in batches) <= 5
     warc = archives.write(tmp_path / "a.warc", [Fetch("http://e.com/r", body.encode())] * 60)
     (input_,) = _inputs.find([str(warc)])
-    batches = list(_inputs.batches(input_, Columns(), BadRecords()))
+    batches = list(_reading.batches(input_, Columns(), BadRecords()))
     assert max(len(each.bodies) for each in batches) <= 5
 
 

@@ -23,6 +23,7 @@ import koster
 from koster.analysis import classify as classification
 from koster.bulk import kernel
 from koster.bulk._columns import encode_column
+from koster.crawlers import agent_for
 from koster.dialects import BlankLines, Merging, Orphans
 from koster.engine import batches as _batches
 from koster.engine import extents as _extents
@@ -62,22 +63,69 @@ def test_groups_of_one_agent_are_merged() -> None:
     assert result == [{"agent": "A", "written": True, "effective": "all", "line": 8}]
 
 
-def test_agents_in_many_groups() -> None:
+@pytest.mark.parametrize("dialect", [koster.RFC9309, koster.GOOGLE], ids=str)
+def test_agents_in_many_groups(dialect: koster.Dialect) -> None:
     chance = random.Random(4)
     lines = [*(f"User-agent: {name}" for name in "abc*ab"), "Disallow: /", "Allow: /", "Allow: /x"]
     files = ["\n".join(chance.choices(lines, k=12)) for _ in range(100)]
     files += ["\n".join(chance.choices(lines, k=600)), "User-agent: c\n" * 70 + "Disallow: /"]
-    result = kernel.classify(files, ["a", "b", "c", "d", "*"]).to_pylist()
-    assert result == [[cell(body, agent) for agent in ("a", "b", "c", "d", "*")] for body in files]
+    agents = ["a", "b", "c", "d", "*"]
+    result = kernel.classify(files, agents, dialect).to_pylist()
+    assert result == [[cell(body, agent, dialect) for agent in agents] for body in files]
+
+
+@pytest.mark.parametrize("dialect", [koster.RFC9309, koster.GOOGLE], ids=str)
+def test_agents_that_fall_back_to_other_names(dialect: koster.Dialect) -> None:
+    chance = random.Random(5)
+    agents = ["Googlebot-Image", "Applebot", "Googlebot", "foo"]
+    lines = [*(f"User-agent: {name}" for name in [*agents, "*"]), "Disallow: /", "Allow: /*b"]
+    files = ["\n".join(chance.choices([*lines, "Disallow: *a$"], k=9)) for _ in range(300)]
+    for body, cells in zip(files, kernel.classify(files, agents, dialect).to_pylist(), strict=True):
+        robots = koster.parse(body, dialect)
+        for agent, each in zip(agents, cells, strict=True):
+            found = classification(robots.rules_for(agent_for(agent)))
+            line = found.rule and found.rule.line
+            assert each["written"] == robots.rules_for(agent).is_named
+            assert (each["effective"], each["line"]) == (found.extent.value, line)
+
+
+NAMES = [
+    b"*",
+    b"*\t",
+    b"*\x0b",
+    b"* x",
+    b"*x",
+    b"foo",
+    b"Foo/2",
+    b"foo2",
+    b"foo bot",
+    b"2",
+    b"",
+    b"foo*",
+    b"-_",
+    b"\xe4",
+]
+
+
+@pytest.mark.parametrize("dialect", [koster.RFC9309, koster.GOOGLE], ids=str)
+def test_names_of_groups(dialect: koster.Dialect) -> None:
+    files = [b"User-agent: %b\nDisallow: /a\n\nUser-agent: *\nDisallow: /" % each for each in NAMES]
+    files += [b"\xbbUser-agent: %b\nAllow: /x/index.html\nDisallow: /x/" % each for each in NAMES]
+    agents = ["foo", "FOO", "foo/2", "foo2", "foo bot", "2", "", "*", "-_", "Googlebot-News"]
+    result = kernel.classify(files, agents, dialect).to_pylist()
+    assert result == [[cell(body, agent, dialect) for agent in agents] for body in files]
 
 
 @pytest.mark.usefixtures("conformance_data")
 @pytest.mark.parametrize("table", ["verdicts.tsv.gz", "modern-verdicts.tsv.gz"])
-def test_classify_agrees_with_the_library_on_the_corpus(table: str) -> None:
+@pytest.mark.parametrize("dialect", [koster.RFC9309, koster.GOOGLE], ids=str)
+def test_classify_agrees_with_the_library_on_the_corpus(
+    table: str, dialect: koster.Dialect
+) -> None:
     files = list(bodies(table).values())
-    result = kernel.classify(pa.array(files, pa.binary()), AGENTS).to_pylist()
+    result = kernel.classify(pa.array(files, pa.binary()), AGENTS, dialect).to_pylist()
     for body, cells in zip(files, result, strict=True):
-        assert cells == [cell(body, agent) for agent in AGENTS]
+        assert cells == [cell(body, agent, dialect) for agent in AGENTS]
         assert None not in [each["effective"] for each in cells], "not proved"
 
 
@@ -93,12 +141,13 @@ def test_decide_agrees_with_the_library_on_the_corpus() -> None:
 
 
 @pytest.mark.usefixtures("conformance_data")
-def test_few_cells_need_the_analysis() -> None:
+@pytest.mark.parametrize("dialect", [koster.RFC9309, koster.GOOGLE], ids=str)
+def test_few_cells_need_the_analysis(dialect: koster.Dialect) -> None:
     files = encode_column(pa.array(list(bodies("verdicts.tsv.gz").values())), "bodies").values
-    names, indices = kernel._names(("GPTBot", "Googlebot", "FooBot"))
+    names, indices = kernel._names(("GPTBot", "Googlebot", "FooBot"), dialect.names)
     cell_count = len(files) * 3
     extents = bytearray(cell_count)
-    reader = _extents.Reader(koster.RFC9309, names, indices)
+    reader = _extents.Reader(dialect, names, indices)
     data, starts = kernel.buffers(files)
     reader.classify(
         data, starts, bytearray(cell_count), extents, kernel.array("i", bytes(4 * cell_count))
@@ -139,12 +188,21 @@ agent_lists = st.lists(
 )
 
 
-@given(files, agent_lists, st.sampled_from(["RFC9309", "RFC9309", "GOOGLE", "MK1996", "EXTENDED2"]))
+@given(
+    files,
+    agent_lists,
+    st.sampled_from(["RFC9309", "RFC9309", "GOOGLE", "GOOGLE", "MK1996", "EXTENDED2"]),
+)
 @example([b"User-agent: *\nDisallow: /\nAllow: *"], ["x"], "RFC9309")
 @example([b"User-agent: *\nDisallow: /$\nDisallow: /?"], ["x"], "RFC9309")
 @example([b"User-agent: *\nDisallow: *a\nAllow: /*a$\nAllow: foo"], ["x"], "RFC9309")
 @example([b"User-agent: *\nDisallow: /\nAllow: /robots.txt"], ["x"], "RFC9309")
 @example([b"User-agent: *\nDisallow: //a\nAllow: */a"], ["x"], "RFC9309")
+@example([b"User-agent: *\nDisallow: //a\nAllow: */a"], ["x"], "GOOGLE")
+@example([b"User-agent: *\nDisallow: /\nAllow: /robots.txt"], ["x"], "GOOGLE")
+@example([b"User-agent: *\nDisallow: /\nAllow: /index.html"], ["x"], "GOOGLE")
+@example([b"User-agent: *\nDisallow: /\nAllow: *://a;b?c%2a"], ["x"], "GOOGLE")
+@example([b"User-agent: *\nDisallow: /%aa\xff\x01\nAllow: /"], ["x"], "GOOGLE")
 @example([b"User-agent: *\nUser-agent: foo\nDisallow: /"], ["foo", "*", "FOO/2"], "RFC9309")
 def test_classify_agrees_with_the_library_on_generated_files(
     contents: list[bytes], agents: list[str], name: str
@@ -487,6 +545,7 @@ def test_order_of_numbers(numbers: list[int], is_sorted: bool, counts_up: bool) 
     ("changes", "is_supported"),
     [
         ({}, True), ({"orphans": Orphans.FOR_EVERYBODY}, True),
+        ({"reading": koster.GOOGLE.reading}, True), ({"names": koster.GOOGLE.names}, True),
         ({"reading": koster.MK1996.reading}, False), ({"names": koster.MK1996.names}, False),
         ({"merging": Merging.FIRST}, False), ({"versions": koster.EXTENDED2.versions}, False),
         ({"rewrite": lambda value, allow: [(value, 1)]}, False),
@@ -501,7 +560,7 @@ def test_dialects_that_the_loop_over_bodies_supports(
 
 
 def test_reader_without_agents_finds_nothing() -> None:
-    reader = _extents.Reader(koster.RFC9309, _extents.Names([b"a"]), [])
+    reader = _extents.Reader(koster.RFC9309, _extents.Names([b"a"], koster.RFC9309.names), [])
     written, found, lines = bytearray(1), bytearray(1), array("i", [7])
     reader.classify(ONE.encode(), array("q", [0, len(ONE)]), written, found, lines)
     assert (written, found, lines[0]) == (b"\0", b"\0", 7)

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 import koster
-from koster.bulk import _inputs, _pages, _parquet, runs
+from koster.bulk import _inputs, _pages, _parquet, _reading, runs
 from koster.bulk._batches import BadRecords, Batch, WrongColumnsError
 from koster.bulk.runs import Columns, Question
 from koster.cli._root import koster as command
@@ -33,7 +33,7 @@ RULES = b"User-agent: *\nDisallow: /a\n"
 
 def batches(path: Path) -> list[Batch]:
     (input_,) = _inputs.find([str(path)])
-    return list(_inputs.batches(input_, Columns(), BadRecords()))
+    return list(_reading.batches(input_, Columns(), BadRecords()))
 
 
 def bodies_in(path: Path) -> list[bytes]:

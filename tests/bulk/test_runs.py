@@ -28,6 +28,7 @@ import koster.bulk.polars
 from koster.bulk import (
     _answering,
     _shards,
+    _writer,
     kernel,
     runs,
 )
@@ -398,7 +399,7 @@ def test_no_space_left(
 ) -> None:
     """The error is one sentence, no partial shard is left, and finished shards stay."""
     input_files = runs.find_inputs([str(inputs)])
-    real_close = _shards.Writer.close
+    real_close = _writer.Writer.close
     calls = []
 
     def close(self: Any, metadata: dict[bytes, str]) -> None:
@@ -407,7 +408,7 @@ def test_no_space_left(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real_close(self, metadata)
 
-    monkeypatch.setattr(_shards.Writer, "close", close)
+    monkeypatch.setattr(_writer.Writer, "close", close)
     result = runs.run(GPT, input_files, tmp_path / "out", 1)
     assert [each.why is None for each in result.shards] == [True, False, False, True]
     assert "No space left on device" in (result.failed[0].why or "")
@@ -420,7 +421,7 @@ def test_no_space_left(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_full_disk_raises_the_system_error(table: Path) -> None:
-    task = _answering.Task(0, runs.find_inputs([str(table)])[0], "/dev/full", GPT)
+    task = runs.Task(0, runs.find_inputs([str(table)])[0], "/dev/full", GPT)
     with pytest.raises(OSError, match="No space left"):
         _answering._write(task, "/dev/full", BadRecords(), 1, lambda *_: None)
 

@@ -232,8 +232,8 @@ def test_sizes_of_patterns() -> None:
 
 def test_room_for_results_of_agents() -> None:
     body = b"User-agent: a\nDisallow: /\nUser-agent: b\nAllow: /"
-    names = extents.Names([b"a", b"b"])
-    reader = extents.Reader(koster.RFC9309, names, [0, 1, -1] * 8)
+    names = extents.Names([b"a", b"b"], koster.RFC9309.names)
+    reader = extents.Reader(koster.RFC9309, names, [[0], [1], []] * 8)
     written, found = bytearray(24), bytearray(24)
     reader.classify(body, array("q", [0, len(body)]), written, found, array("i", bytes(96)))
     assert found == bytes([0, 2, 3] * 8)

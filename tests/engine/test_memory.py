@@ -17,7 +17,7 @@ import pytest
 
 import koster
 from koster.bulk import kernel
-from koster.engine import batches, document, extents, memory, wildcards
+from koster.engine import batches, document, extents, memory, records, wildcards
 from koster.robots import rules_for_data, selection_of
 
 #: After a star, it is searched with links.
@@ -103,8 +103,8 @@ def extents_of_files() -> list[Any]:
     starts = array("q", [0])
     for body in bodies:
         starts.append(starts[-1] + len(body))
-    names = extents.Names([b"a1", b"foobot"])
-    reader = extents.Reader(koster.RFC9309, names, [0, 1])
+    names = extents.Names([b"a1", b"foobot"], koster.RFC9309.names)
+    reader = extents.Reader(koster.RFC9309, names, [[0], [1]])
     written, found = bytearray(8), bytearray(8)
     numbers = array("i", bytes(4 * 8))
     reader.classify(data, starts, written, found, numbers)
@@ -115,12 +115,16 @@ def survey() -> Any:
     return batches.survey(FILE.encode(), koster.RFC9309)
 
 
+def scanned_records() -> int:
+    return records.Scanner().scan(b"", array("q", [0]), array("q"))
+
+
 @pytest.mark.skipif(koster.COMPILED, reason="compiled modules allocate in C")
 @pytest.mark.parametrize(
     "work",
     [
         decisions, decisions_of_a_new_dialect, decisions_about_shell_patterns, lines, preferences,
-        views, answers_about_rows, extents_of_files, survey,
+        views, answers_about_rows, extents_of_files, survey, scanned_records,
     ],
 )  # fmt: skip
 def test_failing_allocation(allocations: Allocations, work: Callable[[], Any]) -> None:

@@ -46,7 +46,7 @@ def test_compiled_means_that_no_hot_module_is_a_source() -> None:
     assert koster.COMPILED is (not any(file.endswith(".py") for file in files))
 
 
-@pytest.mark.parametrize("name", ["batches", "extents"])
+@pytest.mark.parametrize("name", ["batches", "extents", "records"])
 def test_loops_run_without_cython(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setitem(sys.modules, "cython", None)
     module = without_cython(name)

@@ -29,6 +29,7 @@ TESTS = {
     **dict.fromkeys(
         ("engine/batches", "engine/buffers", "engine/extents", "engine/rows"), (*_ENGINE, *_KERNEL)
     ),
+    "engine/records": ("tests/bulk/test_scanned.py",),
     "engine": _ENGINE,
     "analysis": _ANALYSIS,
     "access": _FETCHING,

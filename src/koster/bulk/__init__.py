@@ -8,6 +8,18 @@ the extra ``bulk``.
 
 from __future__ import annotations
 
-from .kernel import CLASSIFIED, DECIDED, FACTS, allowed, classify, decide, facts
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .kernel import CLASSIFIED, DECIDED, FACTS, allowed, classify, decide, facts
 
 __all__ = ["CLASSIFIED", "DECIDED", "FACTS", "allowed", "classify", "decide", "facts"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the kernel, and Arrow with it, when it is used: `runs` starts processes without."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import kernel  # noqa: PLC0415
+
+    return getattr(kernel, name)

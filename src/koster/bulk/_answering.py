@@ -7,32 +7,26 @@ import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .._version import VERSION
 from ..dialects import dialect_named
 from ..errors import KosterError
 from ..model import Reason
-from . import _inputs, kernel
+from . import _reading, kernel
+from ._archived import ARCHIVED
 from ._arrow import pa, pc
-from ._batches import ARCHIVED, BadRecords, Batch, Input, WrongColumnsError
-from ._shards import KEY, Question, ShardReport, Writer, identity_of
+from ._batches import BadRecords, WrongColumnsError
+from ._shards import KEY, ShardReport, identity_of
+from ._writer import Writer
 from .kernel import CLASSIFIED, DECIDED, FACTS, storable_text
 from .warc import FetchClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """An input, the question about it, and the path of the shard for the answers."""
-
-    number: int
-    input: Input
-    shard: str
-    question: Question
+    from ._batches import Batch
+    from ._shards import Question, Task
 
 
 #: Errors of the input or the disk; any other is a bug, and ends the run.
@@ -85,7 +79,7 @@ def _write(
     update: Callable[[int, int, int], None],
 ) -> int:
     """Write the answers about an input; return the number of rows."""
-    batches = _inputs.batches(task.input, task.question.columns, bad)
+    batches = _reading.batches(task.input, task.question.columns, bad)
     with open(part, "wb") as file:
         writer = Writer(file)
         try:

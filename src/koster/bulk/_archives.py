@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, BinaryIO
 
-from .._charsets import to_utf8
 from . import warc
-from ._arrow import pa
-from ._batches import ARCHIVED, Batch
+from ._arrow import np
+from ._batches import Batch
 from ._parquet import BYTES, ROWS
-from .warc import BadRecord, FetchClass
+from ._scanned import Piece, joined, piece_of, scan
+from .warc import BadRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,66 +20,96 @@ if TYPE_CHECKING:
 
 def read_archive(source: Input, _columns: Columns, bad: BadRecords) -> Iterator[Batch]:
     """Yield the batches of an archive."""
-    return batches_of(warc.records(source.path), os.path.basename(source.path), bad)
+    with open(source.path, "rb") as file:
+        yield from batches_of(file, source.path, os.path.basename(source.path), bad)
 
 
-def batches_of(
+def batches_of(file: BinaryIO, path: str, name: str, bad: BadRecords) -> Iterator[Batch]:
+    """Yield the fetches of an archive as batches; ``name`` is their archive.
+
+    Raises:
+        UnreadableError: the file is not a WARC file.
+    """
+    pending: list[Piece] = []
+    rows = total = 0
+    for piece in _pieces(file, path, name, bad):
+        rest = piece
+        while len(rest.bodies):
+            sizes = rest.passthrough.column("bytes").to_numpy()
+            count = int(np.searchsorted(total + np.cumsum(sizes), BYTES)) + 1
+            count = min(count, ROWS - rows, len(sizes))
+            pending.append(_slice(rest, 0, count))
+            rest = _slice(rest, count)
+            rows += count
+            total += int(sizes[:count].sum())
+            if rows == ROWS or total >= BYTES:
+                batch = _to_batch(pending)
+                # Otherwise the pieces would stay in memory until the next batch.
+                pending, rows, total = [], 0, 0
+                yield batch
+    if pending:
+        yield _to_batch(pending)
+
+
+def _pieces(file: BinaryIO, path: str, name: str, bad: BadRecords) -> Iterator[Piece]:
+    """Yield the fetches of an archive: those of usual form at once, the rest one by one."""
+    crawl = warc.crawl_from_path(path)
+    size = file.seek(0, os.SEEK_END)
+    last = -1
+    end = 0
+    broken: list[BadRecord] = []
+    for part in scan(file, name, crawl):
+        _add_bad(broken, bad)
+        yield part.piece
+        broken, crawl, last, end = part.bad, part.crawl, part.last, part.end
+    is_unfinished = end < size or not size
+    is_last_broken = bool(broken) and broken[-1].offset == last
+    pending = broken.pop() if is_unfinished and is_last_broken else None
+    _add_bad(broken, bad)
+    if is_unfinished:
+        yield from _pieces_of(warc.records_after(file, path, last, crawl, pending), name, bad)
+
+
+def _pieces_of(
     records: Iterable[warc.Record | BadRecord], name: str, bad: BadRecords
-) -> Iterator[Batch]:
-    """Yield the records of the archive ``name`` as batches."""
+) -> Iterator[Piece]:
+    """Yield records as pieces of at most a batch."""
     fetches: list[warc.Record] = []
     total = 0
     for each in records:
         if isinstance(each, BadRecord):
-            bad.add(f"at byte {each.offset}: {each.why}")
+            _add_bad([each], bad)
             continue
         fetches.append(each)
         total += len(each.body)
         if len(fetches) == ROWS or total >= BYTES:
-            yield _to_batch(fetches, name)
+            yield piece_of(fetches, name)
             fetches = []
             total = 0
     if fetches:
-        yield _to_batch(fetches, name)
+        yield piece_of(fetches, name)
 
 
-#: The fetch classes with a body to parse.
-_WITH_BODY = (FetchClass.OK, FetchClass.WRONG_TYPE)
+def _add_bad(found: Iterable[BadRecord], bad: BadRecords) -> None:
+    for each in found:
+        bad.add(f"at byte {each.offset}: {each.why}")
 
 
-def _to_batch(fetches: list[warc.Record], name: str) -> Batch:
-    rows = [
-        (
-            each.url, each.origin, each.crawl, each.fetched, each.status, each.fetch_class.value,
-            each.location, each.content_type, each.charset, len(each.body), name, each.offset,
-        )
-        for each in fetches
-    ]  # fmt: skip
-    passthrough = pa.RecordBatch.from_arrays(
-        [
-            pa.array([_without_surrogates(value) for value in column], field.type)
-            for column, field in zip(zip(*rows, strict=True), ARCHIVED, strict=True)
-        ],
-        schema=ARCHIVED,
-    )
-    served = [each.body if each.fetch_class in _WITH_BODY else None for each in fetches]
-    bodies = [
-        None if body is None else to_utf8(body, each.charset, each.is_whole)[0]
-        for body, each in zip(served, fetches, strict=True)
-    ]
+def _slice(piece: Piece, start: int, count: int | None = None) -> Piece:
+    """Return some rows of a piece."""
+    passthrough, served = piece.passthrough.slice(start, count), piece.served.slice(start, count)
+    is_same = piece.bodies is piece.served
+    return Piece(passthrough, served if is_same else piece.bodies.slice(start, count), served)
+
+
+def _to_batch(pieces: list[Piece]) -> Batch:
+    passthrough, bodies, served = joined(pieces)
     return Batch(
         passthrough=passthrough,
-        bodies=pa.array(bodies, pa.large_binary()),
-        served=pa.array(served, pa.large_binary()),
+        bodies=bodies,
+        served=served,
         urls=None,
         agents=None,
         classes=passthrough.column("class"),
-        position=fetches[-1].offset,
+        position=passthrough.column("offset")[-1].as_py(),
     )
-
-
-def _without_surrogates(value: Any) -> Any:
-    """Return text with U+FFFD for lone surrogates, which Arrow rejects; other values unchanged."""
-    if isinstance(value, str) and not value.isascii():
-        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return value

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import KosterError
-from ._arrow import pa
 
 #: Bad records of an input that are listed; the rest are only counted.
 MAX_LISTED = 100
@@ -77,20 +76,3 @@ class BadRecords:
         self.count += 1
         if len(self.listed) < MAX_LISTED:
             self.listed.append(error)
-
-
-#: The columns of an archive's records that are copied to the answers.
-ARCHIVED = pa.schema([
-    pa.field("url", pa.string()),
-    pa.field("origin", pa.string()),
-    pa.field("crawl", pa.string()),
-    pa.field("fetched", pa.timestamp("us", tz="UTC")),
-    pa.field("status", pa.int32()),
-    pa.field("class", pa.string()),
-    pa.field("location", pa.string()),
-    pa.field("content_type", pa.string()),
-    pa.field("charset", pa.string()),
-    pa.field("bytes", pa.int64()),
-    pa.field("archive", pa.string()),
-    pa.field("offset", pa.int64()),
-])  # fmt: skip

@@ -1,33 +1,24 @@
-"""Inputs of ``koster bulk``: archives and tables, as batches of bounded size.
+"""Inputs of ``koster bulk``: finds archives and tables.
 
-Memory holds one batch of an input, whatever its size, and of a Parquet file one page of each
-column. Records that cannot be read are counted and listed, and reading continues; if an input
-cannot be read at all, `UnreadableError` says why.
+Without Arrow, so that worker processes start before it is imported; see `_reading`.
 """
 
 from __future__ import annotations
 
-import csv
 import os
 import stat
 from typing import TYPE_CHECKING
 
-from ..errors import KosterError, UnreadableError
-from ._archives import read_archive
-from ._arrow import pa
+from ..errors import UnreadableError
 from ._batches import Input
-from ._csv_files import BLOCK, read_csv
-from ._json_lines import read_json_lines
-from ._parquet_files import read_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ._batches import BadRecords, Batch, Columns
+    from collections.abc import Iterable, Iterator
 
 #: The file that marks a folder of answers, which is not one of inputs.
 MARKER = ".koster-bulk"
 
+#: The kinds of inputs by the ending of their names; `_reading` has their readers.
 _KINDS = {
     ".warc": "warc",
     ".parquet": "parquet",
@@ -118,32 +109,3 @@ def _to_input(path: str) -> Input:
             ".tsv, also with .gz, .zst, .bz2 or .lz4"
         )
     return Input(path, kind, status.st_size, status.st_mtime_ns)
-
-
-def batches(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
-    """Yield the batches of an input; records that cannot be read are added to ``bad``.
-
-    Raises:
-        UnreadableError: the input, or the rest of it, cannot be read.
-        WrongColumnsError: a column is missing, or has the wrong type.
-    """
-    try:
-        yield from _READERS[source.kind](source, columns, bad)
-    except KosterError:
-        raise
-    except OSError as error:
-        raise UnreadableError(f"{source.path}: {error.strerror or error}") from error
-    except (pa.ArrowException, csv.Error, EOFError, KeyError, TypeError, ValueError) as error:
-        why = " ".join(str(error).split())[:300]
-        if "straddling object" in why:
-            why = f"a row has more than {BLOCK:,} bytes"
-        raise UnreadableError(f"{source.path}: {why}") from error
-
-
-#: The reader of each kind of input. To add a kind, add its endings to `_KINDS`, too.
-_READERS: dict[str, Callable[[Input, Columns, BadRecords], Iterator[Batch]]] = {
-    "warc": read_archive,
-    "parquet": read_parquet,
-    "csv": read_csv,
-    "json": read_json_lines,
-}

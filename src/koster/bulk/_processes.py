@@ -11,15 +11,14 @@ from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Any
 
-from ._answering import write_shard
 from ._shards import ShardReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from ._answering import Task
     from ._batches import Input
+    from ._shards import Task
 
     #: Called with how far each input is read, in bytes, and its rows so far.
     Progress: TypeAlias = Callable[[list[int], list[int]], None]
@@ -76,6 +75,8 @@ def _initialize(shared: Any) -> None:
 
 
 def _run_task(task: Task, threads: int) -> ShardReport:
+    from ._answering import write_shard  # noqa: PLC0415 - imports Arrow, which takes 0.2 s
+
     positions, rows = _shared
 
     def update(number: int, position: int, count: int) -> None:

@@ -1,4 +1,7 @@
-"""The folder of answers: a shard for each input, with the question and errors as metadata."""
+"""The folder of answers: a shard for each input, with the question and errors as metadata.
+
+Imports Arrow only to read shards, so that worker processes of a new run start before that.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +9,21 @@ import hashlib
 import json
 import os
 import re
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
-
 from .._version import VERSION
 from ..errors import KosterError, UnreadableError
-from ._arrow import pa
-from ._batches import Columns
+from ._batches import Columns, Input
 from ._inputs import MARKER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ._batches import Input
-
 #: The key of a shard's Parquet metadata.
 KEY = b"koster.bulk"
-
-#: The maximum rows and bytes of a row group.
-_GROUP_ROWS = 16_384
-_GROUP_BYTES = 16 * 1024 * 1024
 
 
 class ForeignFolderError(KosterError, ValueError):
@@ -60,6 +54,16 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Task:
+    """An input, the question about it, and the path of the shard for the answers."""
+
+    number: int
+    input: Input
+    shard: str
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
 class ShardReport:
     """The result for an input.
 
@@ -85,6 +89,9 @@ def shard_name(source: Input) -> str:
 
 def _metadata_of(path: Path) -> dict[str, Any] | None:
     """Return the metadata of a shard; None if the file is not a shard."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
     try:
         with path.open("rb") as file:
             metadata = pq.read_metadata(file).metadata or {}
@@ -201,46 +208,3 @@ def read_shards(folder: str | os.PathLike[str]) -> list[tuple[str, dict[str, Any
     if not found:
         raise UnreadableError(f"{folder}: has no shards of koster bulk")
     return found
-
-
-class Writer:
-    """Writes tables to a Parquet file in large row groups; same rows, same bytes."""
-
-    def __init__(self, file: Any) -> None:
-        self.rows = 0
-        self._file = file
-        self._pending: list[Any] = []
-        self._pending_rows = 0
-        self._pending_bytes = 0
-        self._writer: Any = None
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether a table was added, so that the columns are known."""
-        return self._writer is not None
-
-    def add(self, table: Any) -> None:
-        self.rows += table.num_rows
-        self._pending.append(table)
-        self._pending_rows += table.num_rows
-        self._pending_bytes += table.nbytes
-        if self._writer is None:
-            self._writer = pq.ParquetWriter(self._file, table.schema, compression="zstd")
-        if self._pending_rows >= _GROUP_ROWS or self._pending_bytes >= _GROUP_BYTES:
-            self._flush()
-
-    def _flush(self) -> None:
-        if self._pending:
-            self._writer.write_table(pa.concat_tables(self._pending), row_group_size=_GROUP_ROWS)
-        self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
-
-    def close(self, metadata: dict[bytes, str]) -> None:
-        self._flush()
-        self._writer.add_key_value_metadata(metadata)
-        self._writer.close()
-
-    def abandon(self) -> None:
-        """Close an incomplete file; does nothing after `close`."""
-        if self._writer is not None and self._writer.is_open:
-            with suppress(OSError, ValueError, pa.ArrowException):
-                self._writer.close()

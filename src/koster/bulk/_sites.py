@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from ..errors import UnreadableError
+from ._archived import ARCHIVED
 from ._arrow import pa, pc
 from ._attribution import FIRST, LAST, crawls, moments, origins
-from ._batches import ARCHIVED, Columns
 from ._tables import CRAWL_NAME, TIME_NAME, available
 from .duckdb import REDIRECTS
 from .kernel import CLASSIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from ._batches import Columns
 
 #: The label of files without a crawl or a date.
 UNDATED = "undated"

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 _MAX_BROKEN = 1_000
 
 
-def whole_records(file: BinaryIO, path: str) -> Iterator[RawRecord | BadRecord]:
+def whole_records(file: BinaryIO, path: str, after: int = -1) -> Iterator[RawRecord | BadRecord]:
     """Yield the records of a file; after a broken one, resume at the next that looks like one.
+
+    If ``after`` is not -1, yield those after the record with this offset.
 
     The first pass skips records of other types. After an error, and after the last record, they are
     read, too, to find out which are complete.
@@ -29,8 +31,8 @@ def whole_records(file: BinaryIO, path: str) -> Iterator[RawRecord | BadRecord]:
     Raises:
         UnreadableError: it has no records.
     """
-    state = _RecoveryState(file)
-    start: int | None = 0
+    state = _RecoveryState(file, after)
+    start: int | None = max(after, 0)
     all_types = False
     while start is not None:
         at = -1
@@ -63,11 +65,11 @@ def whole_records(file: BinaryIO, path: str) -> Iterator[RawRecord | BadRecord]:
 class _RecoveryState:
     """How far a file is read, and its broken records."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, after: int) -> None:
         self.file = file
         self.size = file.seek(0, io.SEEK_END)
-        self.last = -1
-        self.is_archive = False
+        self.last = after
+        self.is_archive = after >= 0
         self._bad: list[BadRecord] = []
         self._count = 0
         self._is_gap = False

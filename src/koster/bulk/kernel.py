@@ -26,9 +26,8 @@ from ..crawlers import agent_for
 from ..dialects import RFC9309
 from ..engine import batches as _batches
 from ..engine import extents as _extents
-from ..engine import user_agents as _user_agents
 from ..robots import parse, rules_for_data
-from ._arrow import np, pa, pc
+from ._arrow import pa, pc
 from ._columns import (
     EncodedColumn,
     buffers,
@@ -132,57 +131,29 @@ def _chain(agent: str) -> tuple[str, ...]:
     return (found,) if isinstance(found, str) else found
 
 
-@lru_cache(maxsize=16)
-def _chains(agents: tuple[str, ...]) -> tuple[tuple[str, ...], dict[int, tuple[int, ...]]]:
-    """Return the agents with their fallbacks; and by index, the indices of an agent's fallbacks."""
-    names = list(agents)
-    chains = {}
-    for index, agent in enumerate(agents):
-        fallbacks = _chain(agent)[1:]
-        names += [name for name in fallbacks if name not in names]
-        if fallbacks:
-            chains[index] = tuple(map(names.index, fallbacks))
-    return tuple(names), chains
+def _names_of(agent: str) -> tuple[str, ...]:
+    """Return an agent, and the tokens that it falls back to."""
+    return (agent, *_chain(agent)[1:])
 
 
 @lru_cache(maxsize=16)
-def _names(agents: tuple[str, ...]) -> tuple[_extents.Names, tuple[int, ...]]:
-    """Return the distinct product tokens, and for each agent the index of its token, or -1."""
+def _names(
+    agents: tuple[str, ...], method: int
+) -> tuple[_extents.Names, tuple[tuple[int, ...], ...]]:
+    """Return the distinct names, and for each agent the indices of its own, if they are known."""
     tokens: dict[bytes, int] = {}
     indices = []
     for agent in agents:
-        token = _user_agents.product_token(agent.encode("utf-8", "surrogatepass"))
-        indices.append(-1 if token is None else tokens.setdefault(token, len(tokens)))
-    return _extents.Names(list(tokens)), tuple(indices)
+        names = [each.encode("utf-8", "surrogatepass") for each in _names_of(agent)]
+        found = [_extents.name_of(each, method) for each in names]
+        known = [each for each in found if each is not None]
+        all_known = known if len(known) == len(found) else []
+        indices.append(tuple(tokens.setdefault(each, len(tokens)) for each in all_known))
+    return _extents.Names(list(tokens), method), tuple(indices)
 
 
 def _classify(bodies: pa.Array, agents: tuple[str, ...], dialect: Dialect) -> pa.Array:
     """Classify distinct bodies."""
-    names, chains = _chains(agents)
-    found = _classify_names(bodies, names, dialect)
-    if not chains or not len(bodies):
-        return found
-    cells = found.values
-    written = cells.field("written").to_numpy(zero_copy_only=False).reshape(len(bodies), len(names))
-    # Of each body, the cells that the agents get.
-    columns = np.tile(np.arange(len(agents)), (len(bodies), 1))
-    for index, fallbacks in chains.items():
-        for fallback in reversed(fallbacks):
-            columns[:, index] = np.where(written[:, fallback], fallback, columns[:, index])
-        columns[:, index] = np.where(written[:, index], index, columns[:, index])
-    rows = np.arange(len(bodies)).reshape(-1, 1) * len(names)
-    chosen = cells.take(pa.array((rows + columns).ravel()))
-    own = cells.take(pa.array((rows + np.arange(len(agents))).ravel()))
-    # Its own name and whether the file has it, and the rules of the fallback.
-    values = [own.field("agent"), own.field("written")]
-    values += [chosen.field("effective"), chosen.field("line")]
-    bounds = pa.array(np.arange(len(bodies) + 1, dtype=np.int32) * len(agents))
-    cells = pa.StructArray.from_arrays(values, fields=list(CLASSIFIED))
-    return pa.ListArray.from_arrays(bounds, cells)
-
-
-def _classify_names(bodies: pa.Array, agents: tuple[str, ...], dialect: Dialect) -> pa.Array:
-    """Classify distinct bodies for single names."""
     parse(b"", dialect)  # raises TypeError for an invalid dialect
     cells = len(bodies) * len(agents)
     written = bytearray(cells)
@@ -191,7 +162,7 @@ def _classify_names(bodies: pa.Array, agents: tuple[str, ...], dialect: Dialect)
     if cells:
         data, starts = buffers(bodies)
         if _extents.supports(dialect):
-            reader = _extents.Reader(dialect, *_names(agents))
+            reader = _extents.Reader(dialect, *_names(agents, dialect.names))
             reader.classify(data, starts, written, extents, lines)
         _analyze_unsettled(data, starts, agents, dialect, written, extents, lines)
     names = pa.array(map(storable_text, agents), pa.string()).take(
@@ -235,13 +206,13 @@ def _analyze_unsettled(
             budget = _budget()
             known: dict[tuple[int, ...], tuple[int, int]] = {}
             last = body
-        rules = rules_for_data(robots, agents[agent])
+        rules = rules_for_data(robots, _names_of(agents[agent]))
         key = rules.group_lines
         if key not in known:
             found = analyze(rules, budget)
             number = _extents.EXTENTS.index(found.extent) if found.is_proved else _UNKNOWN
             known[key] = number, found.rule.line if found.rule and found.is_proved else 0
-        written[at] = rules.is_named
+        written[at] = rules_for_data(robots, agents[agent]).is_named
         extents[at], lines[at] = known[key]
         at = extents.find(_extents.UNSETTLED, at + 1)
 

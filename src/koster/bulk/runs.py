@@ -13,20 +13,22 @@ releases it.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import missing
 from . import _inputs
-from ._answering import Task, write_shard
 from ._batches import Columns, Input, WrongColumnsError
 from ._processes import ProgressTracker, run_in_processes
 from ._shards import (
     ForeignFolderError,
     Question,
     ShardReport,
+    Task,
     check_folder,
     existing_shard,
     locked,
@@ -52,6 +54,11 @@ __all__ = [
     "read_shards",
     "run",
 ]
+
+for _name in ("pyarrow", "numpy", "fastwarc"):
+    # They are imported later: in the worker processes, if there are any.
+    if importlib.util.find_spec(_name) is None:
+        raise missing("koster.bulk", "bulk")
 
 find_inputs = _inputs.find
 
@@ -135,6 +142,8 @@ def _run_tasks(
 ) -> None:
     """Write the shards, in processes if there are several, and add their reports."""
     if len(tasks) < 2 or jobs == 1:
+        from ._answering import write_shard  # noqa: PLC0415 - not needed in this process otherwise
+
         for task in tasks:
             reports[task.number] = write_shard(task, jobs, tracker.update)
     else:

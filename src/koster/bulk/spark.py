@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..dialects import RFC9309, dialect_named
 from ..errors import KosterError, missing
-from . import judging, kernel, warc
+from . import judging, kernel
+from ._archived import ARCHIVED
 from ._archives import batches_of
 from ._arrow import pa
-from ._batches import ARCHIVED, BadRecords
+from ._batches import BadRecords
 from .kernel import CLASSIFIED, DECIDED, FACTS
 
 try:
@@ -275,7 +276,7 @@ def _read_archive(opened: Callable[[str, str], BinaryIO], path: str) -> Iterator
     bad = BadRecords()
     try:
         with opened(path, "rb") as file:
-            for batch in batches_of(warc.records(file, path), name, bad):
+            for batch in batches_of(file, path, name, bad):
                 columns = [*batch.passthrough.columns, batch.bodies.cast(pa.binary())]
                 yield pa.RecordBatch.from_arrays(
                     [*columns, pa.nulls(len(batch.passthrough), pa.string())],

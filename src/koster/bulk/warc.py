@@ -99,34 +99,50 @@ def records(
     if not isinstance(source, (str, bytes)) and not hasattr(source, "__fspath__"):
         file: Any = source
         label = str(name or getattr(source, "name", "the archive"))
-        yield from _without_repeats(_fetches(file, label))
+        yield from records_after(file, label)
         return
     path: Any = source
     try:
         with open(path, "rb") as file:
-            yield from _without_repeats(_fetches(file, name or str(path)))
+            yield from records_after(file, name or str(path))
     except OSError as error:
         if isinstance(error, UnreadableError):
             raise
         raise UnreadableError(f"{path}: {error.strerror or error}") from error
 
 
-def _fetches(file: BinaryIO, path: str) -> Iterator[Record | BadRecord]:
-    crawl = _crawl_from_path(path)
-    for raw in whole_records(file, path):
+def records_after(
+    file: BinaryIO,
+    path: str,
+    last: int = -1,
+    crawl: str | None = None,
+    broken: BadRecord | None = None,
+) -> Iterator[Record | BadRecord]:
+    """Yield the fetches in an archive after the record with the offset ``last``.
+
+    If that one is ``broken``, yield it, too: the data after it may be reported with its offset.
+    """
+    return _without_repeats(_fetches(file, path, last, crawl or crawl_from_path(path)), broken)
+
+
+def _fetches(
+    file: BinaryIO, path: str, last: int, crawl: str | None
+) -> Iterator[Record | BadRecord]:
+    for raw in whole_records(file, path, last):
         if isinstance(raw, BadRecord):
             yield raw
         elif raw.type == "warcinfo":
-            crawl = _crawl_from_info(raw.body) or crawl
+            crawl = crawl_from_info(raw.body) or crawl
         elif raw.type == "response":
-            found = _record(raw, crawl)
+            found = record_of(raw, crawl)
             if found is not None:
                 yield found
 
 
-def _without_repeats(found: Iterator[Record | BadRecord]) -> Iterator[Record | BadRecord]:
+def _without_repeats(
+    found: Iterator[Record | BadRecord], pending: BadRecord | None
+) -> Iterator[Record | BadRecord]:
     """Yield records; a truncated one, which may be reported as bad twice, only once."""
-    pending: BadRecord | None = None
     for each in found:
         if pending is not None and not (
             isinstance(each, BadRecord) and each.offset == pending.offset
@@ -143,12 +159,14 @@ _CRAWL = re.compile(r"CC-MAIN-\d{4}-\d{2}")
 _PART_OF = re.compile(rb"(?im)^isPartOf:[ \t]*([^\r\n]{1,200})")
 
 
-def _crawl_from_path(path: str) -> str | None:
+def crawl_from_path(path: str) -> str | None:
+    """Return the name of the crawl in the path of an archive, or None."""
     match = _CRAWL.search(path)
     return match[0] if match else None
 
 
-def _crawl_from_info(info: bytes) -> str | None:
+def crawl_from_info(info: bytes) -> str | None:
+    """Return the name of the crawl in a warcinfo record, or None."""
     match = _PART_OF.search(info)
     return match[1].decode("utf-8", "replace").strip() if match else None
 
@@ -157,7 +175,7 @@ _HTTP_URL = re.compile(r"(?i)https?://")
 _PLAIN_URL = re.compile(r"(https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+)/robots\.txt")
 
 
-def _record(raw: RawRecord, crawl: str | None) -> Record | BadRecord | None:
+def record_of(raw: RawRecord, crawl: str | None) -> Record | BadRecord | None:
     """Return the fetch in a record; None if it is not an HTTP fetch."""
     if not raw.url:
         return BadRecord(raw.offset, "no WARC-Target-URI")
@@ -177,7 +195,9 @@ def _record(raw: RawRecord, crawl: str | None) -> Record | BadRecord | None:
     if raw.status is None or not 100 <= raw.status <= 999:
         return BadRecord(raw.offset, "no HTTP status line")
     content_type = raw.header("Content-Type")
-    location = _location(url, raw) if 300 <= raw.status < 400 else None
+    location = None
+    if 300 <= raw.status < 400:
+        location = target_of(url, raw.status, raw.header("Location"))
     body = _decode_body(raw)
     return Record(
         url=url,
@@ -199,13 +219,12 @@ def _in_utc(moment: datetime | None) -> datetime | None:
     return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
-def _location(url: str, raw: RawRecord) -> str | None:
+def target_of(url: str, status: int, location: str | None) -> str | None:
     """Return the target of a redirect, or None."""
-    value = raw.header("Location")
-    if raw.status == 304 or value is None:
+    if status == 304 or location is None:
         return None
     with suppress(UrlError):
-        return redirect_target(url, value)
+        return redirect_target(url, location)
     return None
 
 
@@ -218,15 +237,23 @@ _OTHER_TYPES = (
 )
 
 
+#: The statuses of `FetchClass.UNAVAILABLE`.
+UNAVAILABLE = RFC9309.statuses.unavailable
+
+
+def is_text_type(content_type: str) -> bool:
+    """Tell whether a Content-Type may be that of a robots.txt."""
+    media = content_type.partition(";")[0].strip().lower()
+    return media.startswith("text/") or media in _OTHER_TYPES or "/" not in media
+
+
 def _classify(status: int, location: str | None, content_type: str, body: bytes) -> FetchClass:
     if 200 <= status < 300:
-        media = content_type.partition(";")[0].strip().lower()
-        is_text = media.startswith("text/") or media in _OTHER_TYPES or "/" not in media
-        is_robots = is_text and not is_page(body) and not is_binary(body)
+        is_robots = is_text_type(content_type) and not is_page(body) and not is_binary(body)
         return FetchClass.OK if is_robots else FetchClass.WRONG_TYPE
     if location is not None:
         return FetchClass.REDIRECT
-    if status in RFC9309.statuses.unavailable:
+    if status in UNAVAILABLE:
         return FetchClass.UNAVAILABLE
     return FetchClass.UNREACHABLE
 

@@ -5,7 +5,7 @@ from koster.engine.document cimport Plan
 from koster.engine.ruleset cimport Ruleset
 from koster.engine.rows cimport Rows
 
-cdef int _USER_AGENT, _SLASH, _STAR
+cdef int _USER_AGENT, _LETTERS, _SLASH, _STAR
 cdef int _MAX_COMPARISONS, _MAX_PATTERN_BYTES, _MAX_REUSED_ROWS
 cdef bytes _EXEMPT_TABLE, _START_TABLE, _FILLER_TABLE, _REST_TABLE
 cdef const unsigned char* _EXEMPT
@@ -21,12 +21,16 @@ cdef int _ALL, _SOME, _NONE, _UNSETTLED
 cdef class Names:
     cdef readonly int count
     cdef int width
+    cdef bint is_letters
     cdef bytes column_bytes
     cdef const unsigned char* columns
     cdef int* states
 
     @cython.locals(state=int, column=int)
     cdef int number(
+        self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
+    ) noexcept nogil
+    cdef bint is_everybody(
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
 
@@ -38,6 +42,7 @@ cdef class Reader:
     cdef int tokens, agent_count, used, sets, closing
     cdef Rows rows, groups, links, chosen
     cdef Ruleset ruleset
+    cdef int* agent_starts
     cdef int* agent_tokens
     cdef int* heads
     cdef int* tails
@@ -50,13 +55,15 @@ cdef class Reader:
         unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
     )
     @cython.locals(
-        body=Py_ssize_t, size=Py_ssize_t, at=Py_ssize_t, token=int, raw="const unsigned char*",
+        body=Py_ssize_t, size=Py_ssize_t, at=Py_ssize_t, first=int, raw="const unsigned char*",
         result=int, agent=int,
     )
     cdef bint _classify_all(
         self, const unsigned char* data, const long long[::1] starts,
         unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
     ) noexcept nogil
+    @cython.locals(first=int, place=int)
+    cdef int _named_token(self, int agent) noexcept nogil
     @cython.locals(token=int, group=int)
     cdef bint _read(self, const unsigned char* data, Py_ssize_t size) noexcept nogil
     @cython.locals(

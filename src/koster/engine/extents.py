@@ -8,7 +8,10 @@ parallel. Undecided cases are marked `UNSETTLED`; `koster.analysis` decides them
 
 from __future__ import annotations
 
-from ..dialects import RFC9309
+from itertools import accumulate, chain
+
+from ..dialects import GOOGLE, RFC9309
+from ..dialects import Names as _Method
 from ..model import Directive
 from . import buffers as _buffers
 from . import compiler as _compiler
@@ -38,6 +41,7 @@ except ImportError:
     from . import no_cython as cython
 
 _USER_AGENT = Directive.USER_AGENT.code
+_LETTERS = int(_Method.LETTERS)
 _SLASH = 47
 _STAR = 42
 
@@ -70,11 +74,12 @@ _REST_SIZE = len(_REST_TABLE)
 
 
 class Names:
-    """Product tokens: finds the one that a User-agent line names."""
+    """The names of agents: finds the one that a User-agent line names."""
 
-    def __init__(self, tokens: Sequence[bytes]) -> None:
-        """Take distinct tokens in lower case."""
+    def __init__(self, tokens: Sequence[bytes], method: int) -> None:
+        """Take distinct names in lower case, and the `koster.dialects.Names` of the dialect."""
         self.count = len(tokens)
+        self.is_letters = method == _LETTERS
         letters = sorted({byte for token in tokens for byte in token})
         self.width = len(letters) + 1
         columns = bytearray(256)
@@ -104,7 +109,10 @@ class Names:
 
     def number(self, data: Bytes, start: int, end: int) -> int:
         """Return the number of the token that equals a name or its first word, or -1."""
-        end = _user_agents.name_end(data, start, end)
+        if self.is_letters:
+            end = _user_agents.letters_end(data, start, end)
+        else:
+            end = _user_agents.name_end(data, start, end)
         state = 1
         while start < end and state and not _lexer.WHITE[data[start]]:
             column = self.columns[data[start]]
@@ -112,21 +120,31 @@ class Names:
             start += 1
         return self.states[state * self.width] - 1
 
+    def is_everybody(self, data: Bytes, start: int, end: int) -> bool:
+        """Tell whether a name is ``*``."""
+        if self.is_letters:
+            return _user_agents.is_everybody_in_letters(data, start, end)
+        return _user_agents.is_everybody(data, start, end)
+
 
 class Reader:
     """Reads bodies and finds how much of each site is disallowed for each agent.
 
-    For one thread at a time, and for dialects that differ from RFC 9309 only in lines and groups;
-    see `supports`.
+    For one thread at a time, and for dialects that differ from `RFC9309` or `GOOGLE` only in lines
+    and groups; see `supports`.
     """
 
-    def __init__(self, dialect: Dialect, names: Names, agent_tokens: Sequence[int]) -> None:
-        """Take the number of the name of each agent; those with -1 stay undecided."""
+    def __init__(self, dialect: Dialect, names: Names, agents: Sequence[Sequence[int]]) -> None:
+        """Take the numbers of the names of each agent, in order of preference.
+
+        Agents without any stay undecided.
+        """
         self.plan: Plan = _document.plan_for(dialect)
         self.names = names
         self.tokens = names.count
-        self.agent_count = len(agent_tokens)
-        self.agent_tokens = _memory.integers(self.agent_count + 1)
+        self.agent_count = len(agents)
+        self.agent_starts = _memory.integers(self.agent_count + 1)
+        self.agent_tokens = _memory.integers(sum(map(len, agents)) + 1)
         self.rows = Rows(3, 256)
         self.groups = Rows(2, 64)
         self.links = Rows(2, 64)
@@ -136,14 +154,17 @@ class Reader:
         self.tails = _memory.integers(self.tokens + 1)
         self.results = _memory.integers(4 * (self.tokens + 1))
         self.path = _memory.buffer(_MAX_PATTERN_BYTES * 2 + 8)
-        if not self.agent_tokens or not self.heads or not self.tails:
+        if not self.agent_starts or not self.agent_tokens or not self.heads or not self.tails:
             raise MemoryError("no memory for the names of agents")
         if not self.results or not self.path:
             raise MemoryError("no memory to read a robots.txt")
-        for number, token in enumerate(agent_tokens):
+        for number, start in enumerate(accumulate(map(len, agents), initial=0)):
+            self.agent_starts[number] = start
+        for number, token in enumerate(chain.from_iterable(agents)):
             self.agent_tokens[number] = token
 
     def __dealloc__(self) -> None:
+        _memory.release(self.agent_starts)
         _memory.release(self.agent_tokens)
         _memory.release(self.heads)
         _memory.release(self.tails)
@@ -161,7 +182,8 @@ class Reader:
         """Classify bodies for each agent: ``data[starts[n]:starts[n + 1]]`` is the nth body.
 
         ``written``, ``extents`` and ``lines`` have an item for each agent of each body: whether a
-        group names it, its number in `EXTENTS` or `UNSETTLED`, and the line that disallows, or 0.
+        group has its first name, its number in `EXTENTS` or `UNSETTLED`, and the line that
+        disallows, or 0.
 
         Raises:
             MemoryError: no memory for a file.
@@ -192,17 +214,25 @@ class Reader:
             if not self._read(raw, size):
                 return False
             for agent in range(self.agent_count):
-                token = self.agent_tokens[agent]
-                if token < 0:
+                first = self.agent_starts[agent]
+                if first == self.agent_starts[agent + 1]:
                     extents[at + agent] = _UNSETTLED
                     continue
-                result = self._result(raw, token)
+                result = self._result(raw, self._named_token(agent))
                 if result < 0:
                     return False
-                written[at + agent] = self.heads[token] > 0
+                written[at + agent] = self.heads[self.agent_tokens[first]] > 0
                 extents[at + agent] = self.results[4 * result + 2]
                 lines[at + agent] = self.results[4 * result + 3]
         return True
+
+    def _named_token(self, agent: int) -> int:
+        """Return the first token of an agent that a group names; without one, its first."""
+        first = self.agent_starts[agent]
+        for place in range(first, self.agent_starts[agent + 1]):
+            if self.heads[self.agent_tokens[place]] > 0:
+                return self.agent_tokens[place]
+        return self.agent_tokens[first]
 
     def _read(self, data: Bytes, size: int) -> bool:
         """Read the lines, groups and names of a body; tell whether there was memory."""
@@ -234,7 +264,7 @@ class Reader:
             if self.rows.code(row) == _USER_AGENT:
                 start = self.rows.start(row)
                 end = self.rows.end(row)
-                if _user_agents.is_everybody(data, start, end):
+                if self.names.is_everybody(data, start, end):
                     self._link(self.tokens, group)
                 else:
                     token = self.names.number(data, start, end)
@@ -388,11 +418,18 @@ class Reader:
         return size
 
 
+def name_of(agent: bytes, method: int) -> bytes | None:
+    """Return the name by which an agent is found; None if a `Reader` cannot find it."""
+    if method == _LETTERS:
+        return agent.lower() or None
+    return _user_agents.product_token(agent)
+
+
 def supports(dialect: Dialect) -> bool:
     """Tell whether a `Reader` supports a dialect."""
     return (
-        dialect.reading == RFC9309.reading
-        and dialect.names == RFC9309.names
+        dialect.reading in (RFC9309.reading, GOOGLE.reading)
+        and dialect.names in (RFC9309.names, GOOGLE.names)
         and dialect.merging == RFC9309.merging
         and not dialect.versions
         and dialect.rewrite is None

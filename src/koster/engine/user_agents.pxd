@@ -53,6 +53,12 @@ cdef bint is_everybody(
 cdef Py_ssize_t name_end(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
+cdef bint is_everybody_in_letters(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t end
+) noexcept nogil
+cdef Py_ssize_t letters_end(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t end
+) noexcept nogil
 @cython.locals(index=Py_ssize_t)
 cdef bint _equals_ignoring_case(
     const unsigned char* data, Py_ssize_t start, const unsigned char* agent, Py_ssize_t at,
@@ -72,7 +78,6 @@ cdef int _match_name(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
     const unsigned char* key, Py_ssize_t size
 ) noexcept nogil
-@cython.locals(at=Py_ssize_t)
 cdef int _match_letters(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
     const unsigned char* agent, Py_ssize_t size

@@ -317,6 +317,20 @@ def name_end(data: Bytes, start: int, end: int) -> int:
     return at
 
 
+def is_everybody_in_letters(data: Bytes, start: int, end: int) -> bool:
+    """Tell the same for `Names.LETTERS`: after ``*`` may be any whitespace."""
+    if start == end or data[start] != _STAR:
+        return False
+    return start + 1 == end or _lexer.WHITE[data[start + 1]] != 0
+
+
+def letters_end(data: Bytes, start: int, end: int) -> int:
+    """Return where the letters at the start of a name end, for `Names.LETTERS`."""
+    while start < end and _LETTER[data[start]]:
+        start += 1
+    return start
+
+
 def _equals_ignoring_case(data: Bytes, start: int, agent: Bytes, at: int, size: int) -> bool:
     """Tell whether ``size`` bytes equal those of ``agent`` (lower case), ignoring case."""
     for index in range(size):
@@ -357,14 +371,12 @@ def _match_name(data: Bytes, start: int, end: int, key: Bytes, size: int) -> int
 
 def _match_letters(data: Bytes, start: int, end: int, agent: Bytes, size: int) -> int:
     """Compare a name, up to the first byte outside ``A-Za-z_-``, with the whole agent."""
-    if start < end and data[start] == _STAR and (start + 1 == end or _lexer.WHITE[data[start + 1]]):
+    if is_everybody_in_letters(data, start, end):
         return _EVERYBODY
-    at = start
-    while at < end and _LETTER[data[at]]:
-        at += 1
     return (
         _NAMED
-        if at - start == size and _equals_ignoring_case(data, start, agent, 0, size)
+        if letters_end(data, start, end) - start == size
+        and _equals_ignoring_case(data, start, agent, 0, size)
         else _OTHERS
     )
 

@@ -1,0 +1,21 @@
+"""The columns of archives."""
+
+from __future__ import annotations
+
+from ._arrow import pa
+
+#: The columns of an archive's records that are copied to the answers.
+ARCHIVED = pa.schema([
+    pa.field("url", pa.string()),
+    pa.field("origin", pa.string()),
+    pa.field("crawl", pa.string()),
+    pa.field("fetched", pa.timestamp("us", tz="UTC")),
+    pa.field("status", pa.int32()),
+    pa.field("class", pa.string()),
+    pa.field("location", pa.string()),
+    pa.field("content_type", pa.string()),
+    pa.field("charset", pa.string()),
+    pa.field("bytes", pa.int64()),
+    pa.field("archive", pa.string()),
+    pa.field("offset", pa.int64()),
+])  # fmt: skip

@@ -1,0 +1,100 @@
+"""Reads gzip files with a member for each record, as web archives are, in chunks of whole members.
+
+The last four bytes of a member are its size, so that the bounds of all members of a chunk are known
+without decompressing them one by one. Their sum is compared with the size of the decompressed
+data: bytes within a member that look like the start of another one are noticed.
+"""
+
+from __future__ import annotations
+
+import io
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO
+
+from fastwarc.stream_io import GzipReader
+
+from ..engine.records import MEMBER_HEADER, find_members
+from ._arrow import np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ._arrow import Numbers
+
+#: Compressed bytes that are read at once.
+_CHUNK = 1 << 19
+#: The maximum of the compressed and decompressed bytes of a chunk.
+_MAX_COMPRESSED = 1 << 24
+_MAX_DECOMPRESSED = 1 << 25
+#: The bytes of a member's header and trailer.
+_MIN_MEMBER = MEMBER_HEADER + 8
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Some adjacent members of a gzip file.
+
+    Attributes:
+        data: Their decompressed bytes.
+        bounds: Where each starts in ``data``, and where the last one ends.
+        offsets: Where each starts in the file.
+        end: Where the last one ends in the file.
+    """
+
+    data: bytes
+    bounds: Numbers
+    offsets: Numbers
+    end: int
+
+
+def read_members(file: BinaryIO) -> Iterator[Members]:
+    """Yield the members from the start of a file on, up to its end or to anything unusual."""
+    file.seek(0)
+    offset = 0
+    pending = b""
+    is_last = False
+    while not is_last and len(pending) < _MAX_COMPRESSED:
+        more = file.read(_CHUNK)
+        pending += more
+        is_last = len(more) < _CHUNK
+        bounds = _bounds(pending)
+        if is_last:
+            bounds = np.append(bounds, len(pending))
+        while len(bounds) > 1:
+            found = _decompress(pending, bounds, offset)
+            if found is None:
+                return
+            yield found
+            size = found.end - offset
+            pending = pending[size:]
+            bounds = bounds[len(found.offsets) :] - size
+            offset = found.end
+
+
+def _bounds(compressed: bytes) -> Numbers:
+    """Return where members seem to start."""
+    room = array("q", bytes(8 * (len(compressed) // MEMBER_HEADER + 1)))
+    return np.frombuffer(room, np.int64)[: find_members(compressed, room)]
+
+
+def _decompress(compressed: bytes, bounds: Numbers, offset: int) -> Members | None:
+    """Decompress members up to the size limit; None if they are broken or too large."""
+    ends = bounds[1:]
+    if bounds[0] != 0 or ends[0] < _MIN_MEMBER:
+        return None
+    raw = np.frombuffer(compressed, np.uint8)
+    sizes = sum(raw[ends - 4 + byte].astype(np.int64) << 8 * byte for byte in range(4))
+    places = np.concatenate([[0], np.cumsum(sizes)])
+    count = int(np.searchsorted(places, _MAX_DECOMPRESSED, "right")) - 1
+    if count == 0:
+        return None
+    total = int(places[count])
+    end = int(ends[count - 1])
+    try:
+        data = GzipReader(io.BytesIO(compressed[:end])).read(total + 1)
+    except OSError:
+        return None
+    if len(data) != total:
+        return None
+    return Members(data, places[: count + 1], bounds[:count] + offset, offset + end)

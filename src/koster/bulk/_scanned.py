@@ -1,0 +1,295 @@
+"""Archives of usual form as Arrow columns, without a Python object for each record.
+
+`_members` decompresses, `koster.engine.records` finds the parts of the records, and columns are
+gathered from there. fastwarc reads the single records that are irregular. Where the form of an
+archive is unusual, or it is broken, reading stops before, for `_warc_recovery` to continue.
+"""
+
+from __future__ import annotations
+
+import io
+from array import array
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+from .._charsets import MAX_BYTES, declared_charset, to_utf8
+from ..engine import batches as _batches
+from ..engine import records as _records
+from ..lint import is_binary, is_page
+from . import warc
+from ._archived import ARCHIVED
+from ._arrow import np, pa, pc
+from ._members import read_members
+from ._warc_reader import BadRecord, BrokenError, read_raw
+from .warc import FetchClass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ._arrow import Numbers
+    from ._members import Members
+
+_CLASSES = tuple(FetchClass)
+_CODES = {fetch_class: code for code, fetch_class in enumerate(_CLASSES)}
+_WIDTH = len(_records.COLUMNS)
+#: So many irregular records are read one by one, even if there are no others.
+_FEW = 16
+
+
+class Piece(NamedTuple):
+    """Some fetches: the columns of `ARCHIVED`, the bodies as crawlers read them, and as served."""
+
+    passthrough: Any
+    bodies: Any
+    served: Any
+
+
+class Scanned(NamedTuple):
+    """The fetches and broken records of a part of an archive, and where its last record starts.
+
+    ``crawl`` is the name of the crawl at its end, and ``end`` the offset after it.
+    """
+
+    piece: Piece
+    bad: list[BadRecord]
+    crawl: str | None
+    last: int
+    end: int
+
+
+def scan(file: BinaryIO, name: str, crawl: str | None) -> Iterator[Scanned]:
+    """Yield the parts of an archive, up to its end or to anything unusual."""
+    scanner = _records.Scanner()
+    last = -1
+    for members in read_members(file):
+        table = array("q", bytes(8 * _WIDTH * len(members.offsets)))
+        count = scanner.scan(members.data, memoryview(members.bounds), table)
+        if count < 0:
+            return
+        values = np.frombuffer(table, np.int64).reshape(-1, _WIDTH)[:count].T
+        rows = dict(zip(_records.COLUMNS, np.ascontiguousarray(values), strict=True))
+        if count > _FEW and 2 * np.count_nonzero(rows["status"]) < count:
+            # One by one, fastwarc reads irregular records half as fast as all of them.
+            return
+        part = _Part(members, rows, crawl)
+        try:
+            piece = part.piece(name)
+        except (BrokenError, pa.ArrowInvalid):
+            return
+        crawl = part.crawls[-1]
+        last = int(members.offsets[rows["number"][-1]]) if count else last
+        yield Scanned(piece, part.bad, crawl, last, members.end)
+
+
+class _Part:
+    """The records of some members."""
+
+    def __init__(self, members: Members, rows: dict[str, Numbers], crawl: str | None) -> None:
+        self.data = members.data
+        self.members = members
+        self.rows = rows
+        self.offsets = members.offsets[rows["number"]]
+        self.bad: list[BadRecord] = []
+        self.crawls = [crawl]
+        self.crawl_codes = np.zeros(len(self.offsets), np.int32)
+
+    def piece(self, name: str) -> Piece:
+        """Return the fetches of the archive ``name``.
+
+        Raises:
+            BrokenError: an irregular record is broken.
+        """
+        is_regular = self.rows["status"] > 0
+        places, fetches = self._irregular_fetches(np.flatnonzero(~is_regular))
+        regular = _Columns(self, np.flatnonzero(is_regular)).piece(name)
+        if not fetches:
+            return regular
+        order = np.argsort(np.concatenate([np.flatnonzero(is_regular), places]))
+        return _take(joined([regular, piece_of(fetches, name)]), pa.array(order))
+
+    def _irregular_fetches(self, indices: Numbers) -> tuple[list[int], list[warc.Record]]:
+        """Return the rows of irregular records that are fetches, and the fetches."""
+        places, fetches = [], []
+        for index in indices:
+            number = self.rows["number"][index]
+            start, end = self.members.bounds[number : number + 2]
+            for raw in read_raw(io.BytesIO(self.data[start:end]), all_types=False):
+                if raw.type == "warcinfo":
+                    self.crawls.append(warc.crawl_from_info(raw.body) or self.crawls[-1])
+                    self.crawl_codes[index:] = len(self.crawls) - 1
+                    continue
+                moved = raw._replace(offset=int(self.offsets[index]))
+                found = warc.record_of(moved, self.crawls[-1])
+                if isinstance(found, BadRecord):
+                    self.bad.append(found)
+                elif found is not None:
+                    places.append(index)
+                    fetches.append(found)
+        return places, fetches
+
+
+class _Columns:
+    """Regular records as columns."""
+
+    def __init__(self, part: _Part, indices: Numbers) -> None:
+        self.data = part.data
+        self.rows = {name: values[indices] for name, values in part.rows.items()}
+        self.offsets = part.offsets[indices]
+        self.crawls = pa.array(part.crawls, pa.string()).take(pa.array(part.crawl_codes[indices]))
+        self.status = self.rows["status"]
+        self.is_served = (self.status >= 200) & (self.status < 300)
+
+    def piece(self, name: str) -> Piece:
+        types = self._text("content_type")
+        distinct = types.dictionary_encode()
+        kinds = distinct.dictionary.to_pylist()
+        charsets = pa.array([declared_charset(each) for each in kinds], pa.string())
+        charsets = charsets.take(distinct.indices)
+        locations = self._locations()
+        is_text = np.array([*map(warc.is_text_type, kinds), True])
+        codes = self._codes(is_text[distinct.indices.fill_null(len(kinds)).to_numpy()], locations)
+        bodies, served = self._bodies(charsets)
+        count = len(self.status)
+        columns = [
+            self._text("url"),
+            self._text("url", "origin_size"),
+            self.crawls,
+            self._text("date").cast(ARCHIVED.field("fetched").type),
+            pa.array(self.status.astype(np.int32)),
+            pa.array([each.value for each in _CLASSES]).take(pa.array(codes)),
+            pa.array(locations, pa.string()) if locations else pa.nulls(count, pa.string()),
+            types,
+            charsets,
+            pa.array(self.rows["body_size"]),
+            pa.repeat(pa.scalar(name, pa.string()), count),
+            pa.array(self.offsets),
+        ]
+        return Piece(pa.RecordBatch.from_arrays(columns, schema=ARCHIVED), bodies, served)
+
+    def _gather(self, starts: Numbers, sizes: Numbers, type_: Any) -> Any:
+        """Return parts of the data as an array; null for those with a negative start."""
+        bounds = array("q", bytes(8 * (len(starts) + 1)))
+        raw = _batches.gather(self.data, starts, sizes.astype(np.int32), bounds)
+        buffers = [None, pa.py_buffer(bounds), pa.py_buffer(raw)]
+        if (starts < 0).any():
+            valid = pa.array(starts >= 0)
+            buffers[0] = valid.buffers()[1]
+        return pa.Array.from_buffers(type_, len(starts), buffers)
+
+    def _text(self, name: str, size: str | None = None) -> Any:
+        sizes = self.rows[size or f"{name}_size"]
+        return self._gather(self.rows[name], sizes, pa.large_string()).cast(pa.string())
+
+    def _locations(self) -> list[str | None] | None:
+        """Return the targets of redirects; None if there are none."""
+        rows = self.rows
+        is_redirect = (self.status >= 300) & (self.status < 400) & (rows["location"] >= 0)
+        if not is_redirect.any():
+            return None
+        found: list[str | None] = [None] * len(self.status)
+        for index in np.flatnonzero(is_redirect):
+            url, value = self._slice("url", index), self._slice("location", index)
+            found[index] = warc.target_of(url.decode(), int(self.status[index]), value.decode())
+        return found
+
+    def _slice(self, name: str, index: Any) -> bytes:
+        start = self.rows[name][index]
+        return self.data[start : start + self.rows[f"{name}_size"][index]]
+
+    def _codes(self, is_text: Numbers, locations: list[str | None] | None) -> Numbers:
+        """Return the fetch class of each record as an index into `_CLASSES`."""
+        is_robots = is_text & self.is_served
+        for index in np.flatnonzero(is_robots & (self.rows["is_plain"] == 0)):
+            body = self._slice("body", index)
+            is_robots[index] = not is_page(body) and not is_binary(body)
+        targets = locations or [None] * len(self.status)
+        is_redirect = np.array([each is not None for each in targets], bool)
+        conditions = [is_robots, self.is_served, is_redirect, np.isin(self.status, _UNAVAILABLE)]
+        classes = (
+            *(FetchClass.OK, FetchClass.WRONG_TYPE),
+            *(FetchClass.REDIRECT, FetchClass.UNAVAILABLE),
+        )
+        codes = [_CODES[each] for each in classes]
+        return np.select(conditions, codes, _CODES[FetchClass.UNREACHABLE]).astype(np.int32)
+
+    def _bodies(self, charsets: Any) -> tuple[Any, Any]:
+        """Return the bodies as crawlers read them, and as served; null if there is no file."""
+        starts = np.where(self.is_served, self.rows["body"], -1)
+        sizes = self.rows["body_size"]
+        served = self._gather(starts, sizes, pa.large_binary())
+        is_whole = self.rows["is_whole"] > 0
+        may_change = (self.rows["is_plain"] == 0) | ~is_whole | (sizes > MAX_BYTES)
+        changed = np.zeros(len(starts), bool)
+        bodies = []
+        for index in np.flatnonzero(self.is_served & may_change):
+            body = self._slice("body", index)
+            text = to_utf8(body, charsets[index].as_py(), bool(is_whole[index]))[0]
+            if text != body:
+                changed[index] = True
+                bodies.append(text)
+        if not bodies:
+            return served, served
+        replaced = pa.array(bodies, pa.large_binary())
+        return pc.replace_with_mask(served, pa.array(changed), replaced), served
+
+
+_UNAVAILABLE = sorted(warc.UNAVAILABLE)
+
+
+def piece_of(fetches: list[warc.Record], name: str) -> Piece:
+    """Return fetches of the archive ``name`` as columns."""
+    rows = [
+        (
+            each.url, each.origin, each.crawl, each.fetched, each.status, each.fetch_class.value,
+            each.location, each.content_type, each.charset, len(each.body), name, each.offset,
+        )
+        for each in fetches
+    ]  # fmt: skip
+    passthrough = pa.RecordBatch.from_arrays(
+        [
+            pa.array([_without_surrogates(value) for value in column], field.type)
+            for column, field in zip(zip(*rows, strict=True), ARCHIVED, strict=True)
+        ],
+        schema=ARCHIVED,
+    )
+    served = [each.body if each.fetch_class in _WITH_BODY else None for each in fetches]
+    bodies = [
+        None if body is None else to_utf8(body, each.charset, each.is_whole)[0]
+        for body, each in zip(served, fetches, strict=True)
+    ]
+    as_served = pa.array(served, pa.large_binary())
+    is_same = bodies == served
+    return Piece(
+        passthrough, as_served if is_same else pa.array(bodies, pa.large_binary()), as_served
+    )
+
+
+#: The fetch classes with a body to parse.
+_WITH_BODY = (FetchClass.OK, FetchClass.WRONG_TYPE)
+
+
+def _without_surrogates(value: Any) -> Any:
+    """Return text with U+FFFD for lone surrogates, which Arrow rejects; other values unchanged."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return value
+
+
+def _take(piece: Piece, order: Any) -> Piece:
+    """Return the rows of a piece in another order."""
+    passthrough, served = piece.passthrough.take(order), piece.served.take(order)
+    is_same = piece.bodies is piece.served
+    return Piece(passthrough, served if is_same else piece.bodies.take(order), served)
+
+
+def joined(pieces: list[Piece]) -> Piece:
+    """Concatenate pieces."""
+    if len(pieces) == 1:
+        return pieces[0]
+    served = [each.served for each in pieces]
+    are_same = all(each.bodies is each.served for each in pieces)
+    whole = pa.concat_arrays(served)
+    return Piece(
+        pa.concat_batches([each.passthrough for each in pieces]),
+        whole if are_same else pa.concat_arrays([each.bodies for each in pieces]),
+        whole,
+    )

@@ -1,0 +1,57 @@
+"""Writes a shard of answers."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from ._arrow import pa
+
+#: The maximum rows and bytes of a row group.
+_GROUP_ROWS = 16_384
+_GROUP_BYTES = 16 * 1024 * 1024
+
+
+class Writer:
+    """Writes tables to a Parquet file in large row groups; same rows, same bytes."""
+
+    def __init__(self, file: Any) -> None:
+        self.rows = 0
+        self._file = file
+        self._pending: list[Any] = []
+        self._pending_rows = 0
+        self._pending_bytes = 0
+        self._writer: Any = None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a table was added, so that the columns are known."""
+        return self._writer is not None
+
+    def add(self, table: Any) -> None:
+        self.rows += table.num_rows
+        self._pending.append(table)
+        self._pending_rows += table.num_rows
+        self._pending_bytes += table.nbytes
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._file, table.schema, compression="zstd")
+        if self._pending_rows >= _GROUP_ROWS or self._pending_bytes >= _GROUP_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._pending:
+            self._writer.write_table(pa.concat_tables(self._pending), row_group_size=_GROUP_ROWS)
+        self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
+
+    def close(self, metadata: dict[bytes, str]) -> None:
+        self._flush()
+        self._writer.add_key_value_metadata(metadata)
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Close an incomplete file; does nothing after `close`."""
+        if self._writer is not None and self._writer.is_open:
+            with suppress(OSError, ValueError, pa.ArrowException):
+                self._writer.close()
