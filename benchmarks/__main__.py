@@ -6,10 +6,7 @@ import argparse
 import contextlib
 import io
 import platform
-import statistics
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,7 +14,7 @@ from typing import Any, TextIO
 
 import koster
 
-from . import archives, data, facades, fetching, logs, owners, service
+from . import archives, data, facades, fetching, logs, owners, service, startup
 from .measure import format_time, in_turns, run_child, table
 from .peers import MAKERS, Peer, peer
 
@@ -63,7 +60,7 @@ def measure(*, is_quick: bool) -> None:
     growth()
     hostile()
     memory()
-    importing(rounds)
+    startup.run(rounds)
     fetching.run(is_quick=is_quick)
     owners.run()
     archives.run(is_quick=is_quick)
@@ -259,26 +256,6 @@ def memory() -> None:
     total = sum(own for own, _ in sizes) / sum(size for _, size in sizes)
     print(f"koster by its own count: {total:.2f} bytes for each; with the file itself no file")
     print(f"takes more than twice its bytes and {largest:,} bytes.\n")
-
-
-def importing(rounds: int) -> None:
-    print("## Import\n")
-    base = _import_time("pass", rounds)
-    names = {"koster": "koster", "dataclasses (standard library)": "dataclasses",
-             "urllib.robotparser": "urllib.robotparser", "Protego": "protego"}  # fmt: skip
-    rows = []
-    for name, module in names.items():
-        rows.append([name, format_time(_import_time(f"import {module}", rounds) - base)])
-    table(["module", "more than an empty program"], rows)
-
-
-def _import_time(code: str, rounds: int) -> float:
-    taken = []
-    for _ in range(2 * rounds + 1):
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code], check=True)
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken)
 
 
 if __name__ == "__main__":

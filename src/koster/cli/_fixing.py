@@ -6,8 +6,6 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from .. import lint as linting
 from .._charsets import to_utf8
 from ..diff import compare
@@ -15,6 +13,7 @@ from ..lint import Severity
 from ..model import text_of
 from ..reports import screen
 from ..reports.plain import printable, shorten
+from ..reports.screen import Text
 from ..robots import parse
 from . import _files
 

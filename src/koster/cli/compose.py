@@ -8,7 +8,6 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
-from rich.text import Text
 
 from .. import compose as composing
 from ..audit import audit
@@ -20,6 +19,7 @@ from ..reports import screen
 from ..reports.audit import Audited
 from ..reports.diff import Changes
 from ..reports.registry import render
+from ..reports.screen import Text
 from ..robots import parse
 from . import _fetching, _files, _inputs, _writing
 from ._help import OUTPUT, RULES, command

@@ -6,13 +6,13 @@ import sys
 from typing import TYPE_CHECKING
 
 import rich_click as click
-from rich.text import Text
 
 from .. import formatting
 from .._wording import count_noun
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError
 from ..reports import screen
+from ..reports.screen import Text
 from . import _fetching, _files, _inputs, _writing
 from ._help import OUTPUT, command
 from ._stopping import stoppable

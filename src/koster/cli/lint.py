@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import rich_click as click
-from rich.text import Text
 
 from .. import lint as linting
 from .._charsets import MAX_BYTES
@@ -20,6 +19,7 @@ from ..reports import screen
 from ..reports.lint import STYLES, FileFindings, Findings, print_statistics, print_summary
 from ..reports.plain import printable
 from ..reports.registry import render as rendering
+from ..reports.screen import Text
 from . import _fetching, _files, _fixing, _inputs, _writing
 from ._baseline import Baseline
 from ._baseline import write as write_baseline_file

@@ -7,12 +7,12 @@ import sys
 from typing import TYPE_CHECKING
 
 import rich_click as click
-from rich.text import Text
 
 from .. import expectations
 from ..errors import UnreadableError
 from ..reports import screen
 from ..reports.registry import render
+from ..reports.screen import Text
 from ..reports.test import Failure, FileResults, Results
 from ..robots import parse
 from . import _fetching, _files, _inputs, _writing
