@@ -128,7 +128,7 @@ class Ruleset:
         )
 
     def compiled(self) -> list[tuple[bytes, int, int, bool, bool, int, int]]:
-        """Return the fields of a `selection.CompiledRule` for each rule."""
+        """Return the fields of a `compiled_rule.CompiledRule` for each rule."""
         found = []
         for rule in range(self.count):
             at = _matcher.RULE * rule
