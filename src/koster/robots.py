@@ -530,6 +530,35 @@ def rules_for_data(robots: RobotsTxt, agent: str | Sequence[str]) -> Rules:
     return robots._rules_for(agent, "/")
 
 
+def allowed_for_data(robots: RobotsTxt, url: str, agent: str | Sequence[str]) -> bool:
+    """Tell whether a crawler whose name comes from data may fetch a URL: one call for facades."""
+    return robots._rules_for(agent, "/")._verdict(url)
+
+
+def allowed_within(
+    robots: RobotsTxt,
+    prefix: str | None,
+    escapes: tuple[tuple[str, str], ...],
+    url: object,
+    agent: object,
+) -> bool | None:
+    """Decide like `allowed_for_data` about a URL that starts with a prefix; None about others.
+
+    Some escapes in it are replaced before. For facades that do this: in one call.
+    """
+    if type(url) is not str or type(agent) is not str or prefix is None:
+        return None
+    # A string, as the compiler then knows.
+    text = url
+    if not text.startswith(prefix):
+        return None
+    if "%" in text:
+        for escape, character in escapes:
+            if escape in text:
+                text = text.replace(escape, character)
+    return robots._rules_for(agent, "/")._verdict(text)
+
+
 def file_of(robots: RobotsTxt) -> File:
     """Return the engine's view of a parsed file: for `koster.analysis` and `koster.lint`."""
     return robots._file
