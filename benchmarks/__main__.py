@@ -55,6 +55,7 @@ def measure(*, is_quick: bool) -> None:
     peers = [peer(name) for name in MAKERS]
     machine(peers)
     parse_and_decide(peers, rounds)
+    plain_python()
     prepared_decisions(peers, rounds)
     facade_costs(rounds)
     growth()
@@ -119,6 +120,16 @@ def parse_and_decide(peers: list[Peer], rounds: int) -> None:
             for name in actions
         ),
     )  # fmt: skip
+
+
+def plain_python() -> None:
+    print("## Plain Python: parse and one decision, without a C compiler\n")
+    taken = run_child("plain_python", KOSTER_PURE="1") or {"koster": None}
+    rows = (
+        [name, format_time(seconds), f"{seconds / taken['koster']:.2f} ×" if seconds else ""]
+        for name, seconds in taken.items()
+    )
+    table(["parser", "a file", "koster is"], rows)
 
 
 def prepared_decisions(peers: list[Peer], rounds: int) -> None:
