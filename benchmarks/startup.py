@@ -37,7 +37,9 @@ def run(rounds: int) -> None:
     """Print the tables; the processes of a table alternate."""
     print("## Import\n")
     print("Beyond an empty program.\n")
-    taken = _beyond({name: ("-c", f"import {module}") for name, module in IMPORTS.items()}, rounds)
+    taken = _beyond(
+        {name: ("-c", f"import {module}") for name, module in IMPORTS.items()}, 4 * rounds
+    )
     dataclasses = taken["dataclasses (standard library)"]
     rows = (
         [name, format_time(each), f"{each / dataclasses:.2f} ×"] for name, each in taken.items()
@@ -45,7 +47,7 @@ def run(rounds: int) -> None:
     table(["module", "time", "of dataclasses"], rows)
     print("## The start of a command on a small file\n")
     print("Beyond an empty program, into a pipe.\n")
-    taken = _beyond({each: ("-m", *each.split()) for each in COMMANDS}, rounds)
+    taken = _beyond({each: ("-m", *each.split()) for each in COMMANDS}, 2 * rounds)
     table(["command", "time"], ([f"`{name}`", format_time(each)] for name, each in taken.items()))
 
 
@@ -53,7 +55,7 @@ def _beyond(programs: dict[str, tuple[str, ...]], rounds: int) -> dict[str, floa
     """Return the median processor time of programs beyond that of an empty one."""
     taken: dict[str, list[float]] = {name: [] for name in ("", *programs)}
     # The first round writes what Python caches of modules.
-    for number in range(4 * rounds + 2):
+    for number in range(rounds + 2):
         for name, program in ({"": ("-c", "pass")} | programs).items():
             seconds = _processor_time(program)
             if number:

@@ -531,7 +531,7 @@ def rules_for_data(robots: RobotsTxt, agent: str | Sequence[str]) -> Rules:
 
 
 def allowed_for_data(robots: RobotsTxt, url: str, agent: str | Sequence[str]) -> bool:
-    """Tell whether a crawler whose name comes from data may fetch a URL: one call for facades."""
+    """Tell whether a crawler may fetch a URL; see `rules_for_data`."""
     return robots._rules_for(agent, "/")._verdict(url)
 
 
@@ -542,13 +542,13 @@ def allowed_within(
     url: object,
     agent: object,
 ) -> bool | None:
-    """Decide like `allowed_for_data` about a URL that starts with a prefix; None about others.
+    """Decide about a URL that starts with a prefix, after replacing some escapes; else return None.
 
-    Some escapes in it are replaced before. For facades that do this: in one call.
+    Otherwise like `allowed_for_data`. Facades would need several calls for this.
     """
     if type(url) is not str or type(agent) is not str or prefix is None:
         return None
-    # A string, as the compiler then knows.
+    # In compiled modules, the type of this variable is str.
     text = url
     if not text.startswith(prefix):
         return None

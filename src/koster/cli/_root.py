@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _TITLE = "May this crawler fetch this URL, and which line of robots.txt says so?"
 
 
-#: The commands, which are found without a look into the folder.
+#: The names of all commands, so that finding one need not read the folder.
 _NAMES = frozenset(itertools.chain.from_iterable(COMMANDS.values()))
 
 

@@ -79,7 +79,7 @@ def _add_colons(content: str) -> str:
 
 
 def _add_colon_after_key(line: re.Match[str]) -> str:
-    """Add the colon of an unusual line; of an HTML page, most begin like no key."""
+    """Add the missing colon of a line; most lines of an HTML page begin with no directive."""
     text = line[0]
     if text.lstrip()[:2].lower() not in _BEGINNINGS:
         return text
@@ -209,7 +209,7 @@ class Protego:
             user_agent = user_agent.lower()
         verdict = allowed_within(self._robots, "", _ESCAPES, url, user_agent)
         if verdict is None:
-            # They are subclasses of str, or something else.
+            # An argument is not a plain str.
             verdict = allowed_for_data(self._robots, _normalize_url(url), user_agent)
         return verdict
 

@@ -1,6 +1,6 @@
-"""Text in styles, and tables of it, as they go into a file or a pipe: without rich.
+"""Styled text, and tables for files and pipes, which need no rich.
 
-On a terminal, rich shows them (`screen`). Its import takes longer than most commands.
+On a terminal, `screen` prints with rich. Importing rich takes as long as most commands.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _GAP = 2
 
 
 class Text:
-    """Text in a style, such as ``bold red``, perhaps with parts in others; like that of rich."""
+    """Text in a style such as ``bold red``; parts may have other styles. Like that of rich."""
 
     __slots__ = ("_more", "_style", "_text")
 
@@ -49,11 +49,11 @@ class Text:
 
     @property
     def cell_len(self) -> int:
-        """The cells that it takes on a terminal."""
+        """Its width on a terminal, in cells."""
         return _cells(self.plain)
 
     def for_terminal(self) -> rich.text.Text:
-        """Return it for rich."""
+        """Return the text of rich for it."""
         from rich.text import Text as RichText  # noqa: PLC0415 - only on a terminal
 
         whole = RichText(self._text, self._style)
