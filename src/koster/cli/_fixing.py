@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,6 +55,8 @@ def fixed(
 
 def print_change(name: str, before: bytes, after: bytes) -> None:
     """Print a unified diff of two versions of a file."""
+    import difflib
+
     old, new = (_files.split_lines(text_of(body)) for body in (before, after))
     for line in difflib.unified_diff(old, new, name, f"{name} (fixed)", lineterm=""):
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
