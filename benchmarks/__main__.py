@@ -6,10 +6,7 @@ import argparse
 import contextlib
 import io
 import platform
-import statistics
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,7 +14,7 @@ from typing import Any, TextIO
 
 import koster
 
-from . import archives, data, facades, fetching, logs, owners, service
+from . import archives, data, facades, fetching, logs, owners, service, startup
 from .measure import format_time, in_turns, run_child, table
 from .peers import MAKERS, Peer, peer
 
@@ -58,12 +55,13 @@ def measure(*, is_quick: bool) -> None:
     peers = [peer(name) for name in MAKERS]
     machine(peers)
     parse_and_decide(peers, rounds)
+    plain_python()
     prepared_decisions(peers, rounds)
     facade_costs(rounds)
     growth()
     hostile()
     memory()
-    importing(rounds)
+    startup.run(rounds)
     fetching.run(is_quick=is_quick)
     owners.run()
     archives.run(is_quick=is_quick)
@@ -122,6 +120,16 @@ def parse_and_decide(peers: list[Peer], rounds: int) -> None:
             for name in actions
         ),
     )  # fmt: skip
+
+
+def plain_python() -> None:
+    print("## Plain Python: parse and one decision, without a C compiler\n")
+    taken = run_child("plain_python", KOSTER_PURE="1") or {"koster": None}
+    rows = (
+        [name, format_time(seconds), f"{seconds / taken['koster']:.2f} ×" if seconds else ""]
+        for name, seconds in taken.items()
+    )
+    table(["parser", "a file", "koster is"], rows)
 
 
 def prepared_decisions(peers: list[Peer], rounds: int) -> None:
@@ -259,26 +267,6 @@ def memory() -> None:
     total = sum(own for own, _ in sizes) / sum(size for _, size in sizes)
     print(f"koster by its own count: {total:.2f} bytes for each; with the file itself no file")
     print(f"takes more than twice its bytes and {largest:,} bytes.\n")
-
-
-def importing(rounds: int) -> None:
-    print("## Import\n")
-    base = _import_time("pass", rounds)
-    names = {"koster": "koster", "dataclasses (standard library)": "dataclasses",
-             "urllib.robotparser": "urllib.robotparser", "Protego": "protego"}  # fmt: skip
-    rows = []
-    for name, module in names.items():
-        rows.append([name, format_time(_import_time(f"import {module}", rounds) - base)])
-    table(["module", "more than an empty program"], rows)
-
-
-def _import_time(code: str, rounds: int) -> float:
-    taken = []
-    for _ in range(2 * rounds + 1):
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code], check=True)
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,11 @@ import json
 import statistics
 import sys
 import time
+from functools import partial
 
 from . import data
-from .peers import peer
+from .measure import in_turns
+from .peers import Peer, peer
 
 
 def growth(name: str, count: str) -> float:
@@ -78,12 +80,26 @@ def memory(name: str) -> float:
     return grown / (len(parsed) / len(bodies)) / sum(map(len, bodies))
 
 
+def plain_python() -> dict[str, float]:
+    """Return the seconds of parsing a file and deciding once, over all files, for each parser."""
+    bodies = list(data.corpus().values())
+
+    def run(one: Peer) -> None:
+        for body in inputs[one.name]:
+            one.once(body, data.AGENT, data.URL)
+
+    peers = [peer("koster"), peer("Protego")]
+    inputs = {each.name: [data.prepare_body(body, each.text) for body in bodies] for each in peers}
+    taken = in_turns({each.name: partial(run, each) for each in peers}, 5)
+    return {name: seconds / len(bodies) for name, seconds in taken.items()}
+
+
 def _resident() -> int:
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS"))
 
 
-TASKS = {task.__name__: task for task in (growth, hostile, hostile_shell, memory)}
+TASKS = {task.__name__: task for task in (growth, hostile, hostile_shell, memory, plain_python)}
 
 if __name__ == "__main__":
     print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -32,11 +33,17 @@ def in_turns(
     return {name: statistics.median(times) for name, times in taken.items()}
 
 
-def run_child(task: str, *arguments: str) -> Any:
-    """Return what a task of `benchmarks.children` prints, or None if it takes too long."""
+def run_child(task: str, *arguments: str, **variables: str) -> Any:
+    """Return what a task of `benchmarks.children` prints, or None if it takes too long.
+
+    ``variables`` are added to its environment.
+    """
     command = [sys.executable, "-m", "benchmarks.children", task, *arguments]
+    env = {**os.environ, **variables}
     try:
-        done = subprocess.run(command, capture_output=True, check=True, timeout=MAX_SECONDS)
+        done = subprocess.run(
+            command, capture_output=True, check=True, timeout=MAX_SECONDS, env=env
+        )
     except subprocess.TimeoutExpired:
         return None
     return json.loads(done.stdout)

@@ -15,6 +15,7 @@ from support import bodies
 
 import koster
 from koster import formatting
+from koster._contents import is_readable
 from koster.dialects import Merging
 from koster.diff import compare
 
@@ -125,7 +126,7 @@ def test_unreadable_files_are_not_rewritten(
 
 @pytest.mark.parametrize("body", [b"", b"\n \n", b"# we allow everything\n", b"Sitemap: /s\n"])
 def test_file_without_rules_is_readable(body: bytes) -> None:
-    assert formatting.is_readable(body)
+    assert is_readable(body)
     assert formatting.formatted(body) == body.strip() + b"\n" * (body.strip() != b"")
 
 
@@ -138,7 +139,7 @@ def test_rewritten_real_files_are_equivalent(conformance_data: None) -> None:
         urls = [random_url(rng, patterns) for _ in range(200)]
         names = ["*", *rng.sample([a for g in robots.groups for a in g.agents] or ["x"], 1)]
         for write in (formatting.formatted, formatting.minified):
-            if not formatting.is_readable(body):
+            if not is_readable(body):
                 with pytest.raises(formatting.NotTheSame):
                     write(body)
                 continue

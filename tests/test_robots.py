@@ -13,6 +13,7 @@ import pytest
 from support import EVERYTHING, ROOT, all_cases, bodies
 
 import koster
+from koster.robots import allowed_for_data, allowed_within
 
 BODY = "User-agent: *\nDisallow: /private\nAllow: /private/press\n\nUser-agent: FooBot\nDisallow:"
 
@@ -553,3 +554,27 @@ def test_groups_of_1994_have_a_name() -> None:
     for name, count in (("", 0), ("x", 1)):
         robots = koster.parse(f"User-agent: {name}\nDisallow: /", koster.MK1994)
         assert len(robots.groups) == count
+
+
+@pytest.mark.parametrize("agent", ["FooBot", "http://e.com/bot", "/bot", ("Zed", "FooBot")])
+def test_names_from_data_are_never_swapped_arguments(agent: str | tuple[str, ...]) -> None:
+    parsed = koster.parse("User-agent: foobot\nUser-agent: *\nDisallow: /x")
+    assert not allowed_for_data(parsed, "/x", agent)
+    assert allowed_for_data(parsed, "FooBot", agent)
+
+
+def test_urls_with_a_prefix_and_escapes() -> None:
+    parsed = koster.parse("User-agent: *\nDisallow: /a/b")
+
+    def ask(url: object, prefix: str | None = "http://e/", agent: object = "FooBot") -> bool | None:
+        return allowed_within(parsed, prefix, (("%2F", "/"), ("%2f", "/")), url, agent)
+
+    assert ask("http://e/a/b") is False
+    assert ask("http://e/a%2Fb") is False
+    assert ask("http://e/a%2fb%2F%20") is False
+    assert ask("http://e/a%20b") is True
+    assert ask("http://other/a/b") is None
+    assert ask("/a/b", "") is False
+    assert ask("/a/b", None) is None
+    assert ask(b"http://e/a/b") is None
+    assert ask("http://e/a/b", agent=b"FooBot") is None

@@ -12,6 +12,7 @@ from types import ModuleType
 
 import pytest
 
+import koster
 from koster import access, analysis, dialects, directives, engine, freshness
 from koster.errors import TooSoonError
 
@@ -57,3 +58,27 @@ def test_errors_pickle() -> None:
     error = TooSoonError("the next turn is tomorrow", datetime(2026, 11, 22, tzinfo=UTC))
     copy = pickle.loads(pickle.dumps(error))
     assert (type(copy), str(copy), copy.until) == (TooSoonError, str(error), error.until)
+
+
+RULE = koster.Rule(koster.Directive.ALLOW, "/x", line=3, allow=True)
+
+
+def test_values_are_equal_if_their_fields_are() -> None:
+    for value in (RULE, koster.RFC9309, koster.GOOGLE.reading, koster.MK1996.statuses):
+        same = dataclasses.replace(value)  # type: ignore[type-var]
+        assert same == value
+        assert hash(same) == hash(value)
+        assert pickle.loads(pickle.dumps(value)) == value
+    assert dataclasses.replace(RULE, line=4) != RULE
+    assert dataclasses.replace(koster.GOOGLE, versions={1: koster.GOOGLE.reading}) != koster.GOOGLE
+    assert RULE != ("/x", 3)
+    assert repr(RULE) == (
+        "Rule(directive=<Directive.ALLOW: 'Allow'>, pattern='/x', line=3, allow=True, column=1)"
+    )
+
+
+def test_methods_of_values_are_those_of_dataclasses() -> None:
+    names = koster.Rule.__slots__
+    made = dataclasses.make_dataclass("Rule", names, frozen=True, slots=True)
+    other = made(*[getattr(RULE, name) for name in names])
+    assert (hash(other), repr(other)) == (hash(RULE), repr(RULE))

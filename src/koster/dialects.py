@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from .errors import UnknownDialectError
-from .model import Directive, LineKind
+from .model import Directive, LineKind, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -218,8 +218,8 @@ def keys_of(*directives: Directive) -> dict[str, Directive]:
 BUFFER_BYTES = 2083 * 8 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Reading(Value):
     """How the rules of a group are read: paths, patterns, and which rule decides."""
 
     url_path: UrlPath = UrlPath.AFTER_AUTHORITY
@@ -235,8 +235,8 @@ class Reading:
 _DAY = 24 * 60 * 60
 
 
-@dataclass(frozen=True, slots=True)
-class Statuses:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Statuses(Value):
     """The status policy: what HTTP statuses mean, and for how long.
 
     ``forbidden`` statuses disallow everything; ``unavailable`` ones mean that there is no file, so
@@ -250,8 +250,8 @@ class Statuses:
     longest: int = _DAY
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Dialect:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Dialect(Value):
     """One way to read a robots.txt.
 
     ``directives`` are the ones it supports, with the spellings of `Directive` or, if given, of

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ._charsets import MAX_BYTES, bom_charset, to_utf8
+from ._contents import has_readable_line
 from .analysis import Budget, redundant_rules, rule_sets
 from .dialects import GOOGLE, RFC9309
 from .diff import MAX_AGENTS, compare
@@ -33,21 +34,6 @@ _BOM = "\ufeff"
 
 class NotTheSame(Exception):  # noqa: N818 - not an error of the caller
     """The new file is not proved to be equivalent."""
-
-
-def is_readable(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bool:
-    """Return whether a dialect reads a line of a file, or it has only comments and blank lines."""
-    return _is_readable([parse(body, dialect) for dialect in dialects])
-
-
-def _is_readable(readings: list[RobotsTxt]) -> bool:
-    # Fast path: creating all lines is slow, and most files have groups.
-    if any(robots.groups for robots in readings):
-        return True
-    lines = [line for robots in readings for line in robots.lines]
-    return any(line.directive is not None for line in lines) or all(
-        line.kind in (LineKind.BLANK, LineKind.COMMENT) for line in lines
-    )
 
 
 def formatted(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bytes:
@@ -82,7 +68,7 @@ def _readings(body: bytes, dialects: Iterable[Dialect]) -> list[RobotsTxt]:
     if bom_charset(body):
         raise NotTheSame("the file is not in UTF-8")
     readings = [parse(body, dialect) for dialect in dialects]
-    if not _is_readable(readings):
+    if not has_readable_line(readings):
         raise NotTheSame("no line of the file can be read as robots.txt")
     return readings
 

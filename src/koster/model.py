@@ -8,7 +8,7 @@ the original bytes.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +35,29 @@ def spelt_out(character: str) -> str:
     if "\udc80" <= character <= "\udcff":
         return f"\\x{ord(character) - 0xDC00:02x}"
     return character.encode("unicode_escape").decode("ascii")
+
+
+class Value:
+    """The methods of frozen values; values of one class are equal if all their fields are.
+
+    They do what those of `dataclasses` do, which are compiled anew for each class: a part of the
+    time of ``import koster``.
+    """
+
+    __slots__: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    def __hash__(self) -> int:
+        hashed = [each.name for each in fields(self) if each.hash is not False]  # type: ignore[arg-type]
+        return hash(tuple([getattr(self, name) for name in hashed]))
+
+    def __repr__(self) -> str:
+        shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__slots__])
+        return f"{self.__class__.__qualname__}({shown})"
 
 
 class Scope(enum.Enum):
@@ -128,8 +151,8 @@ class Reason(enum.StrEnum):
     """The robots.txt is forbidden (401, 403), and the dialect then disallows everything."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Line(Value):
     """One line of the file.
 
     ``key`` is the directive's name and ``value`` its value, as written; both may be empty.
@@ -147,8 +170,8 @@ class Line:
     directive: Directive | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Rule(Value):
     """An Allow or Disallow line: ``pattern`` is its value as written."""
 
     directive: Directive
@@ -161,8 +184,8 @@ class Rule:
         return f"{self.directive}: {self.pattern}".rstrip()
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Group(Value):
     """A group: the agents it names and its rules, in file order.
 
     ``line`` is its first User-agent line. ``version`` is its Robot-version as written, if one
@@ -186,8 +209,8 @@ _SENTENCES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Decision(Value):
     """Whether a crawler may fetch a URL, and which line decides.
 
     ``bool(decision)`` is ``decision.allowed``; ``str(decision)`` is one sentence. ``rule`` is

@@ -53,5 +53,10 @@ cdef class Rules(RuleTable):
 
 cpdef Rules rules_for_question(RobotsTxt robots, object url, object agent)
 cpdef Rules rules_for_data(RobotsTxt robots, object agent)
+cpdef bint allowed_for_data(RobotsTxt robots, object url, object agent) except -1
+@cython.locals(text=str, escape=str, character=str)
+cpdef object allowed_within(
+    RobotsTxt robots, str prefix, tuple escapes, object url, object agent
+)
 cpdef File file_of(RobotsTxt robots)
 cpdef Selection selection_of(Rules rules)

@@ -534,6 +534,35 @@ def rules_for_data(robots: RobotsTxt, agent: str | Sequence[str]) -> Rules:
     return robots._rules_for(agent, "/")
 
 
+def allowed_for_data(robots: RobotsTxt, url: str, agent: str | Sequence[str]) -> bool:
+    """Tell whether a crawler may fetch a URL; see `rules_for_data`."""
+    return robots._rules_for(agent, "/")._verdict(url)
+
+
+def allowed_within(
+    robots: RobotsTxt,
+    prefix: str | None,
+    escapes: tuple[tuple[str, str], ...],
+    url: object,
+    agent: object,
+) -> bool | None:
+    """Decide about a URL that starts with a prefix, after replacing some escapes; else return None.
+
+    Otherwise like `allowed_for_data`. Facades would need several calls for this.
+    """
+    if type(url) is not str or type(agent) is not str or prefix is None:
+        return None
+    # In compiled modules, the type of this variable is str.
+    text = url
+    if not text.startswith(prefix):
+        return None
+    if "%" in text:
+        for escape, character in escapes:
+            if escape in text:
+                text = text.replace(escape, character)
+    return robots._rules_for(agent, "/")._verdict(text)
+
+
 def file_of(robots: RobotsTxt) -> File:
     """Return the engine's view of a parsed file: for `koster.analysis` and `koster.lint`."""
     return robots._file

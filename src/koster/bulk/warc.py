@@ -19,9 +19,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .._charsets import declared_charset
+from .._contents import is_binary, is_page
 from ..dialects import RFC9309
 from ..errors import UnreadableError, UrlError
-from ..lint import is_binary, is_page
 from ..origins import origin_of, redirect_target
 from ._warc_reader import MAX_BODY, BadRecord, decode_brotli, decode_chunked
 from ._warc_recovery import whole_records

@@ -6,7 +6,6 @@ As with other linters, the nearest one above a file applies to it.
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,6 +128,8 @@ def _load(file: Path) -> dict[str, Any]:
     Raises:
         click.UsageError: it cannot be read, or is invalid.
     """
+    import tomllib
+
     try:
         return tomllib.loads(file.read_text("utf-8-sig"))
     except OSError as error:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from rich.text import Text
 
 from .. import lint as linting
 from .._charsets import to_utf8
@@ -15,6 +12,7 @@ from ..lint import Severity
 from ..model import text_of
 from ..reports import screen
 from ..reports.plain import printable, shorten
+from ..reports.screen import Text
 from ..robots import parse
 from . import _files
 
@@ -57,6 +55,8 @@ def fixed(
 
 def print_change(name: str, before: bytes, after: bytes) -> None:
     """Print a unified diff of two versions of a file."""
+    import difflib
+
     old, new = (_files.split_lines(text_of(body)) for body in (before, after))
     for line in difflib.unified_diff(old, new, name, f"{name} (fixed)", lineterm=""):
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")

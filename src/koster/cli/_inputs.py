@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from .. import formatting
 from .._charsets import bom_charset, decode_by_bom, is_utf16_or_utf32
+from .._contents import is_binary, is_page, is_readable, wide_charset
+from .._templates import template_of
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError, UrlError
-from ..lint import is_binary, is_page, template_of, wide_charset
 from ..model import Reason
 from ..reports import screen
 from ..reports.plain import shorten
 from ..robots import MAX_PARSED_BYTES
-from . import _files, _sites
+from . import _files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..dialects import Dialect
+    from . import _fetching
 
 
 #: Probably a site: a host with dots, perhaps with a port.
@@ -68,7 +69,7 @@ def is_site(path: str) -> bool:
 
 
 def read_all(
-    paths: Iterable[str], settings: _sites.Settings, dialect: Dialect = RFC9309
+    paths: Iterable[str], settings: _fetching.Settings, dialect: Dialect = RFC9309
 ) -> tuple[list[Input], list[str]]:
     """Read files and fetch those of sites; print an error for each that fails.
 
@@ -127,7 +128,7 @@ def _why_unreadable(body: bytes, dialects: tuple[Dialect, ...]) -> str | None:
         return "seems to be in UTF-16 or UTF-32, without a byte order mark"
     if is_binary(body):
         return "is binary, not text"
-    if not formatting.is_readable(body, dialects):
+    if not is_readable(body, dialects):
         return "has no line that can be read as robots.txt"
     return None
 
@@ -156,7 +157,7 @@ def check_rewritable(each: Input, dialects: tuple[Dialect, ...], after: bytes = 
         raise UnreadableError(f"{each.name}: would begin like {name}; nothing was written")
 
 
-def read_one(path: str, settings: _sites.Settings, dialect: Dialect = RFC9309) -> Input:
+def read_one(path: str, settings: _fetching.Settings, dialect: Dialect = RFC9309) -> Input:
     """Read a file, or fetch that of a site.
 
     Raises:
@@ -182,13 +183,15 @@ def read_file(path: str) -> Input:
         raise
 
 
-def _fetch(path: str, settings: _sites.Settings, dialect: Dialect) -> Input:
+def _fetch(path: str, settings: _fetching.Settings, dialect: Dialect) -> Input:
     """Fetch a site's robots.txt.
 
     Raises:
         UnreadableError: the fetch failed, or the file is forbidden.
         click.UsageError: the address is invalid.
     """
+    from . import _sites
+
     try:
         origin = _sites.origin_of(path)
     except UrlError as error:

@@ -6,8 +6,6 @@ import os
 import re
 import shlex
 import signal
-import subprocess
-import tempfile
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -21,6 +19,7 @@ from ..robots import MAX_PARSED_BYTES
 from . import _files, _inputs
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
 
     from ._inputs import Input
@@ -89,6 +88,9 @@ def rendered(command: str, path: str | None) -> Input:
         UnreadableError: the template cannot be read; the command fails, prints nothing or too
             much, or takes too long.
     """
+    import subprocess
+    import tempfile
+
     template = b"" if path is None else _files.read_bytes(path)
     shown = "<rendered>" if path is None else f"{_files.shown_name(path)} (rendered)"
     line = command.replace(_PLACEHOLDER, shlex.quote(path)) if path else command

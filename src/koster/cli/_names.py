@@ -11,7 +11,6 @@ from click.shell_completion import CompletionItem
 from .. import crawlers
 from .._wording import joined
 from ..errors import MissingExtraError
-from ..lint import CHECKS
 from ..reports import screen
 from ..reports.plain import shorten
 
@@ -59,6 +58,8 @@ class CodesType(_ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Return the codes that the incomplete one may be."""
+        from ..lint import CHECKS
+
         before, comma, start = incomplete.rpartition(",")
         known = {check.code: check.title for check in CHECKS}
         if self._has_names:

@@ -1,4 +1,4 @@
-"""A progress bar for bytes that are read, on a terminal."""
+"""Progress bars on a terminal."""
 
 from __future__ import annotations
 
@@ -7,6 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rich.progress import Progress, ProgressColumn
+
+
+def progress(
+    *columns: ProgressColumn, shows_bar: bool = True, redirect_stdout: bool = True
+) -> Progress:
+    """Return a progress bar for standard error, shown on a terminal only."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    return Progress(
+        *columns,
+        console=console,
+        transient=True,
+        redirect_stdout=redirect_stdout,
+        disable=not (shows_bar and console.is_terminal),
+    )
 
 
 @contextmanager

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
+import itertools
 import os
-import pkgutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 from click.exceptions import NoArgsIsHelpError
-from rich.text import Text
 from rich_click.rich_panel import RichCommandPanel
 
 from .. import COMPILED, __version__
 from ..reports import screen
 from ..reports.plain import printable
+from ..reports.screen import Text
 from ._examples import GUIDE
 from ._help import COMMANDS, STYLE, describe
 
@@ -28,24 +27,33 @@ if TYPE_CHECKING:
 _TITLE = "May this crawler fetch this URL, and which line of robots.txt says so?"
 
 
+#: The names of all commands, so that finding one need not read the folder.
+_NAMES = frozenset(itertools.chain.from_iterable(COMMANDS.values()))
+
+
 class _Koster(click.RichGroup):
     """The group of all commands; error messages in it cannot control a terminal."""
 
     def list_commands(self, _ctx: Any) -> list[str]:
+        import pkgutil
+
         modules = pkgutil.iter_modules([os.path.dirname(__file__)])
         return sorted(each.name for each in modules if not each.name.startswith("_"))
 
     def get_command(self, ctx: Any, name: str) -> Any:
         """Import a command when it is used: the function with the module's name."""
-        if name not in self.list_commands(ctx):
+        if name not in _NAMES and name not in self.list_commands(ctx):
             return None
         return getattr(importlib.import_module(f"{__package__}.{name}"), name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find a command; suggest one that is spelt alike."""
-        near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
-        if near and near != args[:1] and self.get_command(ctx, args[0]) is None:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]}?")
+        if self.get_command(ctx, args[0]) is None:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            if near:
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]}?")
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from ..reports.answers import Question
-    from . import _sites
+    from . import _fetching
 
     #: Fetches the robots.txt of some sites; returns a question for each, and whether all were read.
     Ask: TypeAlias = Callable[[tuple[str, ...]], tuple[dict[str, Question], bool]]
@@ -56,7 +56,7 @@ def answer(
     sitemaps: Iterable[str],
     questions: Sequence[Question],
     sites: Sites | None,
-    settings: _sites.Settings,
+    settings: _fetching.Settings,
     moment: datetime | None,
     form: str,
 ) -> Done:

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..lint.settings import Settings
-    from . import _sites
+    from . import _fetching
     from ._inputs import Input
 
 
 def blocked_urls(
-    files: Sequence[tuple[Input, Settings]], sitemaps: Iterable[str], settings: _sites.Settings
+    files: Sequence[tuple[Input, Settings]], sitemaps: Iterable[str], settings: _fetching.Settings
 ) -> tuple[dict[str, SitemapUrls], list[str]]:
     """Read sitemaps; return what each robots.txt blocks, by path, and the errors, printed."""
     counts = [_Counts(each, own) for each, own in files]

@@ -7,13 +7,12 @@ import os
 import re
 import sys
 from contextlib import closing, contextmanager
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING
 
 import rich_click as click
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -25,38 +24,25 @@ from ..reports import screen
 from ..reports.plain import printable
 from ..sitemaps import MAX_BYTES, SitemapReader
 from . import _files, _inputs, _sites
-from ._help import INPUT
-from ._types import FileType
+from ._progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from contextlib import AbstractContextManager
 
-    from ..fetch.downloads import Downloads
+    from rich.progress import Progress
 
-F = TypeVar("F", bound="Callable[..., Any]")
+    from ..fetch.downloads import Downloads
+    from ._fetching import Settings
 
 #: The scheme and authority of a URL without characters that need care.
 _AUTHORITY = re.compile(r"https?://[^/?#\\\s]+(?=[/?#]|\Z)")
 
 
-def sitemap_option(what: str) -> Callable[[F], F]:
-    """Return the option for sitemaps; ``what`` begins its help."""
-    return click.option(
-        "--sitemap",
-        "sitemaps",
-        multiple=True,
-        metavar="URL|FILE",
-        type=FileType(),
-        panel=INPUT,
-        help=f"{what} of a sitemap (or -). Repeatable.",
-    )
-
-
 class _Source:
     """Opens sitemaps: files, standard input, and URLs, which are downloaded."""
 
-    def __init__(self, settings: _sites.Settings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._downloads: Downloads | None = None
 
@@ -96,7 +82,7 @@ def _is_below_folder(path: str) -> bool:
     )
 
 
-def _open_downloads(settings: _sites.Settings) -> Downloads:
+def _open_downloads(settings: Settings) -> Downloads:
     """Return what downloads sitemaps; exit with an error if the extra that it needs is missing.
 
     Raises:
@@ -144,10 +130,10 @@ class Urls:
 
 @contextmanager
 def reading(
-    addresses: Iterable[str], settings: _sites.Settings, *, shows_bar: bool = True
+    addresses: Iterable[str], settings: Settings, *, shows_bar: bool = True
 ) -> Iterator[Urls]:
     """Read sitemaps, with a progress bar if standard error is a terminal."""
-    bar = _sites.progress(
+    bar = progress(
         SpinnerColumn(),
         TextColumn("reading sitemaps"),
         BarColumn(bar_width=20),

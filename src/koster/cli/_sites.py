@@ -7,28 +7,23 @@ import queue
 import sys
 import threading
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import rich_click as click
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
 )
 
 from .. import origins
-from .._version import VERSION
 from ..access import with_dialect
 from ..errors import CacheError, MissingExtraError
 from ..reports import screen
-from ._help import FETCHING
-from ._types import FileType
+from ._progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,74 +31,12 @@ if TYPE_CHECKING:
     from ..access import Outcome
     from ..dialects import Dialect, Statuses
     from ..fetch import Event, RobotsClient
+    from ._fetching import Settings
 
 #: Concurrent fetches.
 _AT_ONCE = 20
 
 _CACHE_FAILED = "the cache failed and is not used"
-
-#: The default User-Agent header.
-USER_AGENT = f"koster/{VERSION}"
-
-
-def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for fetching to a command, which gets their values as ``settings``."""
-
-    @functools.wraps(command)
-    def with_settings(
-        *args: Any,
-        timeout: float,
-        cache: str | None,
-        proxy: str | None,
-        user_agent: str,
-        **kwargs: Any,
-    ) -> Any:
-        return command(*args, settings=Settings(timeout, cache, proxy, user_agent), **kwargs)
-
-    for option in (
-        click.option(
-            "--timeout",
-            type=click.FloatRange(0, 86400, min_open=True),
-            default=10,
-            show_default=True,
-            metavar="SECONDS",
-            panel=FETCHING,
-            help="Maximum seconds for a fetch.",
-        ),
-        click.option(
-            "--cache",
-            metavar="PATH",
-            type=FileType(),
-            panel=FETCHING,
-            help="Cache in this file, or redis://HOST:PORT/DB.",
-        ),
-        click.option(
-            "--proxy",
-            metavar="URL",
-            panel=FETCHING,
-            help="Fetch through this proxy. Default: from the environment.",
-        ),
-        click.option(
-            "--user-agent",
-            default=USER_AGENT,
-            show_default=True,
-            metavar="TEXT",
-            panel=FETCHING,
-            help="User-Agent header to send.",
-        ),
-    ):
-        with_settings = option(with_settings)
-    return with_settings
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The values of the options for fetching."""
-
-    timeout: float
-    cache: str | None
-    proxy: str | None
-    user_agent: str
 
 
 def origin_of(url: str) -> str:
@@ -222,20 +155,6 @@ def _fetch_concurrently(requests: list[tuple[RobotsClient, str]]) -> dict[int, O
             outcomes[number] = result
             advance()
     return outcomes
-
-
-def progress(
-    *columns: ProgressColumn, shows_bar: bool = True, redirect_stdout: bool = True
-) -> Progress:
-    """Return a progress bar for standard error, shown on a terminal only."""
-    console = Console(stderr=True)
-    return Progress(
-        *columns,
-        console=console,
-        transient=True,
-        redirect_stdout=redirect_stdout,
-        disable=not (shows_bar and console.is_terminal),
-    )
 
 
 @contextmanager

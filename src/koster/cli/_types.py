@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from ..dialects import DIALECTS, RFC9309, Dialect, dialect_named
 from ..errors import UnknownDialectError
 from ..reports.registry import formats_of
-from ._help import OUTPUT, RULES
+from ._help import INPUT, OUTPUT, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -129,6 +129,19 @@ def format_option(result: type, what: str) -> Callable[[F], F]:
         metavar="FORM",
         panel=OUTPUT,
         help=f"{what}: {formats[0]} (default), {', '.join(formats[1:])}.",
+    )
+
+
+def sitemap_option(what: str) -> Callable[[F], F]:
+    """Return the option for sitemaps; ``what`` begins its help."""
+    return click.option(
+        "--sitemap",
+        "sitemaps",
+        multiple=True,
+        metavar="URL|FILE",
+        type=FileType(),
+        panel=INPUT,
+        help=f"{what} of a sitemap (or -). Repeatable.",
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -46,6 +45,8 @@ def replacing(path: str, before: Version | None = None) -> Iterator[IO[bytes]]:
     Raises:
         UnreadableError: it cannot be written, or has changed.
     """
+    import tempfile
+
     shown = printable(path)
     target = Path(path).resolve()
     with _as_unreadable(shown):

@@ -15,7 +15,7 @@ from ..reports import screen
 from ..reports.audit import Audited
 from ..reports.registry import render
 from ..robots import parse
-from . import _inputs, _sites
+from . import _fetching, _inputs
 from ._help import OUTPUT, command
 from ._stopping import stoppable
 from ._types import FileType, dialect_option, format_option
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     help="Also print a row for each crawler, with its line.",
 )
 @format_option(Audited, "Format (html: one page)")
-@_sites.fetching_options
+@_fetching.fetching_options
 @stoppable
 def audit(
     robots: str,
@@ -49,7 +49,7 @@ def audit(
     has_all: bool,
     dialect: Dialect,
     form: str,
-    settings: _sites.Settings,
+    settings: _fetching.Settings,
 ) -> None:
     """Show which crawlers are allowed and which are blocked, by purpose.
 

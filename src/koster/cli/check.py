@@ -19,11 +19,18 @@ from ..reports.check import Answers
 from ..reports.plain import printable
 from ..reports.registry import render
 from ..robots import parse
-from . import _files, _inputs, _sitemap_answers, _sitemaps, _sites
+from . import _fetching, _files, _inputs
 from ._help import INPUT, RULES, command
 from ._names import CrawlerType, warn_of_ignoring, warn_of_unknown
 from ._stopping import stop, stoppable
-from ._types import FileType, TimeType, dialects_option, format_option, unique_dialects
+from ._types import (
+    FileType,
+    TimeType,
+    dialects_option,
+    format_option,
+    sitemap_option,
+    unique_dialects,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -69,7 +76,7 @@ _IS_SITE = re.compile(r"[^/]*//[^/?#]*(/|/robots\.txt)?\Z")
     panel=INPUT,
     help="A file of URLs, one a line; - for standard input. Repeatable.",
 )
-@_sitemaps.sitemap_option("Check all URLs")
+@sitemap_option("Check all URLs")
 @dialects_option("How to read the file", f", side by side. Repeatable. Default: {RFC9309}.")
 @click.option(
     "--at",
@@ -80,7 +87,7 @@ _IS_SITE = re.compile(r"[^/]*//[^/?#]*(/|/robots\.txt)?\Z")
     help="Also show visit times and pace at a UTC time: now, 09:30 or 2026-11-21T09:30.",
 )
 @format_option(Answers, "Format")
-@_sites.fetching_options
+@_fetching.fetching_options
 @stoppable
 def check(
     urls: tuple[str, ...],
@@ -91,7 +98,7 @@ def check(
     dialects: tuple[tuple[Dialect, ...], ...],
     moment: datetime | None,
     form: str,
-    settings: _sites.Settings,
+    settings: _fetching.Settings,
 ) -> None:
     """Check whether crawlers may fetch URLs, and which line of robots.txt decides.
 
@@ -103,21 +110,24 @@ def check(
     all_urls = (*map(_files.escape_surrogates, urls), *(url for _, lines in files for url in lines))
     agents = agents or (_ANY_AGENT,)
     warn_of_unknown(agents)
-    sites = None
+    known = None
     if paths:
         _warn_without_scheme(urls)
         questions, all_read = _questions_for_files(paths, chosen, settings, agents, all_urls)
     else:
         asked = _questions_for_sites(chosen, settings, agents, all_urls, urls)
         questions, all_read = list(asked.questions.values()), asked.is_complete
-        ask = functools.partial(_ask, chosen, settings, agents)
-        sites = _sitemap_answers.Sites(asked.questions, ask)
+        known = asked.questions
         if asked.unfinished:
             if questions or form != "text":
                 render(Answers(Tally(answers(questions)), questions, moment), form)
             stop(len(questions), len(questions) + asked.unfinished, "site")
     warn_of_ignoring(agents, (each.robots for file in questions for each in file.readings))
     if sitemaps:
+        from . import _sitemap_answers
+
+        ask = functools.partial(_ask, chosen, settings, agents)
+        sites = None if known is None else _sitemap_answers.Sites(known, ask)
         done = _sitemap_answers.answer(sitemaps, questions, sites, settings, moment, form)
         is_blocked, all_read = done.is_blocked, all_read and done.is_complete
     else:
@@ -164,7 +174,7 @@ def _warn_without_scheme(urls: tuple[str, ...]) -> None:
 def _questions_for_files(
     paths: tuple[str, ...],
     dialects: tuple[Dialect, ...],
-    settings: _sites.Settings,
+    settings: _fetching.Settings,
     agents: tuple[str, ...],
     urls: tuple[str, ...],
 ) -> tuple[list[Question], bool]:
@@ -206,7 +216,7 @@ class _Asked:
 
 def _ask(
     dialects: tuple[Dialect, ...],
-    settings: _sites.Settings,
+    settings: _fetching.Settings,
     agents: tuple[str, ...],
     urls: tuple[str, ...],
 ) -> tuple[dict[str, Question], bool]:
@@ -219,7 +229,7 @@ def _ask(
 
 def _questions_for_sites(
     dialects: tuple[Dialect, ...],
-    settings: _sites.Settings,
+    settings: _fetching.Settings,
     agents: tuple[str, ...],
     urls: tuple[str, ...],
     arguments: tuple[str, ...] = (),
@@ -229,6 +239,8 @@ def _questions_for_sites(
     Raises:
         click.UsageError: a URL in ``arguments`` has no origin. In a file that is only an error.
     """
+    from . import _sites
+
     sites: dict[str, list[str]] = {}
     complete = True
     for url in urls:

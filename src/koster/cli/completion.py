@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 from click.shell_completion import get_completion_class
-from rich.text import Text
 
 from ..errors import UnreadableError
 from ..reports import screen
 from ..reports.plain import printable
+from ..reports.screen import Text
 from . import _files, _writing
 from ._help import OUTPUT, command
 

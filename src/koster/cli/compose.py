@@ -8,7 +8,6 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
-from rich.text import Text
 
 from .. import compose as composing
 from ..audit import audit
@@ -20,8 +19,9 @@ from ..reports import screen
 from ..reports.audit import Audited
 from ..reports.diff import Changes
 from ..reports.registry import render
+from ..reports.screen import Text
 from ..robots import parse
-from . import _files, _inputs, _sites, _writing
+from . import _fetching, _files, _inputs, _writing
 from ._help import OUTPUT, RULES, command
 from ._names import CrawlerType, problem_with
 from ._stopping import stoppable
@@ -158,7 +158,7 @@ def _purpose_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Replace this file; it may be that of --keep.",
 )
 @click.option("--quiet", "-q", is_flag=True, panel=OUTPUT, help="Print only the file.")
-@_sites.fetching_options
+@_fetching.fetching_options
 @stoppable
 def compose(
     *,
@@ -175,7 +175,7 @@ def compose(
     keep: str | None,
     write: str | None,
     quiet: bool,
-    settings: _sites.Settings,
+    settings: _fetching.Settings,
     **purposes: str | None,
 ) -> None:
     """Write a robots.txt from what you want, with known crawlers by name.
@@ -223,7 +223,7 @@ def compose(
         _explain(composed, keep is not None, presets)
 
 
-def _read_old(path: str, settings: _sites.Settings) -> bytes:
+def _read_old(path: str, settings: _fetching.Settings) -> bytes:
     """Return the file of --keep, as UTF-8.
 
     Raises:

@@ -13,7 +13,7 @@ from ..errors import MissingExtraError
 from ..reports.diff import Changes
 from ..reports.registry import render
 from ..robots import parse
-from . import _inputs, _sites
+from . import _fetching, _inputs
 from ._help import command
 from ._stopping import stoppable
 from ._types import FileType, dialect_option, format_option
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 @click.argument("new", type=FileType())
 @dialect_option("How to read both files")
 @format_option(Changes, "Format (markdown: for a pull request)")
-@_sites.fetching_options
+@_fetching.fetching_options
 @stoppable
 def diff(
     old: str,
     new: str,
     dialect: Dialect,
     form: str,
-    settings: _sites.Settings,
+    settings: _fetching.Settings,
 ) -> None:
     """Show what a change allows and blocks: for each crawler, by which lines.
 

@@ -13,7 +13,7 @@ from ..model import Reason
 from ..reports.fetch import Fetched
 from ..reports.registry import render
 from ..robots import rules_for_data
-from . import _sites
+from . import _fetching, _sites
 from ._help import command
 from ._stopping import stop, stoppable
 from ._types import dialect_option, format_option
@@ -34,9 +34,11 @@ _EXIT = {None: 0, Reason.UNAVAILABLE: 1, Reason.FORBIDDEN: 1, Reason.UNREACHABLE
 @click.argument("sites", nargs=-1, required=True, metavar="SITE...")
 @dialect_option("How to read HTTP statuses")
 @format_option(Fetched, "Format (file: only the robots.txt)")
-@_sites.fetching_options
+@_fetching.fetching_options
 @stoppable
-def fetch(sites: tuple[str, ...], dialect: Dialect, form: str, settings: _sites.Settings) -> None:
+def fetch(
+    sites: tuple[str, ...], dialect: Dialect, form: str, settings: _fetching.Settings
+) -> None:
     """Fetch a robots.txt: show redirects, headers, freshness and the file.
 
     SITE is a host or any URL on a site. Of several sites, each is a row.

@@ -6,14 +6,14 @@ import sys
 from typing import TYPE_CHECKING
 
 import rich_click as click
-from rich.text import Text
 
 from .. import formatting
 from .._wording import count_noun
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError
 from ..reports import screen
-from . import _files, _inputs, _sites, _writing
+from ..reports.screen import Text
+from . import _fetching, _files, _inputs, _writing
 from ._help import OUTPUT, command
 from ._stopping import stoppable
 from ._types import FileType, dialects_option, unique_dialects
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     "--check", is_flag=True, panel=OUTPUT, help="Only name the files that would change: for CI."
 )
 @dialects_option(f"Also prove it for this dialect, besides {RFC9309} and {GOOGLE}", ". Repeatable.")
-@_sites.fetching_options
+@_fetching.fetching_options
 @stoppable
 def fmt(
     files: tuple[str, ...],
@@ -48,7 +48,7 @@ def fmt(
     write: bool,
     check: bool,
     dialects: tuple[tuple[Dialect, ...], ...],
-    settings: _sites.Settings,
+    settings: _fetching.Settings,
 ) -> None:
     """Format a robots.txt, with a proof that no access changes.
 

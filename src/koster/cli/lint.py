@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import rich_click as click
-from rich.text import Text
 
 from .. import lint as linting
 from .._charsets import MAX_BYTES
@@ -20,7 +19,8 @@ from ..reports import screen
 from ..reports.lint import STYLES, FileFindings, Findings, print_statistics, print_summary
 from ..reports.plain import printable
 from ..reports.registry import render as rendering
-from . import _files, _fixing, _inputs, _sitemap_findings, _sitemaps, _sites, _writing
+from ..reports.screen import Text
+from . import _fetching, _files, _fixing, _inputs, _writing
 from ._baseline import Baseline
 from ._baseline import write as write_baseline_file
 from ._configuration import Configuration, Configurations
@@ -28,7 +28,7 @@ from ._help import INPUT, OUTPUT, RULES, command
 from ._lint_inputs import files_to_lint, rendered
 from ._names import CodesType
 from ._stopping import finish, stop, stoppable
-from ._types import FileType, dialects_option, format_option, unique_dialects
+from ._types import FileType, dialects_option, format_option, sitemap_option, unique_dialects
 
 if TYPE_CHECKING:
     from ..dialects import Dialect
@@ -92,7 +92,7 @@ def _checks_for(codes: str) -> list[Check]:
     "written",
 )
 @click.argument("files", nargs=-1, type=FileType(), metavar="FILE...")
-@_sitemaps.sitemap_option("Find the blocked URLs")
+@sitemap_option("Find the blocked URLs")
 @click.option(
     "--render",
     metavar="CMD",
@@ -154,7 +154,7 @@ def _checks_for(codes: str) -> list[Check]:
     panel=OUTPUT,
     help="Explain a code and exit; all lists the codes.",
 )
-@_sites.fetching_options
+@_fetching.fetching_options
 @stoppable
 def lint(
     *,
@@ -173,7 +173,7 @@ def lint(
     sitemaps: tuple[str, ...],
     dialects: tuple[tuple[Dialect, ...], ...],
     form: str,
-    settings: _sites.Settings,
+    settings: _fetching.Settings,
 ) -> None:
     """Find mistakes in a robots.txt: each with its line, a reason and a suggestion.
 
@@ -247,9 +247,11 @@ class _Linter:
         self._sitemap_urls: dict[str, SitemapUrls] = {}
 
     def read_sitemaps(
-        self, inputs: list[Input], sitemaps: tuple[str, ...], settings: _sites.Settings
+        self, inputs: list[Input], sitemaps: tuple[str, ...], settings: _fetching.Settings
     ) -> list[str]:
         """Read sitemaps, to check their URLs, too; return the errors, which are printed."""
+        from . import _sitemap_findings
+
         files = [(each, self._configurations.of(each.path).settings) for each in inputs]
         self._sitemap_urls, errors = _sitemap_findings.blocked_urls(files, sitemaps, settings)
         return errors
@@ -282,7 +284,7 @@ class _Linter:
 
 
 def _read(
-    files: tuple[str, ...], render: str | None, settings: _sites.Settings, linter: _Linter
+    files: tuple[str, ...], render: str | None, settings: _fetching.Settings, linter: _Linter
 ) -> tuple[list[Input], list[str], int]:
     """Return the files to check, the errors, and the number of files that Ctrl-C left.
 

@@ -13,7 +13,7 @@ import rich_click as click
 
 from ..errors import CacheError, KosterError, MissingExtraError
 from ..reports import screen
-from . import _sites
+from . import _fetching
 from ._help import FETCHING, OUTPUT, command
 from ._stopping import stoppable
 from ._types import FileType
@@ -222,7 +222,7 @@ def _check_networks(
 )
 @click.option(
     "--user-agent",
-    default=_sites.USER_AGENT,
+    default=_fetching.USER_AGENT,
     show_default=True,
     metavar="TEXT",
     panel=FETCHING,

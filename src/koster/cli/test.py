@@ -7,15 +7,15 @@ import sys
 from typing import TYPE_CHECKING
 
 import rich_click as click
-from rich.text import Text
 
 from .. import expectations
 from ..errors import UnreadableError
 from ..reports import screen
 from ..reports.registry import render
+from ..reports.screen import Text
 from ..reports.test import Failure, FileResults, Results
 from ..robots import parse
-from . import _files, _inputs, _sites, _writing
+from . import _fetching, _files, _inputs, _writing
 from ._help import INPUT, OUTPUT, command
 from ._names import problem_with, warn_of_ignoring
 from ._stopping import stoppable
@@ -51,7 +51,7 @@ _DEFAULT = "robots.expect.toml"
 )
 @click.option("--force", is_flag=True, panel=INPUT, help="Accept unknown names of crawlers.")
 @format_option(Results, "Format")
-@_sites.fetching_options
+@_fetching.fetching_options
 @stoppable
 def test(
     files: tuple[str, ...],
@@ -59,7 +59,7 @@ def test(
     init: bool,
     force: bool,
     form: str,
-    settings: _sites.Settings,
+    settings: _fetching.Settings,
 ) -> None:
     """Check a robots.txt against expected access.
 
@@ -103,7 +103,7 @@ def _usual_file() -> tuple[str]:
     return (_DEFAULT,)
 
 
-def _init(files: tuple[str, ...], robots: str, settings: _sites.Settings) -> None:
+def _init(files: tuple[str, ...], robots: str, settings: _fetching.Settings) -> None:
     """Write an expectations file; exit with an error if it exists, or the robots.txt is missing.
 
     Raises:
@@ -130,7 +130,7 @@ def _init(files: tuple[str, ...], robots: str, settings: _sites.Settings) -> Non
 
 
 def _results(
-    path: str, robots: str | None, settings: _sites.Settings, *, force: bool
+    path: str, robots: str | None, settings: _fetching.Settings, *, force: bool
 ) -> tuple[list[Result], str]:
     """Return the results of the expectations in a file, and the path of the tested robots.txt.
 
@@ -164,7 +164,7 @@ def _relative_to(path: str, name: str | None) -> str | None:
     return os.path.join(os.path.dirname(path), name)
 
 
-def _parse(path: str, expected: Expectations, settings: _sites.Settings) -> RobotsTxt:
+def _parse(path: str, expected: Expectations, settings: _fetching.Settings) -> RobotsTxt:
     """Read and parse a robots.txt.
 
     Raises:

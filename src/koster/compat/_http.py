@@ -36,21 +36,28 @@ def text_of(value: str | bytes) -> str:
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
 
 
-def decoders(characters: str) -> tuple[Callable[[bytes], bytes], Callable[[str], str]]:
-    """Return functions for bytes and text that decode only the escapes of some characters."""
-    codes = "|".join(f"{ord(character):02X}" for character in characters)
-    in_bytes = re.compile(f"%({codes})".encode(), re.IGNORECASE)
-    in_text = re.compile(f"%({codes})", re.IGNORECASE | re.ASCII)
+def escapes_of(characters: str) -> tuple[tuple[str, str], ...]:
+    """Return the escapes of some characters, in upper and lower case, each with its character."""
+    pairs = [(f"%{ord(character):02X}", character) for character in characters]
+    return tuple(dict.fromkeys([*pairs, *((code.lower(), each) for code, each in pairs)]))
+
+
+def decoders(
+    escapes: tuple[tuple[str, str], ...],
+) -> tuple[Callable[[bytes], bytes], Callable[[str], str]]:
+    """Return functions for bytes and text that decode only some escapes."""
+    in_bytes = re.compile("|".join(code for code, _ in escapes).encode())
 
     def raw(value: bytes) -> bytes:
         if b"%" not in value:
             return value
-        return in_bytes.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), value)
+        return in_bytes.sub(lambda match: bytes.fromhex(match[0][1:].decode("ascii")), value)
 
     def text(value: str) -> str:
-        if "%" not in value:
-            return value
-        return in_text.sub(lambda match: chr(int(match[1], 16)), value)
+        if "%" in value:
+            for escape, character in escapes:
+                value = value.replace(escape, character)
+        return value
 
     return raw, text
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import dialects
 from ..dialects import IndexPages, Names, Separator
 from ..model import SPACE, Directive, LineKind, text_of
+from ..robots import allowed_for_data, allowed_within, rules_for_data
 from ..robots import parse as _parse
-from ..robots import rules_for_data
-from ._http import decoders, encoded, lower_non_ascii
+from ._http import decoders, encoded, escapes_of, lower_non_ascii
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,6 +60,7 @@ _SPELLINGS = {
 }
 _DIRECTIVES = frozenset(_SPELLINGS.values())
 _KEYS = "|".join(sorted(_SPELLINGS, key=len, reverse=True))
+_BEGINNINGS = frozenset(key[:2] for key in _SPELLINGS)
 #: A line whose first word is not followed by a colon. Few files have one, and it is found fast.
 _UNUSUAL_LINE = re.compile(r"\n[ \t\v\f]*+[A-Za-z-]++(?!:)[^\n]*")
 #: A directive without a colon after it, and the rest of its line without the comment.
@@ -74,7 +75,15 @@ def _add_colons(content: str) -> str:
     lines = f"\n{content.removeprefix(chr(0xFEFF))}"
     if "\r" in lines:
         lines = lines.replace("\r", "\n")
-    return _UNUSUAL_LINE.sub(lambda line: _WITHOUT_COLON.sub(_add_colon, line[0]), lines)
+    return _UNUSUAL_LINE.sub(_add_colon_after_key, lines)
+
+
+def _add_colon_after_key(line: re.Match[str]) -> str:
+    """Add the missing colon of a line; most lines of an HTML page begin with no directive."""
+    text = line[0]
+    if text.lstrip()[:2].lower() not in _BEGINNINGS:
+        return text
+    return _WITHOUT_COLON.sub(_add_colon, text)
 
 
 def _add_colon(line: re.Match[str]) -> str:
@@ -126,32 +135,32 @@ def _is_word_character(character: str) -> bool:
 
 
 def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
-    """Normalize a pattern like Protego; with ``$``, also return the one with a literal ``$``."""
+    """Normalize a pattern like Protego; with ``$``, also return the one with a literal ``$``.
+
+    The rank of a pattern is its length after Protego's escaping.
+    """
     if not value:
         return []
     if value.startswith(_SCHEMES):
         value = b"/" + value
-    value = _normalize_pattern(value)
-    if b"$" in value:
-        literal = value.replace(b"$", b"%24")
-        return [(value, _rank(value)), (literal, _rank(literal))]
-    return [(value, _rank(value))]
+    decoded = value
+    if b"%" in value:
+        value = _normalize_pattern(value)
+        decoded = _ESCAPE.sub(_decode_unless_special, value)
+    rank = len(decoded) + 2 * len(decoded.translate(None, _VERBATIM))
+    if b"$" not in value:
+        return [(value, rank)]
+    # Protego does not escape an anchor.
+    return [(value, rank - 2 * value.endswith(b"$")), (value.replace(b"$", b"%24"), rank)]
 
 
 _SCHEMES = (b"http://", b"https://")
 #: Escapes of ``?``, ``&`` and ``=`` are equivalent to the bytes.
-_normalize_pattern, _normalize_url = decoders("?&=")
+_ESCAPES = escapes_of("?&=")
+_normalize_pattern, _normalize_url = decoders(_ESCAPES)
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
 #: Characters that Protego does not escape in a pattern.
 _VERBATIM = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~/*=%"
-
-
-def _rank(pattern: bytes) -> int:
-    """Return the rank of a pattern: its length after Protego's escaping."""
-    anchor = pattern.endswith(b"$")
-    if b"%" in pattern:
-        pattern = _ESCAPE.sub(_decode_unless_special, pattern)
-    return len(pattern) + 2 * (len(pattern.translate(None, _VERBATIM)) - anchor)
 
 
 def _decode_unless_special(escape: re.Match[bytes]) -> bytes:
@@ -196,9 +205,13 @@ class Protego:
 
     def can_fetch(self, url: str, user_agent: str) -> bool:
         """Return whether the user agent may fetch the URL."""
-        if "%" in url:
-            url = _normalize_url(url)
-        return rules_for_data(self._robots, lower_non_ascii(user_agent)).allowed(url)
+        if not user_agent.isascii():
+            user_agent = user_agent.lower()
+        verdict = allowed_within(self._robots, "", _ESCAPES, url, user_agent)
+        if verdict is None:
+            # An argument is not a plain str.
+            verdict = allowed_for_data(self._robots, _normalize_url(url), user_agent)
+        return verdict
 
     def crawl_delay(self, user_agent: str) -> float | None:
         """Return the last valid crawl delay of the user agent in seconds, or None."""

@@ -20,7 +20,7 @@ from .._charsets import decode_text
 from ..dialects import Names, RobotsTxtPath, Separator, keys_of
 from ..freshness import parse_http_date
 from ..model import RULES, Directive, LineKind, text_of
-from ..robots import parse, rules_for_data
+from ..robots import allowed_for_data, parse, rules_for_data
 from ._http import encoded, lower_non_ascii
 
 if TYPE_CHECKING:
@@ -204,9 +204,11 @@ class RobotExclusionRulesParser:
         """
         robots = self._gym2008 if syntax == GYM2008 else self._in_syntax(syntax)
         # Rare special cases: a fragment, empty parameters, an empty query.
-        if "#" in url or ";" in url or url[-1:] == "?":
+        if "#" in url or ";" in url or ("?" in url and url[-1] == "?"):
             url = _normalize_url(url)
-        return rules_for_data(robots, lower_non_ascii(user_agent)).allowed(url)
+        if not user_agent.isascii():
+            user_agent = user_agent.lower()
+        return allowed_for_data(robots, url, user_agent)
 
     def _in_syntax(self, syntax: int) -> RobotsTxt:
         """Return the file in another syntax.

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import dialects
 from ..dialects import Names, Separator, keys_of
 from ..model import Directive
+from ..robots import allowed_for_data, rules_for_data
 from ..robots import parse as _parse
-from ..robots import rules_for_data
 from ._http import ASCII, MAX_BYTES
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class RobotFileParser:
             return False
         if not url.isascii():
             url = urllib.parse.quote(url, safe=ASCII, errors="surrogateescape")
-        return rules_for_data(self._robots, useragent).allowed(url)
+        return allowed_for_data(self._robots, url, useragent)
 
     def crawl_delay(self, useragent: str) -> int | None:
         """Return the last valid Crawl-delay of the user agent, an integer, or None."""

@@ -30,8 +30,8 @@ from ..dialects import (
 )
 from ..model import Directive
 from ..origins import PORTS
+from ..robots import allowed_for_data
 from ..robots import parse as _parse
-from ..robots import rules_for_data
 from ._http import ASCII, MAX_BYTES, bracket_ipv6, decode_body
 from ._timed import Deadline, exchange, fetch, request_target
 
@@ -121,12 +121,13 @@ _EMPTY_ALLOW = re.compile(
 def _parse_file(body: str | bytes) -> RobotsTxt:
     """Parse a file in which an empty Allow allows everything, like an empty Disallow."""
     raw = body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
+    robots = _parse(raw, _DIALECT)
+    if "" not in robots.values(Directive.ALLOW):
+        return robots
     lines = b"\n" + raw.removeprefix(codecs.BOM_UTF8)
     if b"\r" in lines:
         lines = lines.replace(b"\r", b"\n")
-    if _EMPTY_ALLOW.search(lines):
-        raw = _EMPTY_ALLOW.sub(rb"\1Disallow", lines)
-    return _parse(raw, _DIALECT)
+    return _parse(_EMPTY_ALLOW.sub(rb"\1Disallow", lines), _DIALECT)
 
 
 _DISALLOW_ALL = b"User-agent: *\nDisallow: /\n"
@@ -151,7 +152,7 @@ class Parser:
             url = _SEPARATORS.sub(lambda match: "%25" + match[1].upper(), url)
         if self._charset != "utf-8" and not url.isascii():
             url = quote(url, safe=ASCII, encoding=self._charset, errors="replace")
-        return rules_for_data(self._robots, self.robot_id).allowed(url)
+        return allowed_for_data(self._robots, url, self.robot_id)
 
     @property
     def sitemaps(self) -> list[str]:

@@ -30,7 +30,7 @@ from ..dialects import dialect_named
 from ..errors import UrlError
 from ..freshness import is_fresh
 from ..origins import origin_of
-from ..robots import parse, rules_for_data
+from ..robots import allowed_for_data, parse, rules_for_data
 from ._http import text_of
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class KosterRobotParser:
 
     def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
         """Return whether the user agent may fetch the URL."""
-        return rules_for_data(self.robots, text_of(user_agent)).allowed(text_of(url))
+        return allowed_for_data(self.robots, text_of(url), text_of(user_agent))
 
     def crawl_delay(self, user_agent: str | bytes) -> float | None:
         """Return the crawl delay of the user agent in seconds, or None."""

@@ -46,7 +46,8 @@ _KINDS = {
     _lexer.MALFORMED: LineKind.MALFORMED,
     _lexer.UNKNOWN: LineKind.UNKNOWN,
 }
-_LINE_ENDS = re.compile(rb"\r\n|\n|\r")
+#: Compiled when all lines are asked for: parsing needs no regular expression.
+_LINE_ENDS = rb"\r\n|\n|\r"
 
 
 class Plan:
@@ -71,7 +72,8 @@ class Plan:
 #: takes as long as parsing a small file.
 _MAX_CACHED_PLANS = 16
 _plans: list[Plan] = []
-_default_plan = Plan(RFC9309)
+#: The plan of the default dialect, made for the first file: an import need not wait for it.
+_default_plan: Plan | None = None
 
 
 def plan_for(dialect: Dialect) -> Plan:
@@ -80,7 +82,10 @@ def plan_for(dialect: Dialect) -> Plan:
     Raises:
         TypeError: it is not a dialect.
     """
+    global _default_plan  # noqa: PLW0603 - faster than a look into the cache
     if dialect is RFC9309:
+        if _default_plan is None:
+            _default_plan = Plan(RFC9309)
         return _default_plan
     if not isinstance(dialect, Dialect):
         raise TypeError(
@@ -312,7 +317,7 @@ class File:
         self.plan.lexer.scan(data, len(data), rows, True)
         rows.close()
         skipped = self.plan.lexer.after_bom(data, len(data))
-        ends = list(_LINE_ENDS.finditer(data))
+        ends = list(re.finditer(_LINE_ENDS, data))
         starts = [0, *[match.end() for match in ends]]
         stops = [*[match.start() for match in ends], len(data)]
         return tuple([

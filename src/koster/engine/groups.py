@@ -24,9 +24,10 @@ _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
 _ROBOT_VERSION = Directive.ROBOT_VERSION.code
 
-#: Only the last digit of the minor number is needed: whether it is even.
-_VERSION = re.compile(rb"0*(\d{1,9})\.\d*(\d)(?:\.\d+)?")
-_LINE_ENDS = re.compile(rb"\r\n|\n|\r")
+#: Only the last digit of the minor number is needed: whether it is even. Compiled when it is first
+#: used: few dialects have versions.
+_VERSION = rb"0*(\d{1,9})\.\d*(\d)(?:\.\d+)?"
+_LINE_ENDS = rb"\r\n|\n|\r"
 
 
 class Grouping:
@@ -114,7 +115,7 @@ def is_adjacent(data: bytes, after_agent: int, version: int) -> bool:
     ``after_agent`` is where the value of the agent ends, ``version`` where that of the version
     starts.
     """
-    lines = _LINE_ENDS.split(data[after_agent:version])
+    lines = re.split(_LINE_ENDS, data[after_agent:version])
     return all([not line.strip() or line.lstrip().startswith(b"#") for line in lines[1:-1]])  # noqa: C419 - a generator cannot be compiled here
 
 
@@ -124,7 +125,7 @@ def reading_of(value: bytes, majors: list[int]) -> int:
     0 is the dialect's own, also for an invalid version; the others are those of ``majors``, in
     order. -1: the group is ignored.
     """
-    version = _VERSION.fullmatch(value)
+    version = re.fullmatch(_VERSION, value)
     if version is None:
         return 0
     major, minor = int(version[1]), int(version[2])

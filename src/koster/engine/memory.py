@@ -6,10 +6,9 @@ modules use instead. Both return the same; nothing else except `buffers` is writ
 
 from __future__ import annotations
 
-from array import array
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from array import array
     from typing import TypeAlias
 
     #: Bytes: a ``const unsigned char *`` in compiled modules.
@@ -39,14 +38,20 @@ def fill(target: bytearray, at: int, byte: int, size: int) -> None:
     target[at : at + size] = bytes([byte]) * size
 
 
+def _zeros(count: int) -> Integers:
+    from array import array  # noqa: PLC0415 - compiled modules do not need it
+
+    return array("i", bytes(4 * count))
+
+
 def integers(count: int) -> Integers:
     """Allocate ``count`` integers of 32 bits, all 0."""
-    return array("i", bytes(4 * count))
+    return _zeros(count)
 
 
 def resized(values: Integers, count: int) -> Integers:
     """Reallocate integers for ``count``; ``values`` must not be used any more."""
-    room = array("i", bytes(4 * count))
+    room = _zeros(count)
     copied = min(count, len(values))
     room[:copied] = values[:copied]
     return room
@@ -74,12 +79,12 @@ def bytes_in(values: bytearray, at: int, count: int) -> bytearray:
 
 def no_longs() -> Integers:
     """Return no memory: NULL in C."""
-    return array("q")
+    return _zeros(0)
 
 
 def no_integers() -> Integers:
     """Return no memory: NULL in C."""
-    return array("i")
+    return _zeros(0)
 
 
 def no_buffer() -> bytearray:

@@ -102,7 +102,7 @@ class Ruleset(RuleTable):
         return _matcher.best_by_scan(self, path, 0, size, 0)
 
     def compiled(self) -> list[tuple[bytes, int, int, bool, bool, int, int]]:
-        """Return the fields of a `selection.CompiledRule` for each rule."""
+        """Return the fields of a `compiled_rule.CompiledRule` for each rule."""
         found = []
         table = self.table()
         for rule in range(table.count):

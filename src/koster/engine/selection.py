@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..model import Directive
 from . import compiler as _compiler
 from . import user_agents as _user_agents
@@ -17,33 +15,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..dialects import Reading
     from ..model import Group, Rule
+    from .compiled_rule import CompiledRule
     from .document import File
 
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
-
-
-@dataclass(frozen=True, slots=True)
-class CompiledRule:
-    """A rule as the engine compares it with paths.
-
-    Attributes:
-        pattern: Its canonical pattern, without trailing stars and anchor.
-        literal_size: The bytes of the pattern's literal prefix.
-        kind: What follows the prefix, a value of `Patterns`; `Patterns.PREFIX` if nothing does.
-        is_anchored: Whether it must match up to the end of the path.
-        allow: Whether it allows.
-        rank: The matching rule with the highest rank decides.
-        row: Its row in the file; see `Selection.rule`.
-    """
-
-    pattern: bytes
-    literal_size: int
-    kind: int
-    is_anchored: bool
-    allow: bool
-    rank: int
-    row: int
 
 
 def encoded(text: str) -> bytes:
@@ -162,6 +138,8 @@ class Selection:
 
     def compiled_rules(self) -> list[CompiledRule]:
         """Return the compiled rules, by number."""
+        from .compiled_rule import CompiledRule  # noqa: PLC0415 - decisions do not need it
+
         return [CompiledRule(*values) for values in self.ruleset.compiled()]
 
     def path_of(self, url: str) -> bytes:

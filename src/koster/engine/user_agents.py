@@ -10,7 +10,6 @@ handled here; the older standards use the first record instead.
 
 from __future__ import annotations
 
-import bisect
 import re
 
 from ..dialects import Names
@@ -32,7 +31,8 @@ _PREFIX = int(Names.PREFIX)
 #: How a User-agent line matches an agent.
 _OTHERS, _EVERYBODY, _NAMED = range(3)
 
-_WORD = re.compile(rb"[^ ();,]+")
+#: A word of a User-Agent header. Compiled when the first header is looked for.
+_WORD = rb"[^ ();,]+"
 
 #: In addition to `Names`: equals a group's name that was found in a User-Agent header, and the
 #: dialect's own function chose whole groups.
@@ -245,13 +245,15 @@ def _from_first_name(data: bytes, rows: Rows, groups: Rows, key: bytes) -> bytes
 
     Words are those of product tokens and comments, except addresses, which name the operator.
     """
-    starts = [word.start() for word in _WORD.finditer(key) if not _is_address(word[0])]
+    starts = [word.start() for word in re.finditer(_WORD, key) if not _is_address(word[0])]
     if len(starts) < 2:
         return key
+    from bisect import bisect_right  # noqa: PLC0415 - few dialects need it
+
     names = _shortest_names(data, rows, groups)
     for start in starts:
         rest = key[start:]
-        at = bisect.bisect_right(names, rest)
+        at = bisect_right(names, rest)
         if at > 0 and rest.startswith(names[at - 1]):
             return rest
     return key
@@ -411,7 +413,7 @@ def _name_in_header(names: set[bytes], header: bytes) -> bytes:
     Words with a URL or an address are skipped: they name the operator. Words also end at the ends
     of comments and their parts (RFC 9110 §5.6.5): ``(compatible;PetalBot;+https:…``.
     """
-    text = _WORD.sub(_without_address, b" ".join(header.lower().split()))
+    text = re.sub(_WORD, _without_address, b" ".join(header.lower().split()))
     best = (0, 0, b"")
     for name in names - _COMMON_WORDS - {b""}:
         at = _find_words(text, name)

@@ -11,6 +11,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from .._contents import is_binary, is_page, wide_charset
+from .._templates import template_of
 from ..dialects import GOOGLE, RFC9309
 from ._bytes import KINDS
 from ._checks import CHECK_OF, CHECKS
@@ -23,20 +25,16 @@ from ._model import (
     Finding,
     Severity,
     Subject,
-    is_binary,
-    is_page,
-    wide_charset,
 )
 from ._sitemaps import SitemapUrls, with_sitemaps
-from ._templates import template_of
 from .settings import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from .._templates import Template
     from ..dialects import Dialect
     from ._model import Remark
-    from ._templates import Template
 
 __all__ = [
     "CHECKS",

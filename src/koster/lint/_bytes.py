@@ -8,10 +8,11 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from .._charsets import is_utf16_or_utf32
+from .._contents import is_binary, is_page, wide_charset
 from .._wording import count_noun
 from ..model import LineKind
 from ..robots import parse
-from ._model import WHOLE_FILE, Edit, Place, Remark, is_binary, is_page, wide_charset
+from ._model import WHOLE_FILE, Edit, Place, Remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from .._charsets import bom_charset
+from .._contents import is_binary, is_page, wide_charset
 from .._version import DOCS
 from ..analysis import Budget, Classification, WholeFile, classify
 from ..dialects import GOOGLE, RFC9309
@@ -18,57 +18,19 @@ from ..robots import file_of, parse
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from .._templates import Template
     from ..dialects import Dialect
     from ..model import Line, Rule
     from ..robots import RobotsTxt, Rules
-    from ._templates import Template
 
 T = TypeVar("T")
 
-_HTML = re.compile(rb"<(?:!doctype|html|head|body|meta|script|div|title|\?xml)", re.IGNORECASE)
-#: gzip, Zstandard, ZIP, PDF, PNG, GIF, JPEG, ELF.
-_MAGIC = (
-    *(b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"%PDF-"),
-    *(b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x7fELF"),
-)
-#: With fewer control characters a file may be text.
-_MIN_CONTROLS = 20
-#: Control characters that text does not have.
-_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1b"))
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
 
 #: A directive within the value of another one: a line end is missing.
 SECOND_DIRECTIVE = re.compile(
     r"\s(user-?agent|dis+allow|allow|sitemap|crawl-delay)\s*:", re.IGNORECASE
 )
-
-
-def is_page(body: bytes) -> bool:
-    """Return whether bytes are an HTML page."""
-    return _HTML.match(body.lstrip(b"\xef\xbb\xbf \t\r\n\v\f")[:16]) is not None
-
-
-def wide_charset(body: bytes) -> str | None:
-    """Return the charset of a file in UTF-16 or UTF-32, or None."""
-    marked = bom_charset(body)
-    if marked:
-        return marked.upper()
-    begin = body[:200]
-    # ASCII text in these charsets has zeros in one half or three quarters of its bytes.
-    halves = sorted(begin[start::2].count(0) for start in (0, 1))
-    has_zero_pattern = (
-        len(begin) > 3 and halves[1] * 5 >= len(begin) * 2 and halves[0] * 3 <= len(begin)
-    )
-    return "UTF-16 or UTF-32" if has_zero_pattern else None
-
-
-def is_binary(body: bytes) -> bool:
-    """Return whether bytes are binary: compressed, an image, or a program."""
-    begin = body[:1_000]
-    zeros = begin[:200].count(0) * 10 >= len(begin[:200]) > 0
-    controls = len(begin) - len(begin.translate(None, _CONTROLS))
-    has_controls = controls >= _MIN_CONTROLS and controls * 20 >= len(begin)
-    return body.startswith(_MAGIC) or ((zeros or has_controls) and not wide_charset(body))
 
 
 class Severity(enum.StrEnum):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from .._wording import count_noun
 from ..crawlers import MANNERS, place_in_reports
 from . import screen
 from ._json import to_json
+from ._text import Text
 from .records import of_crawler
 
 if TYPE_CHECKING:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from ..analysis import Extent
 from ..audit import MARK
 from ..crawlers import MANNERS, Obeys, place_in_reports
 from . import screen
 from ._json import to_json
+from ._text import Text
 from .pages import page
 from .plain import markdown, markdown_code, printable, shorten
 from .records import of_audit

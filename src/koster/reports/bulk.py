@@ -6,11 +6,10 @@ from dataclasses import astuple, dataclass, fields
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from .._wording import count_noun
 from . import _lines, screen
 from ._csv import csv_line
+from ._text import Text
 from .pages import page
 from .plain import printable
 

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from ..politeness import RULE_OF_THUMB
 from . import screen
 from ._csv import csv_line
+from ._text import Text
 from .answers import FIELDS, FIELDS_OF_TIME, name_of
 from .interrupts import held
 from .plain import printable
@@ -23,11 +21,6 @@ if TYPE_CHECKING:
 
     from ..robots import Rules
     from .answers import Answer, Question, Tally
-
-_THUMB = (
-    f"; rule of thumb: {RULE_OF_THUMB.times_fetch:g} × the fetch time, "
-    f"at least {RULE_OF_THUMB.at_least:g} s"
-)
 
 _URL_AND_LINE = ["URL", "Decided by"]
 
@@ -178,11 +171,19 @@ def _pace(rules: Rules, moment: datetime, dialect: str) -> list[Text]:
         welcome.append(f" (visit time {windows})", "dim")
     seconds = rules.interval(moment)
     if seconds is None:
-        pace = ("no limit at this time" if rules.request_rates else "no limit") + _THUMB
+        pace = "no limit at this time" if rules.request_rates else "no limit"
+        pace += f"; rule of thumb: {_rule_of_thumb()}"
     else:
         pace = f"one request every {seconds:g} s"
     agent = printable(name_of(rules.agent))
     return [Text(agent), Text(dialect), welcome, Text(pace)]
+
+
+def _rule_of_thumb() -> str:
+    from ..politeness import RULE_OF_THUMB  # noqa: PLC0415 - most questions have no time
+
+    times, least = RULE_OF_THUMB.times_fetch, RULE_OF_THUMB.at_least
+    return f"{times:g} × the fetch time, at least {least:g} s"
 
 
 def _comments(questions: list[Question]) -> Iterator[list[Text]]:

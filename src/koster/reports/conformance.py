@@ -6,13 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from .._wording import count_noun
 from ..conformance import LEVELS, DecisionCase, Report, ServerCase, Verdict
 from ..model import text_of
 from . import screen
 from ._json import to_json
+from ._text import Text
 from .plain import printable, printable_lines
 
 if TYPE_CHECKING:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from ..analysis import EVERYBODY
 from . import screen
 from ._json import to_json
+from ._text import Text
 from .plain import markdown_code, printable, shorten
 from .records import of_comparison
 

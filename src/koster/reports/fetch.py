@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from .._wording import count_noun
 from ..model import Reason, text_of
 from . import screen
 from ._json import to_json
+from ._text import Text
 from .plain import printable, printable_lines, shorten
 from .records import of_outcome
 

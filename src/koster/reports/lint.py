@@ -6,13 +6,12 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from .._wording import count_noun
 from ..lint import CHECK_OF, Severity, most_important
 from ..robots import parse
 from . import screen
 from ._json import to_json
+from ._text import Text
 from .plain import printable
 from .records import of_finding
 from .sarif import sentence

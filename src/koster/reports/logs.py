@@ -5,8 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from . import screen
 from ._complaints import complaints
 from ._csv import csv_line
@@ -25,6 +23,7 @@ from ._log_words import (
     pace_of,
     time_of,
 )
+from ._text import Text
 from .bulk import percent
 from .plain import printable, shorten
 

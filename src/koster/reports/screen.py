@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from ..model import text_of
+from ._text import Text, table_lines
 from .plain import printable, printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from rich.console import Console
+
+__all__ = ["Text", "complain", "print_file", "print_lines", "print_note", "print_table", "width"]
 
 #: The width of tables that go into a file or a pipe.
 _UNLIMITED = 100_000
@@ -34,8 +36,16 @@ def print_file(body: bytes) -> None:
     sys.stdout.flush()
 
 
+def _is_file() -> bool:
+    """Tell whether standard output is a file or a pipe, and no variable asks for colours."""
+    wishes = (os.environ.get("FORCE_COLOR"), os.environ.get("TTY_COMPATIBLE"))
+    return not any(wishes) and not sys.stdout.isatty()
+
+
 def _console() -> Console:
     """Return standard output, with colours and a width limit only on a terminal."""
+    from rich.console import Console  # noqa: PLC0415 - see `_text`
+
     terminal = sys.stdout.isatty()
     return Console(
         highlight=False, emoji=False, markup=False, width=None if terminal else _UNLIMITED
@@ -44,7 +54,7 @@ def _console() -> Console:
 
 def width() -> int:
     """Return the width of standard output, which only a terminal limits."""
-    return _console().width
+    return _UNLIMITED if _is_file() else _console().width
 
 
 def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
@@ -53,6 +63,18 @@ def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
     Cells of a row beyond the headings are omitted. If all headings are empty there is no heading
     line.
     """
+    shown = [row[: len(headings)] for row in rows]
+    if not _is_file():
+        _print_table(headings, shown)
+        return
+    for line in table_lines(headings, [[cell.plain for cell in row] for row in shown]):
+        print(_escape_command(line))
+
+
+def _print_table(headings: list[str], rows: list[list[Text]]) -> None:
+    """Print a table with rich."""
+    from rich.table import Table  # noqa: PLC0415 - see `_text`
+
     console = _console()
     table = Table(
         box=None,
@@ -61,16 +83,15 @@ def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
         padding=(0, 2, 0, 0),
         show_header=any(headings),
     )
-    shown = [row[: len(headings)] for row in rows]
     for number, heading in enumerate(headings):
         table.add_column(
             heading, overflow="fold", no_wrap=not console.is_terminal, min_width=len(heading)
         )
         if number == 0 and console.is_terminal and len(headings) > 1:
-            texts = [heading, *(row[0].plain for row in shown)]
+            texts = [heading, *(row[0].plain for row in rows)]
             table.columns[0].width = _first_width(texts, console.width)
-    for row in shown:
-        table.add_row(*row)
+    for row in rows:
+        table.add_row(*(cell.for_terminal() for cell in row))
     if console.is_terminal:
         console.print(table)
         return
@@ -94,16 +115,15 @@ def _first_width(texts: list[str], width: int) -> int:
 
 def print_lines(*texts: Text) -> None:
     """Print lines; on a terminal, in colour and folded at words."""
-    console = _console()
+    console = None if _is_file() else _console()
     for text in texts:
-        if console.is_terminal:
-            console.print(text)
+        if console is not None and console.is_terminal:
+            console.print(text.for_terminal())
         else:
             print(_escape_command(text.plain))
 
 
 def print_note(text: str) -> None:
     """Print a note, only on a terminal."""
-    console = _console()
-    if console.is_terminal:
-        console.print(Text(text, "dim"))
+    if not _is_file() and (console := _console()).is_terminal:
+        console.print(Text(text, "dim").for_terminal())

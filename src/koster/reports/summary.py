@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from .._wording import count_noun
 from ..model import text_of
 from ..sitemaps import BlockedUrls
 from . import screen
+from ._text import Text
 from .answers import Answer, name_of
 from .check import print_site_settings
 from .plain import printable, shorten

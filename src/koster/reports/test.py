@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from . import screen
 from ._json import to_json
+from ._text import Text
 from .plain import printable
 
 if TYPE_CHECKING:

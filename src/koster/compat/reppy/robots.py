@@ -12,9 +12,9 @@ from ... import dialects
 from ...dialects import Names, Orphans, Separator, keys_of
 from ...model import Directive, LineKind
 from ...origins import PORTS
+from ...robots import allowed_for_data, allowed_within, rules_for_data
 from ...robots import parse as _parse
-from ...robots import rules_for_data
-from .._http import bracket_ipv6, decoders, encoded, text_of
+from .._http import bracket_ipv6, decoders, encoded, escapes_of, text_of
 from . import exceptions
 from ._http import get
 from .ttl import HeaderWithDefaultPolicy
@@ -33,7 +33,8 @@ def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list
 
 
 #: These escapes are equivalent to the bytes.
-_normalize_pattern, _normalize_url = decoders("/&=")
+_ESCAPES = escapes_of("/&=")
+_normalize_pattern, _normalize_url = decoders(_ESCAPES)
 
 
 def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
@@ -159,7 +160,8 @@ class Robots:
     ) -> None:
         self._url = text_of(url)
         self._robots = _parse(encoded(content) if isinstance(content, str) else content, _DIALECT)
-        self._own_prefixes: tuple[str, ...] = ()
+        #: The usual start of this host's URLs, once it was asked for one.
+        self._own_prefix: str | None = None
         self._cached_host: str | None = None
         #: When it expires, in seconds since the epoch.
         self.expires = expires
@@ -251,21 +253,22 @@ class Robots:
 
     def allowed(self, path: str | bytes, name: str | bytes) -> bool:
         """Return whether a crawler may fetch a path or URL; URLs of other hosts are disallowed."""
-        if type(path) is not str:
-            path = text_of(path)
-        if type(name) is not str:
-            name = text_of(name)
-        if not path.startswith(self._own_prefixes) and self._is_external(path):
+        verdict = allowed_within(self._robots, self._own_prefix, _ESCAPES, path, name)
+        if verdict is not None:
+            return verdict
+        path = text_of(path)
+        if self._is_external(path):
             return False
-        if "%" in path:
-            path = _normalize_url(path)
-        return rules_for_data(self._robots, name).allowed(path)
+        return allowed_for_data(self._robots, _normalize_url(path), text_of(name))
 
     def _is_external(self, url: str) -> bool:
-        """Return whether a URL has another host; cache the usual prefixes of this host's URLs."""
-        if not self._own_prefixes:
-            self._own_prefixes = (f"https://{self._host}/", f"http://{self._host}/")
-            if url.startswith(self._own_prefixes):
+        """Return whether a URL has another host; cache the usual prefix of this host's URLs."""
+        if self._own_prefix is not None and url.startswith(self._own_prefix):
+            return False
+        for scheme in ("https", "http"):
+            prefix = f"{scheme}://{self._host}/"
+            if url.startswith(prefix):
+                self._own_prefix = prefix
                 return False
         return bool(self._host) and _host(url) not in ("", self._host)
 

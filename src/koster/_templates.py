@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..model import text_of
+from .model import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

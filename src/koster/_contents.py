@@ -1,0 +1,72 @@
+"""What the bytes of a file are: a robots.txt, an HTML page, text in a wide charset, or binary."""
+
+from __future__ import annotations
+
+import re
+
+from ._charsets import bom_charset
+from .dialects import GOOGLE, RFC9309
+from .model import LineKind
+from .robots import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .dialects import Dialect
+    from .robots import RobotsTxt
+
+_HTML = re.compile(rb"<(?:!doctype|html|head|body|meta|script|div|title|\?xml)", re.IGNORECASE)
+#: gzip, Zstandard, ZIP, PDF, PNG, GIF, JPEG, ELF.
+_MAGIC = (
+    *(b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"%PDF-"),
+    *(b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x7fELF"),
+)
+#: With fewer control characters a file may be text.
+_MIN_CONTROLS = 20
+#: Control characters that text does not have.
+_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1b"))
+
+
+def is_page(body: bytes) -> bool:
+    """Return whether bytes are an HTML page."""
+    return _HTML.match(body.lstrip(b"\xef\xbb\xbf \t\r\n\v\f")[:16]) is not None
+
+
+def wide_charset(body: bytes) -> str | None:
+    """Return the charset of a file in UTF-16 or UTF-32, or None."""
+    marked = bom_charset(body)
+    if marked:
+        return marked.upper()
+    begin = body[:200]
+    # ASCII text in these charsets has zeros in one half or three quarters of its bytes.
+    halves = sorted(begin[start::2].count(0) for start in (0, 1))
+    has_zero_pattern = (
+        len(begin) > 3 and halves[1] * 5 >= len(begin) * 2 and halves[0] * 3 <= len(begin)
+    )
+    return "UTF-16 or UTF-32" if has_zero_pattern else None
+
+
+def is_binary(body: bytes) -> bool:
+    """Return whether bytes are binary: compressed, an image, or a program."""
+    begin = body[:1_000]
+    zeros = begin[:200].count(0) * 10 >= len(begin[:200]) > 0
+    controls = len(begin) - len(begin.translate(None, _CONTROLS))
+    has_controls = controls >= _MIN_CONTROLS and controls * 20 >= len(begin)
+    return body.startswith(_MAGIC) or ((zeros or has_controls) and not wide_charset(body))
+
+
+def is_readable(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bool:
+    """Return whether a dialect reads a line of a file, or it has only comments and blank lines."""
+    return has_readable_line([parse(body, dialect) for dialect in dialects])
+
+
+def has_readable_line(readings: list[RobotsTxt]) -> bool:
+    """Return the same as `is_readable`, for a file that is parsed in each dialect."""
+    # Fast path: creating all lines is slow, and most files have groups.
+    if any(robots.groups for robots in readings):
+        return True
+    lines = [line for robots in readings for line in robots.lines]
+    return any(line.directive is not None for line in lines) or all(
+        line.kind in (LineKind.BLANK, LineKind.COMMENT) for line in lines
+    )
