@@ -71,14 +71,16 @@ class Automaton:
         return self.after(0, raw)
 
     def row(self, state: int, outputs: Outputs, must_match: bool) -> tuple[int, ...]:
-        """Return the successors for the outputs of all tokens, cached.
+        """Return the successors for the outputs of all tokens, each plus one, cached.
 
-        `PRUNED` means that a required match is impossible, or a forbidden one is certain.
+        So `NEVER` becomes 0, which is found and left out faster than any other number. `PRUNED`
+        means that a required match is impossible, or a forbidden one is certain.
         """
         key = state, outputs, must_match
         found = self._rows.get(key)
         if found is None:
-            found = self._rows[key] = self._new_row(state, outputs, must_match)
+            row = self._new_row(state, outputs, must_match)
+            found = self._rows[key] = tuple([successor + 1 for successor in row])
         return found
 
     def _new_row(self, state: int, outputs: Outputs, must_match: bool) -> tuple[int, ...]:

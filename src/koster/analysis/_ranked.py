@@ -50,6 +50,8 @@ _REST_PER_WEIGHT = 4
 NO_RULE = -1
 ROBOTS_TXT_ROW = -2
 
+#: Comparing with a member of an enumeration takes ten times as long.
+_SHELL = int(Patterns.SHELL)
 _STAR = b"*"
 _ROOT = b"/"
 #: Special characters of shell patterns besides stars.
@@ -145,7 +147,7 @@ class Entry:
     @property
     def min_bytes(self) -> int:
         """The minimum number of bytes of a matching path."""
-        if self.kind == Patterns.SHELL:
+        if self.kind == _SHELL:
             if self._elements is None:
                 self._elements = sum(each is not None for each in _wildcards.elements(self.rest))
             return len(self.literal) + self._elements
@@ -155,7 +157,7 @@ class Entry:
         """Return whether it matches a path in the form in which it is compared."""
         if not path.startswith(self.literal):
             return False
-        if self.kind == Patterns.SHELL:
+        if self.kind == _SHELL:
             return self.automaton.accepts(self.automaton.start(path))
         position = len(self.literal)
         if not self.rest:
@@ -181,7 +183,7 @@ class Entry:
             return False
         if self.is_prefix:
             return True
-        if Patterns.SHELL in (self.kind, other.kind) or not self.rest:
+        if _SHELL in (self.kind, other.kind) or not self.rest:
             return self.paths == other.paths
         return (other.is_anchored or not self.is_anchored) and self.matches(other.text)
 
@@ -189,7 +191,7 @@ class Entry:
         """Return whether every reading with wildcards compares it alike, cached."""
         if self._is_alike is None:
             self._is_alike = (
-                self.kind != Patterns.SHELL
+                self.kind != _SHELL
                 and _SAFE.issuperset(self.text)
                 and not _STARTS_INSIDE_ESCAPE.search(self.text)
             )
@@ -213,7 +215,7 @@ class Entry:
 
     def tables(self) -> tuple[bytes, ...]:
         """Return the tables of a shell pattern's elements."""
-        if self.kind != Patterns.SHELL:
+        if self.kind != _SHELL:
             # Without its automaton, which is rarely needed.
             return ()
         return self.automaton.tables if isinstance(self.automaton, Shell) else ()
@@ -224,16 +226,15 @@ def _entries_of(selection: Selection) -> list[Entry]:
     found = []
     for rule in selection.compiled_rules():
         text, size, kind, is_anchored = rule.pattern, rule.literal_size, rule.kind, rule.is_anchored
-        if kind == Patterns.SHELL and not _SHELL_SPECIAL.search(text):
+        if kind == _SHELL and not _SHELL_SPECIAL.search(text):
             # With only stars, it is equivalent to a simpler wildcard pattern.
             is_anchored = not text.endswith(_STAR)
             text = text.rstrip(_STAR)
             kind = int(Patterns.WILDCARDS if _STAR in text else Patterns.PREFIX)
             size = min(size, len(text))
-        entry = Entry(
-            *(text[:size], text[size:], kind, is_anchored), *(rule.allow, rule.rank, rule.row)
+        found.append(
+            Entry(text[:size], text[size:], kind, is_anchored, rule.allow, rule.rank, rule.row)
         )
-        found.append(entry)
     return found
 
 
@@ -322,7 +323,7 @@ def _parts_of(entry: Entry, sizes: Sequence[int]) -> set[bytes]:
 
     They are of the first size that its runs have.
     """
-    if entry.kind == Patterns.SHELL or not entry.rest:
+    if entry.kind == _SHELL or not entry.rest:
         return set()
     for size in sizes:
         parts = {part for run in entry.runs for part in _parts_in(run, size)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
-from ._automata import NEVER, PRUNED
+from ._automata import PRUNED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from ._automata import Automaton
 
 #: Whether the path has a ``?`` so far; the numbers of the members that may still match, and the
-#: states of their automata.
+#: states of their automata, each plus one: see `Automaton.row`.
 _SearchState = tuple[bool, tuple[int, ...], tuple[int, ...]]
+_PRUNED = PRUNED + 1
 
 
 class BudgetSpentError(Exception):
@@ -139,7 +140,7 @@ class Search:
             initial = automaton.start(prefixes[number])
             if initial == pruned_state:
                 return None
-            states.append(initial)
+            states.append(initial + 1)
         start = self._state(
             self._has_queries and "?" in url, tuple(range(len(states))), tuple(states)
         )
@@ -178,10 +179,9 @@ class Search:
 
         Only those that must not match: otherwise the branch is pruned.
         """
-        if NEVER in states:
-            may_match = [state != NEVER for state in states]
-            live = tuple(compress(live, may_match))
-            states = tuple(compress(states, may_match))
+        if 0 in states:
+            live = tuple(compress(live, states))
+            states = tuple(filter(None, states))
         return in_query, live, states
 
     def _min_cost_left(self, state: _SearchState) -> int:
@@ -189,7 +189,7 @@ class Search:
         states = state[2]
         return max(
             [
-                self._members[each].automaton.min_characters_left(states[each])
+                self._members[each].automaton.min_characters_left(states[each] - 1)
                 for each in range(self._inside)
             ]
         )
@@ -198,7 +198,7 @@ class Search:
         """Return whether a path that ends here is a solution."""
         for each, reached in zip(state[1], state[2], strict=True):
             member = self._members[each]
-            if member.automaton.accepts(reached) != member.must_match:
+            if member.automaton.accepts(reached - 1) != member.must_match:
                 return False
         return True
 
@@ -216,7 +216,7 @@ class Search:
                 found.setdefault((after, token == question), token)
         else:
             rows = [
-                automaton.row(state, outputs[in_query], must_match)
+                automaton.row(state - 1, outputs[in_query], must_match)
                 for state, (automaton, _, outputs, must_match, _) in zip(
                     states, members, strict=True
                 )
@@ -226,14 +226,14 @@ class Search:
         return [
             (token, self._state(in_query or is_question, live, after))
             for (after, is_question), token in found.items()
-            if PRUNED not in after
+            if _PRUNED not in after
         ]
 
     def _forced_tokens(self, in_query: bool, states: tuple[int, ...]) -> Sequence[int] | None:
         """Return the only possible next tokens within a literal prefix, or None."""
         for each in range(self._inside):
             member = self._members[each]
-            byte = member.automaton.forced_byte(states[each])
+            byte = member.automaton.forced_byte(states[each] - 1)
             if byte is not None:
                 return member.outputs[in_query].starting_with.get(byte, ())
         return None
@@ -253,11 +253,11 @@ class Search:
 def _step(
     members: Sequence[_Member], in_query: bool, states: tuple[int, ...], token: int
 ) -> tuple[int, ...]:
-    """Return the states after a token; at least one is `PRUNED` if the branch is."""
+    """Return the states after a token; at least one is `_PRUNED` if the branch is."""
     found = []
     for state, (automaton, _, outputs, _, pruned_state) in zip(states, members, strict=True):
-        successor = automaton.after(state, outputs[in_query].raw[token])
+        successor = automaton.after(state - 1, outputs[in_query].raw[token])
         if successor == pruned_state:
-            return (PRUNED,)
-        found.append(successor)
+            return (_PRUNED,)
+        found.append(successor + 1)
     return tuple(found)
