@@ -163,15 +163,17 @@ class Starred(Automaton):
         return self._links[state]
 
     def _new_row(self, state: int, outputs: Outputs, must_match: bool) -> tuple[int, ...]:
-        if not self._literal <= state < len(self._text):
+        if not 0 <= state < len(self._text):
             return self.successors(state, outputs.raw, must_match)
-        # Most tokens have no byte of the run so far, and lead to its start.
-        start = self._starts[state]
-        row = [start] * len(outputs.raw)
+        # Most tokens have no byte that goes on, and lead to the start of a run, or nowhere.
+        is_prefix = state < self._literal
+        start = NEVER if is_prefix else self._starts[state]
+        pruned_state = self.pruned_state(must_match)
+        row = [PRUNED if start == pruned_state else start] * len(outputs.raw)
         for token in outputs.empty:
             row[token] = state
-        pruned_state = self.pruned_state(must_match)
-        for byte in set(self._text[start : state + 1]):
+        bytes_of_run = {self._text[state]} if is_prefix else set(self._text[start : state + 1])
+        for byte in bytes_of_run:
             for token in outputs.having.get(byte, ()):
                 successor = self.after(state, outputs.raw[token])
                 row[token] = PRUNED if successor == pruned_state else successor
