@@ -16,6 +16,7 @@ from ..reports.audit import Audited
 from ..reports.registry import render
 from ..robots import parse
 from . import _fetching, _inputs
+from ._collecting import collects_rarely
 from ._help import OUTPUT, command
 from ._stopping import stoppable
 from ._types import FileType, dialect_option, format_option
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 @format_option(Audited, "Format (html: one page)")
 @_fetching.fetching_options
 @stoppable
+@collects_rarely
 def audit(
     robots: str,
     site: str | None,

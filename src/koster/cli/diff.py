@@ -14,6 +14,7 @@ from ..reports.diff import Changes
 from ..reports.registry import render
 from ..robots import parse
 from . import _fetching, _inputs
+from ._collecting import collects_rarely
 from ._help import command
 from ._stopping import stoppable
 from ._types import FileType, dialect_option, format_option
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 @format_option(Changes, "Format (markdown: for a pull request)")
 @_fetching.fetching_options
 @stoppable
+@collects_rarely
 def diff(
     old: str,
     new: str,

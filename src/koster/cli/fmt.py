@@ -14,6 +14,7 @@ from ..errors import UnreadableError
 from ..reports import screen
 from ..reports.screen import Text
 from . import _fetching, _files, _inputs, _writing
+from ._collecting import collects_rarely
 from ._help import OUTPUT, command
 from ._stopping import stoppable
 from ._types import FileType, dialects_option, unique_dialects
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 @dialects_option(f"Also prove it for this dialect, besides {RFC9309} and {GOOGLE}", ". Repeatable.")
 @_fetching.fetching_options
 @stoppable
+@collects_rarely
 def fmt(
     files: tuple[str, ...],
     minify: bool,

@@ -23,6 +23,7 @@ from ..reports.screen import Text
 from . import _fetching, _files, _fixing, _inputs, _writing
 from ._baseline import Baseline
 from ._baseline import write as write_baseline_file
+from ._collecting import collects_rarely
 from ._configuration import Configuration, Configurations
 from ._help import INPUT, OUTPUT, RULES, command
 from ._lint_inputs import files_to_lint, rendered
@@ -156,6 +157,7 @@ def _checks_for(codes: str) -> list[Check]:
 )
 @_fetching.fetching_options
 @stoppable
+@collects_rarely
 def lint(
     *,
     files: tuple[str, ...],
