@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ._charsets import MAX_BYTES, bom_charset, to_utf8
 from ._contents import has_readable_line
-from .analysis import Budget, redundant_rules, rule_sets
+from .analysis import Budget, names_in, redundant_rules, rule_sets
 from .dialects import GOOGLE, RFC9309
 from .diff import MAX_AGENTS, compare
 from .model import RULES, SPACE, Directive, LineKind
@@ -63,13 +63,15 @@ def _readings(body: bytes, dialects: Iterable[Dialect]) -> list[RobotsTxt]:
     """Return a file parsed in each dialect.
 
     Raises:
-        NotTheSame: no dialect reads a line of it, or it is not in UTF-8.
+        NotTheSame: no dialect reads a line of it, it is not in UTF-8, or names too many agents.
     """
     if bom_charset(body):
         raise NotTheSame("the file is not in UTF-8")
     readings = [parse(body, dialect) for dialect in dialects]
     if not has_readable_line(readings):
         raise NotTheSame("no line of the file can be read as robots.txt")
+    if len(names_in(*readings)) > MAX_AGENTS:
+        raise NotTheSame(f"the file names more than {MAX_AGENTS:,} user agents")
     return readings
 
 
@@ -146,7 +148,12 @@ def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> by
 def _redundant_lines(readings: list[RobotsTxt]) -> set[int]:
     """Return the lines of rules that are redundant in all dialects."""
     sets = [rules for robots in readings for _, rules in rule_sets(robots, MAX_AGENTS)]
-    return {rule.line for rule in redundant_rules(*sets, budget=Budget(2_000, 50_000))}
+    return {rule.line for rule in redundant_rules(*sets, budget=_budget_of_redundance())}
+
+
+def _budget_of_redundance() -> Budget:
+    """Return a budget of some seconds: rules that are not proved to be redundant stay."""
+    return Budget(states=2_000, total=50_000, compared=1_000_000)
 
 
 @dataclass(slots=True)
