@@ -77,8 +77,9 @@ def idna_2003(host: str) -> str:
     return host.encode("idna").decode("ascii")
 
 
-#: A URL that browsers do not change: two slashes after the scheme, no white space, no ``\\``.
-_NORMALIZED = re.compile(r"https?://[^\x00-\x20\\/][^\x00-\x20\\]*\Z")
+_SCHEMES = ("https://", "http://")
+#: Longer URLs have more than a scheme.
+_MIN_NORMALIZED = len("https://")
 
 
 def as_browsers_read(url: str) -> str:
@@ -91,8 +92,17 @@ def as_browsers_read(url: str) -> str:
     >>> as_browsers_read(" https://example.com\\\\a/../private")
     'https://example.com/private'
     """
+    # Each check is a search in C; a regular expression takes longer than all of them.
     is_normalized = (
-        _NORMALIZED.match(url) and "/." not in url and "%2e" not in url and "%2E" not in url
+        url.startswith(_SCHEMES)
+        and len(url) > _MIN_NORMALIZED
+        and url.isprintable()
+        and " " not in url
+        and "\\" not in url
+        and ":///" not in url
+        and "/." not in url
+        and "%2e" not in url
+        and "%2E" not in url
     )
     if is_normalized:
         return url

@@ -261,7 +261,8 @@ class ClientState:
         return site.outcome.decide(url, self.agent if agent is None else agent)
 
     def verdict(self, site: Site, url: str, agent: str | Sequence[str] | None) -> bool:
-        self._emit_site_info(site, agent)
+        if agent is not None or site.has_visit_times:
+            self._emit_site_info(site, agent)
         if agent is None and site.rules is not None:
             return site.rules.allowed(as_browsers_read(url))
         return site.outcome.allowed(url, self.agent if agent is None else agent)
