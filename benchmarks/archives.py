@@ -50,7 +50,7 @@ URLS = (20, 100)
 
 def run(*, is_quick: bool = False) -> None:
     """Print the tables."""
-    rounds = 1 if is_quick else 7
+    rounds = 1 if is_quick else 3
     bodies = list(data.corpus().values())
     classify(bodies, rounds)
     for each in URLS:

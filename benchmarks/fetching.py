@@ -49,11 +49,11 @@ def main() -> None:
 
 
 def run(*, is_quick: bool) -> None:
-    origins(rounds=1 if is_quick else 5)
+    origins(rounds=1 if is_quick else 3)
     warm()
     warm_start(ENTRIES // 100 if is_quick else ENTRIES)
-    crash_safety(seconds=5 if is_quick else 60)
-    fleet(seconds=5 if is_quick else 60)
+    crash_safety(seconds=5 if is_quick else 20)
+    fleet(seconds=5 if is_quick else 20)
 
 
 # Many origins

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 #: The time limit of a child process, in seconds: some peers take hours for some patterns.
-MAX_SECONDS = 10
+MAX_SECONDS = 4
 
 
 def in_turns(

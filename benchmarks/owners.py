@@ -39,7 +39,8 @@ def over_all_files() -> None:
         from susbot import Analysis
 
         # It computes its findings on access.
-        actions["susbot: its findings"] = lambda body: Analysis(_text(body)).issues
+        # It takes minutes for all files.
+        actions["susbot: its findings, one in 20 files"] = lambda body: Analysis(_text(body)).issues
     except (ImportError, AttributeError):
         print("susbot is not measured")
     print(f"### The tools over {len(bodies):,} files\n")
@@ -47,7 +48,7 @@ def over_all_files() -> None:
     for label, action in actions.items():
         times = []
         refused = 0
-        for body in bodies:
+        for body in bodies[:: 20 if label.startswith("susbot") else 1]:
             began = time.perf_counter()
             try:
                 action(body)

@@ -19,7 +19,7 @@ from .measure import table
 #: Connections, and seconds for each round.
 CLIENTS = 32
 SECONDS = 3.0
-ROUNDS = 5
+ROUNDS = 3
 
 ROBOTS = "".join(
     f"User-agent: {agent}\nDisallow: /private/\n"

@@ -11,7 +11,7 @@ from support import bodies
 
 import koster
 from koster import compose, diff, formatting
-from koster.analysis import EVERYBODY
+from koster.analysis import EVERYBODY, Budget
 from koster.diff import compare
 
 
@@ -179,3 +179,15 @@ def test_invalid_utf8_is_compared() -> None:
     for other in (b"/b", b"/\xff", b"/\xc3*x"):
         old = koster.parse(b"User-agent: *\nDisallow: /\xff\n", koster.MK1994)
         compare(old, koster.parse(b"User-agent: *\nDisallow: " + other, koster.MK1994))
+
+
+def test_settings_of_many_agents_are_compared_within_the_budget() -> None:
+    lines = "".join(f"User-agent: a{number}\nCrawl-delay: {number}\n" for number in range(20))
+    old, new = parsed(lines), parsed(f"{lines}Crawl-delay: 99\n")
+    (change,) = compare(old, new).changes
+    assert (len(change.agents), compare(old, new).is_whole) == (20, True)
+    # Each of the agents has up to 20 lines in both files.
+    comparison = compare(old, new, budget=Budget(compared=200))
+    (change,) = comparison.changes
+    assert (0 < len(change.agents) < 20, comparison.is_whole) == (True, False)
+    assert not comparison.is_proved

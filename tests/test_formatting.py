@@ -170,3 +170,13 @@ def test_rule_that_google_needs_is_not_dead() -> None:
 def test_minified_file_has_no_redundant_groups() -> None:
     body = b"User-agent: *\nDisallow: /a\n\nUser-agent: foo\nDisallow:\n\nUser-agent: *\nAllow: /\n"
     assert formatting.minified(body) == b"User-agent: *\nDisallow: /a\nUser-agent: foo\n"
+
+
+def test_file_with_too_many_agents_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formatting, "MAX_AGENTS", 3)
+    body = b"User-agent: a\nDisallow: /1\nUser-agent: b\nDisallow: /2\n"
+    assert formatting.minified(body) == formatting.formatted(body).replace(b"\n\n", b"\n")
+    body += b"User-agent: c\nDisallow: /3\n"
+    for action in (formatting.formatted, formatting.minified):
+        with pytest.raises(formatting.NotTheSame, match="names more than 3 user agents"):
+            action(body)

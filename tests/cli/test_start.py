@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import re
@@ -16,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from support import ROOT
 
+from koster.cli._collecting import collects_rarely
 from koster.reports._text import Text, table_lines
 from koster.reports.registry import RENDERERS
 
@@ -116,3 +118,16 @@ def test_text_has_parts_in_styles() -> None:
     assert [(span.start, span.end, span.style) for span in shown.spans] == [
         (0, 10, "bold red"), (7, 10, "dim"), (11, 14, "dim"),
     ]  # fmt: skip
+
+
+def test_a_command_restores_how_often_garbage_is_collected() -> None:
+    before = gc.get_threshold()
+
+    @collects_rarely
+    def fails() -> None:
+        assert gc.get_threshold()[0] > before[0]
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        fails()
+    assert gc.get_threshold() == before

@@ -23,6 +23,7 @@ from koster.lint import (
     Family,
     Finding,
     Severity,
+    _groups,
     chosen,
     fixed,
     lint,
@@ -386,3 +387,13 @@ def test_directives_of_other_dialects_are_no_typos() -> None:
         ("L005", 2, "GOOGLE does not support Crawl-delay: this line has no effect"),
         ("L004", 3, 'Unknown directive "Crawl-dellay": crawlers ignore this line'),
     ]
+
+
+def test_groups_of_many_names_are_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each name takes time for each name in the file."""
+    monkeypatch.setattr(_groups, "_MAX_AGENTS", 2)
+    body = "User-agent: *\nDisallow: /\n"
+    for names, expected in (("ab", True), ("abc", False)):
+        group = "".join(f"User-agent: {name}\n" for name in names)
+        found = {each.code for each in lint(f"{body}\n{group}Crawl-delay: 1\n".encode())}
+        assert ("G002" in found) == expected

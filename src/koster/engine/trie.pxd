@@ -34,3 +34,5 @@ cdef int step(
     const int* nodes, int node, const unsigned char* text, const unsigned char* path,
     Py_ssize_t position, Py_ssize_t stop
 ) noexcept nogil
+@cython.locals(middle=int)
+cdef int _search(const int* nodes, int low, int high, int byte) noexcept nogil

@@ -152,6 +152,24 @@ def step(nodes: Integers, node: int, text: Bytes, path: Bytes, position: int, st
     low = nodes[NODE * node + CHILD]
     high = low + nodes[NODE * node + CHILDREN]
     byte = path[position]
+    if low == high:
+        return 0
+    # Children of all digits or letters in a row need no search.
+    middle = low + byte - nodes[NODE * low + BYTE]
+    if middle < low or middle >= high or nodes[NODE * middle + BYTE] != byte:
+        middle = _search(nodes, low, high, byte)
+        if middle == 0:
+            return 0
+    label = nodes[NODE * middle + LABEL]
+    size = nodes[NODE * middle + SIZE]
+    if size == 1:
+        return middle
+    fits = size <= stop - position and _memory.same(text, label, path, position, size)
+    return middle if fits else 0
+
+
+def _search(nodes: Integers, low: int, high: int, byte: int) -> int:
+    """Return the node from ``low`` to ``high`` whose label starts with a byte, or 0."""
     while low < high:
         middle = (low + high) >> 1
         if nodes[NODE * middle + BYTE] < byte:
@@ -159,10 +177,5 @@ def step(nodes: Integers, node: int, text: Bytes, path: Bytes, position: int, st
         elif nodes[NODE * middle + BYTE] > byte:
             high = middle
         else:
-            label = nodes[NODE * middle + LABEL]
-            size = nodes[NODE * middle + SIZE]
-            if size == 1:
-                return middle
-            fits = size <= stop - position and _memory.same(text, label, path, position, size)
-            return middle if fits else 0
+            return middle
     return 0

@@ -1,0 +1,94 @@
+"""The limits that koster holds itself to, and how far this run is from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .measure import table
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit: the ratio ``name`` must be at least or at most ``limit``.
+
+    ``between`` says what stands between koster and a better number.
+    """
+
+    work: str
+    name: str
+    limit: float
+    is_minimum: bool
+    unit: str
+    between: str
+
+    def row(self, measured: dict[str, float]) -> list[str]:
+        """Return the cells of the table."""
+        value = measured.get(self.name)
+        word = "at least" if self.is_minimum else "at most"
+        asked = f"{word} {self.limit:g}{self.unit}"
+        if value is None:
+            return [self.work, asked, "not measured", "", self.between]
+        margin = value / self.limit if self.is_minimum else self.limit / value
+        holds = "" if margin >= 1 else ", missed"
+        return [self.work, asked, f"{value:.3g}{self.unit}", f"{margin:.2f} ×{holds}", self.between]
+
+
+_PARSING = "a fifth is making the Python objects of the answer; the rest reads bytes"
+_COLD = "the URL and the rules are each read from memory once: about 200 ns"
+
+LIMITS = (
+    Limit("parse and one decision, of Protego's time", "parse Protego", 20, True, " ×", _PARSING),
+    Limit("the same, of jwm.robotstxt's", "parse jwm.robotstxt", 7, True, " ×", _PARSING),
+    Limit(
+        *("decisions asked again, of Protego's time", "again Protego", 30, True, " ×"),
+        "the call from Python takes half of it",
+    ),
+    Limit("the same, in ns", "again", 200, False, " ns", "17,640 files and URLs: cold memory"),
+    Limit("decisions on 5,000 kept files, of Protego's", "cold Protego", 30, True, " ×", _COLD),
+    Limit("the same, of reppy's", "cold reppy", 4, True, " ×", _COLD),
+    Limit(
+        *("decisions on 100,000 kept files, of Protego's", "colder Protego", 30, True, " ×"),
+        _COLD,
+    ),
+    Limit("the same, of reppy's", "colder reppy", 4, True, " ×", _COLD),
+    Limit(
+        *("100,000 plain rules, of 10 rules", "growth", 3, False, " ×"),
+        "each step down the index is a place in memory",
+    ),
+    Limit(
+        *("memory of a parsed file beyond twice its bytes", "memory", 2048, False, " bytes"),
+        "three integers for each line",
+    ),
+    Limit(
+        *("the worst pattern of 1 KiB on 2 KiB", "hostile", 1, False, " ms"),
+        "shell patterns compare a bit set for each byte",
+    ),
+    Limit(
+        *("lint, fmt, diff, audit or disagree: largest exponent", "exponent", 1.2, False, ""),
+        "more objects than the caches hold",
+    ),
+    Limit(
+        *("import koster, of import dataclasses", "import", 2, False, " ×"),
+        "the tables of dialects and directives",
+    ),
+    Limit(
+        *("the start of koster check", "start", 150, False, " ms"),
+        "click takes half of it",
+    ),
+    Limit(
+        *("plain Python, of Protego's time", "plain", 3, False, " ×"),
+        "one byte after another in the lexer's tables",
+    ),
+    Limit(
+        *("facades on kept files, of native calls", "facade", 1.5, False, " ×"),
+        "one more call from Python",
+    ),
+)
+
+
+def run(measured: dict[str, float]) -> None:
+    """Print the table."""
+    print("## The limits of this project\n")
+    print("Margin: 1 × is the limit itself, more is better.\n")
+    rows = [each.row(measured) for each in LIMITS]
+    table(["work", "limit", "measured", "margin", "what stands in between"], rows)
