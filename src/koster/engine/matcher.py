@@ -160,7 +160,8 @@ def find(url: str, table: RuleTable) -> int:
     """
     if not isinstance(url, str):
         raise TypeError(f"url must be a str, not {type(url).__name__}")
-    _memory.prefetch(table.text, _PREFETCHED)
+    if table.keys:
+        _memory.prefetch(table.text, _PREFETCHED)
     encoded = _memory.utf8(url if type(url) is str else str.__str__(url))
     raw, size = _memory.view(encoded)
     number = rule_for(raw, size, table)
