@@ -11,7 +11,7 @@ from .measure import table
 class Limit:
     """A limit: the ratio ``name`` must be at least or at most ``limit``.
 
-    ``between`` says what stands between koster and a better number.
+    ``between`` says what is between koster and a better number.
     """
 
     work: str
@@ -91,4 +91,4 @@ def run(measured: dict[str, float]) -> None:
     print("## The limits of this project\n")
     print("Margin: 1 × is the limit itself, more is better.\n")
     rows = [each.row(measured) for each in LIMITS]
-    table(["work", "limit", "measured", "margin", "what stands in between"], rows)
+    table(["work", "limit", "measured", "margin", "what is behind it"], rows)
