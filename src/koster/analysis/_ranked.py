@@ -390,11 +390,15 @@ class Ranked:
 
     @cached_property
     def _first_by_key(self) -> _Keys:
-        return _Keys([alike[0] for alike in self._alike.values()], self.key_of)
+        return _Keys(self._first_entries(), self.key_of)
 
     @cached_property
     def _parts(self) -> _Parts:
-        return _Parts([alike[0] for alike in self._alike.values()], self.key_of)
+        return _Parts(self._first_entries(), self.key_of)
+
+    def _first_entries(self) -> list[Entry]:
+        """Return the first entry for each set of paths."""
+        return [alike[0] for alike in self._alike.values()]
 
     @property
     def candidate_weight(self) -> int:

@@ -180,7 +180,7 @@ class _Columns:
         return self._gather(self.rows[name], sizes, pa.large_string()).cast(pa.string())
 
     def _locations(self) -> list[str | None] | None:
-        """Return the targets of redirects; None if there are none."""
+        """Return the targets of redirects, or None without any."""
         rows = self.rows
         is_redirect = (self.status >= 300) & (self.status < 400) & (rows["location"] >= 0)
         if not is_redirect.any():

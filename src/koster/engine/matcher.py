@@ -173,7 +173,7 @@ def find(url: str, table: RuleTable) -> int:
 def rule_for(url: Bytes, size: int, table: RuleTable) -> int:
     """Return the number of the rule that decides about a URL of ``size`` bytes.
 
-    Returns `UNMATCHED`, `EXEMPT` or `NO_MEMORY` if there is none.
+    Without such a rule, returns `UNMATCHED`, `EXEMPT` or `NO_MEMORY`.
     """
     end = size
     if table.paths & _FIELD == _GOOGLE:

@@ -28,7 +28,7 @@ _ZERO, _NINE, _COLON, _SEMICOLON, _ZULU = 48, 57, 58, 59, 90
 
 #: What the integers of a row are: the number of its record; its HTTP status, 0 if the record is
 #: irregular; start and size of the target URI, and the size of its origin; start and size of the
-#: date; start (-1 if there is none) and size of Content-Type and Location; start and size of the
+#: date; start (-1 if it is missing) and size of Content-Type and Location; start and size of the
 #: body; whether WARC-Truncated is missing; and whether the body is `_is_plain`.
 COLUMNS = (
     *("number", "status", "url", "url_size", "origin_size", "date", "date_size"),
