@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -64,10 +65,17 @@ def test_first_500_kib_stay_equivalent(dialect: koster.Dialect) -> None:
     """Crawlers need not read more, and a shorter file moves rules there."""
     head = b"User-agent: *\nDisallow: /a\n"
     long = head + b"# comment\n" * 60_000 + b"Disallow: /b\n"
-    formatting.check_first_part(head, head.replace(b"/a", b"/b"), [dialect])
-    formatting.check_first_part(long, long.replace(b"comment", b"COMMENT"), [dialect])
+    assert formatting.formatted(long, [dialect]) == long
+    assert formatting.minified(long.replace(b"/b", b"/a/b"), [dialect]) == head
     with pytest.raises(formatting.NotTheSame, match="the first 500 KiB, which crawlers read"):
-        formatting.check_first_part(long, head + b"Disallow: /b\n", [dialect])
+        formatting.minified(long, [dialect])
+
+
+def test_first_500_kib_are_those_that_crawlers_receive() -> None:
+    body = b"User-agent: *\nDisallow: /a\n" + b"# comment\n" * 30_000 + b"Disallow: /b\n"
+    assert formatting.formatted(body) == body
+    with pytest.raises(formatting.NotTheSame, match="the first 500 KiB, which crawlers read"):
+        formatting.formatted(body, on_disk=codecs.BOM_UTF16_LE + body.decode().encode("utf-16-le"))
 
 
 def test_minifying_keeps_a_group_without_rules() -> None:

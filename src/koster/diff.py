@@ -9,8 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .analysis import EVERYBODY, Budget, Differences, difference, first_of, names_in, paired_names
-from .analysis._search import BudgetSpentError
+from .analysis import (
+    EVERYBODY,
+    Budget,
+    BudgetSpentError,
+    Differences,
+    Rankings,
+    difference_of,
+    first_of,
+    names_in,
+    paired_names,
+)
 from .crawlers import agent_for
 from .robots import rules_for_data, values_of
 
@@ -84,7 +93,11 @@ class Comparison:
 
 
 def compare(
-    old: RobotsTxt, new: RobotsTxt, known: Iterable[str] = (), budget: Budget | None = None
+    old: RobotsTxt,
+    new: RobotsTxt,
+    known: Iterable[str] = (),
+    budget: Budget | None = None,
+    rankings: Rankings | None = None,
 ) -> Comparison:
     """Return the differences between two files.
 
@@ -93,8 +106,10 @@ def compare(
         new: The file after.
         known: Agents to compare in addition to those in the files, such as known crawlers.
         budget: The budget, after which the result is *not proved*.
+        rankings: What is known about the file before, from another question about it.
     """
     budget = budget or Budget()
+    rankings = rankings or Rankings()
     classes: dict[_ChangeKey, list[str]] = {}
     sets: dict[_ChangeKey, tuple[Rules, Rules]] = {}
     named = names_in(old, new)
@@ -125,7 +140,7 @@ def compare(
     changes = []
     for key, names in classes.items():
         before, after = sets[key]
-        found = difference(before, after, budget)
+        found = difference_of(before, after, budget, rankings)
         settings = key[2]
         if settings or not found.are_equal:
             changes.append(Change(tuple(names), found, settings))

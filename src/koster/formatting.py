@@ -5,7 +5,8 @@ space after the colon, one blank line between groups, LF, no byte order mark. `m
 comments, lines without effect, and redundant rules.
 
 Both take UTF-8. They raise if no line of the file can be read, such as for UTF-16, HTML or an
-image, because nothing could be proved.
+image, because nothing could be proved. Crawlers read only the first 500 KiB of a file: that part
+stays equivalent as well. If the file itself is in UTF-16 or UTF-32, pass it as ``on_disk``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ._charsets import MAX_BYTES, bom_charset, to_utf8
 from ._contents import has_readable_line
-from .analysis import Budget, names_in, redundant_rules, rule_sets
+from .analysis import Budget, Rankings, names_in, redundant_rules_of, rule_sets
 from .dialects import GOOGLE, RFC9309
 from .diff import MAX_AGENTS, compare
 from .model import RULES, SPACE, Directive, LineKind
@@ -36,7 +37,9 @@ class NotTheSame(Exception):  # noqa: N818 - not an error of the caller
     """The new file is not proved to be equivalent."""
 
 
-def formatted(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bytes:
+def formatted(
+    body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE), on_disk: bytes | None = None
+) -> bytes:
     """Return a file with normalized layout, proved to be equivalent.
 
     Raises:
@@ -56,7 +59,7 @@ def formatted(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> b
             out.append(text)
     while out and not out[-1]:
         out.pop()
-    return _verify(readings, out)
+    return _Proof(body if on_disk is None else on_disk, readings).verify(out)
 
 
 def _readings(body: bytes, dialects: Iterable[Dialect]) -> list[RobotsTxt]:
@@ -73,24 +76,6 @@ def _readings(body: bytes, dialects: Iterable[Dialect]) -> list[RobotsTxt]:
     if len(names_in(*readings)) > MAX_AGENTS:
         raise NotTheSame(f"the file names more than {MAX_AGENTS:,} user agents")
     return readings
-
-
-def check_first_part(before: bytes, after: bytes, dialects: Iterable[Dialect]) -> None:
-    """Check that a file stays equivalent for crawlers that read only its first 500 KiB.
-
-    ``before`` may have a byte order mark of UTF-16 or UTF-32. The proof of `formatted` and
-    `minified` is about the whole file.
-
-    Raises:
-        NotTheSame: not proved for one of the dialects.
-    """
-    if max(len(before), len(after)) <= MAX_BYTES:
-        return
-    parts = [to_utf8(body, None, is_whole=True)[0] for body in (before, after)]
-    for dialect in dialects:
-        old, new = (parse(part, dialect) for part in parts)
-        if not compare(old, new, budget=Budget()).is_empty:
-            raise NotTheSame("the first 500 KiB, which crawlers read, would have other rules")
 
 
 def _separate_group(out: list[str], lines: tuple[Line, ...], number: int) -> None:
@@ -115,7 +100,9 @@ def _stripped_text(line: Line) -> str:
     return text.strip(SPACE)
 
 
-def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bytes:
+def minified(
+    body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE), on_disk: bytes | None = None
+) -> bytes:
     """Return a file without comments and redundant lines, proved to be equivalent.
 
     Raises:
@@ -123,7 +110,8 @@ def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> by
     """
     readings = _readings(body, dialects)
     groups = _Groups()
-    redundant = _redundant_lines(readings)
+    proof = _Proof(body if on_disk is None else on_disk, readings)
+    redundant = _redundant_lines(readings, proof.rankings)
     drops_empty = not any(robots.dialect.reading.empty_rules for robots in readings)
     for line, *others in zip(*(robots.lines for robots in (parse(body), *readings)), strict=True):
         if line.directive is None:
@@ -139,21 +127,22 @@ def minified(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> by
             text = f"{line.directive}: {line.value}".rstrip(SPACE)
             groups.add_line(text, is_rule=line.directive in RULES)
     try:
-        return _verify(readings, groups.lines(without_empty=True))
+        return proof.verify(groups.lines(without_empty=True))
     except NotTheSame:
         # In some dialects an empty group has an effect.
-        return _verify(readings, groups.lines(without_empty=False))
+        return proof.verify(groups.lines(without_empty=False))
 
 
-def _redundant_lines(readings: list[RobotsTxt]) -> set[int]:
+def _redundant_lines(readings: list[RobotsTxt], rankings: Rankings) -> set[int]:
     """Return the lines of rules that are redundant in all dialects."""
     sets = [rules for robots in readings for _, rules in rule_sets(robots, MAX_AGENTS)]
-    return {rule.line for rule in redundant_rules(*sets, budget=_budget_of_redundance())}
+    found = redundant_rules_of(list(map(rankings.of, sets)), _budget_of_redundance())
+    return {rule.line for rule in found}
 
 
 def _budget_of_redundance() -> Budget:
     """Return a budget of some seconds: rules that are not proved to be redundant stay."""
-    return Budget(states=2_000, total=50_000, compared=1_000_000)
+    return Budget(states=2_000, total=50_000, compared=500_000)
 
 
 @dataclass(slots=True)
@@ -214,20 +203,44 @@ class _Groups:
         return out
 
 
-def _verify(readings: list[RobotsTxt], out: list[str]) -> bytes:
-    """Return lines as a file, if it is proved to be equivalent.
+class _Proof:
+    """Proves that a new file is equivalent to a file, which crawlers receive as ``on_disk``."""
 
-    Raises:
-        NotTheSame: it is not.
-    """
-    after = "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
-    # Bytes from elsewhere in the file would become a byte order mark.
-    if bom_charset(after):
-        raise NotTheSame("the new file would be read in another charset")
-    if after.startswith(codecs.BOM_UTF8):
-        raise NotTheSame("the new file would begin with a byte order mark")
-    for robots in readings:
-        if not compare(robots, parse(after, robots.dialect), budget=Budget()).is_empty:
-            message = f"the new file is not proved to be equivalent in {robots.dialect}"
-            raise NotTheSame(message)
-    return after
+    def __init__(self, on_disk: bytes, readings: list[RobotsTxt]) -> None:
+        self._on_disk = on_disk
+        self._readings = readings
+        self.rankings = Rankings()
+
+    def verify(self, out: list[str]) -> bytes:
+        """Return lines as a file, if it is proved to be equivalent.
+
+        Raises:
+            NotTheSame: it is not.
+        """
+        after = "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
+        # Bytes from elsewhere in the file would become a byte order mark.
+        if bom_charset(after):
+            raise NotTheSame("the new file would be read in another charset")
+        if after.startswith(codecs.BOM_UTF8):
+            raise NotTheSame("the new file would begin with a byte order mark")
+        self._verify_first_part(after)
+        for robots in self._readings:
+            new = parse(after, robots.dialect)
+            if not compare(robots, new, budget=Budget(), rankings=self.rankings).is_empty:
+                message = f"the new file is not proved to be equivalent in {robots.dialect}"
+                raise NotTheSame(message)
+        return after
+
+    def _verify_first_part(self, after: bytes) -> None:
+        """Check that the new file is equivalent for crawlers that read only the first 500 KiB.
+
+        Raises:
+            NotTheSame: it is not proved.
+        """
+        if max(len(self._on_disk), len(after)) <= MAX_BYTES:
+            return
+        parts = [to_utf8(body, None, is_whole=True)[0] for body in (self._on_disk, after)]
+        for robots in self._readings:
+            old, new = (parse(part, robots.dialect) for part in parts)
+            if not compare(old, new, budget=Budget()).is_empty:
+                raise NotTheSame("the first 500 KiB, which crawlers read, would have other rules")

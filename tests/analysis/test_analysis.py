@@ -86,7 +86,7 @@ def short_paths() -> tuple[str, ...]:
         for size in range(SIZE)
         for letters in itertools.product(LETTERS, repeat=size)
     )
-    return tuple(analysis._alphabet.with_host_if_ambiguous(path) for path in paths)
+    return tuple(analysis._urls.with_host_if_ambiguous(path) for path in paths)
 
 
 def rules_of(file: str, dialect: str) -> koster.Rules:

@@ -239,10 +239,12 @@ def test_long_patterns_need_a_budget_for_their_shortest_url() -> None:
         assert f"{literal}c" in [each.url for each in found.found]
 
 
-def test_checks_of_many_short_rules_are_comparisons() -> None:
-    """The engine checks 64 rules in the time of a comparison; one more is for no rule."""
-    for count, is_free in ((62, True), (63, False)):
-        rules = rules_of(HEAD + "".join(f"Disallow: /*{number}x\n" for number in range(count)))
+@pytest.mark.parametrize("literal", ["/", "/private/files/"])
+def test_checks_of_many_overlapping_rules_are_comparisons(literal: str) -> None:
+    """The engine checks 64 rules in the time of a comparison."""
+    for count, is_free in ((63, True), (64, False)):
+        lines = "".join(f"Disallow: {literal}*{number}x\n" for number in range(count))
+        rules = rules_of(HEAD + lines)
         found = likely_urls(rules, Budget(compared=0))
         assert (len(found) == count) is is_free
         assert len(likely_urls(rules)) == count

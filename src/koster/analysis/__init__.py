@@ -17,7 +17,14 @@ with their query; if a path would be parsed as a host (``//a``), the URL is abso
 
 from __future__ import annotations
 
-from ._differences import Difference, Differences, Disagreement, difference, disagreements
+from ._differences import (
+    Difference,
+    Differences,
+    Disagreement,
+    difference,
+    difference_of,
+    disagreements,
+)
 from ._files import EVERYBODY, WholeFile, first_of, letters_of, names_in, paired_names, rule_sets
 from ._questions import (
     Cause,
@@ -31,12 +38,15 @@ from ._questions import (
     idle_rules,
     likely_urls,
     redundant_rules,
+    redundant_rules_of,
 )
-from ._search import Budget
+from ._ranked import Rankings
+from ._search import Budget, BudgetSpentError
 
 __all__ = [
     "EVERYBODY",
     "Budget",
+    "BudgetSpentError",
     "Cause",
     "Classification",
     "DeadRule",
@@ -46,10 +56,12 @@ __all__ = [
     "Disagreement",
     "Extent",
     "IdleRule",
+    "Rankings",
     "WholeFile",
     "classify",
     "dead_rules",
     "difference",
+    "difference_of",
     "disagreements",
     "first_of",
     "idle_rules",
@@ -58,5 +70,6 @@ __all__ = [
     "names_in",
     "paired_names",
     "redundant_rules",
+    "redundant_rules_of",
     "rule_sets",
 ]

@@ -22,16 +22,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from ..dialects import Dialect, Escapes
-from ..robots import parse, selection_of
+from ..dialects import Escapes
 from ._automata import EVERY_BYTE
+from ._urls import (
+    ESCAPED_ONLY_BY_KOSTER,
+    UNDECODED_ESCAPES,
+    UNMARK_DIGITS,
+    empty_selection,
+    with_written_escapes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from ..dialects import Reading
-    from ..engine.selection import Selection
 
     #: A token, and its bytes for each reading: in a path, and in a query.
     Candidate: TypeAlias = tuple[str, tuple[tuple[bytes, bytes], ...]]
@@ -44,9 +49,6 @@ _CHARACTERS_BY_PREFERENCE = (
 _UNRESERVED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
 _UNESCAPED = _UNRESERVED | frozenset("/?:@!$&'()*+,;=")
 
-#: Characters that the canonical form escapes, and browsers do not.
-ESCAPED_ONLY_BY_KOSTER = ":@!$'()+,;"
-
 _CANONICAL_CHARACTERS = "".join(sorted(_UNRESERVED | set("/?&="))).encode("ascii")
 
 #: Escapes that the canonical form does not decode.
@@ -57,8 +59,6 @@ _NOT_IN_QUERIES = ("%2F", "%3F")
 
 #: Escapes as written, and with the marked digits of the canonical form (`koster.engine.canonical`).
 _ESCAPE = re.compile(rb"%(?:[0-9A-F]{2}|[\xb0-\xb9\xc1-\xc6]{2})")
-_MARKED_DIGITS = bytes(byte | 128 for byte in b"0123456789ABCDEF")
-_UNMARK_DIGITS = bytes.maketrans(_MARKED_DIGITS, b"0123456789ABCDEF")
 _NON_ASCII = re.compile(rb"[\x80-\xff]+")
 #: A run after a star that can start in the middle of an escape.
 _STARTS_INSIDE_ESCAPE = re.compile(rb"\*[0-9A-F]")
@@ -66,44 +66,11 @@ _STARTS_INSIDE_ESCAPE = re.compile(rb"\*[0-9A-F]")
 #: Alphabets that are cached.
 _MAX_ALPHABETS = 64
 
-#: Readings that do not decode escapes of URLs.
-UNDECODED_ESCAPES = frozenset({Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN})
-
-
-@functools.cache
-def _empty_selection(reading: Reading) -> Selection:
-    return selection_of(parse(b"", Dialect(name="", source="", reading=reading)).rules_for("*"))
-
-
-def comparison_path(reading: Reading, path: str) -> bytes:
-    """Return the bytes that a reading compares for a path, even if it looks like a host."""
-    return _empty_selection(reading).path_of(with_host_if_ambiguous(path))
-
-
-def with_written_escapes(path: bytes, reading: Reading) -> bytes:
-    """Return compared bytes with their escapes as written."""
-    return path.translate(_UNMARK_DIGITS) if reading.escapes == Escapes.CANONICAL else path
-
-
-def with_host_if_ambiguous(path: str) -> str:
-    """Return a path, or an absolute URL if the path would be parsed as a host."""
-    return f"https://example.com{path}" if path.startswith("//") else path
-
-
-def simplify_url(path: str, reading: Reading) -> str:
-    """Return a path without the escapes that browsers do not use."""
-    if "%" not in path:
-        return path
-    plain = path
-    for character in ESCAPED_ONLY_BY_KOSTER:
-        plain = plain.replace(f"%{ord(character):02X}", character)
-    return plain if comparison_path(reading, plain) == comparison_path(reading, path) else path
-
 
 @functools.cache
 def _outputs(reading: Reading) -> dict[str, tuple[bytes, bytes]]:
     """Return the bytes of each ASCII character and each escape: in a path, and in a query."""
-    selection = _empty_selection(reading)
+    selection = empty_selection(reading)
     tokens = [*_CHARACTERS_BY_PREFERENCE, *filter(str.isascii, map(chr, EVERY_BYTE))]
     tokens += [f"%{byte:02X}" for byte in EVERY_BYTE]
     return {
@@ -173,7 +140,7 @@ class _Written:
 
 def _written(texts: Iterable[bytes]) -> _Written:
     text = b"\n".join(texts)
-    escapes = {each.translate(_UNMARK_DIGITS).decode("ascii") for each in _ESCAPE.findall(text)}
+    escapes = {each.translate(UNMARK_DIGITS).decode("ascii") for each in _ESCAPE.findall(text)}
     other = b"".join(_NON_ASCII.findall(text)).decode("utf-8", "ignore")
     return _Written(
         frozenset(text),

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING
 
 from ..dialects import RobotsTxtPath
 from ..robots import parse, rules_for_data, selection_of
-from ._alphabet import (
+from ._alphabet import alphabet
+from ._entries import ROBOTS_TXT_ROW
+from ._ranked import Ranked, Rankings
+from ._search import Budget, BudgetSpentError, Search
+from ._urls import (
     UNDECODED_ESCAPES,
-    alphabet,
     comparison_path,
     simplify_url,
+    url_beginning_with,
+    url_of,
     with_host_if_ambiguous,
 )
-from ._ranked import ROBOTS_TXT_ROW, Ranked, url_beginning_with, url_of
-from ._search import Budget, BudgetSpentError, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,13 +29,16 @@ if TYPE_CHECKING:
     from ..model import Decision
     from ..robots import RobotsTxt, Rules
     from ._alphabet import Alphabet
-    from ._ranked import Entry
+    from ._entries import Entry
 
 #: Pairs checked with likely URLs once the budget is spent.
 _MAX_SAMPLES = 200
 
 #: Maximum bytes of a pattern that one character of a URL can match.
 _MAX_BYTES_PER_CHARACTER = 4
+
+#: Pairs of entries that are left out in the time of one comparison.
+_PAIRS_PER_COMPARISON = 8
 
 #: Text with the same spelling in every reading.
 _UNAMBIGUOUS = re.compile(rb"/[A-Za-z0-9._~/-]*")
@@ -86,14 +92,12 @@ def difference(before: Rules, after: Rules, budget: Budget | None = None) -> Dif
     >>> [(each.url, each.is_opened) for each in difference(old, new).found]
     [('/a', True)]
     """
-    return _difference(before, after, budget or Budget(), {})
+    return difference_of(before, after, budget or Budget(), Rankings())
 
 
-def _difference(
-    before: Rules, after: Rules, budget: Budget, known: dict[tuple[bool, bool], Ranked]
-) -> Differences:
-    """Return what `difference` does; ``known`` are entries of ``before``, see `_Pairs`."""
-    pairs = _Pairs(before, after, budget, known)
+def difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> Differences:
+    """Return what `difference` does; ``rankings`` makes the entries of ``before``."""
+    pairs = _Pairs(before, after, budget, rankings)
     urls: dict[tuple[int, int], str] = {}
     is_proved = True
     try:
@@ -135,30 +139,23 @@ def disagreements(
     found = []
     for agent in agents:
         before = rules_for_data(robots, agent)
-        known: dict[tuple[bool, bool], Ranked] = {}
+        rankings = Rankings()
         for other in readings:
-            differences = _difference(before, rules_for_data(other, agent), budget, known)
+            differences = difference_of(before, rules_for_data(other, agent), budget, rankings)
             if not differences.are_equal:
                 found.append(Disagreement(agent, other.dialect, differences))
     return tuple(found)
 
 
 class _Pairs:
-    """Two rule sets, and the pairs of their entries.
+    """Two rule sets, and the pairs of their entries."""
 
-    ``known`` caches the entries of ``before`` by the arguments that they depend on.
-    """
-
-    def __init__(
-        self, before: Rules, after: Rules, budget: Budget, known: dict[tuple[bool, bool], Ranked]
-    ) -> None:
+    def __init__(self, before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> None:
         readings = [selection_of(rules).reading() for rules in (before, after)]
         self._is_one_reading = readings[0] == readings[1]
         exempts = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
         unescaped = not self._is_one_reading
-        if (unescaped, exempts) not in known:
-            known[unescaped, exempts] = Ranked(before, unescaped=unescaped, exempts=exempts)
-        self.old = known[unescaped, exempts]
+        self.old = rankings.of(before, unescaped=unescaped, exempts=exempts)
         self.new = Ranked(after, unescaped=unescaped, exempts=exempts)
         #: The number of pairs checked only with likely URLs.
         self._sample_count = 0
@@ -190,25 +187,42 @@ class _Pairs:
         common = self._common_entries()
         changed = (entry for entry in old.entries if _ranked_content(entry) not in common)
         for entry in self._without_covered(old, changed):
-            opposed = (
-                each
-                for each in new.first_that_may_match(old.key_of(entry))
-                if each.allow != entry.allow
-            )
-            for other in self._without_covered(new, opposed):
+            for other in self._opposed(old, entry, new):
                 yield entry, other
         if not common:
             return
         changed = (entry for entry in new.entries if _ranked_content(entry) not in common)
         for entry in self._without_covered(new, changed):
-            opposed = (
-                each
-                for each in old.first_that_may_match(new.key_of(entry))
-                if each.allow != entry.allow
-            )
-            for other in self._without_covered(old, opposed):
+            for other in self._opposed(new, entry, old):
                 if _ranked_content(other) in common:
                     yield other, entry
+
+    def _opposed(self, ranked: Ranked, entry: Entry, others: Ranked) -> Iterator[Entry]:
+        """Yield the entries of the other set with the opposite verdict that may match the same.
+
+        Excludes pairs of which one entry surely matches the same paths as one that comes before
+        the other entry.
+        """
+        last = self._first_alike(others, entry)
+        may_match = others.first_that_may_match(ranked.key_of(entry))
+        self._budget.compare(len(may_match) // _PAIRS_PER_COMPARISON)
+        opposed = [
+            other
+            for other in may_match
+            if other.allow != entry.allow
+            and other.order <= last
+            and entry.order <= self._first_alike(ranked, other)
+        ]
+        return self._without_covered(others, opposed) if opposed else iter(())
+
+    def _first_alike(self, ranked: Ranked, entry: Entry) -> int:
+        """Return the order of the first entry that surely matches the same as one of the other set.
+
+        It is that of ``no_rule_entry`` if there is no other.
+        """
+        if self._is_one_reading or entry.is_read_alike():
+            return ranked.first_alike(entry)
+        return ranked.no_rule_entry.order
 
     def _without_covered(self, ranked: Ranked, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Yield entries except those covered by another one.
@@ -217,7 +231,7 @@ class _Pairs:
         """
         for entry in entries:
             if entry.covered_by is None:
-                self._budget.compare(1 + ranked.candidate_weight // 4)
+                self._budget.compare(1 + ranked.weight_of_candidates(entry) // 4)
             if (self._is_one_reading or entry.row != ROBOTS_TXT_ROW) and not ranked.is_covered(
                 entry
             ):
@@ -266,7 +280,7 @@ class _Pairs:
             if len(path) == max(old.min_bytes, new.min_bytes, 1) and self._decide(url, old, new):
                 return url
         self._check_size(old, new)
-        self._budget.compare(1 + (self.old.candidate_weight + self.new.candidate_weight) // 4)
+        self._spend_candidates(old, new)
         if self.old.is_covered_above(new, old) or self.new.is_covered_above(old, new):
             return None
         outside = [*self.old.ranked_above(old, prefix), *self.new.ranked_above(new, prefix)]
@@ -286,7 +300,7 @@ class _Pairs:
 
     def _witness_in_two_readings(self, old: Entry, new: Entry) -> str | None:
         self._check_size(old, new)
-        self._budget.compare(1 + (self.old.candidate_weight + self.new.candidate_weight) // 4)
+        self._spend_candidates(old, new)
         if self.old.is_covered_everywhere_above(new, self.new.key_of(new), old):
             return None
         if self.new.is_covered_everywhere_above(old, self.old.key_of(old), new):
@@ -312,6 +326,15 @@ class _Pairs:
         )
         found = search.shortest(url, prefixes, self._budget)
         return None if found is None else with_host_if_ambiguous(found)
+
+    def _spend_candidates(self, old: Entry, new: Entry) -> None:
+        """Count the comparisons that show whether other entries cover one of two.
+
+        Raises:
+            BudgetSpentError: the limit is exceeded.
+        """
+        weight = self.old.weight_of_candidates(new) + self.new.weight_of_candidates(old)
+        self._budget.compare(1 + weight // 4)
 
     def _check_size(self, old: Entry, new: Entry) -> None:
         """Check that the length of a matching URL is within the budget.

@@ -12,7 +12,7 @@ from ..dialects import Names
 from ..model import SPACE
 from ..robots import file_of, parse, rules_for_data, selection_of
 from ._questions import dead_rules_of, each_likely_url_of, idle_rules_of
-from ._ranked import Ranked
+from ._ranked import Rankings
 from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..model import Rule
     from ..robots import RobotsTxt, Rules
     from ._questions import DeadRule, DeadRules, IdleRule
+    from ._ranked import Ranked
 
 _TOKEN = re.compile(r"[A-Za-z0-9._-]+")
 _LETTERS = re.compile(r"[A-Za-z_-]*")
@@ -155,7 +156,7 @@ class WholeFile:
         self._idle_budget = idle_budget or Budget()
         self._most = most
         self._parsed: dict[Dialect, RobotsTxt] = {}
-        self._ranked: dict[tuple[Dialect, str], Ranked] = {}
+        self._rankings = Rankings()
         self._living_lines: dict[tuple[Dialect, str], set[int]] = {}
         self._idle_lines: dict[tuple[Dialect, str], set[int]] = {}
 
@@ -180,8 +181,7 @@ class WholeFile:
 
     @cached_property
     def _ranked_sets(self) -> list[Ranked]:
-        """The entries of each rule set, with what becomes known about them."""
-        return [Ranked(rules) for _, rules in self.sets]
+        return [self._rankings.of(rules) for _, rules in self.sets]
 
     @cached_property
     def likely_urls(self) -> dict[int, str]:
@@ -193,11 +193,7 @@ class WholeFile:
         return found
 
     def _ranked_for(self, dialect: Dialect, name: str) -> Ranked:
-        """Return the entries of an agent's rules in another dialect, cached like `_ranked_sets`."""
-        key = dialect, name
-        if key not in self._ranked:
-            self._ranked[key] = Ranked(rules_for_data(self.read_by(dialect), name))
-        return self._ranked[key]
+        return self._rankings.of(rules_for_data(self.read_by(dialect), name))
 
     @cached_property
     def surely_dead(self) -> list[tuple[DeadRule, str]]:

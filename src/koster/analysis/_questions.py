@@ -8,9 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ._alphabet import alphabet, comparison_path, simplify_url, with_host_if_ambiguous
-from ._ranked import ROBOTS_TXT_ROW, Ranked, url_beginning_with, url_of
+from ._alphabet import alphabet
+from ._entries import ROBOTS_TXT_ROW
+from ._ranked import Ranked
 from ._search import Budget, BudgetSpentError, Search
+from ._urls import (
+    comparison_path,
+    simplify_url,
+    url_beginning_with,
+    url_of,
+    with_host_if_ambiguous,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +26,7 @@ if TYPE_CHECKING:
     from ..model import Rule
     from ..robots import Rules
     from ._alphabet import Alphabet
-    from ._ranked import Entry
+    from ._entries import Entry
 
 
 #: Rules that the engine checks in the time of one comparison here.
@@ -155,7 +163,9 @@ class Reasoner:
         Raises:
             BudgetSpentError: too many checks with many overlapping rules.
         """
-        self._budget.compare(self.ranked.short_prefix_weight // _ENGINE_CHECKS_PER_COMPARISON)
+        self._budget.compare(
+            self.ranked.weight_of_overlapping(entry) // _ENGINE_CHECKS_PER_COMPARISON
+        )
         for url in self.candidates(entry):
             if not self.ranked.is_exempt(url) and self.ranked.deciding(url).allow == entry.allow:
                 return url
@@ -169,7 +179,9 @@ class Reasoner:
         """
         examples = self.ranked.examples
         if entry.order not in examples:
-            self._budget.compare(self.ranked.short_prefix_weight // _ENGINE_CHECKS_PER_COMPARISON)
+            self._budget.compare(
+                self.ranked.weight_of_overlapping(entry) // _ENGINE_CHECKS_PER_COMPARISON
+            )
             urls = self.candidates(entry)
             examples[entry.order] = next((url for url in urls if self._decides(entry, url)), None)
         return examples[entry.order]
@@ -186,7 +198,7 @@ class Reasoner:
         decided_example = self.decided_example(entry)
         if decided_example is not None:
             return decided_example
-        self.spend_comparisons(self.ranked.candidate_weight)
+        self.spend_comparisons(self.ranked.weight_of_candidates(entry))
         if self.ranked.is_covered(entry):
             return None
         return self.shortest_match([entry], self._above(entry))
@@ -197,8 +209,9 @@ class Reasoner:
         Raises:
             BudgetSpentError: there are too many entries.
         """
-        self.spend_comparisons(self.ranked.short_prefix_weight)
-        return self.ranked.ranked_above(entry, entry.literal)
+        above = self.ranked.ranked_above(entry, entry.literal)
+        self.spend_comparisons(len(above))
+        return above
 
     def shortest_match(self, inside: Sequence[Entry], outside: Sequence[Entry]) -> str | None:
         """Return a shortest URL that some entries match and others do not, or None.
@@ -415,11 +428,15 @@ def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, .
     With several rule sets of one file, also in different dialects, this is true for each of them.
     Includes rules that decide no URL. Only proved cases are returned.
     """
-    budget = budget or Budget()
+    return redundant_rules_of([Ranked(rules) for rules in sets], budget or Budget())
+
+
+def redundant_rules_of(each_ranked: Sequence[Ranked], budget: Budget) -> tuple[Rule, ...]:
+    """Return them as `redundant_rules` does."""
     of_line: dict[int, list[tuple[Reasoner, list[Entry]]]] = {}
     rule_of: dict[int, Rule] = {}
-    for rules in sets:
-        reasoner = Reasoner(Ranked(rules), budget)
+    for ranked in each_ranked:
+        reasoner = Reasoner(ranked, budget)
         for row, entries in reasoner.by_row().items():
             rule = reasoner.ranked.rule(row)
             rule_of.setdefault(rule.line, rule)
@@ -433,7 +450,10 @@ def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, .
                     reasoner.ranked.removed |= {entry.order for entry in entries}
                 removed.append(line)
         except BudgetSpentError:
-            continue
+            if budget.is_spent:
+                break
+    for ranked in each_ranked:
+        ranked.removed = set()
     return tuple(rule_of[line] for line in sorted(removed))
 
 
@@ -442,20 +462,20 @@ def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:
     ranked = reasoner.ranked
     own = {entry.order for entry in entries}
     for entry in entries:
-        reasoner.spend_comparisons(ranked.candidate_weight)
+        reasoner.spend_comparisons(ranked.weight_of_candidates(entry))
         url = reasoner.decided_example(entry)
         if url is not None and ranked.deciding_without(entries, url).allow != entry.allow:
             return True
         covered_by = ranked.covered_by(entry, own)
         if covered_by < entry.order:
             continue
-        reasoner.spend_comparisons(ranked.short_prefix_weight)
         may_match = [each for each in ranked.may_match(entry.literal) if each.order not in own]
+        reasoner.spend_comparisons(len(may_match))
         for other in may_match:
             if other.order < entry.order or other.allow == entry.allow:
                 continue
             if other.covered_by is None:
-                reasoner.spend_comparisons(ranked.candidate_weight)
+                reasoner.spend_comparisons(ranked.weight_of_candidates(other))
             if min(covered_by, ranked.covered_by(other, own)) < other.order:
                 continue
             if reasoner.has_joint_example(entries, entry, other):

@@ -45,6 +45,11 @@ class Budget:
         #: What is left for the search that is under way.
         self._states = states
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether no comparison is left."""
+        return self._compared < 0
+
     def begin(self) -> None:
         """Begin another search.
 

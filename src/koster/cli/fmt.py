@@ -63,8 +63,8 @@ def fmt(
     for each in inputs:
         try:
             _inputs.check_rewritable(each, chosen)
-            after = (formatting.minified if minify else formatting.formatted)(each.body, chosen)
-            formatting.check_first_part(each.on_disk, after, chosen)
+            rewritten = formatting.minified if minify else formatting.formatted
+            after = rewritten(each.body, chosen, each.on_disk)
             if not check:
                 _write(each, after, write)
             elif after != each.on_disk:

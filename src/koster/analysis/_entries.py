@@ -1,0 +1,221 @@
+"""Rules as entries: the literal prefix of a pattern, and its rest.
+
+An entry tells which paths it matches, and which other entries it surely covers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..dialects import Patterns
+from ..engine import wildcards as _wildcards
+from ._automata import Automaton, Shell, automaton
+
+if TYPE_CHECKING:
+    from ..engine.selection import Selection
+
+#: Entries with at most this many bytes after the literal prefix have weight 1; longer ones have
+#: their bytes divided by the second number.
+_USUAL_REST = 32
+_REST_PER_WEIGHT = 4
+
+#: Pseudo-rows: no rule matches; the path of /robots.txt.
+NO_RULE = -1
+ROBOTS_TXT_ROW = -2
+
+#: Comparing with a member of an enumeration takes ten times as long.
+SHELL = int(Patterns.SHELL)
+_STAR = b"*"
+_ROOT = b"/"
+#: Special characters of shell patterns besides stars.
+_SHELL_SPECIAL = re.compile(rb"[?\[\]!\\]")
+_SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?&=*")
+#: Bytes that all readings treat alike: RFC 3986 §2.3, with stars.
+_READ_ALIKE = _SAFE - frozenset(b"?&=")
+#: A run after a star that can start in the middle of an escape.
+_STARTS_INSIDE_ESCAPE = re.compile(rb"\*[0-9A-F]")
+
+
+@dataclass(slots=True)
+class Entry:
+    """A compiled rule: a literal prefix and the rest of its pattern.
+
+    ``order`` is its index in the list, ``key`` its key in an index for several readings.
+    """
+
+    literal: bytes
+    rest: bytes
+    kind: int
+    is_anchored: bool
+    allow: bool
+    rank: int
+    row: int
+    order: int = field(init=False)
+    covered_by: list[Entry] | None = None
+    key: bytes | None = None
+    _automaton: Automaton | None = None
+    _elements: int | None = None
+    _runs: list[bytes] | None = None
+    _is_alike: bool | None = None
+    _is_alike_with_wildcards: bool | None = None
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether it is a rule of the file."""
+        return self.row > NO_RULE
+
+    @property
+    def is_prefix(self) -> bool:
+        """Whether it matches every path that starts with its literal prefix."""
+        return not self.rest and not self.is_anchored
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it matches only one path."""
+        return not self.rest and self.is_anchored
+
+    @property
+    def weight(self) -> int:
+        """The cost of a comparison, relative to a usual entry."""
+        return 1 if len(self.rest) <= _USUAL_REST else len(self.rest) // _REST_PER_WEIGHT
+
+    @property
+    def automaton(self) -> Automaton:
+        """Its automaton, cached."""
+        if self._automaton is None:
+            self._automaton = automaton(self.literal, self.rest, self.kind, self.is_anchored)
+        return self._automaton
+
+    @property
+    def text(self) -> bytes:
+        """Its pattern, without trailing stars and anchor."""
+        return self.literal + self.rest
+
+    @property
+    def runs(self) -> list[bytes]:
+        """What is between the stars of its rest, cached; not for shell patterns."""
+        if self._runs is None:
+            self._runs = self.rest.split(_STAR)
+        return self._runs
+
+    @property
+    def form(self) -> tuple[bytes, bytes, int, bool, bool]:
+        """Its content: entries with the same form are equivalent."""
+        return self.literal, self.rest, self.kind, self.is_anchored, self.allow
+
+    @property
+    def paths(self) -> tuple[bytes, int, bool]:
+        """What it matches: entries with the same value match the same paths."""
+        return self.text, self.kind, self.is_anchored
+
+    @property
+    def min_bytes(self) -> int:
+        """The minimum number of bytes of a matching path."""
+        if self.kind == SHELL:
+            if self._elements is None:
+                self._elements = sum(each is not None for each in _wildcards.elements(self.rest))
+            return len(self.literal) + self._elements
+        return len(self.literal) + len(self.rest) - self.rest.count(_STAR)
+
+    def matches(self, path: bytes) -> bool:
+        """Return whether it matches a path in the form in which it is compared."""
+        if not path.startswith(self.literal):
+            return False
+        if self.kind == SHELL:
+            return self.automaton.accepts(self.automaton.start(path))
+        position = len(self.literal)
+        if not self.rest:
+            return not self.is_anchored or position == len(path)
+        *runs, last = self.runs
+        for run in runs:
+            position = path.find(run, position)
+            if position < 0:
+                return False
+            position += len(run)
+        if self.is_anchored:
+            return position + len(last) <= len(path) and path.endswith(last)
+        return path.find(last, position) >= 0
+
+    def covers(self, other: Entry) -> bool:
+        """Return whether it surely matches everything that another entry of its reading matches.
+
+        All paths begin with a slash. A conservative check: a star of the other entry may match
+        anything, so it must match the other pattern as if that were a path in which no run
+        contains the stars.
+        """
+        if not (other.literal or _ROOT).startswith(self.literal):
+            return False
+        if self.is_prefix:
+            return True
+        if SHELL in (self.kind, other.kind) or not self.rest:
+            return self.paths == other.paths
+        return (other.is_anchored or not self.is_anchored) and self.matches(other.text)
+
+    def is_read_alike_with_wildcards(self) -> bool:
+        """Return whether every reading with wildcards compares it alike, cached."""
+        if self._is_alike_with_wildcards is None:
+            self._is_alike_with_wildcards = (
+                self.kind != SHELL
+                and _SAFE.issuperset(self.text)
+                and not _STARTS_INSIDE_ESCAPE.search(self.text)
+            )
+        return self._is_alike_with_wildcards
+
+    def covers_everywhere(self, other: Entry) -> bool:
+        """Like `covers`, for entries of different readings."""
+        return self.is_read_alike() and other.is_read_alike() and self.covers(other)
+
+    def is_read_alike(self) -> bool:
+        """Return whether it matches the same URLs in every reading, cached.
+
+        False for ``&``, ``=`` and ``?``: some readings match their escapes as well. False for a
+        star that is no wildcard.
+        """
+        if self._is_alike is None:
+            self._is_alike = (
+                self.is_read_alike_with_wildcards()
+                and _STAR not in self.literal
+                and _READ_ALIKE.issuperset(self.text)
+            )
+        return self._is_alike
+
+    def tables(self) -> tuple[bytes, ...]:
+        """Return the tables of a shell pattern's elements."""
+        if self.kind != SHELL:
+            # Without its automaton, which is rarely needed.
+            return ()
+        return self.automaton.tables if isinstance(self.automaton, Shell) else ()
+
+
+def entries_of(selection: Selection) -> list[Entry]:
+    """Return the entries of compiled rules, by number."""
+    found = []
+    for rule in selection.compiled_rules():
+        text, size, kind, is_anchored = rule.pattern, rule.literal_size, rule.kind, rule.is_anchored
+        if kind == SHELL and not _SHELL_SPECIAL.search(text):
+            # With only stars, it is equivalent to a simpler wildcard pattern.
+            is_anchored = not text.endswith(_STAR)
+            text = text.rstrip(_STAR)
+            kind = int(Patterns.WILDCARDS if _STAR in text else Patterns.PREFIX)
+            size = min(size, len(text))
+        found.append(
+            Entry(text[:size], text[size:], kind, is_anchored, rule.allow, rule.rank, rule.row)
+        )
+    return found
+
+
+def robots_txt_entries(*, and_longer: bool) -> list[Entry]:
+    """Return the entries that exempt /robots.txt; with ``and_longer``, all paths that start so."""
+    path = b"/robots.txt"
+    if and_longer:
+        return [pseudo_entry(ROBOTS_TXT_ROW, path, allow=True)]
+    exact = pseudo_entry(ROBOTS_TXT_ROW, path, allow=True)
+    exact.is_anchored = True
+    return [exact, pseudo_entry(ROBOTS_TXT_ROW, path + b"?", allow=True)]
+
+
+def pseudo_entry(row: int, literal: bytes, *, allow: bool) -> Entry:
+    """Return an entry that is no rule. Its place in the list does not depend on its rank."""
+    return Entry(literal, b"", int(Patterns.PREFIX), False, allow, row, row)

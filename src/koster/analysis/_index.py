@@ -1,0 +1,123 @@
+"""Indexes of entries: which of them can match the same paths."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ._entries import SHELL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ._entries import Entry
+
+#: The weight of the entries with one key from which on it counts.
+_HEAVY = 16
+
+#: Bytes of the parts of patterns by which they are found; longer ones first if there are many.
+_PART = 3
+_LONG_PART = 6
+_MANY = 1_000
+
+
+class Keys:
+    """Entries by their keys, prefixes of all that they match."""
+
+    def __init__(self, entries: Iterable[Entry], key_of: Callable[[Entry], bytes]) -> None:
+        self._by_key: dict[bytes, list[Entry]] = {}
+        for entry in entries:
+            self._by_key.setdefault(key_of(entry), []).append(entry)
+        self._keys = sorted(self._by_key)
+        self._sizes = sorted({len(key) for key in self._keys})
+        weights = {key: sum([entry.weight for entry in some]) for key, some in self._by_key.items()}
+        self._heavy = {key: weight for key, weight in weights.items() if weight >= _HEAVY}
+        self._heavy_sizes = sorted({len(key) for key in self._heavy})
+
+    def weight(self, key: bytes) -> int:
+        """Return the weight of the entries whose key is a prefix of ``key``.
+
+        Without keys of little weight: a key has at most as many prefixes as it has bytes.
+        """
+        heavy = self._heavy
+        return sum([heavy.get(key[:size], 0) for size in self._heavy_sizes if size <= len(key)])
+
+    def prefixing(self, key: bytes) -> list[Entry]:
+        """Return the entries whose key is a prefix of ``key``."""
+        by_key = self._by_key
+        most = len(key)
+        found: list[Entry] = []
+        for size in self._sizes:
+            if size > most:
+                break
+            prefix = key[:size]
+            if prefix in by_key:
+                found += by_key[prefix]
+        return found
+
+    def both_ways(self, key: bytes) -> list[Entry]:
+        """Return the entries whose key is a prefix of ``key`` or begins with it."""
+        found = self.prefixing(key)
+        keys = self._keys
+        place = bisect_right(keys, key)
+        while place < len(keys) and keys[place].startswith(key):
+            found += self._by_key[keys[place]]
+            place += 1
+        return found
+
+
+class Parts:
+    """Entries with stars by the rarest part that all matching texts have, the others by key.
+
+    Nearly all entries with stars may begin with the same key, ``/``.
+    """
+
+    def __init__(self, entries: Sequence[Entry], key_of: Callable[[Entry], bytes]) -> None:
+        sizes = (_LONG_PART, _PART) if len(entries) > _MANY else (_PART,)
+        parts_of = {entry.order: _parts_of(entry, sizes) for entry in entries}
+        counts = Counter(part for parts in parts_of.values() for part in parts)
+        others = []
+        self._by_part: dict[bytes, list[Entry]] = {}
+        for entry in entries:
+            parts = parts_of[entry.order]
+            if parts:
+                rarest = min(parts, key=lambda part: (counts[part], part))
+                self._by_part.setdefault(rarest, []).append(entry)
+            else:
+                others.append(entry)
+        self._sizes = {len(part) for part in self._by_part}
+        self._others = Keys(others, key_of)
+        self._weight = max(
+            (sum(entry.weight for entry in some) for some in self._by_part.values()), default=0
+        )
+
+    def weight(self, key: bytes) -> int:
+        """Return the maximum weight of the candidates for a text that has one of the parts."""
+        return self._weight + self._others.weight(key)
+
+    def candidates(self, key: bytes, text: bytes) -> list[Entry]:
+        """Return the entries that may match a text with this key."""
+        found = self._others.prefixing(key)
+        for size in self._sizes:
+            for part in _parts_in(text, size) & self._by_part.keys():
+                found += self._by_part[part]
+        return found
+
+
+def _parts_of(entry: Entry, sizes: Sequence[int]) -> set[bytes]:
+    """Return the parts that all texts have that an entry matches, after its literal prefix.
+
+    They are of the first size that its runs have.
+    """
+    if entry.kind == SHELL or not entry.rest:
+        return set()
+    for size in sizes:
+        parts = {part for run in entry.runs for part in _parts_in(run, size)}
+        if parts:
+            return parts
+    return set()
+
+
+def _parts_in(text: bytes, size: int) -> set[bytes]:
+    return {text[at : at + size] for at in range(len(text) - size + 1)}
