@@ -37,6 +37,10 @@ def spelt_out(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
+#: The names of the fields that are hashed, by class.
+_HASHED: dict[type, list[str]] = {}
+
+
 class Value:
     """The methods of frozen values; values of one class are equal if all their fields are.
 
@@ -52,8 +56,11 @@ class Value:
         return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
     def __hash__(self) -> int:
-        hashed = [each.name for each in fields(self) if each.hash is not False]  # type: ignore[arg-type]
-        return hash(tuple([getattr(self, name) for name in hashed]))
+        names = _HASHED.get(self.__class__)
+        if names is None:
+            names = [each.name for each in fields(self) if each.hash is not False]  # type: ignore[arg-type]
+            _HASHED[self.__class__] = names
+        return hash(tuple([getattr(self, name) for name in names]))
 
     def __repr__(self) -> str:
         shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__slots__])

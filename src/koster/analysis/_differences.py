@@ -184,15 +184,14 @@ class _Pairs:
         old, new = self.old, self.new
         if self._is_one_reading and [*map(_content, old.entries)] == [*map(_content, new.entries)]:
             return
-        common = self._common_entries()
-        changed = (entry for entry in old.entries if _ranked_content(entry) not in common)
-        for entry in self._without_covered(old, changed):
+        contents = [[*map(_ranked_content, each.entries)] for each in (old, new)]
+        common = self._common_entries(*contents)
+        for entry in self._without_covered(old, _not_in(common, old.entries, contents[0])):
             for other in self._opposed(old, entry, new):
                 yield entry, other
         if not common:
             return
-        changed = (entry for entry in new.entries if _ranked_content(entry) not in common)
-        for entry in self._without_covered(new, changed):
+        for entry in self._without_covered(new, _not_in(common, new.entries, contents[1])):
             for other in self._opposed(new, entry, old):
                 if _ranked_content(other) in common:
                     yield other, entry
@@ -237,18 +236,20 @@ class _Pairs:
             ):
                 yield entry
 
-    def _common_entries(self) -> set[object]:
+    def _common_entries(self, before: list[object], after: list[object]) -> set[object]:
         """Return the entries of both sets, if they have the same precedence in both.
 
         Two such entries cannot decide a URL differently, because the same one takes precedence.
         """
         if not (self.old.is_longest_first and self.new.is_longest_first):
             return set()
-        ours = {_ranked_content(entry): entry for entry in self.old.entries}
+        if self._is_one_reading:
+            return set(before).intersection(after)
+        ours = dict(zip(before, self.old.entries, strict=True))
         return {
-            form
-            for form in map(_ranked_content, self.new.entries)
-            if form in ours and (self._is_one_reading or ours[form].is_read_alike_with_wildcards())
+            content
+            for content in after
+            if content in ours and ours[content].is_read_alike_with_wildcards()
         }
 
     def witness(self, old: Entry, new: Entry) -> str | None:
@@ -376,6 +377,13 @@ def _content(entry: Entry) -> object:
 
 def _ranked_content(entry: Entry) -> object:
     return entry.form, entry.is_rule, entry.rank
+
+
+def _not_in(common: set[object], entries: list[Entry], contents: list[object]) -> Iterator[Entry]:
+    """Return the entries whose content is not common."""
+    return (
+        entry for entry, content in zip(entries, contents, strict=True) if content not in common
+    )
 
 
 def _distinct(entries: Sequence[Entry]) -> list[Entry]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import itertools
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,10 @@ class Keys:
         for entry in entries:
             self._by_key.setdefault(key_of(entry), []).append(entry)
         self._keys = sorted(self._by_key)
+        self._in_order = [entry for key in self._keys for entry in self._by_key[key]]
+        counts = [len(self._by_key[key]) for key in self._keys]
+        #: Where the entries of each key begin in that list.
+        self._starts = [*itertools.accumulate(counts, initial=0)]
         self._sizes = sorted({len(key) for key in self._keys})
         weights = {key: sum([entry.weight for entry in some]) for key, some in self._by_key.items()}
         self._heavy = {key: weight for key, weight in weights.items() if weight >= _HEAVY}
@@ -60,11 +65,19 @@ class Keys:
         """Return the entries whose key is a prefix of ``key`` or begins with it."""
         found = self.prefixing(key)
         keys = self._keys
-        place = bisect_right(keys, key)
-        while place < len(keys) and keys[place].startswith(key):
-            found += self._by_key[keys[place]]
-            place += 1
+        begin = bisect_right(keys, key)
+        if begin < len(keys) and keys[begin].startswith(key):
+            end = _end_of(keys, key, begin)
+            found += self._in_order[self._starts[begin] : self._starts[end]]
         return found
+
+
+def _end_of(keys: list[bytes], key: bytes, begin: int) -> int:
+    """Return the place after all sorted keys from a place on that begin with ``key``."""
+    shorter = key.rstrip(b"\xff")
+    if not shorter:
+        return len(keys)
+    return bisect_left(keys, shorter[:-1] + bytes([shorter[-1] + 1]), begin)
 
 
 class Parts:

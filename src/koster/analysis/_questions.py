@@ -460,6 +460,7 @@ def redundant_rules_of(each_ranked: Sequence[Ranked], budget: Budget) -> tuple[R
 def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:
     """Return whether some URL that a rule decides would be decided differently without it."""
     ranked = reasoner.ranked
+    removed = ranked.removed
     own = {entry.order for entry in entries}
     for entry in entries:
         reasoner.spend_comparisons(ranked.weight_of_candidates(entry))
@@ -469,18 +470,25 @@ def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:
         covered_by = ranked.covered_by(entry, own)
         if covered_by < entry.order:
             continue
-        may_match = [each for each in ranked.may_match(entry.literal) if each.order not in own]
+        may_match = ranked.may_match(entry.literal)
         reasoner.spend_comparisons(len(may_match))
-        for other in may_match:
-            if other.order < entry.order or other.allow == entry.allow:
-                continue
+        opposed = [
+            each
+            for each in may_match
+            if each.order > entry.order and each.allow != entry.allow and each.order not in removed
+        ]
+        for other in opposed:
             if other.covered_by is None:
                 reasoner.spend_comparisons(ranked.weight_of_candidates(other))
             if min(covered_by, ranked.covered_by(other, own)) < other.order:
                 continue
             if reasoner.has_joint_example(entries, entry, other):
                 return True
-            between = [each for each in may_match if each.order < other.order]
+            between = [
+                each
+                for each in may_match
+                if each.order < other.order and each.order not in own and each.order not in removed
+            ]
             if reasoner.shortest_match([entry, other], between) is not None:
                 return True
     return False

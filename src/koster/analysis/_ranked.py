@@ -209,15 +209,14 @@ class Ranked:
         )
 
     def may_match(self, key: bytes) -> list[Entry]:
-        """Return the entries that may match a path that starts with ``key``."""
-        entries = self._by_key.both_ways(key)
-        if not self.removed:
-            return entries
-        return [entry for entry in entries if entry.order not in self.removed]
+        """Return the entries that may match a path that starts with ``key``, also removed ones."""
+        return self._by_key.both_ways(key)
 
     def first_that_may_match(self, key: bytes) -> list[Entry]:
         """Return those of `may_match` that are not removed, and the first with their paths."""
-        return self.may_match(key) if self.removed else self._first_by_key.both_ways(key)
+        if self.removed:
+            return [entry for entry in self.may_match(key) if entry.order not in self.removed]
+        return self._first_by_key.both_ways(key)
 
     def ranked_above(self, entry: Entry, key: bytes) -> list[Entry]:
         """Return the entries of `first_that_may_match` with precedence over an entry."""

@@ -62,7 +62,7 @@ def orphans(subject: Subject) -> Iterator[Remark]:
 def no_rules(subject: Subject) -> Iterator[Remark]:
     """Find groups without rules, if the rules for ``*`` would apply otherwise or nothing follows."""
     everybody = subject.robots.rules_for("*")
-    has_star_rules = any(not rule.allow for group in everybody.groups for rule in group.rules)
+    has_star_rules = any(not rule.allow for rule in subject.rules_of(everybody))
     with_rules = {
         line.value.lower() for group in subject.groups if group.rules for line in group.agents
     }

@@ -200,6 +200,7 @@ class Subject:
         self.codes = codes
         self.template = template
         self._shared: dict[str, Any] = {}
+        self._rules: dict[tuple[int, ...], list[Rule]] = {}
         self._extents: dict[tuple[int, ...], Classification] = {}
         self.is_cut = is_cut
         self.charset = charset
@@ -306,6 +307,13 @@ class Subject:
         if lines not in self._extents:
             self._extents[lines] = classify(rules, self.budget)
         return self._extents[lines]
+
+    def rules_of(self, rules: Rules) -> list[Rule]:
+        """Return all rules of an agent, in the order of the file, cached."""
+        lines = rules.group_lines
+        if lines not in self._rules:
+            self._rules[lines] = [rule for group in rules.groups for rule in group.rules]
+        return self._rules[lines]
 
     def value(self, line: Line) -> Place:
         """Return the place of a line's value, or of all of it if it has none."""

@@ -239,13 +239,13 @@ def _blocking_everybody(subject: Subject) -> Rule | None:
         return rule if found.is_proved else None
     if rule is not None and rule.allow and rule.pattern.endswith("/$"):
         rule = rules.decide("/any/page").rule
-        if rule is not None and not rule.allow and _allows_only_pages(rules):
+        if rule is not None and not rule.allow and _allows_only_pages(subject, rules):
             return rule
     return None
 
 
-def _allows_only_pages(rules: Rules) -> bool:
-    allowed = [rule.pattern for group in rules.groups for rule in group.rules if rule.allow]
+def _allows_only_pages(subject: Subject, rules: Rules) -> bool:
+    allowed = [rule.pattern for rule in subject.rules_of(rules) if rule.allow]
     return all(each.endswith("$") and "*" not in each for each in allowed)
 
 
@@ -262,7 +262,7 @@ def _ignore(subject: Subject, line: Line, code: str) -> Edit:
 def star_rules_ignored(subject: Subject) -> Iterator[Remark]:
     """Find groups that do not repeat a Disallow of ``*``, once per group."""
     everybody = subject.robots.rules_for("*")
-    star_rules = [rule for group in everybody.groups for rule in group.rules if rule.pattern]
+    star_rules = [rule for rule in subject.rules_of(everybody) if rule.pattern]
     first = next(
         (each for each in star_rules if not each.allow and each.pattern.strip("/*$")), None
     )
@@ -274,7 +274,7 @@ def star_rules_ignored(subject: Subject) -> Iterator[Remark]:
         lines = set(rules.group_lines)
         if not rules.is_named or lines & (reported | set(everybody.group_lines)):
             continue
-        if _is_partly_blocked(rules) and rules.decide(url).rule is None:
+        if _is_partly_blocked(subject, rules) and rules.decide(url).rule is None:
             reported |= lines
             yield _star_rules_ignored(subject, name, rules, star_rules, url)
 
@@ -284,7 +284,7 @@ def _star_rules_ignored(
 ) -> Remark:
     start = min(rules.group_lines)
     group = next(each for each in subject.groups if each.agents[0].number == start)
-    own = {str(rule) for each in rules.groups for rule in each.rules}
+    own = {str(rule) for rule in subject.rules_of(rules)}
     missing = [str(rule) for rule in star_rules if str(rule) not in own]
     last = (group.rules or group.agents)[-1]
     return Remark(
@@ -296,8 +296,8 @@ def _star_rules_ignored(
     )
 
 
-def _is_partly_blocked(rules: Rules) -> bool:
-    closed = [rule.pattern for group in rules.groups for rule in group.rules if not rule.allow]
+def _is_partly_blocked(subject: Subject, rules: Rules) -> bool:
+    closed = [rule.pattern for rule in subject.rules_of(rules) if not rule.allow]
     return any(each.strip("/*$") for each in closed) and rules.allowed("/")
 
 
@@ -357,15 +357,14 @@ def resources(subject: Subject) -> Iterator[Remark]:
         rules = rules_for_data(subject.robots, agent_for(name))
         if subject.extent(rules).extent is Extent.ALL:
             continue
-        for group in rules.groups:
-            for rule in group.rules:
-                url = None if rule.allow or rule.line in reported else _resource_url(rule.pattern)
-                resource_count += url is not None
-                if url and resource_count <= _MAX_RESOURCE_RULES:
-                    decision = rules.decide(url)
-                    if decision.rule == rule and not decision.allowed:
-                        reported.add(rule.line)
-                        yield _blocked_resource(subject, rule, name, url)
+        for rule in subject.rules_of(rules):
+            url = None if rule.allow or rule.line in reported else _resource_url(rule.pattern)
+            resource_count += url is not None
+            if url and resource_count <= _MAX_RESOURCE_RULES:
+                decision = rules.decide(url)
+                if decision.rule == rule and not decision.allowed:
+                    reported.add(rule.line)
+                    yield _blocked_resource(subject, rule, name, url)
         for part, url in _COMMON_RESOURCES:
             decision = rules.decide(url)
             by = decision.rule
