@@ -284,7 +284,7 @@ def _peak_memory(source: Path, out: Path) -> float:
 
 def commands(folder: Path, bodies: list[bytes], rounds: int) -> None:
     """Measure one core and two, from archives; and Spark, if it is installed."""
-    copies, parts = 6, 36
+    copies, parts = 6, 72
     inputs = folder / "archives"
     inputs.mkdir()
     for number in range(parts):

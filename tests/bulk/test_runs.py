@@ -488,3 +488,22 @@ def test_missing_arrow_names_the_extra() -> None:
     )
     assert result.returncode == 2
     assert "pip install 'koster[bulk]'" in " ".join(result.stderr.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_commands_import_no_pandas(tmp_path: Path, jobs: str) -> None:
+    """Arrow would import it in each process; whoever uses koster as a library may need it."""
+    (tmp_path / "pandas.py").write_text("print('imported')")
+    for name in ("one", "two"):
+        as_parquet(tmp_path / f"{name}.parquet", [{"body": b"User-agent: *\nDisallow: /"}])
+    inputs = [tmp_path / "one.parquet", tmp_path / "two.parquet"]
+    arguments = ["classify", *inputs, "-a", GPT, "-j", jobs, "-o", tmp_path / "out"]
+    result = subprocess.run(
+        [sys.executable, "-m", "koster", "bulk", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert result.stdout.startswith("2 answers from 2 inputs")
+    assert "imported" not in result.stdout + result.stderr

@@ -12,9 +12,9 @@ from array import array
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from .._charsets import MAX_BYTES, declared_charset, to_utf8
+from .._contents import is_binary, is_page
 from ..engine import batches as _batches
 from ..engine import records as _records
-from ..lint import is_binary, is_page
 from . import warc
 from ._archived import ARCHIVED
 from ._arrow import np, pa, pc

@@ -16,6 +16,8 @@ import signal
 import sys
 from typing import Any, NoReturn
 
+from .._imports import leave_out_pandas
+
 #: What the extra ``cli`` brings.
 _EXTRA = {"click", "rich", "rich_click"}
 
@@ -81,6 +83,7 @@ def main() -> None:
         command = "pip install 'koster[cli]' (in a checkout '.[cli]')"
         print(f"koster: the extra cli is not installed: {command}", file=sys.stderr)
         sys.exit(2)
+    leave_out_pandas()
     sys.stdout = _escaping(sys.stdout)
     sys.stderr = _escaping(sys.stderr)
     # Without standard output, the exit code is the answer. Without standard error, `print` would
