@@ -46,7 +46,7 @@ def formatted(
         NotTheSame: not proved for one of the dialects.
     """
     readings = _readings(body, dialects)
-    lines = parse(body).lines
+    lines = _usual_reading(readings).lines
     out: list[str] = []
     in_rules = False
     for number, line in enumerate(lines):
@@ -76,6 +76,12 @@ def _readings(body: bytes, dialects: Iterable[Dialect]) -> list[RobotsTxt]:
     if len(names_in(*readings)) > MAX_AGENTS:
         raise NotTheSame(f"the file names more than {MAX_AGENTS:,} user agents")
     return readings
+
+
+def _usual_reading(readings: list[RobotsTxt]) -> RobotsTxt:
+    """Return the file parsed in the usual dialect."""
+    found = next((robots for robots in readings if robots.dialect == RFC9309), None)
+    return found or parse(readings[0].body)
 
 
 def _separate_group(out: list[str], lines: tuple[Line, ...], number: int) -> None:
@@ -113,9 +119,11 @@ def minified(
     proof = _Proof(body if on_disk is None else on_disk, readings)
     redundant = _redundant_lines(readings, proof.rankings)
     drops_empty = not any(robots.dialect.reading.empty_rules for robots in readings)
-    for line, *others in zip(*(robots.lines for robots in (parse(body), *readings)), strict=True):
+    usual = _usual_reading(readings)
+    others = [each for each in readings if each is not usual]
+    for line, *read_by_others in zip(*(each.lines for each in (usual, *others)), strict=True):
         if line.directive is None:
-            if any(each.directive for each in others):
+            if any(each.directive for each in read_by_others):
                 groups.add_line(_stripped_text(line), is_rule=False)
         elif line.directive is Directive.USER_AGENT:
             groups.add_agent(line.value)

@@ -182,7 +182,7 @@ class _Pairs:
     def differing(self) -> Iterator[tuple[Entry, Entry]]:
         """Yield the pairs with opposite verdicts that may decide the same URL."""
         old, new = self.old, self.new
-        if self._is_one_reading and [*map(_content, old.entries)] == [*map(_content, new.entries)]:
+        if self._is_one_reading and _are_alike(old.entries, new.entries):
             return
         contents = [[*map(_ranked_content, each.entries)] for each in (old, new)]
         common = self._common_entries(*contents)
@@ -370,13 +370,16 @@ def _by_size(url: str) -> tuple[int, str]:
     return len(url), url
 
 
-def _content(entry: Entry) -> object:
-    """Return an entry's form, and whether it is a rule."""
-    return entry.form, entry.is_rule
+def _are_alike(before: list[Entry], after: list[Entry]) -> bool:
+    """Return whether entries of one reading are alike, one by one."""
+    return len(before) == len(after) and all(
+        old.form == new.form and old.is_rule == new.is_rule
+        for old, new in zip(before, after, strict=True)
+    )
 
 
 def _ranked_content(entry: Entry) -> object:
-    return entry.form, entry.is_rule, entry.rank
+    return (*entry.form, entry.is_rule, entry.rank)
 
 
 def _not_in(common: set[object], entries: list[Entry], contents: list[object]) -> Iterator[Entry]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ._entries import SHELL
@@ -30,15 +31,22 @@ class Keys:
         self._by_key: dict[bytes, list[Entry]] = {}
         for entry in entries:
             self._by_key.setdefault(key_of(entry), []).append(entry)
-        self._keys = sorted(self._by_key)
-        self._in_order = [entry for key in self._keys for entry in self._by_key[key]]
-        counts = [len(self._by_key[key]) for key in self._keys]
-        #: Where the entries of each key begin in that list.
-        self._starts = [*itertools.accumulate(counts, initial=0)]
-        self._sizes = sorted({len(key) for key in self._keys})
-        weights = {key: sum([entry.weight for entry in some]) for key, some in self._by_key.items()}
-        self._heavy = {key: weight for key, weight in weights.items() if weight >= _HEAVY}
-        self._heavy_sizes = sorted({len(key) for key in self._heavy})
+        self._sizes = sorted(set(map(len, self._by_key)))
+        self._heavy = {}
+        for key, some in self._by_key.items():
+            if len(some) > 1 or some[0].rest:
+                weight = sum([entry.weight for entry in some])
+                if weight >= _HEAVY:
+                    self._heavy[key] = weight
+        self._heavy_sizes = sorted(set(map(len, self._heavy)))
+
+    @cached_property
+    def _in_order(self) -> tuple[list[bytes], list[Entry], list[int]]:
+        """The keys in order, their entries, and where in those the ones of each key begin."""
+        keys = sorted(self._by_key)
+        lists = [self._by_key[key] for key in keys]
+        starts = itertools.accumulate(map(len, lists), initial=0)
+        return keys, [*itertools.chain.from_iterable(lists)], [*starts]
 
     def weight(self, key: bytes) -> int:
         """Return the weight of the entries whose key is a prefix of ``key``.
@@ -64,11 +72,10 @@ class Keys:
     def both_ways(self, key: bytes) -> list[Entry]:
         """Return the entries whose key is a prefix of ``key`` or begins with it."""
         found = self.prefixing(key)
-        keys = self._keys
+        keys, entries, starts = self._in_order
         begin = bisect_right(keys, key)
         if begin < len(keys) and keys[begin].startswith(key):
-            end = _end_of(keys, key, begin)
-            found += self._in_order[self._starts[begin] : self._starts[end]]
+            found += entries[starts[begin] : starts[_end_of(keys, key, begin)]]
         return found
 
 
@@ -88,14 +95,13 @@ class Parts:
 
     def __init__(self, entries: Sequence[Entry], key_of: Callable[[Entry], bytes]) -> None:
         sizes = (_LONG_PART, _PART) if len(entries) > _MANY else (_PART,)
-        parts_of = {entry.order: _parts_of(entry, sizes) for entry in entries}
-        counts = Counter(part for parts in parts_of.values() for part in parts)
+        parts_of = [_parts_of(entry, sizes) for entry in entries]
+        counts = Counter(itertools.chain.from_iterable(parts_of))
         others = []
         self._by_part: dict[bytes, list[Entry]] = {}
-        for entry in entries:
-            parts = parts_of[entry.order]
+        for entry, parts in zip(entries, parts_of, strict=True):
             if parts:
-                rarest = min(parts, key=lambda part: (counts[part], part))
+                _, rarest = min([(counts[part], part) for part in parts])
                 self._by_part.setdefault(rarest, []).append(entry)
             else:
                 others.append(entry)
@@ -112,25 +118,28 @@ class Parts:
     def candidates(self, key: bytes, text: bytes) -> list[Entry]:
         """Return the entries that may match a text with this key."""
         found = self._others.prefixing(key)
+        by_part = self._by_part
         for size in self._sizes:
-            for part in _parts_in(text, size) & self._by_part.keys():
-                found += self._by_part[part]
+            for part in by_part.keys() & _parts_in(text, size):
+                found += by_part[part]
         return found
 
 
-def _parts_of(entry: Entry, sizes: Sequence[int]) -> set[bytes]:
+def _parts_of(entry: Entry, sizes: Sequence[int]) -> list[bytes]:
     """Return the parts that all texts have that an entry matches, after its literal prefix.
 
     They are of the first size that its runs have.
     """
     if entry.kind == SHELL or not entry.rest:
-        return set()
+        return []
     for size in sizes:
-        parts = {part for run in entry.runs for part in _parts_in(run, size)}
+        parts = []
+        for run in entry.runs:
+            parts += _parts_in(run, size)
         if parts:
             return parts
-    return set()
+    return []
 
 
-def _parts_in(text: bytes, size: int) -> set[bytes]:
-    return {text[at : at + size] for at in range(len(text) - size + 1)}
+def _parts_in(text: bytes, size: int) -> list[bytes]:
+    return [text[at : at + size] for at in range(len(text) - size + 1)]
