@@ -351,7 +351,8 @@ class Rules(RuleTable):
 
     def allowed(self, url: str) -> bool:
         """Tell whether the crawler may fetch a URL; see `RobotsTxt.allowed`."""
-        return self._verdict(url)
+        # Without another call once the rules stay where they are.
+        return _matcher.verdict(url, self) if self.is_settled else self._verdict(url)
 
     def allowed_many(self, urls: Iterable[str]) -> list[bool]:
         """Tell for each URL whether the crawler may fetch it.
@@ -365,8 +366,7 @@ class Rules(RuleTable):
         return [self._verdict(url) for url in urls]
 
     def _verdict(self, url: str) -> bool:
-        table = self._table()
-        return _matcher.allows(table, _matcher.find(url, table))
+        return _matcher.verdict(url, self._table())
 
     def _table(self) -> RuleTable:
         """Return the rules where they are now: here, as soon as they stay where they are."""

@@ -37,6 +37,7 @@ cdef int start_of(RuleTable table, int rule) noexcept nogil
 @cython.locals(at=int)
 cdef int size_of(RuleTable table, int rule) noexcept nogil
 cdef bint allows(RuleTable table, int rule) noexcept nogil
+cdef bint verdict(object url, RuleTable table) except -1
 @cython.locals(raw="const unsigned char*", size=Py_ssize_t, number=int)
 cdef int find(object url, RuleTable table) except -100
 @cython.locals(

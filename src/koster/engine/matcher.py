@@ -151,6 +151,16 @@ def allows(table: RuleTable, rule: int) -> bool:
     return table.unmatched_allowed or rule == EXEMPT
 
 
+def verdict(url: str, table: RuleTable) -> bool:
+    """Tell whether a URL is allowed.
+
+    Raises:
+        TypeError: ``url`` is not a str.
+        MemoryError: no memory for the path.
+    """
+    return allows(table, find(url, table))
+
+
 def find(url: str, table: RuleTable) -> int:
     """Return the number of the rule that decides about a URL, or `UNMATCHED` or `EXEMPT`.
 
