@@ -24,7 +24,7 @@ from .measure import format_time, table
 
 #: Lines of the files.
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
-#: `make bench` reads the largest files of these alone: all of them take half an hour.
+#: `make bench` reads the largest files of these alone: all of them take ten minutes.
 _LARGE = ("plain_rules",)
 #: Sizes of a quick run.
 QUICK_SIZES = (1_000, 10_000)
