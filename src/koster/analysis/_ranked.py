@@ -213,9 +213,7 @@ class Ranked:
         return self._by_key.both_ways(key)
 
     def first_that_may_match(self, key: bytes) -> list[Entry]:
-        """Return those of `may_match` that are not removed, and the first with their paths."""
-        if self.removed:
-            return [entry for entry in self.may_match(key) if entry.order not in self.removed]
+        """Return those of `may_match` that are the first with their paths."""
         return self._first_by_key.both_ways(key)
 
     def ranked_above(self, entry: Entry, key: bytes) -> list[Entry]:
