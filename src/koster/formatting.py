@@ -59,7 +59,7 @@ def formatted(
             out.append(text)
     while out and not out[-1]:
         out.pop()
-    return _Proof(body if on_disk is None else on_disk, readings).verify(out)
+    return _Proof(on_disk or body, readings).verify(out)
 
 
 def _readings(body: bytes, dialects: Iterable[Dialect]) -> list[RobotsTxt]:
@@ -116,7 +116,7 @@ def minified(
     """
     readings = _readings(body, dialects)
     groups = _Groups()
-    proof = _Proof(body if on_disk is None else on_disk, readings)
+    proof = _Proof(on_disk or body, readings)
     redundant = _redundant_lines(readings, proof.rankings)
     drops_empty = not any(robots.dialect.reading.empty_rules for robots in readings)
     usual = _usual_reading(readings)

@@ -26,6 +26,7 @@ from ..dialects import Escapes
 from ._automata import EVERY_BYTE
 from ._urls import (
     ESCAPED_ONLY_BY_KOSTER,
+    STARTS_INSIDE_ESCAPE,
     UNDECODED_ESCAPES,
     UNMARK_DIGITS,
     empty_selection,
@@ -60,8 +61,6 @@ _NOT_IN_QUERIES = ("%2F", "%3F")
 #: Escapes as written, and with the marked digits of the canonical form (`koster.engine.canonical`).
 _ESCAPE = re.compile(rb"%(?:[0-9A-F]{2}|[\xb0-\xb9\xc1-\xc6]{2})")
 _NON_ASCII = re.compile(rb"[\x80-\xff]+")
-#: A run after a star that can start in the middle of an escape.
-_STARTS_INSIDE_ESCAPE = re.compile(rb"\*[0-9A-F]")
 
 #: Alphabets that are cached.
 _MAX_ALPHABETS = 64
@@ -147,7 +146,7 @@ def _written(texts: Iterable[bytes]) -> _Written:
         frozenset(_ESCAPE.sub(b"", text) if escapes else text),
         frozenset(escapes),
         tuple(dict.fromkeys(other)),
-        _STARTS_INSIDE_ESCAPE.search(text) is not None,
+        STARTS_INSIDE_ESCAPE.search(text) is not None,
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..dialects import Patterns
 from ..engine import wildcards as _wildcards
 from ._automata import Automaton, Shell, automaton
+from ._urls import SAFE, STARTS_INSIDE_ESCAPE
 
 if TYPE_CHECKING:
     from ..engine.selection import Selection
@@ -31,11 +32,8 @@ _STAR = b"*"
 _ROOT = b"/"
 #: Special characters of shell patterns besides stars.
 _SHELL_SPECIAL = re.compile(rb"[?\[\]!\\]")
-_SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?&=*")
 #: Bytes that all readings treat alike: RFC 3986 §2.3, with stars.
-_READ_ALIKE = _SAFE - frozenset(b"?&=")
-#: A run after a star that can start in the middle of an escape.
-_STARTS_INSIDE_ESCAPE = re.compile(rb"\*[0-9A-F]")
+_READ_ALIKE = SAFE - frozenset(b"?&=")
 
 
 @dataclass(slots=True)
@@ -158,8 +156,8 @@ class Entry:
         if self._is_alike_with_wildcards is None:
             self._is_alike_with_wildcards = (
                 self.kind != SHELL
-                and _SAFE.issuperset(self.text)
-                and not _STARTS_INSIDE_ESCAPE.search(self.text)
+                and SAFE.issuperset(self.text)
+                and not STARTS_INSIDE_ESCAPE.search(self.text)
             )
         return self._is_alike_with_wildcards
 

@@ -27,9 +27,15 @@ UNDECODED_ESCAPES = frozenset({Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN})
 _INCOMPLETE_CHARACTER = re.compile(
     rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z"
 )
+#: Bytes that all readings with wildcards compare alike.
+SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?&=*")
 #: Bytes that are not escaped (RFC 3986 §3.3), except the dollar, which is special in patterns.
-_PLAIN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?&=*:@!'()+,;"
-_ESCAPES_OR_NOT_PLAIN = re.compile(rb"(?:%[0-9A-F]{2})+|[^" + re.escape(_PLAIN) + rb"]", re.DOTALL)
+_PLAIN = SAFE | frozenset(b":@!'()+,;")
+_ESCAPES_OR_NOT_PLAIN = re.compile(
+    rb"(?:%[0-9A-F]{2})+|[^" + re.escape(bytes(sorted(_PLAIN))) + rb"]", re.DOTALL
+)
+#: A run after a star that can start in the middle of an escape.
+STARTS_INSIDE_ESCAPE = re.compile(rb"\*[0-9A-F]")
 
 
 @functools.cache
