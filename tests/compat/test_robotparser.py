@@ -77,6 +77,8 @@ def test_robotparser_exact_name_takes_precedence_over_a_substring(agent: str, pa
         ("/v\udcf0", "/v%F0", True), ("/v%f0", "/v\udcf0", True), ("/p%xy", "/p%25xy", True),
         ("/john doe", "/john%20doe", True), ("/q%3Fa", "/q?a", False), ("/a?", "/a?", True),
         ("/a?", "/a", False), ("/a?b=%3F", "/a?b=?", True), ("/a%2Fb", "/a/b", False),
+        # No byte in a string: the original raises UnicodeEncodeError.
+        ("/u\udd00", "/u%ED%B4%80", True), ("/u%ED%B4%80", "/u\udd00", True), ("/u", "\udd00", False),
     ],
 )  # fmt: skip
 def test_robotparser_patterns(pattern: str, url: str, blocked: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,14 @@ def lower_non_ascii(user_agent: str) -> str:
 def encoded(text: str) -> bytes:
     """Return the text of a file as UTF-8, which `koster.parse` takes without a warning."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def escape_non_ascii(url: str) -> str:
+    """Return a URL with escapes for all that is not ASCII; ``\\udc80`` to ``\\udcff`` are bytes."""
+    try:
+        return quote(url, safe=ASCII, errors="surrogateescape")
+    except UnicodeEncodeError:
+        return quote(url, safe=ASCII, errors="surrogatepass")
 
 
 def text_of(value: str | bytes) -> str:

@@ -20,7 +20,7 @@ from ..dialects import Names, Separator, keys_of
 from ..model import Directive
 from ..robots import allowed_for_data, rules_for_data
 from ..robots import parse as _parse
-from ._http import ASCII, MAX_BYTES
+from ._http import MAX_BYTES, escape_non_ascii
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -182,7 +182,7 @@ class RobotFileParser:
         if not self.last_checked:
             return False
         if not url.isascii():
-            url = urllib.parse.quote(url, safe=ASCII, errors="surrogateescape")
+            url = escape_non_ascii(url)
         return allowed_for_data(self._robots, url, useragent)
 
     def crawl_delay(self, useragent: str) -> int | None:
