@@ -10,13 +10,13 @@ final, unless the pattern is anchored.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..dialects import Patterns
 from ..engine import wildcards as _wildcards
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ._alphabet import Outputs
 
@@ -29,7 +29,21 @@ PRUNED = -2
 #: What the next byte of a path may be.
 EVERY_BYTE = range(256)
 
+#: How many of the next bytes of a literal prefix are compared with tokens: few have more.
+_FORCED = 16
+
 _STAR = b"*"
+
+#: The successors of a state by token, and the bit set of tokens that may lead elsewhere than all
+#: the others, which lead to the same state.
+Row: TypeAlias = tuple[tuple[int, ...], int]
+
+
+def _bit_set(numbers: Iterable[int]) -> int:
+    found = 0
+    for number in numbers:
+        found |= 1 << number
+    return found
 
 
 class Automaton:
@@ -40,7 +54,7 @@ class Automaton:
     def __init__(self, full: int | None, is_anchored: bool) -> None:
         self.full = full
         self.is_anchored = is_anchored
-        self._rows: dict[tuple[int, Outputs, bool], tuple[int, ...]] = {}
+        self._rows: dict[tuple[Outputs, bool], dict[int, Row]] = {}
 
     def step(self, state: int, byte: int) -> int:
         """Return the state after one more byte."""
@@ -54,9 +68,9 @@ class Automaton:
         """Return the minimum number of characters until a match."""
         return 0
 
-    def forced_byte(self, _state: int) -> int | None:
-        """Return the only next byte that can lead to a match, or None."""
-        return None
+    def forced_bytes(self, _state: int) -> bytes:
+        """Return the only next bytes that can lead to a match, if they are known."""
+        return b""
 
     def after(self, state: int, raw: bytes) -> int:
         """Return the state after some bytes."""
@@ -70,21 +84,26 @@ class Automaton:
         """Return the state after the first bytes of a path."""
         return self.after(0, raw)
 
-    def row(self, state: int, outputs: Outputs, must_match: bool) -> tuple[int, ...]:
+    def rows(self, outputs: Outputs, must_match: bool) -> dict[int, Row]:
+        """Return the rows that are known for the outputs of all tokens, by state plus one."""
+        return self._rows.setdefault((outputs, must_match), {})
+
+    def row(self, state: int, outputs: Outputs, must_match: bool) -> Row:
         """Return the successors for the outputs of all tokens, each plus one, cached.
 
         So `NEVER` becomes 0, which is found and left out faster than any other number. `PRUNED`
         means that a required match is impossible, or a forbidden one is certain.
         """
-        key = state, outputs, must_match
-        found = self._rows.get(key)
-        if found is None:
-            row = self._new_row(state, outputs, must_match)
-            found = self._rows[key] = tuple([successor + 1 for successor in row])
-        return found
+        known = self.rows(outputs, must_match)
+        if state + 1 not in known:
+            known[state + 1] = self._new_row(state, outputs, must_match)
+        return known[state + 1]
 
-    def _new_row(self, state: int, outputs: Outputs, must_match: bool) -> tuple[int, ...]:
-        return self.successors(state, outputs.raw, must_match)
+    def _new_row(self, state: int, outputs: Outputs, must_match: bool) -> Row:
+        successors = self.successors(state, outputs.raw, must_match)
+        usual = successors[-1]
+        others = [token for token, each in enumerate(successors) if each != usual]
+        return tuple([each + 1 for each in successors]), _bit_set(others)
 
     def pruned_state(self, must_match: bool) -> int | None:
         """Return the state from which no solution can be reached, if there is one."""
@@ -92,11 +111,11 @@ class Automaton:
             return NEVER
         return None if self.is_anchored else self.full
 
-    def successors(self, state: int, outputs: Sequence[bytes], must_match: bool) -> tuple[int, ...]:
+    def successors(self, state: int, outputs: Sequence[bytes], must_match: bool) -> list[int]:
         """Return the successors for some outputs, without caching."""
         pruned_state = self.pruned_state(must_match)
         after = [self.after(state, raw) for raw in outputs]
-        return tuple([PRUNED if successor == pruned_state else successor for successor in after])
+        return [PRUNED if successor == pruned_state else successor for successor in after]
 
 
 class Starred(Automaton):
@@ -132,9 +151,9 @@ class Starred(Automaton):
             self._min_characters_left = _compute_min_characters(self._text)
         return self._min_characters_left[_state]
 
-    def forced_byte(self, _state: int) -> int | None:
-        """Return the only next byte that can lead to a match, or None."""
-        return self._text[_state] if _state < self._literal else None
+    def forced_bytes(self, _state: int) -> bytes:
+        """Return the only next bytes that can lead to a match, if they are known."""
+        return self._text[_state : min(_state + _FORCED, self._literal)]
 
     def step(self, state: int, byte: int) -> int:
         """Return the state after one more byte."""
@@ -162,22 +181,25 @@ class Starred(Automaton):
                 self._links += _wildcards.links_of(run)
         return self._links[state]
 
-    def _new_row(self, state: int, outputs: Outputs, must_match: bool) -> tuple[int, ...]:
+    def _new_row(self, state: int, outputs: Outputs, must_match: bool) -> Row:
         if not 0 <= state < len(self._text):
-            return self.successors(state, outputs.raw, must_match)
+            return super()._new_row(state, outputs, must_match)
         # Most tokens have no byte that goes on, and lead to the start of a run, or nowhere.
         is_prefix = state < self._literal
         start = NEVER if is_prefix else self._starts[state]
         pruned_state = self.pruned_state(must_match)
-        row = [PRUNED if start == pruned_state else start] * len(outputs.raw)
+        row = [(PRUNED if start == pruned_state else start) + 1] * len(outputs.raw)
         for token in outputs.empty:
-            row[token] = state
+            row[token] = state + 1
+        others = [*outputs.empty]
         bytes_of_run = {self._text[state]} if is_prefix else set(self._text[start : state + 1])
         for byte in bytes_of_run:
-            for token in outputs.having.get(byte, ()):
+            tokens = outputs.having.get(byte, ())
+            others += tokens
+            for token in tokens:
                 successor = self.after(state, outputs.raw[token])
-                row[token] = PRUNED if successor == pruned_state else successor
-        return tuple(row)
+                row[token] = (PRUNED if successor == pruned_state else successor) + 1
+        return tuple(row), _bit_set(others)
 
     def start(self, raw: bytes) -> int:
         """Return the state after the first bytes of a path."""

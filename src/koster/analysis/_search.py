@@ -8,15 +8,16 @@ states are visited. Exact: if the search finds nothing, there is no such URL.
 from __future__ import annotations
 
 from itertools import compress
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ._automata import PRUNED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ._alphabet import Alphabet, Outputs
-    from ._automata import Automaton
+    from ._automata import Automaton, Row
 
 #: Whether the path has a ``?`` so far; the numbers of the members that may still match, and the
 #: states of their automata, each plus one: see `Automaton.row`.
@@ -103,6 +104,10 @@ class _Member(NamedTuple):
     must_match: bool
     pruned_state: int | None
 
+    def row(self, state: int, in_query: bool) -> Row:
+        """Return the successors of a state; see `Automaton.row`."""
+        return self.automaton.row(state, self.outputs[in_query], self.must_match)
+
 
 class Search:
     """A search: patterns that must match (``inside``), or must not (``outside``), and the alphabet.
@@ -126,10 +131,21 @@ class Search:
             for number, automata in enumerate(automata_by_reading)
             for automaton in automata
         ]
+        #: The rows that are known of each member: in paths, and in queries.
+        self._rows = [
+            [
+                automaton.rows(outputs[in_query], must_match)
+                for automaton, _, outputs, must_match, _ in self._members
+            ]
+            for in_query in (False, True)
+        ]
         self._inside = sum(map(len, inside))
         self._costs = [len(token) for token in letters.tokens]
         self._has_queries = letters.has_queries
         self._question = letters.tokens.index("?")
+        self._choices: dict[
+            int, tuple[list[int], Callable[[tuple[int, ...]], tuple[int, ...]]]
+        ] = {}
 
     def shortest(self, url: str, prefixes: Sequence[bytes], budget: Budget) -> str | None:
         """Return a shortest URL that begins with ``url``, or None if no URL does.
@@ -149,32 +165,43 @@ class Search:
         start = self._state(
             self._has_queries and "?" in url, tuple(range(len(states))), tuple(states)
         )
-        predecessors: dict[_SearchState, tuple[_SearchState, int] | None] = {start: None}
         size = len(url)
-        costs = {start: size}
+        # The states that were reached, by number: how, and with how many characters.
+        numbers = {start: 0}
+        reached = [start]
+        steps: list[tuple[int, int] | None] = [None]
+        costs = [size]
         # By the lower bound of the URL's length: characters so far plus those still needed.
-        layers = {size + self._min_cost_left(start): [start]}
+        layers = {size + self._min_cost_left(start): [0]}
         while layers:
             layer = layers.get(size)
             if not layer:
                 layers.pop(size, None)
                 size += 1
                 continue
-            state = layer.pop()
-            cost = costs[state]
+            number = layer.pop()
+            state = reached[number]
+            cost = costs[number]
             if cost + self._min_cost_left(state) < size:
                 continue
             if self._accepts(state):
-                return url + self._path_to(predecessors, state)
+                return url + self._path_to(steps, number)
             # Visiting a state takes longer with many patterns.
             budget.spend(1 + len(self._members) // 8)
             for token, successor in self._successors(state):
                 after = cost + self._costs[token]
-                known = costs.get(successor)
-                if known is None or known > after:
-                    costs[successor] = after
-                    predecessors[successor] = state, token
-                    layers.setdefault(after + self._min_cost_left(successor), []).append(successor)
+                # Hashing a state takes long.
+                found = numbers.setdefault(successor, len(reached))
+                if found == len(reached):
+                    reached.append(successor)
+                    steps.append((number, token))
+                    costs.append(after)
+                elif costs[found] > after:
+                    steps[found] = number, token
+                    costs[found] = after
+                else:
+                    continue
+                layers.setdefault(after + self._min_cost_left(successor), []).append(found)
         return None
 
     def _state(
@@ -210,23 +237,25 @@ class Search:
     def _successors(self, state: _SearchState) -> list[tuple[int, _SearchState]]:
         """Return the successors of a state, each with a token that leads to it."""
         in_query, live, states = state
-        members = [self._members[each] for each in live]
         question = self._question if self._has_queries and not in_query else -1
         # Many tokens lead to the same states.
         found: dict[tuple[tuple[int, ...], bool], int] = {}
         forced = self._forced_tokens(in_query, states)
         if forced is not None:
             for token in forced:
-                after = _step(members, in_query, states, token)
+                after = self._step(live, in_query, states, token)
                 found.setdefault((after, token == question), token)
         else:
-            rows = [
-                automaton.row(state - 1, outputs[in_query], must_match)
-                for state, (automaton, _, outputs, must_match, _) in zip(
-                    states, members, strict=True
-                )
-            ]
-            for token, after in enumerate(zip(*rows, strict=True)):
+            rows = []
+            unlike = 1 << self._question
+            known = self._rows[in_query]
+            for each, reached in zip(live, states, strict=True):
+                found_row = known[each].get(reached)
+                row, others = found_row or self._members[each].row(reached - 1, in_query)
+                rows.append(row)
+                unlike |= others
+            tokens, choose = self._tokens_for(unlike)
+            for token, after in zip(tokens, zip(*map(choose, rows), strict=True), strict=True):
                 found.setdefault((after, token == question), token)
         return [
             (token, self._state(in_query or is_question, live, after))
@@ -234,35 +263,55 @@ class Search:
             if _PRUNED not in after
         ]
 
+    def _tokens_for(
+        self, unlike: int
+    ) -> tuple[list[int], Callable[[tuple[int, ...]], tuple[int, ...]]]:
+        """Return the tokens of a bit set, the first other one, and what chooses theirs from a row.
+
+        All the others lead to the same states.
+        """
+        found = self._choices.get(unlike)
+        if found is None:
+            every = range(len(self._letters.tokens))
+            first_other = next((token for token in every if not unlike >> token & 1), -1)
+            tokens = [token for token in every if unlike >> token & 1 or token == first_other]
+            found = self._choices[unlike] = tokens, itemgetter(*tokens)
+        return found
+
     def _forced_tokens(self, in_query: bool, states: tuple[int, ...]) -> Sequence[int] | None:
         """Return the only possible next tokens within a literal prefix, or None."""
         for each in range(self._inside):
             member = self._members[each]
-            byte = member.automaton.forced_byte(states[each] - 1)
-            if byte is not None:
-                return member.outputs[in_query].starting_with.get(byte, ())
+            forced = member.automaton.forced_bytes(states[each] - 1)
+            if forced:
+                outputs = member.outputs[in_query]
+                return [
+                    token
+                    for token in outputs.starting_with.get(forced[0], ())
+                    if forced.startswith(outputs.raw[token])
+                    or outputs.raw[token].startswith(forced)
+                ]
         return None
 
-    def _path_to(
-        self, predecessors: dict[_SearchState, tuple[_SearchState, int] | None], state: _SearchState
-    ) -> str:
+    def _step(
+        self, live: tuple[int, ...], in_query: bool, states: tuple[int, ...], token: int
+    ) -> tuple[int, ...]:
+        """Return the states after a token; at least one is `_PRUNED` if the branch is."""
+        found = []
+        for each, state in zip(live, states, strict=True):
+            automaton, _, outputs, _, pruned_state = self._members[each]
+            successor = automaton.after(state - 1, outputs[in_query].raw[token])
+            if successor == pruned_state:
+                return (_PRUNED,)
+            found.append(successor + 1)
+        return tuple(found)
+
+    def _path_to(self, steps: Sequence[tuple[int, int] | None], number: int) -> str:
+        """Return what leads to a state, from the state before each, and the token."""
         tokens = []
-        step = predecessors[state]
+        step = steps[number]
         while step is not None:
-            state, token = step
+            number, token = step
             tokens.append(self._letters.tokens[token])
-            step = predecessors[state]
+            step = steps[number]
         return "".join(reversed(tokens))
-
-
-def _step(
-    members: Sequence[_Member], in_query: bool, states: tuple[int, ...], token: int
-) -> tuple[int, ...]:
-    """Return the states after a token; at least one is `_PRUNED` if the branch is."""
-    found = []
-    for state, (automaton, _, outputs, _, pruned_state) in zip(states, members, strict=True):
-        successor = automaton.after(state - 1, outputs[in_query].raw[token])
-        if successor == pruned_state:
-            return (_PRUNED,)
-        found.append(successor + 1)
-    return tuple(found)
