@@ -218,14 +218,14 @@ def test_budget_may_be_spent_to_its_end() -> None:
     budget.check(2)
     with pytest.raises(BudgetSpentError):
         budget.check(3)
-    budget.begin()
+    budget.begin(0)
     budget.spend(2)
     with pytest.raises(BudgetSpentError):
         Budget(states=2).spend(3)
-    budget.begin()
+    budget.begin(0)
     budget.spend(1)
     with pytest.raises(BudgetSpentError):
-        budget.begin()
+        budget.begin(0)
 
 
 def test_long_patterns_need_a_budget_for_their_shortest_url() -> None:

@@ -86,7 +86,10 @@ class Automaton:
 
     def rows(self, outputs: Outputs, must_match: bool) -> dict[int, Row]:
         """Return the rows that are known for the outputs of all tokens, by state plus one."""
-        return self._rows.setdefault((outputs, must_match), {})
+        found = self._rows.get((outputs, must_match))
+        if found is None:
+            found = self._rows[outputs, must_match] = {}
+        return found
 
     def row(self, state: int, outputs: Outputs, must_match: bool) -> Row:
         """Return the successors for the outputs of all tokens, each plus one, cached.

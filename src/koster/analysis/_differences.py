@@ -286,10 +286,12 @@ class _Pairs:
             return None
         outside = [*self.old.ranked_above(old, prefix), *self.new.ranked_above(new, prefix)]
         self._budget.compare(1 + len(outside))
+        outside = _distinct(outside)
+        self._budget.begin(2 + len(outside))
         search = Search(
             self.letters,
             [[old.automaton, new.automaton]],
-            [[entry.automaton for entry in _distinct(outside)]],
+            [[entry.automaton for entry in outside]],
         )
         found = search.shortest(begin, [prefix], self._budget)
         return (
@@ -306,8 +308,14 @@ class _Pairs:
             return None
         if self.new.is_covered_everywhere_above(old, self.old.key_of(old), new):
             return None
+        least = self.old.least_ranked_above(old, self.new.key_of(new))
+        least = max(least, self.new.least_ranked_above(new, self.old.key_of(old)))
+        self._budget.begin(2 + least)
         before = self.old.ranked_above(old, self.new.key_of(new))
         after = self.new.ranked_above(new, self.old.key_of(old))
+        self._budget.compare(1 + (len(before) + len(after)) // _PAIRS_PER_COMPARISON)
+        # Those that are in both are left out below.
+        self._budget.begin(2 + max(len(before), len(after)))
         self._budget.compare(1 + len(before) + len(after))
         begins = [_UNAMBIGUOUS.match(entry.literal) for entry in (old, new)]
         begin = max((match[0] if match else b"/" for match in begins), key=len)
@@ -320,6 +328,7 @@ class _Pairs:
             for entry in after
             if entry.paths not in alike or not entry.is_read_alike_with_wildcards()
         ]
+        self._budget.begin(2 + len(before) + len(after))
         search = Search(
             self.letters,
             [[old.automaton], [new.automaton]],

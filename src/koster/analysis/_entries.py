@@ -190,18 +190,21 @@ class Entry:
 def entries_of(selection: Selection) -> list[Entry]:
     """Return the entries of compiled rules, by number."""
     found = []
-    for rule in selection.compiled_rules():
-        text, size, kind, is_anchored = rule.pattern, rule.literal_size, rule.kind, rule.is_anchored
+    for text, size, kind, is_anchored, allow, rank, row in selection.compiled_rules():
         if kind == SHELL and not _SHELL_SPECIAL.search(text):
-            # With only stars, it is equivalent to a simpler wildcard pattern.
-            is_anchored = not text.endswith(_STAR)
-            text = text.rstrip(_STAR)
-            kind = int(Patterns.WILDCARDS if _STAR in text else Patterns.PREFIX)
-            size = min(size, len(text))
-        found.append(
-            Entry(text[:size], text[size:], kind, is_anchored, rule.allow, rule.rank, rule.row)
-        )
+            found.append(_simplified(text, size, allow, rank, row))
+        else:
+            found.append(Entry(text[:size], text[size:], kind, is_anchored, allow, rank, row))
     return found
+
+
+def _simplified(text: bytes, size: int, allow: bool, rank: int, row: int) -> Entry:
+    """Return the entry of a shell pattern with only stars: of a simpler wildcard pattern."""
+    is_anchored = not text.endswith(_STAR)
+    text = text.rstrip(_STAR)
+    kind = int(Patterns.WILDCARDS if _STAR in text else Patterns.PREFIX)
+    size = min(size, len(text))
+    return Entry(text[:size], text[size:], kind, is_anchored, allow, rank, row)
 
 
 def robots_txt_entries(*, and_longer: bool) -> list[Entry]:

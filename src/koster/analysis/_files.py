@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..dialects import Names
 from ..model import SPACE
 from ..robots import file_of, parse, rules_for_data, selection_of
-from ._questions import dead_rules_of, each_likely_url_of, idle_rules_of
+from ._questions import Reasoner, dead_rules_of, each_likely_url_of, idle_rules_of
 from ._ranked import Rankings
 from ._search import Budget, BudgetSpentError
 
@@ -157,8 +157,6 @@ class WholeFile:
         self._most = most
         self._parsed: dict[Dialect, RobotsTxt] = {}
         self._rankings = Rankings()
-        self._living_lines: dict[tuple[Dialect, str], set[int]] = {}
-        self._idle_lines: dict[tuple[Dialect, str], set[int]] = {}
 
     def read_by(self, dialect: Dialect) -> RobotsTxt:
         """Return the file parsed in another dialect, cached."""
@@ -233,24 +231,19 @@ class WholeFile:
             needed.update(line for line in selection_of(rules).rule_lines() if line not in idle)
             for line, each in idle.items():
                 found.setdefault(line, each)
-                if self._is_needed_in_dialect(each.rule, name):
-                    needed.add(line)
+            needed.update(self._needed_in_dialects([each.rule for each in idle.values()], name))
         return [idle for line, idle in sorted(found.items()) if line not in needed]
 
-    def _is_needed_in_dialect(self, rule: Rule, name: str) -> bool:
-        return any(
-            rule.line not in self._redundant_lines(dialect, name)
-            for dialect in self._differing_dialects(rule)
-        )
-
-    def _redundant_lines(self, dialect: Dialect, name: str) -> set[int]:
-        key = dialect, name
-        if key not in self._idle_lines:
+    def _needed_in_dialects(self, rules: Sequence[Rule], name: str) -> Iterator[int]:
+        """Yield the lines of rules that may be needed in another dialect."""
+        by_dialect: dict[Dialect, set[int]] = {}
+        for rule in rules:
+            for dialect in self._differing_dialects(rule):
+                by_dialect.setdefault(dialect, set()).add(rule.line)
+        for dialect, lines in by_dialect.items():
             ranked = self._ranked_for(dialect, name)
-            self._idle_lines[key] = {
-                each.rule.line for each in idle_rules_of(ranked, self._idle_budget)
-            }
-        return self._idle_lines[key]
+            idle = idle_rules_of(ranked, self._idle_budget, lines)
+            yield from lines.difference(each.rule.line for each in idle)
 
     def _differing_dialects(self, rule: Rule) -> Iterator[Dialect]:
         """Yield the other dialects that may read a rule differently."""
@@ -267,19 +260,14 @@ class WholeFile:
         If only some dialects treat ``:`` and ``%3A`` alike, both lines are needed.
         """
         return any(
-            rule.line in self._lines_with_likely_url(dialect, name)
+            self._decides_likely_url(rule.line, self._ranked_for(dialect, name))
             for dialect in self._differing_dialects(rule)
         )
 
-    def _lines_with_likely_url(self, dialect: Dialect, name: str) -> set[int]:
-        key = dialect, name
-        if key not in self._living_lines:
-            ranked = self._ranked_for(dialect, name)
-            try:
-                urls = each_likely_url_of(ranked, self._budget)
-                self._living_lines[key] = {line for line, _ in urls}
-            except BudgetSpentError:
-                # Undecided: any rule may decide a URL.
-                rules = rules_for_data(self.read_by(dialect), name)
-                self._living_lines[key] = set(selection_of(rules).rule_lines())
-        return self._living_lines[key]
+    def _decides_likely_url(self, line: int, ranked: Ranked) -> bool:
+        reasoner = Reasoner(ranked, self._budget)
+        try:
+            return any(map(reasoner.decided_example, ranked.by_line.get(line, ())))
+        except BudgetSpentError:
+            # Undecided.
+            return True

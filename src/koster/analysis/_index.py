@@ -28,55 +28,91 @@ class Keys:
     """Entries by their keys, prefixes of all that they match."""
 
     def __init__(self, entries: Iterable[Entry], key_of: Callable[[Entry], bytes]) -> None:
-        self._by_key: dict[bytes, list[Entry]] = {}
+        by_key: dict[bytes, list[Entry]] = {}
         for entry in entries:
-            self._by_key.setdefault(key_of(entry), []).append(entry)
-        self._sizes = sorted(set(map(len, self._by_key)))
-        self._heavy = {}
-        for key, some in self._by_key.items():
-            if len(some) > 1 or some[0].rest:
-                weight = sum([entry.weight for entry in some])
-                if weight >= _HEAVY:
-                    self._heavy[key] = weight
-        self._heavy_sizes = sorted(set(map(len, self._heavy)))
+            by_key.setdefault(key_of(entry), []).append(entry)
+        self._keys = sorted(by_key)
+        self._lists = [by_key[key] for key in self._keys]
+        #: The place of the longest other key that is a prefix of each one, or -1.
+        self._parents: list[int] = []
+        for place, key in enumerate(self._keys):
+            self._parents.append(self._at_or_above(place - 1, key))
+
+    def _at_or_above(self, place: int, key: bytes) -> int:
+        """Return the place of the longest key up to a place that is a prefix of ``key``, or -1.
+
+        ``place`` is that of the last key that is not greater than ``key``.
+        """
+        while place >= 0 and not key.startswith(self._keys[place]):
+            place = self._parents[place]
+        return place
 
     @cached_property
-    def _in_order(self) -> tuple[list[bytes], list[Entry], list[int]]:
-        """The keys in order, their entries, and where in those the ones of each key begin."""
-        keys = sorted(self._by_key)
-        lists = [self._by_key[key] for key in keys]
-        starts = itertools.accumulate(map(len, lists), initial=0)
-        return keys, [*itertools.chain.from_iterable(lists)], [*starts]
+    def _weights(self) -> list[int]:
+        """The weight of the entries with each key and its prefixes."""
+        found: list[int] = []
+        for some, parent in zip(self._lists, self._parents, strict=True):
+            weight = sum([entry.weight for entry in some]) if len(some) > 1 or some[0].rest else 0
+            above = found[parent] if parent >= 0 else 0
+            found.append(above + (weight if weight >= _HEAVY else 0))
+        return found
+
+    @cached_property
+    def _counts(self) -> list[int]:
+        """The number of the entries with each key and its prefixes."""
+        found: list[int] = []
+        for some, parent in zip(self._lists, self._parents, strict=True):
+            found.append(len(some) + (found[parent] if parent >= 0 else 0))
+        return found
+
+    @cached_property
+    def _in_order(self) -> tuple[list[Entry], list[int]]:
+        """The entries in the order of their keys, and where the ones of each key begin."""
+        starts = itertools.accumulate(map(len, self._lists), initial=0)
+        return [*itertools.chain.from_iterable(self._lists)], [*starts]
 
     def weight(self, key: bytes) -> int:
         """Return the weight of the entries whose key is a prefix of ``key``.
 
         Without keys of little weight: a key has at most as many prefixes as it has bytes.
         """
-        heavy = self._heavy
-        return sum([heavy.get(key[:size], 0) for size in self._heavy_sizes if size <= len(key)])
+        place = self._at_or_above(bisect_right(self._keys, key) - 1, key)
+        return self._weights[place] if place >= 0 else 0
 
     def prefixing(self, key: bytes) -> list[Entry]:
-        """Return the entries whose key is a prefix of ``key``."""
-        by_key = self._by_key
-        most = len(key)
+        """Return the entries whose key is a prefix of ``key``, the shortest key first."""
+        place = self._at_or_above(bisect_right(self._keys, key) - 1, key)
+        places = []
+        while place >= 0:
+            places.append(place)
+            place = self._parents[place]
         found: list[Entry] = []
-        for size in self._sizes:
-            if size > most:
-                break
-            prefix = key[:size]
-            if prefix in by_key:
-                found += by_key[prefix]
+        for each in reversed(places):
+            found += self._lists[each]
         return found
 
     def both_ways(self, key: bytes) -> list[Entry]:
         """Return the entries whose key is a prefix of ``key`` or begins with it."""
         found = self.prefixing(key)
-        keys, entries, starts = self._in_order
-        begin = bisect_right(keys, key)
-        if begin < len(keys) and keys[begin].startswith(key):
-            found += entries[starts[begin] : starts[_end_of(keys, key, begin)]]
+        begin, end = self._beginning_with(key)
+        if begin < end:
+            found += self._in_order[0][begin:end]
         return found
+
+    def count_both_ways(self, key: bytes) -> int:
+        """Return the number of entries that `both_ways` returns."""
+        begin, end = self._beginning_with(key)
+        place = self._at_or_above(bisect_right(self._keys, key) - 1, key)
+        return end - begin + (self._counts[place] if place >= 0 else 0)
+
+    def _beginning_with(self, key: bytes) -> tuple[int, int]:
+        """Return where the entries are whose key is longer than ``key``, and begins with it."""
+        keys = self._keys
+        begin = bisect_right(keys, key)
+        if begin == len(keys) or not keys[begin].startswith(key):
+            return 0, 0
+        starts = self._in_order[1]
+        return starts[begin], starts[_end_of(keys, key, begin)]
 
 
 def _end_of(keys: list[bytes], key: bytes, begin: int) -> int:
@@ -101,7 +137,7 @@ class Parts:
         self._by_part: dict[bytes, list[Entry]] = {}
         for entry, parts in zip(entries, parts_of, strict=True):
             if parts:
-                _, rarest = min([(counts[part], part) for part in parts])
+                rarest = min(parts, key=counts.__getitem__)
                 self._by_part.setdefault(rarest, []).append(entry)
             else:
                 others.append(entry)

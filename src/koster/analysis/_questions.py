@@ -21,7 +21,7 @@ from ._urls import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from ..model import Rule
     from ..robots import Rules
@@ -116,16 +116,14 @@ class Reasoner:
         tables = [table for entry in entries for table in entry.tables()]
         return alphabet([self.ranked.reading], texts, tables)
 
-    def by_row(self) -> dict[int, list[Entry]]:
-        """Return the entries of each rule, by row."""
-        found: dict[int, list[Entry]] = {}
-        for entry in self.ranked.entries:
-            if entry.is_rule:
-                found.setdefault(entry.row, []).append(entry)
-        return found
-
     def candidates(self, entry: Entry) -> Iterator[str]:
         """Yield URLs that an entry probably matches, the shortest first."""
+        reading = self.ranked.reading
+        if not entry.rest and entry.literal.startswith(b"/"):
+            yield with_host_if_ambiguous(url_of(entry.literal, reading))
+            if not entry.is_anchored:
+                yield with_host_if_ambiguous(url_of(entry.literal + b"xy", reading))
+            return
         joined = entry.literal + entry.rest.replace(b"*", b"")
         if not entry.literal:
             joined = b"/" + joined.removeprefix(b"/")
@@ -133,7 +131,7 @@ class Reasoner:
         spread = spread if entry.literal else b"/" + spread.removeprefix(b"/")
         for path in (joined, spread) if entry.is_anchored else (joined, joined + b"xy", spread):
             if path.startswith(b"/"):
-                yield with_host_if_ambiguous(url_of(path, self.ranked.reading))
+                yield with_host_if_ambiguous(url_of(path, reading))
 
     def has_joint_example(self, entries: Sequence[Entry], entry: Entry, other: Entry) -> bool:
         """Return whether a likely URL of two entries is decided by the first, one of ``entries``.
@@ -228,6 +226,7 @@ class Reasoner:
             is_found = all(entry.matches(prefix) for entry in inside)
             url = None if not is_found or any(each.matches(prefix) for each in outside) else begin
         else:
+            self._budget.begin(len(inside) + len(outside))
             search = Search(
                 self.letters,
                 [[entry.automaton for entry in inside]],
@@ -312,7 +311,7 @@ def each_likely_url_of(ranked: Ranked, budget: Budget) -> Iterator[tuple[int, st
     for entry in ranked.entries:
         url = reasoner.decided_example(entry) if entry.is_rule else None
         if url is not None:
-            yield ranked.rule(entry.row).line, url
+            yield ranked.line_of(entry.row), url
 
 
 def classify(rules: Rules, budget: Budget | None = None) -> Classification:
@@ -354,7 +353,7 @@ def dead_rules(rules: Rules, budget: Budget | None = None) -> DeadRules:
 def dead_rules_of(ranked: Ranked, budget: Budget) -> DeadRules:
     """Return them as `dead_rules` does."""
     reasoner = Reasoner(ranked, budget)
-    of_row = reasoner.by_row()
+    of_row = ranked.by_row
     found = []
     is_proved = True
     for row in sorted(of_row):
@@ -391,15 +390,23 @@ def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ..
     return idle_rules_of(Ranked(rules), budget or Budget())
 
 
-def idle_rules_of(ranked: Ranked, budget: Budget) -> tuple[IdleRule, ...]:
-    """Return them as `idle_rules` does."""
+def idle_rules_of(
+    ranked: Ranked, budget: Budget, lines: Container[int] | None = None
+) -> tuple[IdleRule, ...]:
+    """Return them as `idle_rules` does; with ``lines``, only those of these lines."""
     reasoner = Reasoner(ranked, budget)
-    of_row = reasoner.by_row()
+    of_row = ranked.by_row
     try:
         urls = {row: _first_example(reasoner, of_row[row]) for row in of_row}
     except BudgetSpentError:
         return ()
-    idle = [row for row, url in urls.items() if url and _is_idle(reasoner, of_row[row])]
+    idle = [
+        row
+        for row, url in urls.items()
+        if url
+        and (lines is None or ranked.line_of(row) in lines)
+        and _is_idle(reasoner, of_row[row])
+    ]
     # Rules that decide no likely URL may be removed later, so do not rely on them.
     ranked.removed = {
         entry.order for row, url in urls.items() if url is None for entry in of_row[row]
@@ -442,8 +449,8 @@ def redundant_rules_of(each_ranked: Sequence[Ranked], budget: Budget) -> tuple[R
     rule_of: dict[int, Rule] = {}
     for ranked in each_ranked:
         reasoner = Reasoner(ranked, budget)
-        for row, entries in reasoner.by_row().items():
-            rule = reasoner.ranked.rule(row)
+        for row, entries in ranked.by_row.items():
+            rule = ranked.rule(row)
             rule_of.setdefault(rule.line, rule)
             of_line.setdefault(rule.line, []).append((reasoner, entries))
     removed = []
@@ -475,20 +482,19 @@ def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:
         covered_by = ranked.covered_by(entry, own)
         if covered_by < entry.order:
             continue
-        may_match = ranked.may_match(entry.literal)
-        reasoner.spend_comparisons(len(may_match))
-        opposed = [
-            each
-            for each in may_match
-            if each.order > entry.order and each.allow != entry.allow and each.order not in removed
-        ]
+        opposed = ranked.opposed_to(entry)
+        reasoner.spend_comparisons(len(opposed))
         for other in opposed:
+            if other.order < entry.order or other.order in removed:
+                continue
             if other.covered_by is None:
                 reasoner.spend_comparisons(ranked.weight_of_candidates(other))
             if min(covered_by, ranked.covered_by(other, own)) < other.order:
                 continue
             if reasoner.has_joint_example(entries, entry, other):
                 return True
+            may_match = ranked.may_match(ranked.key_of(entry))
+            reasoner.spend_comparisons(len(may_match))
             between = [
                 each
                 for each in may_match

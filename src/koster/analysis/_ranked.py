@@ -65,7 +65,24 @@ class Ranked:
         self.removed: set[int] = set()
         #: A likely URL that an entry decides, or None, by the order of the entry.
         self.examples: dict[int, str | None] = {}
+        #: The last key of `first_that_may_match`, and what it found.
+        self._last_key: bytes | None = None
+        self._last: list[Entry] = []
         self.key_of: Callable[[Entry], bytes] = self._unescaped_key if unescaped else _literal_key
+
+    @cached_property
+    def by_row(self) -> dict[int, list[Entry]]:
+        """The entries of each rule, by row."""
+        found: dict[int, list[Entry]] = {}
+        for entry in self.entries:
+            if entry.is_rule:
+                found.setdefault(entry.row, []).append(entry)
+        return found
+
+    @cached_property
+    def by_line(self) -> dict[int, list[Entry]]:
+        """The entries of each rule, by line."""
+        return {self.line_of(row): entries for row, entries in self.by_row.items()}
 
     @cached_property
     def _by_key(self) -> Keys:
@@ -123,6 +140,10 @@ class Ranked:
             return self.no_rule_entry
         return self._robots_txt_entry
 
+    def line_of(self, row: int) -> int:
+        """Return the line of a row of the file."""
+        return self._selection.line_of(row)
+
     def rule(self, row: int) -> Rule:
         """Return the rule of a row of the file."""
         return self._selection.rule(row)
@@ -137,9 +158,14 @@ class Ranked:
         """Return the entry that decides a URL without some entries and the removed ones."""
         path = self._selection.path_of(url)
         orders = {entry.order for entry in gone}
-        candidates = self._parts.candidates(path, path)
-        matching = [self._first(each, orders) for each in candidates if each.matches(path)]
-        return self.entries[min(matching)]
+        best = self.no_rule_entry.order
+        for each in sorted(self._parts.candidates(path, path), key=_order):
+            # The others come later, and so do those that are alike.
+            if each.order >= best:
+                break
+            if each.matches(path):
+                best = min(best, self._first(each, orders))
+        return self.entries[best]
 
     def covered_by(self, entry: Entry, without: set[int] | frozenset[int] = frozenset()) -> int:
         """Return the order of the first entry that surely matches everything that one matches.
@@ -212,9 +238,30 @@ class Ranked:
         """Return the entries that may match a path that starts with ``key``, also removed ones."""
         return self._by_key.both_ways(key)
 
+    @cached_property
+    def _by_verdict(self) -> dict[bool, Keys]:
+        """The entries that allow, and those that disallow."""
+        return {
+            allow: Keys([each for each in self.entries if each.allow == allow], self.key_of)
+            for allow in (True, False)
+        }
+
+    def opposed_to(self, entry: Entry) -> list[Entry]:
+        """Return the entries with the other verdict that may match what an entry matches."""
+        return self._by_verdict[not entry.allow].both_ways(self.key_of(entry))
+
     def first_that_may_match(self, key: bytes) -> list[Entry]:
         """Return those of `may_match` that are the first with their paths."""
-        return self._first_by_key.both_ways(key)
+        if key != self._last_key:
+            self._last_key, self._last = key, self._first_by_key.both_ways(key)
+        return self._last
+
+    def least_ranked_above(self, entry: Entry, key: bytes) -> int:
+        """Return a lower bound of the number of entries of `ranked_above`."""
+        # The entry for no rule comes after all others.
+        if entry is not self.no_rule_entry:
+            return 0
+        return self._first_by_key.count_both_ways(key) - 1
 
     def ranked_above(self, entry: Entry, key: bytes) -> list[Entry]:
         """Return the entries of `first_that_may_match` with precedence over an entry."""

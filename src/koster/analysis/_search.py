@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from ._alphabet import Alphabet, Outputs
     from ._automata import Automaton, Row
 
+#: A search with many patterns takes long to prepare, and decides nothing if it may visit only a few
+#: states.
+_MANY = 64
+_MIN_VISITS = 8
+
 #: Whether the path has a ``?`` so far; the numbers of the members that may still match, and the
 #: states of their automata, each plus one: see `Automaton.row`.
 _SearchState = tuple[bool, tuple[int, ...], tuple[int, ...]]
@@ -51,14 +56,16 @@ class Budget:
         """Whether no comparison is left."""
         return self._compared < 0
 
-    def begin(self) -> None:
-        """Begin another search.
+    def begin(self, patterns: int) -> None:
+        """Begin another search, with a number of patterns.
 
         Raises:
-            BudgetSpentError: the total is used up.
+            BudgetSpentError: the total is used up, or nearly for so many patterns.
         """
         if self._total <= 0:
             raise BudgetSpentError
+        if patterns >= _MANY:
+            self.check(_MIN_VISITS * visit_cost(patterns))
         self._states = min(self._max_states, self._total)
 
     def spend(self, states: int) -> None:
@@ -90,6 +97,11 @@ class Budget:
         self._compared -= rules
         if self._compared < 0:
             raise BudgetSpentError
+
+
+def visit_cost(patterns: int) -> int:
+    """Return how many states a visited one counts as: more with many patterns."""
+    return 1 + patterns // 8
 
 
 class _Member(NamedTuple):
@@ -131,13 +143,13 @@ class Search:
             for number, automata in enumerate(automata_by_reading)
             for automaton in automata
         ]
-        #: The rows that are known of each member: in paths, and in queries.
+        #: The rows that are known of each member: in paths, and in queries if they differ.
         self._rows = [
             [
                 automaton.rows(outputs[in_query], must_match)
                 for automaton, _, outputs, must_match, _ in self._members
             ]
-            for in_query in (False, True)
+            for in_query in (False, True)[: 1 + letters.has_queries]
         ]
         self._inside = sum(map(len, inside))
         self._costs = [len(token) for token in letters.tokens]
@@ -150,12 +162,11 @@ class Search:
     def shortest(self, url: str, prefixes: Sequence[bytes], budget: Budget) -> str | None:
         """Return a shortest URL that begins with ``url``, or None if no URL does.
 
-        ``prefixes`` are the bytes of ``url`` in each reading.
+        ``prefixes`` are the bytes of ``url`` in each reading. Call `Budget.begin` before.
 
         Raises:
             BudgetSpentError: not decided within the budget.
         """
-        budget.begin()
         states = []
         for automaton, number, _, _, pruned_state in self._members:
             initial = automaton.start(prefixes[number])
@@ -186,8 +197,7 @@ class Search:
                 continue
             if self._accepts(state):
                 return url + self._path_to(steps, number)
-            # Visiting a state takes longer with many patterns.
-            budget.spend(1 + len(self._members) // 8)
+            budget.spend(visit_cost(len(self._members)))
             for token, successor in self._successors(state):
                 after = cost + self._costs[token]
                 # Hashing a state takes long.

@@ -102,7 +102,13 @@ class Ruleset(RuleTable):
         return _matcher.best_by_scan(self, path, 0, size, 0)
 
     def compiled(self) -> list[tuple[bytes, int, int, bool, bool, int, int]]:
-        """Return the fields of a `compiled_rule.CompiledRule` for each rule."""
+        """Return for each rule what the analysis needs.
+
+        That is: its pattern in canonical form, without trailing stars and anchor; the bytes of its
+        literal prefix; what follows the prefix, a value of `Patterns`, `Patterns.PREFIX` if nothing
+        does; whether it must match up to the end of the path; whether it allows; its rank, of which
+        the highest that matches decides; and its row in the file, see `Selection.rule`.
+        """
         found = []
         table = self.table()
         for rule in range(table.count):

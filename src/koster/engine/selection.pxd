@@ -37,6 +37,7 @@ cdef class Selection:
     cpdef list rule_lines(self)
     @cython.locals(file=File, number=int, first=int, after=int)
     cdef list binding_rows(self)
+    cpdef int line_of(self, int row) except -1
     cpdef object rule(self, int row)
     cpdef object reading(self)
     cpdef bint unmatched_allowed(self) except -1

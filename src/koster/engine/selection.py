@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..dialects import Reading
     from ..model import Group, Rule
-    from .compiled_rule import CompiledRule
     from .document import File
 
 _ALLOW = Directive.ALLOW.code
@@ -123,6 +122,10 @@ class Selection:
             found.extend(range(first, after))
         return found
 
+    def line_of(self, row: int) -> int:
+        """Return the line of a row."""
+        return self.file.rows.number(row)
+
     def rule(self, row: int) -> Rule:
         """Return the rule of a row."""
         return self.file.rule(row)
@@ -136,11 +139,9 @@ class Selection:
         """Tell whether a URL that no rule matches is allowed."""
         return self.ruleset.unmatched_allowed
 
-    def compiled_rules(self) -> list[CompiledRule]:
-        """Return the compiled rules, by number."""
-        from .compiled_rule import CompiledRule  # noqa: PLC0415 - decisions do not need it
-
-        return [CompiledRule(*values) for values in self.ruleset.compiled()]
+    def compiled_rules(self) -> list[tuple[bytes, int, int, bool, bool, int, int]]:
+        """Return the compiled rules, by number; see `Ruleset.compiled`."""
+        return self.ruleset.compiled()
 
     def path_of(self, url: str) -> bytes:
         """Return the part of a URL that is compared with patterns, in canonical form."""
