@@ -91,16 +91,15 @@ class Automaton:
             found = self._rows[outputs, must_match] = {}
         return found
 
-    def row(self, state: int, outputs: Outputs, must_match: bool) -> Row:
-        """Return the successors for the outputs of all tokens, each plus one, cached.
+    def add_row(self, state: int, outputs: Outputs, must_match: bool) -> Row:
+        """Add the row of a state to those that are known: the successors, each plus one.
 
         So `NEVER` becomes 0, which is found and left out faster than any other number. `PRUNED`
         means that a required match is impossible, or a forbidden one is certain.
         """
-        known = self.rows(outputs, must_match)
-        if state + 1 not in known:
-            known[state + 1] = self._new_row(state, outputs, must_match)
-        return known[state + 1]
+        row = self._new_row(state, outputs, must_match)
+        self.rows(outputs, must_match)[state + 1] = row
+        return row
 
     def _new_row(self, state: int, outputs: Outputs, must_match: bool) -> Row:
         successors = self.successors(state, outputs.raw, must_match)

@@ -25,7 +25,7 @@ _MANY = 64
 _MIN_VISITS = 8
 
 #: Whether the path has a ``?`` so far; the numbers of the members that may still match, and the
-#: states of their automata, each plus one: see `Automaton.row`.
+#: states of their automata, each plus one: see `Automaton.add_row`.
 _SearchState = tuple[bool, tuple[int, ...], tuple[int, ...]]
 _PRUNED = PRUNED + 1
 
@@ -116,9 +116,9 @@ class _Member(NamedTuple):
     must_match: bool
     pruned_state: int | None
 
-    def row(self, state: int, in_query: bool) -> Row:
-        """Return the successors of a state; see `Automaton.row`."""
-        return self.automaton.row(state, self.outputs[in_query], self.must_match)
+    def add_row(self, state: int, in_query: bool) -> Row:
+        """Add the row of a state; see `Automaton.add_row`."""
+        return self.automaton.add_row(state, self.outputs[in_query], self.must_match)
 
 
 class Search:
@@ -261,7 +261,7 @@ class Search:
             known = self._rows[in_query]
             for each, reached in zip(live, states, strict=True):
                 found_row = known[each].get(reached)
-                row, others = found_row or self._members[each].row(reached - 1, in_query)
+                row, others = found_row or self._members[each].add_row(reached - 1, in_query)
                 rows.append(row)
                 unlike |= others
             tokens, choose = self._tokens_for(unlike)
