@@ -60,7 +60,7 @@ class Budget:
         """Begin another search, with a number of patterns.
 
         Raises:
-            BudgetSpentError: the total is used up, or nearly for so many patterns.
+            BudgetSpentError: the total is used up, or nearly for this number of patterns.
         """
         if self._total <= 0:
             raise BudgetSpentError
