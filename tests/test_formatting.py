@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -17,6 +17,8 @@ from support import bodies
 import koster
 from koster import formatting
 from koster._contents import is_readable
+from koster.analysis import Budget, redundant_rules_of
+from koster.analysis._ranked import Ranked
 from koster.dialects import Merging
 from koster.diff import compare
 
@@ -69,6 +71,32 @@ def test_first_500_kib_stay_equivalent(dialect: koster.Dialect) -> None:
     assert formatting.minified(long.replace(b"/b", b"/a/b"), [dialect]) == head
     with pytest.raises(formatting.NotTheSame, match="the first 500 KiB, which crawlers read"):
         formatting.minified(long, [dialect])
+
+
+def test_minified_large_file_that_is_mostly_redundant() -> None:
+    """Its first mebibyte does not fill the first 500 KiB of the new file."""
+    body = b"User-agent: *\nDisallow: /a\n" + b"Disallow: /a/%b\n" % (b"b" * 500) * 2_200
+    assert formatting.minified(body) == b"User-agent: *\nDisallow: /a\n"
+    with pytest.raises(formatting.NotTheSame, match="the first 500 KiB, which crawlers read"):
+        formatting.minified(body + b"Disallow: /c\n")
+
+
+def test_a_large_file_is_refused_before_the_search_for_redundant_rules(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only its first part is searched."""
+    searched = []
+
+    def redundant(each_ranked: Sequence[Ranked], budget: Budget) -> tuple[koster.Rule, ...]:
+        searched.extend(len(ranked.entries) for ranked in each_ranked)
+        return redundant_rules_of(each_ranked, budget)
+
+    monkeypatch.setattr(formatting, "redundant_rules_of", redundant)
+    rules = b"".join(b"Disallow: /%d/\n" % number for number in range(60_000))
+    body = b"User-agent: *\nDisallow: /1/%b\n" % (b"a" * 100) + rules
+    with pytest.raises(formatting.NotTheSame, match="the first 500 KiB, which crawlers read"):
+        formatting.minified(body)
+    assert 0 < max(searched) < 50_000
 
 
 def test_first_500_kib_are_those_that_crawlers_receive() -> None:

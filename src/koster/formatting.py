@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 from ._charsets import MAX_BYTES, bom_charset, to_utf8
 from ._contents import has_readable_line
@@ -24,11 +25,14 @@ from .model import RULES, SPACE, Directive, LineKind
 from .robots import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from collections.abc import Set as AbstractSet
 
     from .dialects import Dialect
     from .model import Line
     from .robots import RobotsTxt
+
+T = TypeVar("T")
 
 _BOM = "\ufeff"
 
@@ -115,9 +119,50 @@ def minified(
         NotTheSame: not proved for one of the dialects.
     """
     readings = _readings(body, dialects)
-    groups = _Groups()
     proof = _Proof(on_disk or body, readings)
+    if proof.is_of_large_file:
+        _verify_beginning(readings, proof)
     redundant = _redundant_lines(readings, proof.rankings)
+    return _verify_either(proof.verify, _groups(readings, redundant))
+
+
+def _verify_beginning(readings: list[RobotsTxt], proof: _Proof) -> None:
+    """Check a large file without the rules that are redundant in its first 500 KiB.
+
+    Later rules move there in their place, so most large files fail: better before the search for
+    all redundant rules, which takes long.
+
+    Raises:
+        NotTheSame: the first part is not proved to be equivalent.
+    """
+    redundant = _redundant_lines(proof.first_part, Rankings())
+    size = 2 * MAX_BYTES
+    groups = _groups([parse(robots.body[:size], robots.dialect) for robots in readings], redundant)
+    is_whole = len(readings[0].body) <= size
+    if is_whole or len(_joined(groups.lines(without_empty=True))) > MAX_BYTES:
+        _verify_either(proof.verify_first_part, groups)
+
+
+def _verify_either(verify: Callable[[list[str]], T], groups: _Groups) -> T:
+    """Verify groups without empty ones; with them if that fails.
+
+    Raises:
+        NotTheSame: both failed.
+    """
+    out = groups.lines(without_empty=True)
+    try:
+        return verify(out)
+    except NotTheSame:
+        # In some dialects an empty group has an effect.
+        whole = groups.lines(without_empty=False)
+        if whole == out:
+            raise
+        return verify(whole)
+
+
+def _groups(readings: list[RobotsTxt], redundant: AbstractSet[int]) -> _Groups:
+    """Return the groups of a file without comments and some redundant lines."""
+    groups = _Groups()
     drops_empty = not any(robots.dialect.reading.empty_rules for robots in readings)
     usual = _usual_reading(readings)
     others = [each for each in readings if each is not usual]
@@ -134,11 +179,7 @@ def minified(
         else:
             text = f"{line.directive}: {line.value}".rstrip(SPACE)
             groups.add_line(text, is_rule=line.directive in RULES)
-    try:
-        return proof.verify(groups.lines(without_empty=True))
-    except NotTheSame:
-        # In some dialects an empty group has an effect.
-        return proof.verify(groups.lines(without_empty=False))
+    return groups
 
 
 def _redundant_lines(readings: list[RobotsTxt], rankings: Rankings) -> set[int]:
@@ -219,19 +260,24 @@ class _Proof:
         self._readings = readings
         self.rankings = Rankings()
 
+    @property
+    def is_of_large_file(self) -> bool:
+        """Whether crawlers read only a part of the file."""
+        return len(self._on_disk) > MAX_BYTES
+
+    @cached_property
+    def first_part(self) -> list[RobotsTxt]:
+        """What crawlers read, in each dialect."""
+        return _first_part(self._on_disk, self._readings)
+
     def verify(self, out: list[str]) -> bytes:
         """Return lines as a file, if it is proved to be equivalent.
 
         Raises:
             NotTheSame: it is not.
         """
-        after = "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
-        # Bytes from elsewhere in the file would become a byte order mark.
-        if bom_charset(after):
-            raise NotTheSame("the new file would be read in another charset")
-        if after.startswith(codecs.BOM_UTF8):
-            raise NotTheSame("the new file would begin with a byte order mark")
-        self._verify_first_part(after)
+        after = _joined(out)
+        self.verify_first_part(out)
         for robots in self._readings:
             new = parse(after, robots.dialect)
             if not compare(robots, new, budget=Budget(), rankings=self.rankings).is_empty:
@@ -239,16 +285,36 @@ class _Proof:
                 raise NotTheSame(message)
         return after
 
-    def _verify_first_part(self, after: bytes) -> None:
+    def verify_first_part(self, out: list[str]) -> None:
         """Check that the new file is equivalent for crawlers that read only the first 500 KiB.
 
         Raises:
             NotTheSame: it is not proved.
         """
+        after = _joined(out)
         if max(len(self._on_disk), len(after)) <= MAX_BYTES:
             return
-        parts = [to_utf8(body, None, is_whole=True)[0] for body in (self._on_disk, after)]
-        for robots in self._readings:
-            old, new = (parse(part, robots.dialect) for part in parts)
+        for old, new in zip(self.first_part, _first_part(after, self._readings), strict=True):
             if not compare(old, new, budget=Budget()).is_empty:
                 raise NotTheSame("the first 500 KiB, which crawlers read, would have other rules")
+
+
+def _first_part(body: bytes, readings: list[RobotsTxt]) -> list[RobotsTxt]:
+    """Return what crawlers read of a file, in some dialects."""
+    part, _ = to_utf8(body, None, is_whole=True)
+    return [parse(part, robots.dialect) for robots in readings]
+
+
+def _joined(out: list[str]) -> bytes:
+    """Return lines as a file.
+
+    Raises:
+        NotTheSame: it would be read in another charset.
+    """
+    after = "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
+    # Bytes from elsewhere in the file would become a byte order mark.
+    if bom_charset(after):
+        raise NotTheSame("the new file would be read in another charset")
+    if after.startswith(codecs.BOM_UTF8):
+        raise NotTheSame("the new file would begin with a byte order mark")
+    return after

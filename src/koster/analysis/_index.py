@@ -24,46 +24,70 @@ _LONG_PART = 6
 _MANY = 1_000
 
 
+class _Prefixes:
+    """Sorted keys, and for each of them the longest other one that is a prefix of it."""
+
+    def __init__(self, keys: list[bytes]) -> None:
+        self.keys = keys
+        #: The place of that other key, or -1.
+        self.parents: list[int] = []
+        #: The places of the last key and of all its prefixes.
+        above: list[int] = []
+        for place, key in enumerate(keys):
+            while above and not key.startswith(keys[above[-1]]):
+                above.pop()
+            self.parents.append(above[-1] if above else -1)
+            above.append(place)
+
+    def longest(self, key: bytes) -> int:
+        """Return the place of the longest key that is a prefix of ``key``, or -1."""
+        keys = self.keys
+        place = bisect_right(keys, key) - 1
+        while place >= 0 and not key.startswith(keys[place]):
+            place = self.parents[place]
+        return place
+
+    def all_of(self, key: bytes) -> list[int]:
+        """Return the places of the keys that are prefixes of ``key``, the longest first."""
+        place = self.longest(key)
+        found = []
+        while place >= 0:
+            found.append(place)
+            place = self.parents[place]
+        return found
+
+
 class Keys:
     """Entries by their keys, prefixes of all that they match."""
 
     def __init__(self, entries: Iterable[Entry], key_of: Callable[[Entry], bytes]) -> None:
-        by_key: dict[bytes, list[Entry]] = {}
+        self._by_key: dict[bytes, list[Entry]] = {}
         for entry in entries:
-            by_key.setdefault(key_of(entry), []).append(entry)
-        self._keys = sorted(by_key)
-        self._lists = [by_key[key] for key in self._keys]
-        #: The place of the longest other key that is a prefix of each one, or -1.
-        self._parents: list[int] = []
-        for place, key in enumerate(self._keys):
-            self._parents.append(self._at_or_above(place - 1, key))
-
-    def _at_or_above(self, place: int, key: bytes) -> int:
-        """Return the place of the longest key up to a place that is a prefix of ``key``, or -1.
-
-        ``place`` is that of the last key that is not greater than ``key``.
-        """
-        while place >= 0 and not key.startswith(self._keys[place]):
-            place = self._parents[place]
-        return place
+            self._by_key.setdefault(key_of(entry), []).append(entry)
 
     @cached_property
-    def _weights(self) -> list[int]:
-        """The weight of the entries with each key and its prefixes."""
-        found: list[int] = []
-        for some, parent in zip(self._lists, self._parents, strict=True):
-            weight = sum([entry.weight for entry in some]) if len(some) > 1 or some[0].rest else 0
-            above = found[parent] if parent >= 0 else 0
-            found.append(above + (weight if weight >= _HEAVY else 0))
-        return found
+    def _prefixes(self) -> _Prefixes:
+        return _Prefixes(sorted(self._by_key))
 
     @cached_property
-    def _counts(self) -> list[int]:
-        """The number of the entries with each key and its prefixes."""
+    def _lists(self) -> list[list[Entry]]:
+        """The entries with each key, in the order of the keys."""
+        return [self._by_key[key] for key in self._prefixes.keys]
+
+    @cached_property
+    def _weights(self) -> tuple[_Prefixes, list[int]]:
+        """The keys of much weight, and the weight of the entries with each and its prefixes."""
+        own = {
+            key: weight
+            for key, some in self._by_key.items()
+            if (len(some) > 1 or some[0].rest)
+            and (weight := sum([entry.weight for entry in some])) >= _HEAVY
+        }
+        prefixes = _Prefixes(sorted(own))
         found: list[int] = []
-        for some, parent in zip(self._lists, self._parents, strict=True):
-            found.append(len(some) + (found[parent] if parent >= 0 else 0))
-        return found
+        for key, parent in zip(prefixes.keys, prefixes.parents, strict=True):
+            found.append(own[key] + (found[parent] if parent >= 0 else 0))
+        return prefixes, found
 
     @cached_property
     def _in_order(self) -> tuple[list[Entry], list[int]]:
@@ -76,19 +100,20 @@ class Keys:
 
         Without keys of little weight: a key has at most as many prefixes as it has bytes.
         """
-        place = self._at_or_above(bisect_right(self._keys, key) - 1, key)
-        return self._weights[place] if place >= 0 else 0
+        prefixes, weights = self._weights
+        if not weights:
+            return 0
+        place = prefixes.longest(key)
+        return weights[place] if place >= 0 else 0
 
     def prefixing(self, key: bytes) -> list[Entry]:
         """Return the entries whose key is a prefix of ``key``, the shortest key first."""
-        place = self._at_or_above(bisect_right(self._keys, key) - 1, key)
-        places = []
-        while place >= 0:
-            places.append(place)
-            place = self._parents[place]
+        places = self._prefixes.all_of(key)
+        if len(places) == 1:
+            return [*self._lists[places[0]]]
         found: list[Entry] = []
-        for each in reversed(places):
-            found += self._lists[each]
+        for place in reversed(places):
+            found += self._lists[place]
         return found
 
     def both_ways(self, key: bytes) -> list[Entry]:
@@ -102,12 +127,11 @@ class Keys:
     def count_both_ways(self, key: bytes) -> int:
         """Return the number of entries that `both_ways` returns."""
         begin, end = self._beginning_with(key)
-        place = self._at_or_above(bisect_right(self._keys, key) - 1, key)
-        return end - begin + (self._counts[place] if place >= 0 else 0)
+        return end - begin + sum(len(self._lists[place]) for place in self._prefixes.all_of(key))
 
     def _beginning_with(self, key: bytes) -> tuple[int, int]:
         """Return where the entries are whose key is longer than ``key``, and begins with it."""
-        keys = self._keys
+        keys = self._prefixes.keys
         begin = bisect_right(keys, key)
         if begin == len(keys) or not keys[begin].startswith(key):
             return 0, 0

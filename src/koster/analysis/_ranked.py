@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 #: Maximum bytes of a literal prefix in an index with unescaped keys.
 _MAX_KEY = 2_000
 
+#: Entries of which it is not worth to have two indexes, of those that allow and of the others.
+_FEW = 64
+
 _ROOT = b"/"
 _INCOMPLETE_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
 
@@ -248,7 +251,10 @@ class Ranked:
 
     def opposed_to(self, entry: Entry) -> list[Entry]:
         """Return the entries with the other verdict that may match what an entry matches."""
-        return self._by_verdict[not entry.allow].both_ways(self.key_of(entry))
+        key = self.key_of(entry)
+        if self._by_key.count_both_ways(key) > _FEW:
+            return self._by_verdict[not entry.allow].both_ways(key)
+        return [each for each in self._by_key.both_ways(key) if each.allow != entry.allow]
 
     def first_that_may_match(self, key: bytes) -> list[Entry]:
         """Return those of `may_match` that are the first with their paths."""
