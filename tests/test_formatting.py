@@ -73,9 +73,9 @@ def test_first_500_kib_stay_equivalent(dialect: koster.Dialect) -> None:
         formatting.minified(long, [dialect])
 
 
-def test_minified_large_file_that_is_mostly_redundant() -> None:
+def test_minified_large_file_that_is_mostly_comments() -> None:
     """Its first mebibyte does not fill the first 500 KiB of the new file."""
-    body = b"User-agent: *\nDisallow: /a\n" + b"Disallow: /a/%b\n" % (b"b" * 500) * 2_200
+    body = b"User-agent: *\nDisallow: /a\n" + b"# comment\n" * 110_000 + b"Disallow: /a/b\n"
     assert formatting.minified(body) == b"User-agent: *\nDisallow: /a\n"
     with pytest.raises(formatting.NotTheSame, match="the first 500 KiB, which crawlers read"):
         formatting.minified(body + b"Disallow: /c\n")

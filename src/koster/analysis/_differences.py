@@ -186,18 +186,37 @@ class _Pairs:
             return
         contents = [[*map(_ranked_content, each.entries)] for each in (old, new)]
         common = self._common_entries(*contents)
-        for entry in self._without_covered(old, _not_in(common, old.entries, contents[0])):
-            for other in self._opposed(old, entry, new):
-                yield entry, other
+        yield from self._opposites(old, _not_in(common, old.entries, contents[0]), new)
         if not common:
             return
-        for entry in self._without_covered(new, _not_in(common, new.entries, contents[1])):
-            for other in self._opposed(new, entry, old):
-                if _ranked_content(other) in common:
-                    yield other, entry
+        theirs = _not_in(common, new.entries, contents[1])
+        for entry, other in self._opposites(new, theirs, old):
+            if _ranked_content(other) in common:
+                yield other, entry
 
-    def _opposed(self, ranked: Ranked, entry: Entry, others: Ranked) -> Iterator[Entry]:
-        """Yield the entries of the other set with the opposite verdict that may match the same.
+    def _opposites(
+        self, ranked: Ranked, entries: Iterator[Entry], others: Ranked
+    ) -> Iterator[tuple[Entry, Entry]]:
+        """Yield some entries of one set with those of the other that may decide the opposite."""
+        for entry in self._undecided(entries, others):
+            opposed = self._opposed(ranked, entry, others)
+            if opposed and not self._is_covered(ranked, entry):
+                for other in opposed:
+                    if not self._is_covered(others, other):
+                        yield entry, other
+
+    def _undecided(self, entries: Iterator[Entry], others: Ranked) -> Iterator[Entry]:
+        """Yield entries but those with whose paths the same entry of the other set is the first.
+
+        Whatever they match is decided alike in both.
+        """
+        for entry in entries:
+            first = self._first_alike(others, entry)
+            if others.entries[first].allow != entry.allow or not others.decides_all(first):
+                yield entry
+
+    def _opposed(self, ranked: Ranked, entry: Entry, others: Ranked) -> list[Entry]:
+        """Return the entries of the other set with the opposite verdict that may match the same.
 
         Excludes pairs of which one entry surely matches the same paths as one that comes before
         the other entry.
@@ -205,14 +224,13 @@ class _Pairs:
         last = self._first_alike(others, entry)
         may_match = others.first_that_may_match(ranked.key_of(entry))
         self._budget.compare(len(may_match) // _PAIRS_PER_COMPARISON)
-        opposed = [
+        return [
             other
             for other in may_match
             if other.allow != entry.allow
             and other.order <= last
             and entry.order <= self._first_alike(ranked, other)
         ]
-        return self._without_covered(others, opposed) if opposed else iter(())
 
     def _first_alike(self, ranked: Ranked, entry: Entry) -> int:
         """Return the order of the first entry that surely matches the same as one of the other set.
@@ -223,18 +241,15 @@ class _Pairs:
             return ranked.first_alike(entry)
         return ranked.no_rule_entry.order
 
-    def _without_covered(self, ranked: Ranked, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield entries except those covered by another one.
+    def _is_covered(self, ranked: Ranked, entry: Entry) -> bool:
+        """Return whether an entry is covered by another one.
 
-        Also excludes /robots.txt if readings differ: they are not compared on it.
+        Also if it is one of /robots.txt and readings differ: they are not compared on it.
         """
-        for entry in entries:
-            if entry.covered_by is None:
-                self._budget.compare(1 + ranked.weight_of_candidates(entry) // 4)
-            if (self._is_one_reading or entry.row != ROBOTS_TXT_ROW) and not ranked.is_covered(
-                entry
-            ):
-                yield entry
+        if entry.covered_by is None:
+            self._budget.compare(1 + ranked.weight_of_candidates(entry) // 4)
+        is_exempt = entry.row == ROBOTS_TXT_ROW and not self._is_one_reading
+        return is_exempt or ranked.is_covered(entry)
 
     def _common_entries(self, before: list[object], after: list[object]) -> set[object]:
         """Return the entries of both sets, if they have the same precedence in both.

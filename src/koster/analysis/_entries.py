@@ -89,7 +89,7 @@ class Entry:
     @property
     def text(self) -> bytes:
         """Its pattern, without trailing stars and anchor."""
-        return self.literal + self.rest
+        return self.literal + self.rest if self.rest else self.literal
 
     @property
     def runs(self) -> list[bytes]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ._entries import SHELL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ._entries import Entry
 
@@ -39,21 +39,25 @@ class _Prefixes:
             self.parents.append(above[-1] if above else -1)
             above.append(place)
 
-    def longest(self, key: bytes) -> int:
-        """Return the place of the longest key that is a prefix of ``key``, or -1."""
+    def longest(self, key: bytes, end: int | None = None) -> int:
+        """Return the place of the longest key that is a prefix of ``key``, or -1.
+
+        ``end`` is that of the keys up to ``key``, if it is known.
+        """
         keys = self.keys
-        place = bisect_right(keys, key) - 1
+        place = (bisect_right(keys, key) if end is None else end) - 1
         while place >= 0 and not key.startswith(keys[place]):
             place = self.parents[place]
         return place
 
-    def all_of(self, key: bytes) -> list[int]:
-        """Return the places of the keys that are prefixes of ``key``, the longest first."""
-        place = self.longest(key)
+    def all_of(self, key: bytes, end: int | None = None) -> list[int]:
+        """Return the places of the keys that are prefixes of ``key``, the shortest first."""
+        place = self.longest(key, end)
         found = []
         while place >= 0:
             found.append(place)
             place = self.parents[place]
+        found.reverse()
         return found
 
 
@@ -95,6 +99,25 @@ class Keys:
         starts = itertools.accumulate(map(len, self._lists), initial=0)
         return [*itertools.chain.from_iterable(self._lists)], [*starts]
 
+    def first_of_overlapping(self) -> Iterator[int]:
+        """Yield the orders of the entries that come before all others of `both_ways` of their key.
+
+        The entries were passed in their order.
+        """
+        own = [some[0].order for some in self._lists]
+        parents = self._prefixes.parents
+        above: list[int] = []
+        for order, parent in zip(own, parents, strict=True):
+            above.append(order if parent < 0 else min(order, above[parent]))
+        below = own.copy()
+        for place in reversed(range(len(own))):
+            parent = parents[place]
+            if parent >= 0 and below[place] < below[parent]:
+                below[parent] = below[place]
+        for order, before, after in zip(own, above, below, strict=True):
+            if order == before == after:
+                yield order
+
     def weight(self, key: bytes) -> int:
         """Return the weight of the entries whose key is a prefix of ``key``.
 
@@ -108,35 +131,41 @@ class Keys:
 
     def prefixing(self, key: bytes) -> list[Entry]:
         """Return the entries whose key is a prefix of ``key``, the shortest key first."""
-        places = self._prefixes.all_of(key)
-        if len(places) == 1:
-            return [*self._lists[places[0]]]
+        return self._joined(self._prefixes.all_of(key))
+
+    def _joined(self, places: list[int]) -> list[Entry]:
         found: list[Entry] = []
-        for place in reversed(places):
+        for place in places:
             found += self._lists[place]
         return found
 
     def both_ways(self, key: bytes) -> list[Entry]:
         """Return the entries whose key is a prefix of ``key`` or begins with it."""
-        found = self.prefixing(key)
-        begin, end = self._beginning_with(key)
-        if begin < end:
-            found += self._in_order[0][begin:end]
+        prefixes = self._prefixes
+        end = bisect_right(prefixes.keys, key)
+        found = self._joined(prefixes.all_of(key, end))
+        first, last = self._beginning_with(key, end)
+        if first < last:
+            found += self._in_order[0][first:last]
         return found
 
     def count_both_ways(self, key: bytes) -> int:
         """Return the number of entries that `both_ways` returns."""
-        begin, end = self._beginning_with(key)
-        return end - begin + sum(len(self._lists[place]) for place in self._prefixes.all_of(key))
+        prefixes = self._prefixes
+        end = bisect_right(prefixes.keys, key)
+        first, last = self._beginning_with(key, end)
+        return last - first + sum(len(self._lists[place]) for place in prefixes.all_of(key, end))
 
-    def _beginning_with(self, key: bytes) -> tuple[int, int]:
-        """Return where the entries are whose key is longer than ``key``, and begins with it."""
+    def _beginning_with(self, key: bytes, end: int) -> tuple[int, int]:
+        """Return where the entries are whose key is longer than ``key``, and begins with it.
+
+        ``end`` is that of the keys up to ``key``.
+        """
         keys = self._prefixes.keys
-        begin = bisect_right(keys, key)
-        if begin == len(keys) or not keys[begin].startswith(key):
+        if end == len(keys) or not keys[end].startswith(key):
             return 0, 0
         starts = self._in_order[1]
-        return starts[begin], starts[_end_of(keys, key, begin)]
+        return starts[end], starts[_end_of(keys, key, end)]
 
 
 def _end_of(keys: list[bytes], key: bytes, begin: int) -> int:
@@ -153,7 +182,7 @@ class Parts:
     Nearly all entries with stars may begin with the same key, ``/``.
     """
 
-    def __init__(self, entries: Sequence[Entry], key_of: Callable[[Entry], bytes]) -> None:
+    def __init__(self, entries: Sequence[Entry], keys_of: Callable[[list[Entry]], Keys]) -> None:
         sizes = (_LONG_PART, _PART) if len(entries) > _MANY else (_PART,)
         parts_of = [_parts_of(entry, sizes) for entry in entries]
         counts = Counter(itertools.chain.from_iterable(parts_of))
@@ -166,7 +195,7 @@ class Parts:
             else:
                 others.append(entry)
         self._sizes = {len(part) for part in self._by_part}
-        self._others = Keys(others, key_of)
+        self._others = keys_of(others)
         self._weight = max(
             (sum(entry.weight for entry in some) for some in self._by_part.values()), default=0
         )

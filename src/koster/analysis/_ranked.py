@@ -105,11 +105,19 @@ class Ranked:
 
     @cached_property
     def _first_by_key(self) -> Keys:
+        if len(self._alike) == len(self.entries):
+            return self._by_key
         return Keys(self._first_entries(), self.key_of)
 
     @cached_property
     def _parts(self) -> Parts:
-        return Parts(self._first_entries(), self.key_of)
+        return Parts(self._first_entries(), self._keys_of)
+
+    def _keys_of(self, entries: list[Entry]) -> Keys:
+        """Return an index of some of the first entries."""
+        if len(entries) == len(self._alike):
+            return self._first_by_key
+        return Keys(entries, self.key_of)
 
     def _first_entries(self) -> list[Entry]:
         """Return the first entry for each set of paths."""
@@ -261,6 +269,21 @@ class Ranked:
         if key != self._last_key:
             self._last_key, self._last = key, self._first_by_key.both_ways(key)
         return self._last
+
+    def decides_all(self, order: int) -> bool:
+        """Return whether an entry comes before all others that may match what it matches.
+
+        Of those that are the first with their paths.
+        """
+        return bool(self._is_first[order])
+
+    @cached_property
+    def _is_first(self) -> bytearray:
+        """Whether `decides_all` is true for an entry, by its order."""
+        found = bytearray(len(self.entries))
+        for order in self._first_by_key.first_of_overlapping():
+            found[order] = True
+        return found
 
     def least_ranked_above(self, entry: Entry, key: bytes) -> int:
         """Return a lower bound of the number of entries of `ranked_above`."""
