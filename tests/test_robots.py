@@ -13,7 +13,7 @@ import pytest
 from support import EVERYTHING, ROOT, all_cases, bodies
 
 import koster
-from koster.robots import allowed_for_data, allowed_within
+from koster.robots import allowed_for_data, allowed_unless, allowed_within
 
 BODY = "User-agent: *\nDisallow: /private\nAllow: /private/press\n\nUser-agent: FooBot\nDisallow:"
 
@@ -578,3 +578,18 @@ def test_urls_with_a_prefix_and_escapes() -> None:
     assert ask("/a/b", None) is None
     assert ask(b"http://e/a/b") is None
     assert ask("http://e/a/b", agent=b"FooBot") is None
+
+
+def test_urls_without_some_parts() -> None:
+    parsed = koster.parse("User-agent: *\nDisallow: /a")
+
+    def ask(url: object, agent: object = "FooBot") -> bool | None:
+        return allowed_unless(parsed, ("#", ";"), "?", url, agent)
+
+    assert ask("/a") is False
+    assert ask("/b?c") is True
+    assert ask("") is True
+    assert [ask(url) for url in ("/a#b", "/a;b", "/a?", "?")] == [None] * 4
+    assert ask(b"/a") is None
+    assert ask("/a", b"FooBot") is None
+    assert ask("/a", "FooBöt") is None

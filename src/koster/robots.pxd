@@ -58,5 +58,7 @@ cpdef bint allowed_for_data(RobotsTxt robots, object url, object agent) except -
 cpdef object allowed_within(
     RobotsTxt robots, str prefix, tuple escapes, object url, object agent
 )
+@cython.locals(text=str, name=str, part=str)
+cpdef object allowed_unless(RobotsTxt robots, tuple parts, str end, object url, object agent)
 cpdef File file_of(RobotsTxt robots)
 cpdef Selection selection_of(Rules rules)

@@ -563,6 +563,24 @@ def allowed_within(
     return robots._rules_for(agent, "/")._verdict(text)
 
 
+def allowed_unless(
+    robots: RobotsTxt, parts: tuple[str, ...], end: str, url: object, agent: object
+) -> bool | None:
+    """Decide about a URL without some parts and that end, for an ASCII agent; else return None.
+
+    Otherwise like `allowed_for_data`, and for the same reason as `allowed_within`.
+    """
+    if type(url) is not str or type(agent) is not str:
+        return None
+    text, name = url, agent
+    for part in parts:
+        if part in text:
+            return None
+    if text.endswith(end) or not name.isascii():
+        return None
+    return robots._rules_for(agent, "/")._verdict(text)
+
+
 def file_of(robots: RobotsTxt) -> File:
     """Return the engine's view of a parsed file: for `koster.analysis` and `koster.lint`."""
     return robots._file

@@ -20,7 +20,7 @@ from .._charsets import decode_text
 from ..dialects import Names, RobotsTxtPath, Separator, keys_of
 from ..freshness import parse_http_date
 from ..model import RULES, Directive, LineKind, text_of
-from ..robots import allowed_for_data, parse, rules_for_data
+from ..robots import allowed_for_data, allowed_unless, parse, rules_for_data
 from ._http import encoded, lower_non_ascii
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ _DIALECTS = {
 
 _EMPTY = parse(b"", _DIALECTS[GYM2008])
 _urlopen = urllib.request.urlopen
+#: What begins a fragment, or parameters that may be empty. A query may be empty too.
+_RARE_PARTS = ("#", ";")
 _DEFAULT_CHARSET = "iso-8859-1"
 _RATE = re.compile(r"([0-9]{1,18})\s*/\s*([0-9]{1,18})")
 _CHARSET = re.compile(r"charset=['\"]?([^'\"]*)")
@@ -203,8 +205,10 @@ class RobotExclusionRulesParser:
             ValueError: ``syntax`` is neither `GYM2008` nor `MK1996`.
         """
         robots = self._gym2008 if syntax == GYM2008 else self._in_syntax(syntax)
-        # Rare special cases: a fragment, empty parameters, an empty query.
-        if "#" in url or ";" in url or ("?" in url and url[-1] == "?"):
+        verdict = allowed_unless(robots, _RARE_PARTS, "?", url, user_agent)
+        if verdict is not None:
+            return verdict
+        if "#" in url or ";" in url or url.endswith("?"):
             url = _normalize_url(url)
         if not user_agent.isascii():
             user_agent = user_agent.lower()
