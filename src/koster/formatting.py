@@ -63,7 +63,7 @@ def formatted(
             out.append(text)
     while out and not out[-1]:
         out.pop()
-    return _Proof(on_disk or body, readings).verify(out)
+    return _Proof(on_disk or body, readings).verify(_joined(out))
 
 
 def _readings(body: bytes, dialects: Iterable[Dialect]) -> list[RobotsTxt]:
@@ -123,7 +123,7 @@ def minified(
     if proof.is_of_large_file:
         _verify_beginning(readings, proof)
     redundant = _redundant_lines(readings, proof.rankings)
-    return _verify_either(proof.verify, _groups(readings, redundant))
+    return _verify_either(proof.verify, _groups_without(readings, redundant))
 
 
 def _verify_beginning(readings: list[RobotsTxt], proof: _Proof) -> None:
@@ -137,13 +137,14 @@ def _verify_beginning(readings: list[RobotsTxt], proof: _Proof) -> None:
     """
     redundant = _redundant_lines(proof.first_part, Rankings())
     size = 2 * MAX_BYTES
-    groups = _groups([parse(robots.body[:size], robots.dialect) for robots in readings], redundant)
+    beginning = [parse(robots.body[:size], robots.dialect) for robots in readings]
+    groups = _groups_without(beginning, redundant)
     is_whole = len(readings[0].body) <= size
     if is_whole or len(_joined(groups.lines(without_empty=True))) > MAX_BYTES:
         _verify_either(proof.verify_first_part, groups)
 
 
-def _verify_either(verify: Callable[[list[str]], T], groups: _Groups) -> T:
+def _verify_either(verify: Callable[[bytes], T], groups: _Groups) -> T:
     """Verify groups without empty ones; with them if that fails.
 
     Raises:
@@ -151,16 +152,16 @@ def _verify_either(verify: Callable[[list[str]], T], groups: _Groups) -> T:
     """
     out = groups.lines(without_empty=True)
     try:
-        return verify(out)
+        return verify(_joined(out))
     except NotTheSame:
         # In some dialects an empty group has an effect.
         whole = groups.lines(without_empty=False)
         if whole == out:
             raise
-        return verify(whole)
+        return verify(_joined(whole))
 
 
-def _groups(readings: list[RobotsTxt], redundant: AbstractSet[int]) -> _Groups:
+def _groups_without(readings: list[RobotsTxt], redundant: AbstractSet[int]) -> _Groups:
     """Return the groups of a file without comments and some redundant lines."""
     groups = _Groups()
     drops_empty = not any(robots.dialect.reading.empty_rules for robots in readings)
@@ -270,14 +271,13 @@ class _Proof:
         """What crawlers read, in each dialect."""
         return _first_part(self._on_disk, self._readings)
 
-    def verify(self, out: list[str]) -> bytes:
-        """Return lines as a file, if it is proved to be equivalent.
+    def verify(self, after: bytes) -> bytes:
+        """Return a new file, if it is proved to be equivalent.
 
         Raises:
             NotTheSame: it is not.
         """
-        after = _joined(out)
-        self.verify_first_part(out)
+        self.verify_first_part(after)
         for robots in self._readings:
             new = parse(after, robots.dialect)
             if not compare(robots, new, budget=Budget(), rankings=self.rankings).is_empty:
@@ -285,13 +285,12 @@ class _Proof:
                 raise NotTheSame(message)
         return after
 
-    def verify_first_part(self, out: list[str]) -> None:
+    def verify_first_part(self, after: bytes) -> None:
         """Check that the new file is equivalent for crawlers that read only the first 500 KiB.
 
         Raises:
             NotTheSame: it is not proved.
         """
-        after = _joined(out)
         if max(len(self._on_disk), len(after)) <= MAX_BYTES:
             return
         for old, new in zip(self.first_part, _first_part(after, self._readings), strict=True):
