@@ -287,6 +287,34 @@ def test_disagreements_between_dialects() -> None:
     assert (each.url, each.before.allowed, each.after.allowed) == ("/", False, True)
 
 
+_few_letters = st.builds("/{}".format, st.text("ab/", max_size=4))
+
+
+@pytest.mark.parametrize("dialect", ["RFC9309", "MK1996", "EXTENDED2"])
+@given(
+    file=files_with(_few_letters, _HEAD)
+    | files_with(_few_letters | _wildcard_patterns, _HEAD)
+    | files_with(_few_letters | _shell_patterns, _HEAD + "Robot-version: 2.0\n")
+)
+def test_dialects_that_decide_alike_share_their_differences(dialect: str, file: str) -> None:
+    robots = koster.parse(file, koster.DIALECTS[dialect])
+    others = [each for each in koster.DIALECTS.values() if each != robots.dialect]
+    found = {each.dialect: each.differences for each in analysis.disagreements(robots, others, "*")}
+    for other in others:
+        alone = difference(robots.rules_for("*"), rules_of(file, other.name))
+        assert found.get(other, analysis.Differences(())) == alone
+
+
+def test_dialect_that_decides_like_another_is_not_compared_again() -> None:
+    robots = koster.parse("User-agent: *\nDisallow: /a\nAllow: /a/b\n")
+    budgets = []
+    for dialects in ([koster.MK1996], [koster.MK1996, koster.GYM2008, koster.EXTENDED2]):
+        budgets.append(analysis.Budget())
+        assert len(analysis.disagreements(robots, dialects, "*", budgets[-1])) == len(dialects)
+    one, all_of_them = map(vars, budgets)
+    assert one == all_of_them
+
+
 def test_exceeding_the_budget_is_not_proved() -> None:
     """Differences found before the budget ran out are still returned."""
     stars = "".join(

@@ -25,7 +25,7 @@ from ._urls import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ..dialects import Dialect
+    from ..dialects import Dialect, Reading
     from ..model import Decision
     from ..robots import RobotsTxt, Rules
     from ._alphabet import Alphabet
@@ -42,6 +42,7 @@ _PAIRS_PER_COMPARISON = 8
 
 #: Text with the same spelling in every reading.
 _UNAMBIGUOUS = re.compile(rb"/[A-Za-z0-9._~/-]*")
+_UNAMBIGUOUS_OR_EMPTY = re.compile(rb"(?:" + _UNAMBIGUOUS.pattern + rb")?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +113,14 @@ def difference_of(before: Rules, after: Rules, budget: Budget, rankings: Ranking
                 urls[rows] = min(urls.get(rows, url), url, key=len)
     except BudgetSpentError:
         is_proved = False
+    return _decided(before, after, urls.values(), is_proved=is_proved)
+
+
+def _decided(before: Rules, after: Rules, urls: Iterable[str], *, is_proved: bool) -> Differences:
+    """Return the differences with these URLs."""
     found = []
-    witnesses = sorted(urls.values(), key=_by_size)
-    for witness in witnesses:
-        decided = Difference(witness, before.decide(witness), after.decide(witness))
+    for url in sorted(urls, key=_by_size):
+        decided = Difference(url, before.decide(url), after.decide(url))
         if decided.before.allowed == decided.after.allowed:
             # The engine disagrees with the search.
             is_proved = False
@@ -140,11 +145,48 @@ def disagreements(
     for agent in agents:
         before = rules_for_data(robots, agent)
         rankings = Rankings()
+        compared: list[tuple[Rules, Differences]] = []
         for other in readings:
-            differences = difference_of(before, rules_for_data(other, agent), budget, rankings)
+            after = rules_for_data(other, agent)
+            differences = _differences_of_alike(before, after, compared)
+            if differences is None:
+                differences = difference_of(before, after, budget, rankings)
+                compared.append((after, differences))
             if not differences.are_equal:
                 found.append(Disagreement(agent, other.dialect, differences))
     return tuple(found)
+
+
+def _differences_of_alike(
+    before: Rules, after: Rules, compared: list[tuple[Rules, Differences]]
+) -> Differences | None:
+    """Return the differences if a rule set that decides like ``after`` is compared, or None."""
+    for rules, differences in compared:
+        if _decide_alike(rules, after, selection_of(before).reading()):
+            urls = [each.url for each in differences.found]
+            return _decided(before, after, urls, is_proved=differences.is_proved)
+    return None
+
+
+def _decide_alike(one: Rules, other: Rules, before: Reading) -> bool:
+    """Return whether two rule sets surely decide alike in a comparison with a reading.
+
+    They have the same rules, and the same reading or only text that all readings compare alike.
+    """
+    selections = selection_of(one), selection_of(other)
+    first, second = (selection.reading() for selection in selections)
+    if (first.choice, first.robots_txt, first == before) != (
+        second.choice,
+        second.robots_txt,
+        second == before,
+    ):
+        return False
+    rules, others = (selection.compiled_rules() for selection in selections)
+    return (
+        rules == others
+        and selections[0].unmatched_allowed() == selections[1].unmatched_allowed()
+        and (first == second or all(_UNAMBIGUOUS_OR_EMPTY.fullmatch(text) for text, *_ in rules))
+    )
 
 
 class _Pairs:
@@ -184,6 +226,9 @@ class _Pairs:
         old, new = self.old, self.new
         if self._is_one_reading and _are_alike(old.entries, new.entries):
             return
+        if not (old.is_longest_first and new.is_longest_first):
+            yield from self._opposites(old, old.entries, new)
+            return
         contents = [[*map(_ranked_content, each.entries)] for each in (old, new)]
         common = self._common_entries(*contents)
         yield from self._opposites(old, _not_in(common, old.entries, contents[0]), new)
@@ -195,7 +240,7 @@ class _Pairs:
                 yield other, entry
 
     def _opposites(
-        self, ranked: Ranked, entries: Iterator[Entry], others: Ranked
+        self, ranked: Ranked, entries: Iterable[Entry], others: Ranked
     ) -> Iterator[tuple[Entry, Entry]]:
         """Yield some entries of one set with those of the other that may decide the opposite."""
         for entry in self._undecided(entries, others):
@@ -205,7 +250,7 @@ class _Pairs:
                     if not self._is_covered(others, other):
                         yield entry, other
 
-    def _undecided(self, entries: Iterator[Entry], others: Ranked) -> Iterator[Entry]:
+    def _undecided(self, entries: Iterable[Entry], others: Ranked) -> Iterator[Entry]:
         """Yield entries but those with whose paths the same entry of the other set is the first.
 
         Whatever they match is decided alike in both.
@@ -252,12 +297,10 @@ class _Pairs:
         return is_exempt or ranked.is_covered(entry)
 
     def _common_entries(self, before: list[object], after: list[object]) -> set[object]:
-        """Return the entries of both sets, if they have the same precedence in both.
+        """Return the entries of both sets, which have the same precedence in both.
 
         Two such entries cannot decide a URL differently, because the same one takes precedence.
         """
-        if not (self.old.is_longest_first and self.new.is_longest_first):
-            return set()
         if self._is_one_reading:
             return set(before).intersection(after)
         ours = dict(zip(before, self.old.entries, strict=True))

@@ -28,12 +28,14 @@ ROBOTS_TXT_ROW = -2
 
 #: Comparing with a member of an enumeration takes ten times as long.
 SHELL = int(Patterns.SHELL)
+_PREFIX = int(Patterns.PREFIX)
 _STAR = b"*"
 _ROOT = b"/"
 #: Special characters of shell patterns besides stars.
 _SHELL_SPECIAL = re.compile(rb"[?\[\]!\\]")
+_SAFE = bytes(sorted(SAFE))
 #: Bytes that all readings treat alike: RFC 3986 §2.3, with stars.
-_READ_ALIKE = SAFE - frozenset(b"?&=")
+_READ_ALIKE = bytes(sorted(SAFE.difference(b"?&=")))
 
 
 @dataclass(slots=True)
@@ -104,8 +106,11 @@ class Entry:
         return self.literal, self.rest, self.kind, self.is_anchored, self.allow
 
     @property
-    def paths(self) -> tuple[bytes, int, bool]:
+    def paths(self) -> object:
         """What it matches: entries with the same value match the same paths."""
+        if self.kind == _PREFIX and not self.rest and not self.is_anchored:
+            # As most are: its hash is kept.
+            return self.literal
         return self.text, self.kind, self.is_anchored
 
     @property
@@ -154,10 +159,11 @@ class Entry:
     def is_read_alike_with_wildcards(self) -> bool:
         """Return whether every reading with wildcards compares it alike, cached."""
         if self._is_alike_with_wildcards is None:
+            text = self.text
             self._is_alike_with_wildcards = (
                 self.kind != SHELL
-                and SAFE.issuperset(self.text)
-                and not STARTS_INSIDE_ESCAPE.search(self.text)
+                and not text.translate(None, _SAFE)
+                and not (_STAR in text and STARTS_INSIDE_ESCAPE.search(text))
             )
         return self._is_alike_with_wildcards
 
@@ -173,9 +179,9 @@ class Entry:
         """
         if self._is_alike is None:
             self._is_alike = (
-                self.is_read_alike_with_wildcards()
-                and _STAR not in self.literal
-                and _READ_ALIKE.issuperset(self.text)
+                _STAR not in self.literal
+                and not self.text.translate(None, _READ_ALIKE)
+                and self.is_read_alike_with_wildcards()
             )
         return self._is_alike
 

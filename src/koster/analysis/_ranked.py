@@ -132,7 +132,11 @@ class Ranked:
 
     def _unescaped_key(self, entry: Entry) -> bytes:
         if entry.key is None:
-            begin = with_written_escapes(entry.literal[:_MAX_KEY], self.reading)
+            begin = entry.literal[:_MAX_KEY]
+            if begin.isascii() and b"%" not in begin:
+                entry.key = begin
+                return begin
+            begin = with_written_escapes(begin, self.reading)
             # A pattern whose escapes are not decoded may end within an escape of the URL.
             entry.key = unquote_to_bytes(_INCOMPLETE_ESCAPE.sub(b"", begin))
         return entry.key
