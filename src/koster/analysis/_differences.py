@@ -25,7 +25,7 @@ from ._urls import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ..dialects import Dialect, Reading
+    from ..dialects import Dialect
     from ..model import Decision
     from ..robots import RobotsTxt, Rules
     from ._alphabet import Alphabet
@@ -98,6 +98,8 @@ def difference(before: Rules, after: Rules, budget: Budget | None = None) -> Dif
 
 def difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> Differences:
     """Return what `difference` does; ``rankings`` makes the entries of ``before``."""
+    if _decide_alike(before, after):
+        return Differences(())
     pairs = _Pairs(before, after, budget, rankings)
     urls: dict[tuple[int, int], str] = {}
     is_proved = True
@@ -113,14 +115,17 @@ def difference_of(before: Rules, after: Rules, budget: Budget, rankings: Ranking
                 urls[rows] = min(urls.get(rows, url), url, key=len)
     except BudgetSpentError:
         is_proved = False
-    return _decided(before, after, urls.values(), is_proved=is_proved)
+    decisions = [(url, before.decide(url)) for url in sorted(urls.values(), key=_by_size)]
+    return _decided(decisions, after, is_proved=is_proved)
 
 
-def _decided(before: Rules, after: Rules, urls: Iterable[str], *, is_proved: bool) -> Differences:
-    """Return the differences with these URLs."""
+def _decided(
+    decisions: Iterable[tuple[str, Decision]], after: Rules, *, is_proved: bool
+) -> Differences:
+    """Return the differences with some URLs, each with the decision before."""
     found = []
-    for url in sorted(urls, key=_by_size):
-        decided = Difference(url, before.decide(url), after.decide(url))
+    for url, decision in decisions:
+        decided = Difference(url, decision, after.decide(url))
         if decided.before.allowed == decided.after.allowed:
             # The engine disagrees with the search.
             is_proved = False
@@ -161,31 +166,34 @@ def _differences_of_alike(
     before: Rules, after: Rules, compared: list[tuple[Rules, Differences]]
 ) -> Differences | None:
     """Return the differences if a rule set that decides like ``after`` is compared, or None."""
+    own, reading = (selection_of(rules).reading() for rules in (before, after))
     for rules, differences in compared:
-        if _decide_alike(rules, after, selection_of(before).reading()):
-            urls = [each.url for each in differences.found]
-            return _decided(before, after, urls, is_proved=differences.is_proved)
+        other = selection_of(rules).reading()
+        is_compared_alike = other.robots_txt == reading.robots_txt and (
+            (other == own) == (reading == own)
+        )
+        if is_compared_alike and _decide_alike(rules, after):
+            decisions = [(each.url, each.before) for each in differences.found]
+            return _decided(decisions, after, is_proved=differences.is_proved)
     return None
 
 
-def _decide_alike(one: Rules, other: Rules, before: Reading) -> bool:
-    """Return whether two rule sets surely decide alike in a comparison with a reading.
+def _decide_alike(one: Rules, other: Rules) -> bool:
+    """Return whether two rule sets surely decide alike, on URLs that are compared.
 
     They have the same rules, and the same reading or only text that all readings compare alike.
     """
-    selections = selection_of(one), selection_of(other)
-    first, second = (selection.reading() for selection in selections)
-    if (first.choice, first.robots_txt, first == before) != (
-        second.choice,
-        second.robots_txt,
-        second == before,
-    ):
-        return False
-    rules, others = (selection.compiled_rules() for selection in selections)
+    first, second = selection_of(one), selection_of(other)
+    readings = first.reading(), second.reading()
+    rules = first.compiled_rules()
     return (
-        rules == others
-        and selections[0].unmatched_allowed() == selections[1].unmatched_allowed()
-        and (first == second or all(_UNAMBIGUOUS_OR_EMPTY.fullmatch(text) for text, *_ in rules))
+        readings[0].choice == readings[1].choice
+        and first.unmatched_allowed() == second.unmatched_allowed()
+        and rules == second.compiled_rules()
+        and (
+            readings[0] == readings[1]
+            or all(_UNAMBIGUOUS_OR_EMPTY.fullmatch(rule[0]) for rule in rules)
+        )
     )
 
 
