@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import koster
-from koster.robots import rules_for_data
+from koster.asking import rules_for_data
 
 from . import _inputs, _tally, _twins
 from ._inputs import Agent, Case
 
 _twins.check_compiled()
 _plain = _twins.plain()
+_plain_asking = importlib.import_module(f"{_twins.PLAIN}.asking")
 _DIALECTS = tuple(
     (each, _twins.dialects(_twins.PLAIN)[name]) for name, each in _twins.dialects().items()
 )
@@ -35,7 +37,7 @@ def check(data: bytes) -> None:
 
 def _check_agent(case: Case, one: Any, other: Any, agent: Agent) -> None:
     first = rules_for_data(one, agent)
-    second = _twins.plain().robots.rules_for_data(other, agent)
+    second = _plain_asking.rules_for_data(other, agent)
     assert first.group_lines == second.group_lines, agent
     assert first.is_named == second.is_named, agent
     for url in case.urls:

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 import koster
 from koster._misuse import is_location
+from koster.asking import rules_for_data
 from koster.bulk import kernel
 from koster.crawlers import agent_for
-from koster.robots import rules_for_data
 
 from . import _growth, _inputs, _tally, _twins
 from ._inputs import Agent, Case

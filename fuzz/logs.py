@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 import koster
+from koster.asking import rules_for_data
 from koster.crawlers import agent_for
 from koster.errors import UnreadableError
 from koster.logs import FormatError, Options, Version, Versions, _run, analyze
@@ -21,7 +22,6 @@ from koster.logs._blocks import Block
 from koster.logs._formats import FORMATS, detect, format_of, reader_of
 from koster.logs._identity import Identities
 from koster.logs._requests import parse_block
-from koster.robots import rules_for_data
 
 from ._damage import damaged
 from ._tables import spread

@@ -13,11 +13,11 @@ import pyarrow as pa
 import koster
 from koster import analysis, diff, formatting
 from koster.analysis import Extent
+from koster.asking import rules_for_data
 from koster.bulk import kernel
 from koster.crawlers import agent_for
 from koster.formatting import NotTheSame
 from koster.lint import CHECK_OF, Finding, Severity, fixed, lint, most_important, with_edits
-from koster.robots import rules_for_data
 
 from . import _inputs, _tally
 from ._findings import KindError

@@ -20,8 +20,8 @@ from unittest import mock
 from analysis_answers import found_extents
 
 import koster
+from koster.asking import file_of
 from koster.engine import batches, memory
-from koster.robots import file_of
 
 PATH = Path(__file__).parent / "engine" / "answers.json"
 

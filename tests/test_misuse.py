@@ -15,8 +15,8 @@ import pytest
 from support import HERE
 
 import koster
+from koster.asking import rules_for_data
 from koster.bulk import kernel
-from koster.robots import rules_for_data
 
 BODY = b"User-agent: *\nDisallow: /private\n"
 URL = "https://example.com/private/x"

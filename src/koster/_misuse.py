@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 #: Names of crawlers are longer.
 _MIN_NAME = 2
@@ -33,6 +34,22 @@ def is_url(text: str) -> bool:
 def is_location(text: str) -> bool:
     """Return whether text is an absolute URL or a path."""
     return text.lstrip().startswith("/") or is_url(text)
+
+
+def checked_agent(agent: object) -> str | tuple[str, ...]:
+    """Return an agent as a str or a tuple of them.
+
+    Raises:
+        TypeError: it is neither a str nor a sequence of them.
+    """
+    if isinstance(agent, str):
+        return str.__str__(agent)
+    if isinstance(agent, Sequence) and not isinstance(agent, (bytes, bytearray, memoryview)):
+        for name in agent:
+            if not isinstance(name, str):
+                raise TypeError(f"agent must be made of str, not {type(name).__name__}")
+        return tuple([str.__str__(name) for name in agent])
+    raise TypeError(f"agent must be a str or a sequence of str, not {type(agent).__name__}")
 
 
 def check_order(url: object, agent: object) -> None:

@@ -14,6 +14,7 @@ import itertools
 from dataclasses import dataclass, replace
 
 from ._charsets import MAX_BYTES, declared_charset, is_utf8, to_utf8
+from .asking import rules_for_data, rules_for_question
 from .dialects import RFC9309
 from .errors import UrlError
 from .freshness import (
@@ -28,7 +29,7 @@ from .freshness import (
 )
 from .model import Decision, Reason
 from .origins import Origin, as_browsers_read, idna_2003, redirect_target
-from .robots import RobotsTxt, parse, rules_for_data, rules_for_question
+from .robots import RobotsTxt, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

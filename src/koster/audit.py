@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from . import crawlers
 from ._wording import joined
 from .analysis import Budget, Extent, classify, likely_urls
+from .asking import rules_for_data
 from .crawlers import Obeys, Purpose, place_in_reports
-from .robots import rules_for_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

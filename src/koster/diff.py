@@ -20,8 +20,8 @@ from .analysis import (
     names_in,
     paired_names,
 )
+from .asking import rules_for_data, values_of
 from .crawlers import agent_for
-from .robots import rules_for_data, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

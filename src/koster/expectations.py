@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .analysis import EVERYBODY, WholeFile, likely_urls, rule_sets
+from .asking import rules_for_data
 from .crawlers import Purpose, agent_for, of_purposes
 from .dialects import GOOGLE, RFC9309, dialect_named
 from .diff import compare
 from .errors import KosterError, MissingExtraError, UnknownDialectError
-from .robots import rules_for_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass
 
 from ._moments import later
+from .asking import interval_line
 from .dialects import Rates
 from .directives import DAY_MINUTES, RequestRate, VisitTime, minute_of, spans, utc
-from .robots import interval_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

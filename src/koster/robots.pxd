@@ -20,7 +20,6 @@ cdef class RobotsTxt:
     cdef Rules _rules_for(self, object agent, object url)
 
 
-cdef bint _names(File file, object agent) except -1
 cdef bint _is_location(object agent) except -1
 cdef object _values_in(File file, object rows)
 @cython.locals(rules=Rules, names=tuple, index=Py_ssize_t)
@@ -49,16 +48,3 @@ cdef class Rules(RuleTable):
     cdef RuleTable _table(self)
     @cython.locals(own="long long*", number=int)
     cdef int _view(self, RuleTable table) except -1
-
-
-cpdef Rules rules_for_question(RobotsTxt robots, object url, object agent)
-cpdef Rules rules_for_data(RobotsTxt robots, object agent)
-cpdef bint allowed_for_data(RobotsTxt robots, object url, object agent) except -1
-@cython.locals(text=str, escape=str, character=str)
-cpdef object allowed_within(
-    RobotsTxt robots, str prefix, tuple escapes, object url, object agent
-)
-@cython.locals(text=str, name=str, part=str)
-cpdef object allowed_unless(RobotsTxt robots, tuple parts, str end, object url, object agent)
-cpdef File file_of(RobotsTxt robots)
-cpdef Selection selection_of(Rules rules)

@@ -7,7 +7,6 @@ between threads, and pickle as the bytes, the dialect and the agent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -27,7 +26,7 @@ MAX_PARSED_BYTES = _document.MAX_PARSED_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -154,13 +153,14 @@ class RobotsTxt:
             return last
         if self._prepared is None:
             self._prepared = {}
-        key = agent if type(agent) is str else _agent_key(agent)
+        key = agent if type(agent) is str else _misuse.checked_agent(agent)
         rules = self._prepared.get(key)
         if rules is None:
             rules = _prepare(self._file, key, self._prepared)
             if _is_location(key):
                 # Callers may ask for every name in the file.
-                if url is None and not _names(self._file, key):
+                rows = range(self._file.rows.count)
+                if url is None and key not in self._file.values(rows, Directive.USER_AGENT.code):
                     _misuse.check_agent(key, "call rules_for(agent), then allowed(url)")
                 _misuse.check_order(url, key)
                 return rules
@@ -224,23 +224,6 @@ def _values_in(file: File, rows: Iterable[int]) -> Values:
     return Values(file.entries(rows), through_end, dialect.rates == Rates.TIMED_FIRST)
 
 
-def _agent_key(agent: Any) -> str | tuple[str, ...]:
-    """Return the key of an agent in the cache of prepared rules."""
-    if isinstance(agent, str):
-        return str.__str__(agent)
-    if isinstance(agent, Sequence) and not isinstance(agent, (bytes, bytearray, memoryview)):
-        for name in agent:
-            if not isinstance(name, str):
-                raise TypeError(f"agent must be made of str, not {type(name).__name__}")
-        return tuple([str.__str__(name) for name in agent])
-    raise TypeError(f"agent must be a str or a sequence of str, not {type(agent).__name__}")
-
-
-def _names(file: File, agent: object) -> bool:
-    """Return whether a User-agent line of a file has this value."""
-    return agent in file.values(range(file.rows.count), Directive.USER_AGENT.code)
-
-
 def _is_location(agent: Any) -> bool:
     """Return whether an agent is a URL or path; fast for product tokens."""
     return type(agent) is str and "/" in agent and _misuse.is_location(agent)
@@ -277,7 +260,7 @@ def _discard_least_recent(prepared: dict[Any, Rules]) -> None:
 
 def _rules_of(body: bytes, dialect: Dialect, agent: str | tuple[str, ...]) -> Rules:
     """Return the rules of an agent; `Rules` are unpickled with it."""
-    return rules_for_data(parse(body, dialect), agent)
+    return _parse(body, dialect)._rules_for(agent, "/")
 
 
 class Rules(RuleTable):
@@ -512,80 +495,3 @@ def _matched_length(url: str, pattern: str) -> int:
     raw = pattern.encode("utf-8", "surrogateescape")
     rule = parse(b"User-agent: *\nAllow: " + raw, USAGE_PATHS).decide(url, "*").rule
     return _ruleset.pattern_bytes(raw) if rule else -1
-
-
-def interval_line(rules: Rules, now: datetime) -> tuple[int, str] | None:
-    """Return the line that sets the interval between requests: its number and text."""
-    return rules._values().interval_line(now)
-
-
-def values_of(rules: Rules) -> tuple[Values, Values]:
-    """Return the values that apply to a crawler: those of the whole file, and of its groups."""
-    return rules._file_values(), rules._values()
-
-
-def rules_for_question(robots: RobotsTxt, url: str, agent: str | Sequence[str]) -> Rules:
-    """Return the rules of a crawler for a question about a URL; see `RobotsTxt.allowed`."""
-    return robots._rules_for(agent, url)
-
-
-def rules_for_data(robots: RobotsTxt, agent: str | Sequence[str]) -> Rules:
-    """Return the rules of a crawler whose name comes from data: any string, even a URL."""
-    return robots._rules_for(agent, "/")
-
-
-def allowed_for_data(robots: RobotsTxt, url: str, agent: str | Sequence[str]) -> bool:
-    """Tell whether a crawler may fetch a URL; see `rules_for_data`."""
-    return robots._rules_for(agent, "/")._verdict(url)
-
-
-def allowed_within(
-    robots: RobotsTxt,
-    prefix: str | None,
-    escapes: tuple[tuple[str, str], ...],
-    url: object,
-    agent: object,
-) -> bool | None:
-    """Decide about a URL that starts with a prefix, after replacing some escapes; else return None.
-
-    Otherwise like `allowed_for_data`. Facades would need several calls for this.
-    """
-    if type(url) is not str or type(agent) is not str or prefix is None:
-        return None
-    # In compiled modules, the type of this variable is str.
-    text = url
-    if not text.startswith(prefix):
-        return None
-    if "%" in text:
-        for escape, character in escapes:
-            if escape in text:
-                text = text.replace(escape, character)
-    return robots._rules_for(agent, "/")._verdict(text)
-
-
-def allowed_unless(
-    robots: RobotsTxt, parts: tuple[str, ...], end: str, url: object, agent: object
-) -> bool | None:
-    """Decide about a URL without some parts and that end, for an ASCII agent; else return None.
-
-    Otherwise like `allowed_for_data`, and for the same reason as `allowed_within`.
-    """
-    if type(url) is not str or type(agent) is not str:
-        return None
-    text, name = url, agent
-    for part in parts:
-        if part in text:
-            return None
-    if text.endswith(end) or not name.isascii():
-        return None
-    return robots._rules_for(agent, "/")._verdict(text)
-
-
-def file_of(robots: RobotsTxt) -> File:
-    """Return the engine's view of a parsed file: for `koster.analysis` and `koster.lint`."""
-    return robots._file
-
-
-def selection_of(rules: Rules) -> Selection:
-    """Return the engine's view of a crawler's rules: for `koster.analysis` and `koster.lint`."""
-    return rules._selection

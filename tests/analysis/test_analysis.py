@@ -21,8 +21,8 @@ from koster.analysis import (
     idle_rules,
     redundant_rules,
 )
+from koster.asking import selection_of
 from koster.dialects import DIALECTS
-from koster.robots import selection_of
 
 #: Few letters, so that patterns overlap, and ``x``, which no pattern contains.
 LETTERS = ("a", "b", "/", "?", "$", "x")

@@ -21,6 +21,7 @@ from variants import variants
 
 import koster
 from koster.analysis import classify as classification
+from koster.asking import file_of
 from koster.bulk import kernel
 from koster.bulk._columns import encode_column
 from koster.crawlers import agent_for
@@ -29,7 +30,6 @@ from koster.engine import batches as _batches
 from koster.engine import extents as _extents
 from koster.lint import CHECKS
 from koster.model import Directive, LineKind
-from koster.robots import file_of
 
 
 def test_consecutive_user_agent_lines_share_a_group() -> None:

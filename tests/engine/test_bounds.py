@@ -17,6 +17,7 @@ from analysis_answers import PATH, decisions, found_extents
 from support import all_cases
 
 import koster
+from koster.asking import rules_for_data, selection_of
 from koster.dialects import Orphans
 from koster.engine import (
     batches,
@@ -28,7 +29,6 @@ from koster.engine import (
     selection,
     wildcards,
 )
-from koster.robots import rules_for_data, selection_of
 
 pytestmark = pytest.mark.skipif(koster.COMPILED, reason="compiled modules have the memory of C")
 

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 import koster
+from koster.asking import rules_for_data, selection_of
 from koster.bulk import kernel
 from koster.engine import batches, document, extents, memory, records, wildcards
-from koster.robots import rules_for_data, selection_of
 
 #: After a star, it is searched with links.
 LONG = "a" * 33

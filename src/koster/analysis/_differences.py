@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ..asking import rules_for_data, selection_of
 from ..dialects import RobotsTxtPath
-from ..robots import parse, rules_for_data, selection_of
+from ..robots import parse
 from ._alphabet import alphabet
 from ._entries import ROBOTS_TXT_ROW
 from ._ranked import Ranked, Rankings

@@ -8,9 +8,10 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ..asking import file_of, rules_for_data, selection_of
 from ..dialects import Names
 from ..model import SPACE
-from ..robots import file_of, parse, rules_for_data, selection_of
+from ..robots import parse
 from ._questions import Reasoner, dead_rules_of, each_likely_url_of, idle_rules_of
 from ._ranked import Rankings
 from ._search import Budget, BudgetSpentError

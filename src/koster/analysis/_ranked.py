@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
+from ..asking import selection_of
 from ..dialects import Choice, RobotsTxtPath
-from ..robots import selection_of
 from ._entries import NO_RULE, entries_of, pseudo_entry, robots_txt_entries
 from ._index import Keys, Parts
 from ._urls import with_written_escapes

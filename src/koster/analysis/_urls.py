@@ -6,8 +6,9 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
+from ..asking import selection_of
 from ..dialects import Dialect, Escapes
-from ..robots import parse, selection_of
+from ..robots import parse
 from ._search import BudgetSpentError
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from ..asking import rules_for_data
 from ..crawlers import Crawler, Obeys, Purpose, agent_for, named
 from ..dialects import RFC9309
 from ..model import Reason
-from ..robots import parse, rules_for_data
+from ..robots import parse
 from . import kernel
 from ._arrow import np, pa, pc
 from ._columns import to_numpy, unchunked

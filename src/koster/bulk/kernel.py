@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, Any
 from .._misuse import check_order
 from ..analysis import Budget
 from ..analysis import classify as analyze
+from ..asking import rules_for_data
 from ..crawlers import agent_for
 from ..dialects import RFC9309
 from ..engine import batches as _batches
 from ..engine import extents as _extents
-from ..robots import parse, rules_for_data
+from ..robots import parse
 from ._arrow import pa, pc
 from ._columns import (
     EncodedColumn,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from ..asking import rules_for_data
 from ..errors import UrlError
 from ..model import Reason
 from ..reports.fetch import Fetched
 from ..reports.registry import render
-from ..robots import rules_for_data
 from . import _fetching, _sites
 from ._help import command
 from ._stopping import stop, stoppable

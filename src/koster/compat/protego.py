@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import dialects
+from ..asking import allowed_for_data, allowed_within, rules_for_data
 from ..dialects import IndexPages, Names, Separator
 from ..model import SPACE, Directive, LineKind, text_of
-from ..robots import allowed_for_data, allowed_within, rules_for_data
 from ..robots import parse as _parse
 from ._http import decoders, encoded, escapes_of, lower_non_ascii
 

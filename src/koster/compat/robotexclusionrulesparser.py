@@ -17,10 +17,11 @@ from urllib.parse import unquote
 
 from .. import dialects
 from .._charsets import decode_text
+from ..asking import allowed_for_data, allowed_unless, rules_for_data
 from ..dialects import Names, RobotsTxtPath, Separator, keys_of
 from ..freshness import parse_http_date
 from ..model import RULES, Directive, LineKind, text_of
-from ..robots import allowed_for_data, allowed_unless, parse, rules_for_data
+from ..robots import parse
 from ._http import encoded, lower_non_ascii
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import dialects
+from ..asking import allowed_for_data, rules_for_data
 from ..dialects import Names, Separator, keys_of
 from ..model import Directive
-from ..robots import allowed_for_data, rules_for_data
 from ..robots import parse as _parse
 from ._http import MAX_BYTES, escape_non_ascii
 

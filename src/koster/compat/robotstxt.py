@@ -17,6 +17,7 @@ from urllib.parse import ParseResult, SplitResult, quote, urljoin, urlsplit
 
 from .. import dialects
 from .._charsets import decode_text
+from ..asking import allowed_for_data
 from ..dialects import (
     Choice,
     Comments,
@@ -30,7 +31,6 @@ from ..dialects import (
 )
 from ..model import Directive
 from ..origins import PORTS
-from ..robots import allowed_for_data
 from ..robots import parse as _parse
 from ._http import ASCII, MAX_BYTES, bracket_ipv6, decode_body
 from ._timed import Deadline, exchange, fetch, request_target

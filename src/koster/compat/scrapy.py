@@ -23,6 +23,7 @@ from ..access import (
     collect_headers,
     outcome_of,
 )
+from ..asking import allowed_for_data, rules_for_data
 from ..cache import MemoryCache, open_cache
 from ..cache.memory import LRUCache
 from ..cache.resilient import ResilientCache
@@ -30,7 +31,7 @@ from ..dialects import dialect_named
 from ..errors import UrlError
 from ..freshness import is_fresh
 from ..origins import origin_of
-from ..robots import allowed_for_data, parse, rules_for_data
+from ..robots import parse
 from ._http import text_of
 
 if TYPE_CHECKING:

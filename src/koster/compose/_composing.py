@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..analysis import Extent, classify, difference, rule_sets
+from ..asking import rules_for_data
 from ..crawlers import Obeys, Purpose, known
 from ..diff import MAX_AGENTS, Comparison, compare
 from ..model import RULES, Directive, LineKind, Scope
-from ..robots import parse, rules_for_data
+from ..robots import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from .._misuse import check_agent, check_order
 from .._moments import later
 from ..access import Access, Failure, Request, Unreachable, outcome_of
+from ..asking import rules_for_data
 from ..cache.memory import LRUCache, memory_bytes
 from ..cache.resilient import ResilientCache
 from ..dialects import Dialect
@@ -23,7 +24,7 @@ from ..freshness import Standing, fresh_from, is_fresh, standing
 from ..model import Directive, Reason
 from ..origins import MAX_URL, as_browsers_read, origin_of
 from ..politeness import why
-from ..robots import parse, rules_for_data
+from ..robots import parse
 from ._arguments import (
     EXAMPLE,
     agent_from_header,

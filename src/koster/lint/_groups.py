@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .._wording import joined
 from ..analysis import Extent, letters_of
+from ..asking import rules_for_data, selection_of
 from ..dialects import EXTENDED2, Names
 from ..model import RULES, Directive
-from ..robots import parse, rules_for_data, selection_of
+from ..robots import parse
 from ._model import SECOND_DIRECTIVE, WHOLE_FILE, Place, Remark, truncate
 from ._names import crawlers_of, known_crawlers, similar_token, tokens_for_brand
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from .._contents import is_binary, is_page, wide_charset
 from .._version import DOCS
 from ..analysis import Budget, Classification, WholeFile, classify
+from ..asking import file_of
 from ..dialects import GOOGLE, RFC9309
 from ..model import RULES, SPACE, Directive, LineKind
-from ..robots import file_of, parse
+from ..robots import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 from .._wording import count_noun
 from ..analysis import Cause, Extent, difference
+from ..asking import rules_for_data
 from ..crawlers import Purpose, agent_for
 from ..dialects import GOOGLE
 from ..model import Directive
-from ..robots import rules_for_data
 from ._groups import MAX_REPEATED, below, is_blocked_by_mistake, merged, separation, up_to
 from ._model import Remark, truncate
 from ._names import crawlers_of, known_crawlers

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from .._wording import count_noun
 from ..analysis import EVERYBODY
+from ..asking import rules_for_data
 from ..crawlers import agent_for
 from ..origins import as_browsers_read
-from ..robots import rules_for_data
 from ..sitemaps import Blocked, BlockedUrls
 from ._model import SEARCH_CRAWLERS, Remark, truncate
 

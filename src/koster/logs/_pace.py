@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .._moments import EPOCH, later
+from ..asking import interval_line, rules_for_data
 from ..bulk._arrow import np
 from ..crawlers import agent_for
 from ..directives import DAY_MINUTES
 from ..model import Directive
 from ..politeness import open_minutes, paces
-from ..robots import interval_line, parse, rules_for_data
+from ..robots import parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..asking import rules_for_data
 from ..crawlers import agent_for
 from ..model import Reason, text_of
 from ..origins import as_browsers_read
-from ..robots import parse, rules_for_data
+from ..robots import parse
 from .plain import printable, shorten
 
 if TYPE_CHECKING:

@@ -11,12 +11,13 @@ from pydantic_core import to_json
 
 from .. import COMPILED
 from .._version import VERSION
+from ..asking import rules_for_data
 from ..compose import PRESETS, compose, intentions_of
 from ..crawlers import agent_for, known
 from ..dialects import DIALECTS, RFC9309, Patterns, dialect_named
 from ..reports._json import scalars
 from ..reports.records import of_crawler, of_outcome
-from ..robots import parse, rules_for_data
+from ..robots import parse
 from ..worker import answers
 from . import _models as models
 from . import _requests as requests

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from .. import lint as linting
 from ..analysis import disagreements
+from ..asking import rules_for_data
 from ..audit import audit
 from ..crawlers import agent_for, known, named
 from ..dialects import dialect_named
 from ..diff import compare
 from ..reports._json import scalars
 from ..reports.records import of_audit, of_comparison, of_disagreement, of_finding
-from ..robots import parse, rules_for_data
+from ..robots import parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
 from ... import dialects
+from ...asking import allowed_for_data, allowed_within, rules_for_data
 from ...dialects import Names, Orphans, Separator, keys_of
 from ...model import Directive, LineKind
 from ...origins import PORTS
-from ...robots import allowed_for_data, allowed_within, rules_for_data
 from ...robots import parse as _parse
 from .._http import bracket_ipv6, decoders, encoded, escapes_of, text_of
 from . import exceptions
