@@ -24,7 +24,7 @@ from .asking import rules_for_data, values_of
 from .crawlers import agent_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from .directives import Preference
     from .robots import RobotsTxt, Rules
@@ -42,10 +42,6 @@ class Setting:
     name: str
     before: tuple[str, ...]
     after: tuple[str, ...]
-
-
-#: Group lines before and after, and changed settings: agents with the same key change alike.
-_ChangeKey = tuple[tuple[int, ...], tuple[int, ...], tuple[Setting, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,47 +106,55 @@ def compare(
     """
     budget = budget or Budget()
     rankings = rankings or Rankings()
-    classes: dict[_ChangeKey, list[str]] = {}
-    sets: dict[_ChangeKey, tuple[Rules, Rules]] = {}
-    named = names_in(old, new)
-    seen = {name.lower() for names in named for name in names}
-    unnamed = [[name] for name in known if name.lower() not in seen]
-    selected = first_of(named)[:MAX_AGENTS]
-    star_settings: dict[object, tuple[Setting, ...]] = {}
-    is_whole = len(named) == len(selected)
-    try:
-        for names in [*selected, *unnamed]:
-            before, after = _rules(old, new, names[0])
-            lines = before.group_lines, after.group_lines
-            # All agents without a named group have the same settings.
-            settings = None if before.is_named or after.is_named else star_settings.get(lines)
-            if settings is None:
-                settings = star_settings[lines] = _settings(before, after, budget)
-            key = *lines, settings
-            classes.setdefault(key, []).extend(names)
-            sets.setdefault(key, (before, after))
-        for name in paired_names(named, old, new):
-            before, after = _rules(old, new, name)
-            key = before.group_lines, after.group_lines, _settings(before, after, budget)
-            if key not in sets:
-                classes[key] = [name]
-                sets[key] = before, after
-    except BudgetSpentError:
-        is_whole = False
+    classes, is_whole = _classes(old, new, known, budget)
     changes = []
-    for key, names in classes.items():
-        before, after = sets[key]
-        found = difference_of(before, after, budget, rankings)
-        settings = key[2]
-        if settings or not found.are_equal:
-            changes.append(Change(tuple(names), found, settings))
+    for each in classes:
+        found = difference_of(each.before, each.after, budget, rankings)
+        if each.settings or not found.are_equal:
+            changes.append(Change(tuple(each.agents), found, each.settings))
     return Comparison(tuple(changes), _file_settings(old, new), len(classes), is_whole)
 
 
-def _rules(old: RobotsTxt, new: RobotsTxt, name: str) -> tuple[Rules, Rules]:
-    """Return the rules of an agent in both files, with the fallbacks of known crawlers."""
-    agent = agent_for(name)
-    return rules_for_data(old, agent), rules_for_data(new, agent)
+@dataclass(slots=True)
+class _Class:
+    """Agents with the same rules, and the same settings that differ."""
+
+    agents: list[str]
+    before: Rules
+    after: Rules
+    settings: tuple[Setting, ...]
+
+
+def _classes(
+    old: RobotsTxt, new: RobotsTxt, known: Iterable[str], budget: Budget
+) -> tuple[list[_Class], bool]:
+    """Return the agents to compare, and whether they are all that a file names."""
+    found: dict[object, _Class] = {}
+    star_settings: dict[object, tuple[Setting, ...]] = {}
+
+    def add(names: Sequence[str], *, is_new: bool = False) -> None:
+        agent = agent_for(names[0])
+        before, after = rules_for_data(old, agent), rules_for_data(new, agent)
+        lines = before.group_lines, after.group_lines
+        # All agents without a named group have the same settings.
+        settings = None if before.is_named or after.is_named else star_settings.get(lines)
+        if settings is None:
+            settings = star_settings[lines] = _settings(before, after, budget)
+        each = found.setdefault((lines, settings), _Class([], before, after, settings))
+        if not (is_new and each.agents):
+            each.agents.extend(names)
+
+    named = names_in(old, new)
+    seen = {name.lower() for names in named for name in names}
+    selected = first_of(named)[:MAX_AGENTS]
+    try:
+        for names in [*selected, *([name] for name in known if name.lower() not in seen)]:
+            add(names)
+        for name in paired_names(named, old, new):
+            add([name], is_new=True)
+    except BudgetSpentError:
+        return [*found.values()], False
+    return [*found.values()], len(named) == len(selected)
 
 
 def _settings(before: Rules, after: Rules, budget: Budget) -> tuple[Setting, ...]:
