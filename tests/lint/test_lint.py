@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import random
 import re
+import string
 import tomllib
 from dataclasses import replace
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 import strategies
 from hypothesis import given
+from hypothesis import strategies as st
 from support import ROOT, bodies
 
 import koster
@@ -24,6 +27,7 @@ from koster.lint import (
     Finding,
     Severity,
     _groups,
+    _lines,
     chosen,
     fixed,
     lint,
@@ -36,6 +40,14 @@ from koster.reports.github import as_commands
 from koster.reports.lint import FileFindings, Findings
 from koster.reports.records import of_finding
 from koster.reports.sarif import as_log
+from koster.robots import MAX_PARSED_BYTES
+
+_typos = st.builds(
+    lambda name, at, letter: name[:at] + letter + name[at + 1 :],
+    st.sampled_from(sorted(_lines._DIRECTIVES)),
+    st.integers(0, 12),
+    st.sampled_from(["", "x", "ll", "1"]),
+)
 
 CASES = tomllib.loads((ROOT / "tests/findings.toml").read_text("utf-8"))["case"]
 
@@ -387,6 +399,35 @@ def test_directives_of_other_dialects_are_no_typos() -> None:
         ("L005", 2, "GOOGLE does not support Crawl-delay: this line has no effect"),
         ("L004", 3, 'Unknown directive "Crawl-dellay": crawlers ignore this line'),
     ]
+
+
+@pytest.mark.parametrize("key", [b"a", b"allow"])
+def test_name_of_a_directive_may_fill_the_file(key: bytes) -> None:
+    """Google reads the first 16,663 bytes of a line: it finds no colon there."""
+    body = key.ljust(MAX_PARSED_BYTES - 1, b"x") + b":"
+    assert {"L005", "Z001"} <= {each.code for each in lint(body)}
+    assert "L009" not in {each.code for each in lint(body)}
+
+
+def test_google_reads_each_of_many_unknown_names() -> None:
+    names = [f"{'Allow' if number % 3 else 'Word'}{number}" for number in range(250)]
+    body = "".join(f"{name}: /{number}\n" for number, name in enumerate(names))
+    found = {each.line for each in lint(body.encode()) if each.code == "L009"}
+    assert found == {1 + number for number in range(250) if number % 3}
+
+
+@given(st.text(string.ascii_lowercase + "-1é", max_size=45) | _typos)
+def test_typos_are_those_that_difflib_finds(name: str) -> None:
+    """Names that cannot be similar are left out before, because difflib takes long."""
+    lower = name.strip(" -_*")
+    same = _lines._LETTERS.get(re.sub("[^a-z]", "", lower))
+    is_known = name in _lines._DIRECTIVES or lower in _lines._UNREAD or lower in _lines._OBSOLETE
+    if same or is_known or len(name) > 40 or not lower.isascii():
+        return
+    similar = [each for each in _lines._DIRECTIVES if abs(len(each) - len(lower)) <= 2]
+    matches = difflib.get_close_matches(lower, similar, 1, 0.8)
+    expected = str(_lines._DIRECTIVES[matches[0]]) if matches else None
+    assert _lines._intended_directive(name) == expected
 
 
 def test_groups_of_many_names_are_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:

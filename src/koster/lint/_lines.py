@@ -21,6 +21,15 @@ _DIRECTIVES = {directive.spellings[0]: directive for directive in Directive}
 _NOT_LETTERS = re.compile(r"[^a-z]")
 #: The directives by their letters.
 _LETTERS = {_NOT_LETTERS.sub("", each): str(_DIRECTIVES[each]) for each in _DIRECTIVES}
+#: The ratio of `difflib` from which on a name is probably a typo; longer names are none.
+_SIMILAR = 0.8
+_MAX_TYPO = 40
+#: The directives that have about as many characters as a name, by their number; with their
+#: characters.
+_OF_ABOUT_THE_SIZE = [
+    [(each, frozenset(each)) for each in _DIRECTIVES if abs(len(each) - size) <= 2]
+    for size in range(_MAX_TYPO + 1)
+]
 _DIRECTIVE_WITHOUT_COLON = re.compile(
     r"\s*("
     + "|".join(
@@ -302,13 +311,22 @@ def _intended_directive(key: str) -> str | None:
     lower = key.lower().strip(" -_*")
     if key.lower() in _DIRECTIVES:
         return None  # of another dialect
-    if lower in _UNREAD or lower in _OBSOLETE or len(key) > 40 or not lower.isascii():
+    if lower in _UNREAD or lower in _OBSOLETE or len(key) > _MAX_TYPO or not lower.isascii():
         return None
     same = _LETTERS.get(_NOT_LETTERS.sub("", lower))
     if same is not None:
         return same
-    similar = [each for each in _DIRECTIVES if abs(len(each) - len(lower)) <= 2]
-    matches = difflib.get_close_matches(lower, similar, 1, 0.8)
+    characters = frozenset(lower)
+    similar = [
+        each
+        for each, its_characters in _OF_ABOUT_THE_SIZE[len(lower)]
+        # No ratio is higher; difflib takes a hundred times as long.
+        if 2 * (len(lower) - len(characters - its_characters)) / (len(lower) + len(each))
+        >= _SIMILAR
+    ]
+    if not similar:
+        return None
+    matches = difflib.get_close_matches(lower, similar, 1, _SIMILAR)
     return str(_DIRECTIVES[matches[0]]) if matches else None
 
 

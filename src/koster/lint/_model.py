@@ -12,7 +12,7 @@ from .._contents import is_binary, is_page, wide_charset
 from .._version import DOCS
 from ..analysis import Budget, Classification, WholeFile, classify
 from ..asking import file_of
-from ..dialects import GOOGLE, RFC9309
+from ..dialects import BUFFER_BYTES, GOOGLE, RFC9309
 from ..model import RULES, SPACE, Directive, LineKind
 from ..robots import parse
 
@@ -178,6 +178,11 @@ _MAX_RULE_SETS = 2_000
 _LINES_WITHOUT_SEARCHES = 1_250
 _MIN_SEARCHED = 0.05
 
+#: Keys that are parsed together, and the maximum of characters of each: as many as Google reads of
+#: a line. Both are small enough that no line is beyond the size that is parsed.
+_KEYS_AT_ONCE = 100
+_MAX_KEY = BUFFER_BYTES
+
 
 class Subject:
     """A file to check, with results shared by several checks.
@@ -233,16 +238,19 @@ class Subject:
     @cached_property
     def read_only_by_google(self) -> dict[int, Directive]:
         """The directives that only Google's parser recognizes, by line number."""
-        found = {}
+        unknown = [line for line in self.lines if line.kind is LineKind.UNKNOWN]
+        keys = [*dict.fromkeys(line.key for line in unknown)]
+        # A byte order mark may be part of other keys.
+        together = [key for key in keys if key.isascii()]
         read_as: dict[str, Directive | None] = {}
-        for line in self.lines:
-            if line.kind is LineKind.UNKNOWN:
-                if line.key not in read_as:
-                    read_as[line.key] = parse(f"{line.key}: x", GOOGLE).lines[0].directive
-                google_directive = read_as[line.key]
-                if google_directive is not None:
-                    found[line.number] = google_directive
-        return found
+        for start in range(0, len(together), _KEYS_AT_ONCE):
+            some = together[start : start + _KEYS_AT_ONCE]
+            read_as.update(zip(some, _as_google_reads(some), strict=True))
+        for key in keys:
+            if not key.isascii():
+                read_as[key], *_ = _as_google_reads([key])
+        found = {line.number: read_as[line.key] for line in unknown}
+        return {number: directive for number, directive in found.items() if directive is not None}
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -400,6 +408,12 @@ class Subject:
         is_last = line.number >= len(self.line_starts)
         end = len(self.robots.body) if is_last else self.line_starts[line.number]
         return Edit(start, end, b"")
+
+
+def _as_google_reads(keys: list[str]) -> list[Directive | None]:
+    """Return the directives that Google's parser recognizes, one for each key."""
+    body = "\n".join([f"{key[:_MAX_KEY]}: x" for key in keys])
+    return [line.directive for line in parse(body, GOOGLE).lines]
 
 
 def truncate(text: str) -> str:
