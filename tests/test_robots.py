@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 import re
 import subprocess
@@ -38,6 +39,23 @@ def test_decision_is_truthy_and_has_a_message() -> None:
     assert str(koster.parse("").decide("/", "A")) == "A may fetch /: no group applies"
     assert decision.dialect is koster.RFC9309
     assert (decision.agent, decision.url) == ("BarBot", "/private")
+
+
+@pytest.mark.parametrize("agent", ["BarBot", ("A", "FooBot"), ("FooBot",)])
+def test_values_are_complete(agent: str | tuple[str, ...]) -> None:
+    """The engine makes them without their constructors."""
+    robots = koster.parse(b"User-agent: *\nAllow: /a # b\n\nDisallow:\nx\nUser-agent: FooBot\n")
+    decisions = [robots.decide(url, agent) for url in ("/a", "/robots.txt", "/b")]
+    rules = [rule for group in robots.groups for rule in group.rules]
+    for value in (*decisions, *robots.lines, *rules):
+        fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+        assert type(value)(**fields) == value
+        assert pickle.loads(pickle.dumps(value)) == value
+    assert decisions[0].falls_back_to == ("FooBot" if len(agent) == 2 else "")
+    assert (decisions[0].why, decisions[0].reason) == (
+        "",
+        koster.Reason.NO_RULE if "FooBot" in agent else koster.Reason.RULE,
+    )
 
 
 def test_values_are_frozen() -> None:

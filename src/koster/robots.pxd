@@ -1,5 +1,5 @@
 cimport cython
-from koster.engine cimport document as _document, matcher as _matcher, ruleset as _ruleset, selection as _selection
+from koster.engine cimport document as _document, matcher as _matcher, memory as _memory, ruleset as _ruleset, selection as _selection
 from koster.engine.document cimport File, Plan
 from koster.engine.ruleset cimport Ruleset
 from koster.engine.selection cimport Selection
@@ -20,7 +20,6 @@ cdef class RobotsTxt:
     cdef Rules _rules_for(self, object agent, object url)
 
 
-cdef bint _is_location(object agent) except -1
 cdef object _values_in(File file, object rows)
 @cython.locals(rules=Rules, names=tuple, index=Py_ssize_t)
 cdef Rules _prepare(File file, object agent, dict prepared)

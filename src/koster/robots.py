@@ -7,7 +7,6 @@ between threads, and pickle as the bytes, the dialect and the agent.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from . import _misuse
@@ -15,6 +14,7 @@ from ._wording import count_noun
 from .dialects import RFC9309, USAGE_PATHS, Rates, WindowEnd
 from .engine import document as _document
 from .engine import matcher as _matcher
+from .engine import memory as _memory
 from .engine import no_cython as cython
 from .engine import ruleset as _ruleset
 from .engine import selection as _selection
@@ -23,6 +23,7 @@ from .model import Decision, Directive, Reason
 
 #: The maximum bytes of a file that are parsed, up to the end of a line: 16 MiB less one.
 MAX_PARSED_BYTES = _document.MAX_PARSED_BYTES
+_RULE = Reason.RULE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,8 +76,7 @@ def _parse(body: Any, dialect: Dialect) -> RobotsTxt:
     if isinstance(body, str):
         _misuse.warn_if_location(body)
     robots._file = _document.read(body if type(body) is bytes else _document.bytes_of(body), plan)
-    robots._prepared = None
-    robots._last = None
+    robots._prepared = robots._last = None
     robots._clock = 0
     return robots
 
@@ -157,7 +157,8 @@ class RobotsTxt:
         rules = self._prepared.get(key)
         if rules is None:
             rules = _prepare(self._file, key, self._prepared)
-            if _is_location(key):
+            # Fast for product tokens.
+            if type(key) is str and "/" in key and _misuse.is_location(key):
                 # Callers may ask for every name in the file.
                 rows = range(self._file.rows.count)
                 if url is None and key not in self._file.values(rows, Directive.USER_AGENT.code):
@@ -222,11 +223,6 @@ def _values_in(file: File, rows: Iterable[int]) -> Values:
     dialect = file.plan.dialect
     through_end = dialect.window_end == WindowEnd.THROUGH_MINUTE
     return Values(file.entries(rows), through_end, dialect.rates == Rates.TIMED_FIRST)
-
-
-def _is_location(agent: Any) -> bool:
-    """Return whether an agent is a URL or path; fast for product tokens."""
-    return type(agent) is str and "/" in agent and _misuse.is_location(agent)
 
 
 def _prepare(file: File, agent: str | tuple[str, ...], prepared: dict[Any, Rules]) -> Rules:
@@ -388,7 +384,7 @@ class Rules(RuleTable):
         rule = None
         group = None
         if number >= 0:
-            reason = Reason.RULE
+            reason = _RULE
             row = _matcher.row_of(table, number)
             rule = selection.rule(row)
             group = selection.group(selection.file.group_of(row))
@@ -398,11 +394,17 @@ class Rules(RuleTable):
             reason = Reason.NO_RULE if selection.chosen else Reason.NO_GROUP
         if group is None and selection.chosen:
             group = selection.group(selection.chosen[0])
-        allowed = _matcher.allows(table, number)
-        dialect = selection.file.plan.dialect
-        decision = Decision(allowed, reason, rule, group, self._agent, url, dialect)
-        if self._named_as is not None and self._named_as != self._agent[0]:
-            return replace(decision, falls_back_to=self._named_as)
+        falls_back = self._named_as is not None and self._named_as != self._agent[0]
+        decision = _memory.new(Decision)
+        _memory.assign(decision, "allowed", _matcher.allows(table, number))
+        _memory.assign(decision, "reason", reason)
+        _memory.assign(decision, "rule", rule)
+        _memory.assign(decision, "group", group)
+        _memory.assign(decision, "agent", self._agent)
+        _memory.assign(decision, "url", url)
+        _memory.assign(decision, "dialect", selection.file.plan.dialect)
+        _memory.assign(decision, "why", "")
+        _memory.assign(decision, "falls_back_to", self._named_as if falls_back else "")
         return decision
 
     def _file_values(self) -> Values:

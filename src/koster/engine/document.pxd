@@ -1,5 +1,5 @@
 cimport cython
-from koster.engine cimport groups as _groups, lexer as _lexer
+from koster.engine cimport groups as _groups, lexer as _lexer, memory as _memory
 from koster.engine.groups cimport Grouping
 from koster.engine.lexer cimport Lexer
 from koster.engine.ruleset cimport Form
@@ -81,3 +81,5 @@ cdef class File:
 
 
 cdef tuple _rules_between(File file, int first, int after)
+@cython.locals(key=bytes, value=bytes, mark=Py_ssize_t)
+cdef object _line(bytes text, int code, int number, int start, int end, int skipped)

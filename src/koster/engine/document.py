@@ -11,9 +11,10 @@ import re
 from collections.abc import Sequence
 
 from ..dialects import RFC9309, Dialect, GroupNeeds, Merging
-from ..model import DIRECTIVE_OF, RULES, Directive, Group, Line, LineKind, Rule, Scope, text_of
+from ..model import DIRECTIVE_OF, RULES, Directive, Group, Line, LineKind, Rule, Scope
 from . import groups as _groups
 from . import lexer as _lexer
+from . import memory as _memory
 from .groups import Grouping
 from .lexer import Lexer
 from .rows import Rows
@@ -32,6 +33,7 @@ MAX_PARSED_BYTES = (1 << 24) - 1
 _USER_AGENT = Directive.USER_AGENT.code
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
+_ALLOW_DIRECTIVE = Directive.ALLOW
 
 #: The codes of a group's directives other than its agents and rules.
 _SETTINGS = frozenset(
@@ -40,11 +42,13 @@ _SETTINGS = frozenset(
     if directive.scope is Scope.GROUP and directive not in (*RULES, Directive.USER_AGENT)
 )
 
+_DIRECTIVE_LINE = LineKind.DIRECTIVE
+_UNKNOWN_LINE = LineKind.UNKNOWN
 _KINDS = {
     _lexer.BLANK: LineKind.BLANK,
     _lexer.COMMENT: LineKind.COMMENT,
     _lexer.MALFORMED: LineKind.MALFORMED,
-    _lexer.UNKNOWN: LineKind.UNKNOWN,
+    _lexer.UNKNOWN: _UNKNOWN_LINE,
 }
 #: Compiled when all lines are asked for: parsing needs no regular expression.
 _LINE_ENDS = rb"\r\n|\n|\r"
@@ -240,7 +244,7 @@ class File:
 
     def text(self, row: int) -> str:
         """Return the value of a row as text."""
-        return text_of(self.value(row))
+        return _memory.text(self.value(row))
 
     def group(self, number: int) -> Group:
         """Make the object of a group."""
@@ -278,11 +282,17 @@ class File:
         directive = DIRECTIVE_OF[self.rows.code(row)]
         start = self.rows.start(row)
         pattern = self.text(row)
-        allow = directive is Directive.ALLOW
+        allow = directive is _ALLOW_DIRECTIVE
         if not pattern and form.empty_rules:
             allow = not allow
         column = start - _lexer.line_start(self.data, start) + 1
-        return Rule(directive, pattern, self.rows.number(row), allow, column)
+        rule = _memory.new(Rule)
+        _memory.assign(rule, "directive", directive)
+        _memory.assign(rule, "pattern", pattern)
+        _memory.assign(rule, "line", self.rows.number(row))
+        _memory.assign(rule, "allow", allow)
+        _memory.assign(rule, "column", column)
+        return rule
 
     def form_of(self, row: int) -> Form:
         """Return the form of a row's group."""
@@ -338,19 +348,25 @@ def _line(text: bytes, code: int, number: int, start: int, end: int, skipped: in
 
     ``skipped`` is the size of a byte order mark before it.
     """
-    kind = _KINDS.get(code, LineKind.DIRECTIVE)
+    kind = _KINDS.get(code, _DIRECTIVE_LINE)
     key = value = b""
-    if kind is LineKind.DIRECTIVE or kind is LineKind.UNKNOWN:
+    if kind is _DIRECTIVE_LINE or kind is _UNKNOWN_LINE:
         value = text[start:end]
         key = text[skipped:start].strip().removesuffix(b":").strip()
     if not value:
         start = len(text) - len(text[skipped:].lstrip())
     mark = text.find(b"#", end)
-    comment = text_of(text[mark + 1 :].strip()) if mark >= 0 else None
-    return Line(
-        number, kind, text_of(text), text_of(key), text_of(value),
-        comment, start + 1, DIRECTIVE_OF.get(code),
-    )  # fmt: skip
+    comment = _memory.text(text[mark + 1 :].strip()) if mark >= 0 else None
+    line = _memory.new(Line)
+    _memory.assign(line, "number", number)
+    _memory.assign(line, "kind", kind)
+    _memory.assign(line, "text", _memory.text(text))
+    _memory.assign(line, "key", _memory.text(key))
+    _memory.assign(line, "value", _memory.text(value))
+    _memory.assign(line, "comment", comment)
+    _memory.assign(line, "column", start + 1)
+    _memory.assign(line, "directive", DIRECTIVE_OF.get(code))
+    return line
 
 
 class RuleView(Sequence[Rule]):

@@ -9,6 +9,7 @@ from cpython.unicode cimport PyUnicode_DATA, PyUnicode_GET_LENGTH
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)
+    int PyObject_GenericSetAttr(object value, object name, object item) except -1
 
 cdef extern from *:
     """
@@ -137,3 +138,15 @@ cdef inline void prefetch(const void* address, Py_ssize_t size) noexcept nogil:
     while at < size:
         KOSTER_PREFETCH(<const char*> address + at)
         at += 64
+
+
+cdef inline str text(bytes raw):
+    return raw.decode("utf-8", "surrogateescape")
+
+
+cdef inline object new(cls):
+    return object.__new__(cls)
+
+
+cdef inline int assign(object value, str name, object item) except -1:
+    return PyObject_GenericSetAttr(value, name, item)
