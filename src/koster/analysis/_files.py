@@ -12,8 +12,9 @@ from ..asking import file_of, rules_for_data, selection_of
 from ..dialects import Names
 from ..model import SPACE
 from ..robots import parse
-from ._questions import Reasoner, dead_rules_of, each_likely_url_of, idle_rules_of
+from ._questions import dead_rules_of, each_likely_url_of, idle_rules_of
 from ._ranked import Rankings
+from ._reasoner import Reasoner
 from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
