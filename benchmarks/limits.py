@@ -34,6 +34,7 @@ class Limit:
 
 
 _PARSING = "reading the lines is half of it, preparing the rules two fifths"
+_SLOWEST = "searches among a thousand rules with stars, within their budget"
 _COLD = "the URL and the rules come from memory, one after the other"
 
 LIMITS = (
@@ -83,6 +84,18 @@ LIMITS = (
         *("facades on kept files, of native calls", "facade", 1.5, False, " ×"),
         "one more call from Python",
     ),
+    Limit(
+        *(
+            "a decision of a client that has the site, of 5,000 kept files",
+            "client",
+            5,
+            False,
+            " ×",
+        ),
+        "the URL is split to find its site, and read as browsers do",
+    ),
+    Limit(*("lint of the slowest real file", "lint", 100, False, " ms"), _SLOWEST),
+    Limit(*("fmt --minify of the slowest real file", "minify", 500, False, " ms"), _SLOWEST),
 )
 
 
