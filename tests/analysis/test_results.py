@@ -210,6 +210,15 @@ def test_run_of_a_pattern_may_begin_inside_an_escape() -> None:
     assert [each.url for each in found.differences.found] == ["/$"]
 
 
+@pytest.mark.parametrize("rule", ["/a", "/*a?"])
+def test_rules_on_other_lines_decide_alike(rule: str) -> None:
+    group = f"User-agent: *\nDisallow: {rule}\n"
+    budget = Budget()
+    moved = rules_of(f"User-agent: b\nDisallow: /\n\n{group}", koster.RFC9309)
+    assert difference(rules_of(group, koster.RFC9309), moved, budget).are_equal
+    assert vars(budget) == vars(Budget())
+
+
 def test_budget_may_be_spent_to_its_end() -> None:
     budget = Budget(states=2, total=3, compared=2)
     budget.compare(2)
