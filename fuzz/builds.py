@@ -6,14 +6,14 @@ import importlib
 from typing import Any
 
 import koster
-from koster.asking import rules_for_data
+from koster._asking import rules_for_data
 
 from . import _inputs, _tally, _twins
 from ._inputs import Agent, Case
 
 _twins.check_compiled()
 _plain = _twins.plain()
-_plain_asking = importlib.import_module(f"{_twins.PLAIN}.asking")
+_plain_asking = importlib.import_module(f"{_twins.PLAIN}._asking")
 _DIALECTS = tuple(
     (each, _twins.dialects(_twins.PLAIN)[name]) for name, each in _twins.dialects().items()
 )

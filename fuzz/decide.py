@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 import koster
+from koster._asking import rules_for_data
 from koster._misuse import is_location
-from koster.asking import rules_for_data
 from koster.bulk import kernel
 from koster.crawlers import agent_for
 

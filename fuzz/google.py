@@ -5,7 +5,7 @@ from __future__ import annotations
 from jwm.robotstxt.googlebot import RobotsMatcher
 
 import koster
-from koster.asking import rules_for_data
+from koster._asking import rules_for_data
 
 from . import _inputs, _tally
 

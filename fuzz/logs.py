@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 import koster
-from koster.asking import rules_for_data
+from koster._asking import rules_for_data
 from koster.crawlers import agent_for
 from koster.errors import UnreadableError
 from koster.logs import FormatError, Options, Version, Versions, _run, analyze

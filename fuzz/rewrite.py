@@ -12,8 +12,8 @@ import pyarrow as pa
 
 import koster
 from koster import analysis, diff, formatting
+from koster._asking import rules_for_data
 from koster.analysis import Extent
-from koster.asking import rules_for_data
 from koster.bulk import kernel
 from koster.crawlers import agent_for
 from koster.formatting import NotTheSame

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import koster
-from koster.asking import rules_for_data
+from koster._asking import rules_for_data
 
 from . import _inputs, _tally
 

@@ -20,7 +20,7 @@ from unittest import mock
 from analysis_answers import found_extents
 
 import koster
-from koster.asking import file_of
+from koster._asking import file_of
 from koster.engine import batches, memory
 
 PATH = Path(__file__).parent / "engine" / "answers.json"

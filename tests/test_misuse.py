@@ -15,7 +15,7 @@ import pytest
 from support import HERE
 
 import koster
-from koster.asking import rules_for_data
+from koster._asking import rules_for_data
 from koster.bulk import kernel
 
 BODY = b"User-agent: *\nDisallow: /private\n"

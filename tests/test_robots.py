@@ -14,7 +14,7 @@ import pytest
 from support import EVERYTHING, ROOT, all_cases, bodies
 
 import koster
-from koster.asking import allowed_for_data, allowed_unless, allowed_within
+from koster._asking import allowed_for_data, allowed_unless, allowed_within
 
 BODY = "User-agent: *\nDisallow: /private\nAllow: /private/press\n\nUser-agent: FooBot\nDisallow:"
 

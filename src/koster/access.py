@@ -13,8 +13,8 @@ import http
 import itertools
 from dataclasses import dataclass, replace
 
+from ._asking import rules_for_data, rules_for_question
 from ._charsets import MAX_BYTES, declared_charset, is_utf8, to_utf8
-from .asking import rules_for_data, rules_for_question
 from .dialects import RFC9309
 from .errors import UrlError
 from .freshness import (

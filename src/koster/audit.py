@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from . import crawlers
+from ._asking import rules_for_data
 from ._wording import joined
 from .analysis import Budget, Extent, classify, likely_urls
-from .asking import rules_for_data
 from .crawlers import Obeys, Purpose, place_in_reports
 
 if TYPE_CHECKING:

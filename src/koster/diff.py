@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ._asking import rules_for_data, values_of
 from .analysis import (
     EVERYBODY,
     Budget,
@@ -20,7 +21,6 @@ from .analysis import (
     names_in,
     paired_names,
 )
-from .asking import rules_for_data, values_of
 from .crawlers import agent_for
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ._asking import rules_for_data
 from .analysis import EVERYBODY, WholeFile, likely_urls, rule_sets
-from .asking import rules_for_data
 from .crawlers import Purpose, agent_for, of_purposes
 from .dialects import GOOGLE, RFC9309, dialect_named
 from .diff import compare

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ._asking import interval_line
 from ._moments import later
-from .asking import interval_line
 from .dialects import Rates
 from .directives import DAY_MINUTES, RequestRate, VisitTime, minute_of, spans, utc
 

@@ -12,6 +12,7 @@ from support import EVERYTHING
 
 import koster
 from koster import analysis
+from koster._asking import selection_of
 from koster.analysis import (
     Cause,
     Extent,
@@ -21,7 +22,6 @@ from koster.analysis import (
     idle_rules,
     redundant_rules,
 )
-from koster.asking import selection_of
 from koster.dialects import DIALECTS
 
 #: Few letters, so that patterns overlap, and ``x``, which no pattern contains.

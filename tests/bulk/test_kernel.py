@@ -20,8 +20,8 @@ from support import all_cases, bodies, verdicts
 from variants import variants
 
 import koster
+from koster._asking import file_of
 from koster.analysis import classify as classification
-from koster.asking import file_of
 from koster.bulk import kernel
 from koster.bulk._columns import encode_column
 from koster.crawlers import agent_for

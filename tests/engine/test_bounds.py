@@ -17,7 +17,7 @@ from analysis_answers import PATH, decisions, found_extents
 from support import all_cases
 
 import koster
-from koster.asking import rules_for_data, selection_of
+from koster._asking import rules_for_data, selection_of
 from koster.dialects import Orphans
 from koster.engine import (
     batches,

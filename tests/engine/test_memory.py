@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import koster
-from koster.asking import rules_for_data, selection_of
+from koster._asking import rules_for_data, selection_of
 from koster.bulk import kernel
 from koster.engine import batches, document, extents, memory, records, wildcards
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..asking import rules_for_data, selection_of
+from .._asking import rules_for_data, selection_of
 from ..dialects import RobotsTxtPath
 from ..robots import parse
 from ._alphabet import alphabet

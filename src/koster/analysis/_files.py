@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..asking import file_of, rules_for_data, selection_of
+from .._asking import file_of, rules_for_data, selection_of
 from ..dialects import Names
 from ..model import SPACE
 from ..robots import parse

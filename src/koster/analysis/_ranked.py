@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
-from ..asking import selection_of
+from .._asking import selection_of
 from ..dialects import Choice, RobotsTxtPath
 from ._entries import NO_RULE, entries_of, pseudo_entry, robots_txt_entries
 from ._index import Keys, Parts

@@ -6,7 +6,7 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
-from ..asking import selection_of
+from .._asking import selection_of
 from ..dialects import Dialect, Escapes
 from ..robots import parse
 from ._search import BudgetSpentError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ..asking import rules_for_data
+from .._asking import rules_for_data
 from ..crawlers import Crawler, Obeys, Purpose, agent_for, named
 from ..dialects import RFC9309
 from ..model import Reason

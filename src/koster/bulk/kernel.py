@@ -19,10 +19,10 @@ from array import array
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from .._asking import rules_for_data
 from .._misuse import check_order
 from ..analysis import Budget
 from ..analysis import classify as analyze
-from ..asking import rules_for_data
 from ..crawlers import agent_for
 from ..dialects import RFC9309
 from ..engine import batches as _batches

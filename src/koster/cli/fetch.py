@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from ..asking import rules_for_data
+from .._asking import rules_for_data
 from ..errors import UrlError
 from ..model import Reason
 from ..reports.fetch import Fetched

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import dialects
-from ..asking import allowed_for_data, allowed_within, rules_for_data
+from .._asking import allowed_for_data, allowed_within, rules_for_data
 from ..dialects import IndexPages, Names, Separator
 from ..model import SPACE, Directive, LineKind, text_of
 from ..robots import parse as _parse

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from .. import dialects
+from .._asking import allowed_for_data, allowed_unless, rules_for_data
 from .._charsets import decode_text
-from ..asking import allowed_for_data, allowed_unless, rules_for_data
 from ..dialects import Names, RobotsTxtPath, Separator, keys_of
 from ..freshness import parse_http_date
 from ..model import RULES, Directive, LineKind, text_of

@@ -16,7 +16,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import dialects
-from ..asking import allowed_for_data, rules_for_data
+from .._asking import allowed_for_data, rules_for_data
 from ..dialects import Names, Separator, keys_of
 from ..model import Directive
 from ..robots import parse as _parse

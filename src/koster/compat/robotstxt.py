@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import ParseResult, SplitResult, quote, urljoin, urlsplit
 
 from .. import dialects
+from .._asking import allowed_for_data
 from .._charsets import decode_text
-from ..asking import allowed_for_data
 from ..dialects import (
     Choice,
     Comments,

@@ -12,6 +12,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from .._asking import allowed_for_data, rules_for_data
 from ..access import (
     MAX_BYTES,
     Access,
@@ -23,7 +24,6 @@ from ..access import (
     collect_headers,
     outcome_of,
 )
-from ..asking import allowed_for_data, rules_for_data
 from ..cache import MemoryCache, open_cache
 from ..cache.memory import LRUCache
 from ..cache.resilient import ResilientCache

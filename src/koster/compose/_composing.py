@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .._asking import rules_for_data
 from ..analysis import Extent, classify, difference, rule_sets
-from ..asking import rules_for_data
 from ..crawlers import Obeys, Purpose, known
 from ..diff import MAX_AGENTS, Comparison, compare
 from ..model import RULES, Directive, LineKind, Scope

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from .._asking import rules_for_data
 from .._misuse import check_agent, check_order
 from .._moments import later
 from ..access import Access, Failure, Request, Unreachable, outcome_of
-from ..asking import rules_for_data
 from ..cache.memory import LRUCache, memory_bytes
 from ..cache.resilient import ResilientCache
 from ..dialects import Dialect

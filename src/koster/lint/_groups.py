@@ -7,9 +7,9 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._asking import rules_for_data, selection_of
 from .._wording import joined
 from ..analysis import Extent, letters_of
-from ..asking import rules_for_data, selection_of
 from ..dialects import EXTENDED2, Names
 from ..model import RULES, Directive
 from ..robots import parse

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from .._asking import file_of
 from .._contents import is_binary, is_page, wide_charset
 from .._version import DOCS
 from ..analysis import Budget, Classification, WholeFile, classify
-from ..asking import file_of
 from ..dialects import BUFFER_BYTES, GOOGLE, RFC9309
 from ..model import RULES, SPACE, Directive, LineKind
 from ..robots import parse

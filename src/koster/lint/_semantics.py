@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from .._asking import rules_for_data
 from .._wording import count_noun
 from ..analysis import Cause, Extent, difference
-from ..asking import rules_for_data
 from ..crawlers import Purpose, agent_for
 from ..dialects import GOOGLE
 from ..model import Directive

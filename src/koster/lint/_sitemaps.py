@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from .._asking import rules_for_data
 from .._wording import count_noun
 from ..analysis import EVERYBODY
-from ..asking import rules_for_data
 from ..crawlers import agent_for
 from ..origins import as_browsers_read
 from ..sitemaps import Blocked, BlockedUrls

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .._asking import interval_line, rules_for_data
 from .._moments import EPOCH, later
-from ..asking import interval_line, rules_for_data
 from ..bulk._arrow import np
 from ..crawlers import agent_for
 from ..directives import DAY_MINUTES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..asking import rules_for_data
+from .._asking import rules_for_data
 from ..crawlers import agent_for
 from ..model import Reason, text_of
 from ..origins import as_browsers_read

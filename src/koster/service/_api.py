@@ -10,8 +10,8 @@ from fastapi import FastAPI, Query, Request, Response
 from pydantic_core import to_json
 
 from .. import COMPILED
+from .._asking import rules_for_data
 from .._version import VERSION
-from ..asking import rules_for_data
 from ..compose import PRESETS, compose, intentions_of
 from ..crawlers import agent_for, known
 from ..dialects import DIALECTS, RFC9309, Patterns, dialect_named

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import lint as linting
+from .._asking import rules_for_data
 from ..analysis import disagreements
-from ..asking import rules_for_data
 from ..audit import audit
 from ..crawlers import agent_for, known, named
 from ..dialects import dialect_named

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
 from ... import dialects
-from ...asking import allowed_for_data, allowed_within, rules_for_data
+from ..._asking import allowed_for_data, allowed_within, rules_for_data
 from ...dialects import Names, Orphans, Separator, keys_of
 from ...model import Directive, LineKind
 from ...origins import PORTS
