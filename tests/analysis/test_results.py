@@ -14,6 +14,7 @@ from koster.analysis import (
     Differences,
     Extent,
     WholeFile,
+    _differences,
     _files,
     classify,
     dead_rules,
@@ -166,12 +167,20 @@ def test_nothing_is_proved_without_a_budget() -> None:
     assert classify(stars).extent is Extent.SOME
 
 
-def test_number_of_samples_is_limited() -> None:
-    """Without a budget for searches, 200 pairs of rules are tried with likely URLs."""
+@pytest.mark.parametrize(("sampled_rules", "samples"), [(10_000, 200), (23 * 30, 30), (23 * 2, 20)])
+def test_number_of_samples_is_limited(
+    sampled_rules: int, samples: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a budget for searches, 200 pairs of rules are tried with likely URLs.
+
+    Fewer of many rules, because each decision may look at all of them: there are 20, two for
+    /robots.txt, and one for no rule.
+    """
+    monkeypatch.setattr(_differences, "_MAX_SAMPLED_RULES", sampled_rules)
     before = rules_of(HEAD + "".join(f"Allow: /*a{number}z*b\n" for number in range(10, 30)))
     after = rules_of(HEAD + "".join(f"Disallow: /*c{number}z*d\n" for number in range(10, 30)))
     found = difference(before, after, Budget(states=1, total=1))
-    assert len(found.found) == 200
+    assert len(found.found) == samples
     assert not found.is_proved
     for each in found.found:
         assert before.allowed(each.url) is not after.allowed(each.url)
@@ -217,6 +226,16 @@ def test_rules_on_other_lines_decide_alike(rule: str) -> None:
     moved = rules_of(f"User-agent: b\nDisallow: /\n\n{group}", koster.RFC9309)
     assert difference(rules_of(group, koster.RFC9309), moved, budget).are_equal
     assert vars(budget) == vars(Budget())
+
+
+@pytest.mark.parametrize(("rule", "is_compared"), [("/*a?", False), ("/*4", True), ("/é*a", True)])
+def test_dialects_with_wildcards_read_most_rules_alike(rule: str, is_compared: bool) -> None:
+    """A star may end within an escape, and Google does not decode those of URLs."""
+    budget = Budget()
+    body = f"{HEAD}Disallow: {rule}\n"
+    found = difference(rules_of(body), rules_of(body, koster.GOOGLE), budget)
+    assert (vars(budget) != vars(Budget())) is is_compared
+    assert found.is_proved
 
 
 def test_budget_may_be_spent_to_its_end() -> None:

@@ -139,7 +139,7 @@ class _Written:
 
 def _written(texts: Iterable[bytes]) -> _Written:
     text = b"\n".join(texts)
-    escapes = {each.translate(UNMARK_DIGITS).decode("ascii") for each in _ESCAPE.findall(text)}
+    escapes = {each.translate(UNMARK_DIGITS).decode("ascii") for each in set(_ESCAPE.findall(text))}
     other = b"".join(_NON_ASCII.findall(text)).decode("utf-8", "ignore")
     return _Written(
         frozenset(text),

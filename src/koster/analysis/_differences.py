@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .._asking import rules_for_data, selection_of
-from ..dialects import RobotsTxtPath
+from ..dialects import Patterns, RobotsTxtPath
 from ..robots import parse
 from ._alphabet import alphabet
-from ._entries import ROBOTS_TXT_ROW
+from ._entries import ROBOTS_TXT_ROW, is_text_read_alike
 from ._ranked import Ranked, Rankings
 from ._search import Budget, BudgetSpentError, Search
 from ._urls import (
@@ -32,8 +32,11 @@ if TYPE_CHECKING:
     from ._alphabet import Alphabet
     from ._entries import Entry
 
-#: Pairs checked with likely URLs once the budget is spent.
+#: Pairs checked with likely URLs once the budget is spent: that many, but fewer if together they
+#: look at more than so many rules, and then at least so many.
 _MAX_SAMPLES = 200
+_MAX_SAMPLED_RULES = 10_000_000
+_MIN_SAMPLES = 20
 
 #: Maximum bytes of a pattern that one character of a URL can match.
 _MAX_BYTES_PER_CHARACTER = 4
@@ -186,16 +189,18 @@ def _decide_alike(one: Rules, other: Rules) -> bool:
     """
     first, second = selection_of(one), selection_of(other)
     readings = first.reading(), second.reading()
-    rules = first.compiled_rules()
-    return (
-        readings[0].choice == readings[1].choice
-        and first.unmatched_allowed() == second.unmatched_allowed()
-        and rules == second.compiled_rules()
-        and (
-            readings[0] == readings[1]
-            or all(_UNAMBIGUOUS_OR_EMPTY.fullmatch(rule[0]) for rule in rules)
-        )
-    )
+    if (
+        readings[0].choice != readings[1].choice
+        or first.unmatched_allowed() != second.unmatched_allowed()
+        or not first.has_same_rules(second)
+    ):
+        return False
+    if readings[0] == readings[1]:
+        return True
+    texts = (rule[0] for rule in first.compiled_rules())
+    if all(reading.patterns == Patterns.WILDCARDS for reading in readings):
+        return all(map(is_text_read_alike, texts))
+    return all(map(_UNAMBIGUOUS_OR_EMPTY.fullmatch, texts))
 
 
 class _Pairs:
@@ -208,8 +213,10 @@ class _Pairs:
         unescaped = not self._is_one_reading
         self.old = rankings.of(before, unescaped=unescaped, exempts=exempts)
         self.new = Ranked(after, unescaped=unescaped, exempts=exempts)
-        #: The number of pairs checked only with likely URLs.
-        self._sample_count = 0
+        #: How many more pairs may be checked with likely URLs: a decision may look at each rule.
+        self._samples_left = max(
+            min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // len(self.old.entries)), _MIN_SAMPLES
+        )
         self._budget = budget
 
     @cached_property
@@ -427,8 +434,8 @@ class _Pairs:
         Raises:
             BudgetSpentError: the maximum number of samples is reached.
         """
-        self._sample_count += 1
-        if self._sample_count > _MAX_SAMPLES:
+        self._samples_left -= 1
+        if self._samples_left < 0:
             raise BudgetSpentError
         is_old = len(old.literal) >= len(new.literal)
         longer, other = (old, new) if is_old else (new, old)

@@ -29,7 +29,7 @@ ROBOTS_TXT_ROW = -2
 #: Comparing with a member of an enumeration takes ten times as long.
 SHELL = int(Patterns.SHELL)
 _PREFIX = int(Patterns.PREFIX)
-_STAR = b"*"
+STAR = b"*"
 _ROOT = b"/"
 #: Special characters of shell patterns besides stars.
 _SHELL_SPECIAL = re.compile(rb"[?\[\]!\\]")
@@ -97,7 +97,7 @@ class Entry:
     def runs(self) -> list[bytes]:
         """What is between the stars of its rest, cached; not for shell patterns."""
         if self._runs is None:
-            self._runs = self.rest.split(_STAR)
+            self._runs = self.rest.split(STAR)
         return self._runs
 
     @property
@@ -120,7 +120,7 @@ class Entry:
             if self._elements is None:
                 self._elements = sum(each is not None for each in _wildcards.elements(self.rest))
             return len(self.literal) + self._elements
-        return len(self.literal) + len(self.rest) - self.rest.count(_STAR)
+        return len(self.literal) + len(self.rest) - self.rest.count(STAR)
 
     def matches(self, path: bytes) -> bool:
         """Return whether it matches a path in the form in which it is compared."""
@@ -159,12 +159,7 @@ class Entry:
     def is_read_alike_with_wildcards(self) -> bool:
         """Return whether every reading with wildcards compares it alike, cached."""
         if self._is_alike_with_wildcards is None:
-            text = self.text
-            self._is_alike_with_wildcards = (
-                self.kind != SHELL
-                and not text.translate(None, _SAFE)
-                and not (_STAR in text and STARTS_INSIDE_ESCAPE.search(text))
-            )
+            self._is_alike_with_wildcards = self.kind != SHELL and is_text_read_alike(self.text)
         return self._is_alike_with_wildcards
 
     def covers_everywhere(self, other: Entry) -> bool:
@@ -179,7 +174,7 @@ class Entry:
         """
         if self._is_alike is None:
             self._is_alike = (
-                _STAR not in self.literal
+                STAR not in self.literal
                 and not self.text.translate(None, _READ_ALIKE)
                 and self.is_read_alike_with_wildcards()
             )
@@ -191,6 +186,13 @@ class Entry:
             # Without its automaton, which is rarely needed.
             return ()
         return self.automaton.tables if isinstance(self.automaton, Shell) else ()
+
+
+def is_text_read_alike(text: bytes) -> bool:
+    """Return whether every reading with wildcards compares a pattern alike."""
+    return not text.translate(None, _SAFE) and not (
+        STAR in text and STARTS_INSIDE_ESCAPE.search(text)
+    )
 
 
 def entries_of(selection: Selection) -> list[Entry]:
@@ -206,9 +208,9 @@ def entries_of(selection: Selection) -> list[Entry]:
 
 def _simplified(text: bytes, size: int, allow: bool, rank: int, row: int) -> Entry:
     """Return the entry of a shell pattern with only stars: of a simpler wildcard pattern."""
-    is_anchored = not text.endswith(_STAR)
-    text = text.rstrip(_STAR)
-    kind = int(Patterns.WILDCARDS if _STAR in text else Patterns.PREFIX)
+    is_anchored = not text.endswith(STAR)
+    text = text.rstrip(STAR)
+    kind = int(Patterns.WILDCARDS if STAR in text else Patterns.PREFIX)
     size = min(size, len(text))
     return Entry(text[:size], text[size:], kind, is_anchored, allow, rank, row)
 

@@ -8,7 +8,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ._entries import SHELL
+from ._entries import SHELL, STAR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 #: The weight of the entries with one key from which on it counts.
 _HEAVY = 16
+
+#: Entries per key from which on those with a low order are found by bisection.
+_FEW_PER_KEY = 8
 
 #: Bytes of the parts of patterns by which they are found; longer ones first if there are many.
 _PART = 3
@@ -65,46 +68,49 @@ class Keys:
     """Entries by their keys, prefixes of all that they match."""
 
     def __init__(self, entries: Iterable[Entry], key_of: Callable[[Entry], bytes]) -> None:
-        self._by_key: dict[bytes, list[Entry]] = {}
-        for entry in entries:
-            self._by_key.setdefault(key_of(entry), []).append(entry)
+        # No lists by key: most would have one entry, and the garbage collector would look at all
+        # of them each time that it runs.
+        some = [*entries]
+        keys = [*map(key_of, some)]
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        self._entries = [some[number] for number in order]
+        self._keys: list[bytes] = []
+        #: Where the entries of each key begin, and the end.
+        self._starts: list[int] = []
+        last = None
+        for place, number in enumerate(order):
+            key = keys[number]
+            if key != last:
+                self._keys.append(key)
+                self._starts.append(place)
+                last = key
+        self._starts.append(len(self._entries))
 
     @cached_property
     def _prefixes(self) -> _Prefixes:
-        return _Prefixes(sorted(self._by_key))
-
-    @cached_property
-    def _lists(self) -> list[list[Entry]]:
-        """The entries with each key, in the order of the keys."""
-        return [self._by_key[key] for key in self._prefixes.keys]
+        return _Prefixes(self._keys)
 
     @cached_property
     def _weights(self) -> tuple[_Prefixes, list[int]]:
         """The keys of much weight, and the weight of the entries with each and its prefixes."""
-        own = {
-            key: weight
-            for key, some in self._by_key.items()
-            if (len(some) > 1 or some[0].rest)
-            and (weight := sum([entry.weight for entry in some])) >= _HEAVY
-        }
-        prefixes = _Prefixes(sorted(own))
+        own = {}
+        for key, (begin, end) in zip(self._keys, itertools.pairwise(self._starts), strict=True):
+            if end - begin > 1 or self._entries[begin].rest:
+                weight = sum([entry.weight for entry in self._entries[begin:end]])
+                if weight >= _HEAVY:
+                    own[key] = weight
+        prefixes = _Prefixes([*own])
         found: list[int] = []
         for key, parent in zip(prefixes.keys, prefixes.parents, strict=True):
             found.append(own[key] + (found[parent] if parent >= 0 else 0))
         return prefixes, found
-
-    @cached_property
-    def _in_order(self) -> tuple[list[Entry], list[int]]:
-        """The entries in the order of their keys, and where the ones of each key begin."""
-        starts = itertools.accumulate(map(len, self._lists), initial=0)
-        return [*itertools.chain.from_iterable(self._lists)], [*starts]
 
     def first_of_overlapping(self) -> Iterator[int]:
         """Yield the orders of the entries that come before all others of `both_ways` of their key.
 
         The entries were passed in their order.
         """
-        own = [some[0].order for some in self._lists]
+        own = [self._entries[begin].order for begin in self._starts[:-1]]
         parents = self._prefixes.parents
         above: list[int] = []
         for order, parent in zip(own, parents, strict=True):
@@ -136,7 +142,7 @@ class Keys:
     def _joined(self, places: list[int]) -> list[Entry]:
         found: list[Entry] = []
         for place in places:
-            found += self._lists[place]
+            found += self._entries[self._starts[place] : self._starts[place + 1]]
         return found
 
     def both_ways(self, key: bytes) -> list[Entry]:
@@ -146,7 +152,7 @@ class Keys:
         found = self._joined(prefixes.all_of(key, end))
         first, last = self._beginning_with(key, end)
         if first < last:
-            found += self._in_order[0][first:last]
+            found += self._entries[first:last]
         return found
 
     def count_both_ways(self, key: bytes) -> int:
@@ -154,18 +160,50 @@ class Keys:
         prefixes = self._prefixes
         end = bisect_right(prefixes.keys, key)
         first, last = self._beginning_with(key, end)
-        return last - first + sum(len(self._lists[place]) for place in prefixes.all_of(key, end))
+        starts = self._starts
+        return (last - first) + sum(
+            starts[place + 1] - starts[place] for place in prefixes.all_of(key, end)
+        )
+
+    def both_ways_before(self, key: bytes, order: int) -> list[Entry]:
+        """Return the entries of `both_ways` with a lower order.
+
+        The entries were passed in their order, so those of each key are sorted by it.
+        """
+        entries = self._entries
+        after = bisect_right(self._keys, key)
+        found: list[Entry] = []
+        for place in self._prefixes.all_of(key, after):
+            found += self._before(place, order)
+        first, last = self._beginning_with(key, after)
+        if first == last:
+            return found
+        end = bisect_left(self._starts, last)
+        if last - first <= _FEW_PER_KEY * (end - after):
+            found += [entry for entry in entries[first:last] if entry.order < order]
+        else:
+            for place in range(after, end):
+                found += self._before(place, order)
+        return found
+
+    def _before(self, place: int, order: int) -> list[Entry]:
+        """Return the entries with one key and a lower order."""
+        begin, end = self._starts[place], self._starts[place + 1]
+        return self._entries[begin : bisect_left(self._entries, order, begin, end, key=_order)]
 
     def _beginning_with(self, key: bytes, end: int) -> tuple[int, int]:
         """Return where the entries are whose key is longer than ``key``, and begins with it.
 
         ``end`` is that of the keys up to ``key``.
         """
-        keys = self._prefixes.keys
+        keys = self._keys
         if end == len(keys) or not keys[end].startswith(key):
             return 0, 0
-        starts = self._in_order[1]
-        return starts[end], starts[_end_of(keys, key, end)]
+        return self._starts[end], self._starts[_end_of(keys, key, end)]
+
+
+def _order(entry: Entry) -> int:
+    return entry.order
 
 
 def _end_of(keys: list[bytes], key: bytes, begin: int) -> int:
@@ -184,21 +222,30 @@ class Parts:
 
     def __init__(self, entries: Sequence[Entry], keys_of: Callable[[list[Entry]], Keys]) -> None:
         sizes = (_LONG_PART, _PART) if len(entries) > _MANY else (_PART,)
-        parts_of = [_parts_of(entry, sizes) for entry in entries]
-        counts = Counter(itertools.chain.from_iterable(parts_of))
+        all_parts: list[bytes] = []
+        ends = [0]
+        for entry in entries:
+            if entry.rest:
+                all_parts += _parts_of(entry, sizes)
+            ends.append(len(all_parts))
+        counts = Counter(all_parts)
         others = []
-        self._by_part: dict[bytes, list[Entry]] = {}
-        for entry, parts in zip(entries, parts_of, strict=True):
-            if parts:
-                rarest = min(parts, key=counts.__getitem__)
-                self._by_part.setdefault(rarest, []).append(entry)
-            else:
+        #: The first entry with each part, and the other ones if there are any.
+        self._first_by_part: dict[bytes, Entry] = {}
+        self._later_by_part: dict[bytes, list[Entry]] = {}
+        for entry, (begin, end) in zip(entries, itertools.pairwise(ends), strict=True):
+            if begin == end:
                 others.append(entry)
-        self._sizes = {len(part) for part in self._by_part}
+                continue
+            rarest = min(all_parts[begin:end], key=counts.__getitem__)
+            if self._first_by_part.setdefault(rarest, entry) is not entry:
+                self._later_by_part.setdefault(rarest, []).append(entry)
+        self._sizes = {len(part) for part in self._first_by_part}
         self._others = keys_of(others)
-        self._weight = max(
-            (sum(entry.weight for entry in some) for some in self._by_part.values()), default=0
-        )
+        self._weight = max([each.weight for each in self._first_by_part.values()], default=0)
+        for part, some in self._later_by_part.items():
+            weight = self._first_by_part[part].weight + sum([each.weight for each in some])
+            self._weight = max(self._weight, weight)
 
     def weight(self, key: bytes) -> int:
         """Return the maximum weight of the candidates for a text that has one of the parts."""
@@ -207,10 +254,11 @@ class Parts:
     def candidates(self, key: bytes, text: bytes) -> list[Entry]:
         """Return the entries that may match a text with this key."""
         found = self._others.prefixing(key)
-        by_part = self._by_part
+        first = self._first_by_part
         for size in self._sizes:
-            for part in by_part.keys() & _parts_in(text, size):
-                found += by_part[part]
+            for part in first.keys() & _parts_in(text, size):
+                found.append(first[part])
+                found += self._later_by_part.get(part, ())
         return found
 
 
@@ -219,12 +267,13 @@ def _parts_of(entry: Entry, sizes: Sequence[int]) -> list[bytes]:
 
     They are of the first size that its runs have.
     """
-    if entry.kind == SHELL or not entry.rest:
+    if entry.kind == SHELL:
         return []
     for size in sizes:
         parts = []
-        for run in entry.runs:
-            parts += _parts_in(run, size)
+        for run in entry.rest.split(STAR):
+            if len(run) >= size:
+                parts += _parts_in(run, size)
         if parts:
             return parts
     return []

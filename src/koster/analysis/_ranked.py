@@ -8,7 +8,7 @@ the entries that can match the same URLs.
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
@@ -21,6 +21,7 @@ from ._urls import with_written_escapes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from ..dialects import Reading
     from ..engine.selection import Selection
     from ..model import Rule
     from ..robots import Rules
@@ -71,7 +72,10 @@ class Ranked:
         #: The last key of `first_that_may_match`, and what it found.
         self._last_key: bytes | None = None
         self._last: list[Entry] = []
-        self.key_of: Callable[[Entry], bytes] = self._unescaped_key if unescaped else _literal_key
+        self.key_of: Callable[[Entry], bytes] = _literal_key
+        if unescaped:
+            # Not a method, with which it would be kept until the garbage is collected.
+            self.key_of = partial(_unescaped_key, self.reading)
 
     @cached_property
     def by_row(self) -> dict[int, list[Entry]]:
@@ -96,32 +100,38 @@ class Ranked:
         return self._by_key.weight(self.key_of(entry))
 
     @cached_property
-    def _alike(self) -> dict[object, list[Entry]]:
-        """The entries by the paths that they match; each list is in the order of precedence."""
-        found: dict[object, list[Entry]] = {}
+    def _first_by_paths(self) -> dict[object, Entry]:
+        """The first of the entries that match the same paths, by these paths."""
+        found: dict[object, Entry] = {}
         for entry in self.entries:
-            found.setdefault(entry.paths, []).append(entry)
+            found.setdefault(entry.paths, entry)
+        return found
+
+    @cached_property
+    def _later_by_paths(self) -> dict[object, list[Entry]]:
+        """The other ones, in the order of precedence."""
+        found: dict[object, list[Entry]] = {}
+        if len(self._first_by_paths) < len(self.entries):
+            for entry in self.entries:
+                if self._first_by_paths[entry.paths] is not entry:
+                    found.setdefault(entry.paths, []).append(entry)
         return found
 
     @cached_property
     def _first_by_key(self) -> Keys:
-        if len(self._alike) == len(self.entries):
+        if len(self._first_by_paths) == len(self.entries):
             return self._by_key
-        return Keys(self._first_entries(), self.key_of)
+        return Keys(self._first_by_paths.values(), self.key_of)
 
     @cached_property
     def _parts(self) -> Parts:
-        return Parts(self._first_entries(), self._keys_of)
+        return Parts([*self._first_by_paths.values()], self._keys_of)
 
     def _keys_of(self, entries: list[Entry]) -> Keys:
         """Return an index of some of the first entries."""
-        if len(entries) == len(self._alike):
+        if len(entries) == len(self._first_by_paths):
             return self._first_by_key
         return Keys(entries, self.key_of)
-
-    def _first_entries(self) -> list[Entry]:
-        """Return the first entry for each set of paths."""
-        return [alike[0] for alike in self._alike.values()]
 
     def weight_of_candidates(self, entry: Entry) -> int:
         """Return the weight of the entries that are tried to find those that match a path.
@@ -129,17 +139,6 @@ class Ranked:
         ``entry`` matches the path; it may be one of other rules.
         """
         return self._parts.weight(self.key_of(entry) or _ROOT)
-
-    def _unescaped_key(self, entry: Entry) -> bytes:
-        if entry.key is None:
-            begin = entry.literal[:_MAX_KEY]
-            if begin.isascii() and b"%" not in begin:
-                entry.key = begin
-                return begin
-            begin = with_written_escapes(begin, self.reading)
-            # A pattern whose escapes are not decoded may end within an escape of the URL.
-            entry.key = unquote_to_bytes(_INCOMPLETE_ESCAPE.sub(b"", begin))
-        return entry.key
 
     @property
     def in_file_order(self) -> list[Entry]:
@@ -220,14 +219,13 @@ class Ranked:
 
         It is that of ``no_rule_entry`` if there is no other.
         """
-        alike = self._alike.get(entry.paths)
-        return alike[0].order if alike else self.no_rule_entry.order
+        return self._first_by_paths.get(entry.paths, self.no_rule_entry).order
 
     def coverer(self, entry: Entry) -> Entry | None:
         """Return an entry with precedence that surely covers an entry: best one with its paths."""
         if not self.is_covered(entry):
             return None
-        twin = self._alike[entry.paths][0]
+        twin = self._first_by_paths[entry.paths]
         return twin if twin is not entry else self.entries[self.covered_by(entry)]
 
     def _covering(self, entry: Entry) -> Iterator[Entry]:
@@ -243,7 +241,7 @@ class Ranked:
         return next(
             (
                 each.order
-                for each in self._alike[entry.paths]
+                for each in self._later_by_paths.get(entry.paths, ())
                 if each.order not in without and each.order not in self.removed
             ),
             self.no_rule_entry.order,
@@ -298,7 +296,7 @@ class Ranked:
 
     def ranked_above(self, entry: Entry, key: bytes) -> list[Entry]:
         """Return the entries of `first_that_may_match` with precedence over an entry."""
-        return [other for other in self.first_that_may_match(key) if other.order < entry.order]
+        return self._first_by_key.both_ways_before(key, entry.order)
 
 
 class Rankings:
@@ -330,3 +328,15 @@ def _rank_key(entry: Entry) -> int:
 
 def _literal_key(entry: Entry) -> bytes:
     return entry.literal
+
+
+def _unescaped_key(reading: Reading, entry: Entry) -> bytes:
+    if entry.key is None:
+        begin = entry.literal[:_MAX_KEY]
+        if begin.isascii() and b"%" not in begin:
+            entry.key = begin
+        else:
+            begin = with_written_escapes(begin, reading)
+            # A pattern whose escapes are not decoded may end within an escape of the URL.
+            entry.key = unquote_to_bytes(_INCOMPLETE_ESCAPE.sub(b"", begin))
+    return entry.key

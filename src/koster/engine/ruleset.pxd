@@ -36,6 +36,10 @@ cdef class Ruleset(RuleTable):
         allow=bint, found=list,
     )
     cdef list compiled(self)
+    @cython.locals(
+        first=RuleTable, second=RuleTable, rule=int, one=int, two=int, start=int, start2=int, size=int,
+    )
+    cdef bint has_same_rules(self, Ruleset other) except -1
     @cython.locals(start=Py_ssize_t, end=Py_ssize_t, path="unsigned char*", found=bytes)
     cdef bytes path_of(self, bytes url)
     cpdef Py_ssize_t allocated(self)

@@ -125,6 +125,29 @@ class Ruleset(RuleTable):
             found.append((text, literal, kind, is_anchored, allow, rank, row))
         return found
 
+    def has_same_rules(self, other: Ruleset) -> bool:
+        """Tell whether `compiled` returns the same for other rules."""
+        if self.count != other.count:
+            return False
+        first, second = self.table(), other.table()
+        for rule in range(self.count):
+            one = _matcher.place(first, rule)
+            two = _matcher.place(second, rule)
+            start = first.rules[one + _matcher.START]
+            start2 = second.rules[two + _matcher.START]
+            size = first.rules[one + _matcher.END] - start
+            if (
+                first.rules[one + _matcher.ROW] != second.rules[two + _matcher.ROW]
+                or first.rules[one + _matcher.FLAGS] != second.rules[two + _matcher.FLAGS]
+                or first.rules[one + _matcher.RANK] != second.rules[two + _matcher.RANK]
+                or first.rules[one + _matcher.LITERAL] - start
+                != second.rules[two + _matcher.LITERAL] - start2
+                or size != second.rules[two + _matcher.END] - start2
+                or not _memory.same(first.text, start, second.text, start2, size)
+            ):
+                return False
+        return True
+
     def path_of(self, url: bytes) -> bytes:
         """Return the canonical path and query of a URL, which are compared with patterns."""
         start, end = _canonical.span(url, len(url), self.form.url_path)

@@ -42,6 +42,7 @@ cdef class Selection:
     cpdef object reading(self)
     cpdef bint unmatched_allowed(self) except -1
     cpdef list compiled_rules(self)
+    cpdef bint has_same_rules(self, Selection other) except -1
     cpdef bytes path_of(self, str url)
     cpdef int number_for(self, object url) except -100
 

@@ -143,6 +143,10 @@ class Selection:
         """Return the compiled rules, by number; see `Ruleset.compiled`."""
         return self.ruleset.compiled()
 
+    def has_same_rules(self, other: Selection) -> bool:
+        """Tell whether `compiled_rules` returns the same for another selection."""
+        return self.ruleset.has_same_rules(other.ruleset)
+
     def path_of(self, url: str) -> bytes:
         """Return the part of a URL that is compared with patterns, in canonical form."""
         return self.ruleset.path_of(encoded(url))
