@@ -248,8 +248,6 @@ class _Pairs:
         contents = [[*map(_ranked_content, each.entries)] for each in (old, new)]
         common = self._common_entries(*contents)
         yield from self._opposites(old, _not_in(common, old.entries, contents[0]), new)
-        if not common:
-            return
         theirs = _not_in(common, new.entries, contents[1])
         for entry, other in self._opposites(new, theirs, old):
             if _ranked_content(other) in common:
