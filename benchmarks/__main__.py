@@ -33,6 +33,8 @@ from .peers import MAKERS, Peer, peer
 ROUNDS = 7
 #: susbot takes minutes for all files: it reads one in this many.
 _PART = 20
+#: The time limit of a parser that reads all files once, in seconds.
+_MAX_READING = 30
 
 
 def main() -> None:
@@ -154,14 +156,13 @@ def parse_and_decide(peers: list[Peer], rounds: int) -> dict[str, float]:
 
 def plain_python() -> dict[str, float]:
     print("## Plain Python: parse and one decision, without a C compiler\n")
-    taken = run_child("plain_python", KOSTER_PURE="1") or {"koster": None}
+    # Both parsers end; how soon depends on the machine.
+    taken = run_child("plain_python", max_seconds=None, KOSTER_PURE="1")
     rows = (
-        [name, format_time(seconds), f"{seconds / taken['koster']:.2f} ×" if seconds else ""]
+        [name, format_time(seconds), f"{seconds / taken['koster']:.2f} ×"]
         for name, seconds in taken.items()
     )
     table(["parser", "a file", "koster is"], rows)
-    if not all(taken.values()):
-        return {}
     return {"plain": taken["koster"] / taken["Protego"]}
 
 
@@ -301,7 +302,7 @@ def memory() -> dict[str, float]:
     print("## Memory: growth of the process for each byte of a parsed file\n")
     print("Without the file itself, which the caller holds.\n")
     able = [name for name in MAKERS if peer(name).parse is not None]
-    grown = {name: run_child("memory", name) for name in able}
+    grown = {name: run_child("memory", name, max_seconds=_MAX_READING) for name in able}
     rows = (
         [name, "not measured: too slow" if each is None else f"{each:.2f}"]
         for name, each in grown.items()

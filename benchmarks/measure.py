@@ -33,7 +33,9 @@ def in_turns(
     return {name: statistics.median(times) for name, times in taken.items()}
 
 
-def run_child(task: str, *arguments: str, **variables: str) -> Any:
+def run_child(
+    task: str, *arguments: str, max_seconds: float | None = MAX_SECONDS, **variables: str
+) -> Any:
     """Return what a task of `benchmarks.children` prints, or None if it takes too long.
 
     ``variables`` are added to its environment.
@@ -42,7 +44,7 @@ def run_child(task: str, *arguments: str, **variables: str) -> Any:
     env = {**os.environ, **variables}
     try:
         done = subprocess.run(
-            command, capture_output=True, check=True, timeout=MAX_SECONDS, env=env
+            command, capture_output=True, check=True, timeout=max_seconds, env=env
         )
     except subprocess.TimeoutExpired:
         return None
