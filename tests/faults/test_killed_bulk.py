@@ -117,3 +117,11 @@ def test_killed_workers(run: Run) -> None:
         assert "Traceback" not in output
         run.check_finished()
         processes.wait_until_ended(process.pid)
+
+
+def _is_worker(pid: int) -> bool:
+    """Return whether a process is a worker, and not the one that removes their semaphores."""
+    try:
+        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
