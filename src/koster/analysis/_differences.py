@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from ._alphabet import Alphabet
     from ._entries import Entry
 
-#: Pairs checked with likely URLs once the budget is spent: that many, but fewer if together they
-#: look at more than so many rules, and then at least so many.
+#: Pairs checked with likely URLs once the budget is spent.
 _MAX_SAMPLES = 200
+#: Rules that these checks may look at together, each of them perhaps at all rules.
 _MAX_SAMPLED_RULES = 10_000_000
+#: Pairs checked whatever the number of rules.
 _MIN_SAMPLES = 20
 
 #: Maximum bytes of a pattern that one character of a URL can match.
@@ -213,7 +214,7 @@ class _Pairs:
         unescaped = not self._is_one_reading
         self.old = rankings.of(before, unescaped=unescaped, exempts=exempts)
         self.new = Ranked(after, unescaped=unescaped, exempts=exempts)
-        #: How many more pairs may be checked with likely URLs: a decision may look at each rule.
+        #: How many more pairs may be checked with likely URLs.
         self._samples_left = max(
             min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // len(self.old.entries)), _MIN_SAMPLES
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ..dialects import Patterns
@@ -30,6 +31,8 @@ ROBOTS_TXT_ROW = -2
 SHELL = int(Patterns.SHELL)
 _PREFIX = int(Patterns.PREFIX)
 STAR = b"*"
+#: The key to sort and to bisect entries by precedence.
+BY_ORDER = attrgetter("order")
 _ROOT = b"/"
 #: Special characters of shell patterns besides stars.
 _SHELL_SPECIAL = re.compile(rb"[?\[\]!\\]")

@@ -8,7 +8,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ._entries import SHELL, STAR
+from ._entries import BY_ORDER, SHELL, STAR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -64,12 +64,27 @@ class _Prefixes:
         return found
 
 
+class Grouped:
+    """Entries that have something in common, in their order.
+
+    No list where only one has it, as nearly all do: the garbage collector would look at all lists
+    each time that it runs.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[object, Entry]]) -> None:
+        #: The first entry by what it has, and the other ones if there are any.
+        self.first: dict[object, Entry] = {}
+        self.later: dict[object, list[Entry]] = {}
+        for common, entry in pairs:
+            if self.first.setdefault(common, entry) is not entry:
+                self.later.setdefault(common, []).append(entry)
+
+
 class Keys:
     """Entries by their keys, prefixes of all that they match."""
 
     def __init__(self, entries: Iterable[Entry], key_of: Callable[[Entry], bytes]) -> None:
-        # No lists by key: most would have one entry, and the garbage collector would look at all
-        # of them each time that it runs.
+        # No lists by key, for the reason of `Grouped`.
         some = [*entries]
         keys = [*map(key_of, some)]
         order = sorted(range(len(keys)), key=keys.__getitem__)
@@ -140,16 +155,16 @@ class Keys:
         return self._joined(self._prefixes.all_of(key))
 
     def _joined(self, places: list[int]) -> list[Entry]:
+        entries, starts = self._entries, self._starts
         found: list[Entry] = []
         for place in places:
-            found += self._entries[self._starts[place] : self._starts[place + 1]]
+            found += entries[starts[place] : starts[place + 1]]
         return found
 
     def both_ways(self, key: bytes) -> list[Entry]:
         """Return the entries whose key is a prefix of ``key`` or begins with it."""
-        prefixes = self._prefixes
-        end = bisect_right(prefixes.keys, key)
-        found = self._joined(prefixes.all_of(key, end))
+        end = bisect_right(self._keys, key)
+        found = self._joined(self._prefixes.all_of(key, end))
         first, last = self._beginning_with(key, end)
         if first < last:
             found += self._entries[first:last]
@@ -157,12 +172,11 @@ class Keys:
 
     def count_both_ways(self, key: bytes) -> int:
         """Return the number of entries that `both_ways` returns."""
-        prefixes = self._prefixes
-        end = bisect_right(prefixes.keys, key)
+        end = bisect_right(self._keys, key)
         first, last = self._beginning_with(key, end)
         starts = self._starts
         return (last - first) + sum(
-            starts[place + 1] - starts[place] for place in prefixes.all_of(key, end)
+            starts[place + 1] - starts[place] for place in self._prefixes.all_of(key, end)
         )
 
     def both_ways_before(self, key: bytes, order: int) -> list[Entry]:
@@ -189,7 +203,7 @@ class Keys:
     def _before(self, place: int, order: int) -> list[Entry]:
         """Return the entries with one key and a lower order."""
         begin, end = self._starts[place], self._starts[place + 1]
-        return self._entries[begin : bisect_left(self._entries, order, begin, end, key=_order)]
+        return self._entries[begin : bisect_left(self._entries, order, begin, end, key=BY_ORDER)]
 
     def _beginning_with(self, key: bytes, end: int) -> tuple[int, int]:
         """Return where the entries are whose key is longer than ``key``, and begins with it.
@@ -200,10 +214,6 @@ class Keys:
         if end == len(keys) or not keys[end].startswith(key):
             return 0, 0
         return self._starts[end], self._starts[_end_of(keys, key, end)]
-
-
-def _order(entry: Entry) -> int:
-    return entry.order
 
 
 def _end_of(keys: list[bytes], key: bytes, begin: int) -> int:
@@ -229,22 +239,22 @@ class Parts:
                 all_parts += _parts_of(entry, sizes)
             ends.append(len(all_parts))
         counts = Counter(all_parts)
-        others = []
-        #: The first entry with each part, and the other ones if there are any.
-        self._first_by_part: dict[bytes, Entry] = {}
-        self._later_by_part: dict[bytes, list[Entry]] = {}
+        rarest: list[bytes] = []
+        others: list[Entry] = []
+        with_parts: list[Entry] = []
         for entry, (begin, end) in zip(entries, itertools.pairwise(ends), strict=True):
             if begin == end:
                 others.append(entry)
-                continue
-            rarest = min(all_parts[begin:end], key=counts.__getitem__)
-            if self._first_by_part.setdefault(rarest, entry) is not entry:
-                self._later_by_part.setdefault(rarest, []).append(entry)
-        self._sizes = {len(part) for part in self._first_by_part}
+            else:
+                rarest.append(min(all_parts[begin:end], key=counts.__getitem__))
+                with_parts.append(entry)
+        self._by_part = Grouped(zip(rarest, with_parts, strict=True))
+        self._sizes = {len(part) for part in rarest}
         self._others = keys_of(others)
-        self._weight = max([each.weight for each in self._first_by_part.values()], default=0)
-        for part, some in self._later_by_part.items():
-            weight = self._first_by_part[part].weight + sum([each.weight for each in some])
+        first = self._by_part.first
+        self._weight = max([each.weight for each in first.values()], default=0)
+        for part, some in self._by_part.later.items():
+            weight = first[part].weight + sum([each.weight for each in some])
             self._weight = max(self._weight, weight)
 
     def weight(self, key: bytes) -> int:
@@ -254,11 +264,11 @@ class Parts:
     def candidates(self, key: bytes, text: bytes) -> list[Entry]:
         """Return the entries that may match a text with this key."""
         found = self._others.prefixing(key)
-        first = self._first_by_part
+        first = self._by_part.first
         for size in self._sizes:
             for part in first.keys() & _parts_in(text, size):
                 found.append(first[part])
-                found += self._later_by_part.get(part, ())
+                found += self._by_part.later.get(part, ())
         return found
 
 

@@ -14,8 +14,8 @@ from urllib.parse import unquote_to_bytes
 
 from .._asking import selection_of
 from ..dialects import Choice, RobotsTxtPath
-from ._entries import NO_RULE, entries_of, pseudo_entry, robots_txt_entries
-from ._index import Keys, Parts
+from ._entries import BY_ORDER, NO_RULE, entries_of, pseudo_entry, robots_txt_entries
+from ._index import Grouped, Keys, Parts
 from ._urls import with_written_escapes
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Ranked:
         self.removed: set[int] = set()
         #: A likely URL that an entry decides, or None, by the order of the entry.
         self.examples: dict[int, str | None] = {}
-        #: The last key of `first_that_may_match`, and what it found.
+        #: The last key of `first_that_may_match`, and what it found: the next one is often equal.
         self._last_key: bytes | None = None
         self._last: list[Entry] = []
         self.key_of: Callable[[Entry], bytes] = _literal_key
@@ -100,36 +100,23 @@ class Ranked:
         return self._by_key.weight(self.key_of(entry))
 
     @cached_property
-    def _first_by_paths(self) -> dict[object, Entry]:
-        """The first of the entries that match the same paths, by these paths."""
-        found: dict[object, Entry] = {}
-        for entry in self.entries:
-            found.setdefault(entry.paths, entry)
-        return found
-
-    @cached_property
-    def _later_by_paths(self) -> dict[object, list[Entry]]:
-        """The other ones, in the order of precedence."""
-        found: dict[object, list[Entry]] = {}
-        if len(self._first_by_paths) < len(self.entries):
-            for entry in self.entries:
-                if self._first_by_paths[entry.paths] is not entry:
-                    found.setdefault(entry.paths, []).append(entry)
-        return found
+    def _by_paths(self) -> Grouped:
+        """The entries by the paths that they match."""
+        return Grouped((entry.paths, entry) for entry in self.entries)
 
     @cached_property
     def _first_by_key(self) -> Keys:
-        if len(self._first_by_paths) == len(self.entries):
+        if len(self._by_paths.first) == len(self.entries):
             return self._by_key
-        return Keys(self._first_by_paths.values(), self.key_of)
+        return Keys(self._by_paths.first.values(), self.key_of)
 
     @cached_property
     def _parts(self) -> Parts:
-        return Parts([*self._first_by_paths.values()], self._keys_of)
+        return Parts([*self._by_paths.first.values()], self._keys_of)
 
     def _keys_of(self, entries: list[Entry]) -> Keys:
         """Return an index of some of the first entries."""
-        if len(entries) == len(self._first_by_paths):
+        if len(entries) == len(self._by_paths.first):
             return self._first_by_key
         return Keys(entries, self.key_of)
 
@@ -173,7 +160,7 @@ class Ranked:
         path = self._selection.path_of(url)
         orders = {entry.order for entry in gone}
         best = self.no_rule_entry.order
-        for each in sorted(self._parts.candidates(path, path), key=_order):
+        for each in sorted(self._parts.candidates(path, path), key=BY_ORDER):
             # The others come later, and so do those that are alike.
             if each.order >= best:
                 break
@@ -187,7 +174,7 @@ class Ranked:
         Without some entries and the removed ones. It is at least that of ``no_rule_entry``.
         """
         if entry.covered_by is None:
-            entry.covered_by = sorted(self._covering(entry), key=_order)
+            entry.covered_by = sorted(self._covering(entry), key=BY_ORDER)
         best = self.no_rule_entry.order
         for each in entry.covered_by:
             # The others come later, and so do those that are alike.
@@ -219,13 +206,13 @@ class Ranked:
 
         It is that of ``no_rule_entry`` if there is no other.
         """
-        return self._first_by_paths.get(entry.paths, self.no_rule_entry).order
+        return self._by_paths.first.get(entry.paths, self.no_rule_entry).order
 
     def coverer(self, entry: Entry) -> Entry | None:
         """Return an entry with precedence that surely covers an entry: best one with its paths."""
         if not self.is_covered(entry):
             return None
-        twin = self._first_by_paths[entry.paths]
+        twin = self._by_paths.first[entry.paths]
         return twin if twin is not entry else self.entries[self.covered_by(entry)]
 
     def _covering(self, entry: Entry) -> Iterator[Entry]:
@@ -241,7 +228,7 @@ class Ranked:
         return next(
             (
                 each.order
-                for each in self._later_by_paths.get(entry.paths, ())
+                for each in self._by_paths.later.get(entry.paths, ())
                 if each.order not in without and each.order not in self.removed
             ),
             self.no_rule_entry.order,
@@ -316,10 +303,6 @@ class Rankings:
 
 def _exempts_robots_txt(selection: Selection) -> bool:
     return selection.reading().robots_txt == RobotsTxtPath.ALWAYS_ALLOWED
-
-
-def _order(entry: Entry) -> int:
-    return entry.order
 
 
 def _rank_key(entry: Entry) -> int:
