@@ -48,12 +48,14 @@ def groups(count: int) -> str:
 
 
 def plain_rules(count: int) -> str:
-    """Plain rules, some of which overlap."""
+    """Plain rules, some of which overlap, and one in their midst that covers many."""
     rng = random.Random(1)
-    return "User-agent: *\n" + "".join(
+    rules = [
         f"{_directive(rng)}: /{rng.choice('abcdef')}/{rng.randrange(10**6)}/{rng.randrange(30)}\n"
-        for _ in range(count)
-    )
+        for _ in range(count - 1)
+    ]
+    rules.insert(count // 2, "Disallow: /c/\n")
+    return "User-agent: *\n" + "".join(rules)
 
 
 def starred_rules(count: int) -> str:

@@ -375,6 +375,9 @@ class _Pairs:
         return self.old.deciding(url) is old and self.new.deciding(url) is new
 
     def _witness_in_two_readings(self, old: Entry, new: Entry) -> str | None:
+        url = self._plain_witness(old, new)
+        if url is not None:
+            return url
         self._check_size(old, new)
         self._spend_candidates(old, new)
         if self.old.is_covered_everywhere_above(new, self.new.key_of(new), old):
@@ -409,6 +412,19 @@ class _Pairs:
         )
         found = search.shortest(url, prefixes, self._budget)
         return None if found is None else with_host_if_ambiguous(found)
+
+    def _plain_witness(self, old: Entry, new: Entry) -> str | None:
+        """Return a shortest URL as `witness`, if it is the text of the longer of two plain entries.
+
+        A search takes far longer.
+        """
+        longer = max(old, new, key=_literal_size)
+        text = longer.literal or b"/"
+        if old.rest or new.rest or not _UNAMBIGUOUS.fullmatch(text):
+            return None
+        self._budget.compare(self.old.cost_of_deciding(longer) + self.new.cost_of_deciding(longer))
+        url = with_host_if_ambiguous(text.decode("ascii"))
+        return url if self._decide(url, old, new) else None
 
     def _spend_candidates(self, old: Entry, new: Entry) -> None:
         """Count the comparisons that show whether other entries cover one of two.
@@ -450,6 +466,10 @@ class _Pairs:
 
 def _by_size(url: str) -> tuple[int, str]:
     return len(url), url
+
+
+def _literal_size(entry: Entry) -> int:
+    return len(entry.literal)
 
 
 def _are_alike(before: list[Entry], after: list[Entry]) -> bool:

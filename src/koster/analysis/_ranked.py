@@ -33,6 +33,9 @@ _MAX_KEY = 2_000
 #: Entries of which it is not worth to have two indexes, of those that allow and of the others.
 _FEW = 64
 
+#: Rules that the engine checks in the time of one comparison here.
+_ENGINE_CHECKS_PER_COMPARISON = 64
+
 _ROOT = b"/"
 _INCOMPLETE_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
 
@@ -95,9 +98,12 @@ class Ranked:
     def _by_key(self) -> Keys:
         return Keys(self.entries, self.key_of)
 
-    def weight_of_overlapping(self, entry: Entry) -> int:
-        """Return the weight of the entries that may match all that an entry matches."""
-        return self._by_key.weight(self.key_of(entry))
+    def cost_of_deciding(self, entry: Entry) -> int:
+        """Return the comparisons that `deciding` counts as, with a URL of an entry.
+
+        The entry may be one of other rules.
+        """
+        return self._by_key.weight(self.key_of(entry)) // _ENGINE_CHECKS_PER_COMPARISON
 
     @cached_property
     def _by_paths(self) -> Grouped:

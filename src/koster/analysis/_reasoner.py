@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from ._ranked import Ranked
     from ._search import Budget
 
-#: Rules that the engine checks in the time of one comparison here.
-_ENGINE_CHECKS_PER_COMPARISON = 64
-
 
 class Reasoner:
     """Searches about the rules of one crawler."""
@@ -87,7 +84,7 @@ class Reasoner:
         Raises:
             BudgetSpentError: too many checks with many overlapping rules.
         """
-        self._spend_engine_checks(entry)
+        self._budget.compare(self.ranked.cost_of_deciding(entry))
         for url in self.candidates(entry):
             if not self.ranked.is_exempt(url) and self.ranked.deciding(url).allow == entry.allow:
                 return url
@@ -101,7 +98,7 @@ class Reasoner:
         """
         examples = self.ranked.examples
         if entry.order not in examples:
-            self._spend_engine_checks(entry)
+            self._budget.compare(self.ranked.cost_of_deciding(entry))
             urls = self.candidates(entry)
             examples[entry.order] = next((url for url in urls if self._decides(entry, url)), None)
         return examples[entry.order]
@@ -162,15 +159,6 @@ class Reasoner:
         if url is None:
             return None
         return with_host_if_ambiguous(simplify_url(url, self.ranked.reading))
-
-    def _spend_engine_checks(self, entry: Entry) -> None:
-        """Count the rules that the engine checks for a URL of an entry.
-
-        Raises:
-            BudgetSpentError: the limit is exceeded.
-        """
-        weight = self.ranked.weight_of_overlapping(entry)
-        self._budget.compare(weight // _ENGINE_CHECKS_PER_COMPARISON)
 
     def spend_comparisons(self, rules: int) -> None:
         """Count comparisons of rules.
