@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from functools import cache
 
@@ -22,7 +23,7 @@ from koster.analysis import (
     idle_rules,
     redundant_rules,
 )
-from koster.dialects import DIALECTS
+from koster.dialects import DIALECTS, Escapes
 
 #: Few letters, so that patterns overlap, and ``x``, which no pattern contains.
 LETTERS = ("a", "b", "/", "?", "$", "x")
@@ -268,6 +269,43 @@ def test_differences_between_dialects_are_real(
             assert (line_of(before), line_of(after)) in named
     for each in result.found:
         assert old.allowed(each.url) != new.allowed(each.url)
+
+
+_escape_patterns = st.builds(
+    lambda parts, end: "/" + "".join(parts) + end,
+    st.lists(st.sampled_from(["a", "b", "&", "%26", "*"]), max_size=4),
+    st.sampled_from(["", "", "$"]),
+)
+#: Decodes escapes like GYM2008, and chooses like RFC9309.
+_DECODED_LONGEST = koster.Dialect(
+    name="decoded",
+    source="a test",
+    reading=dataclasses.replace(koster.RFC9309.reading, escapes=Escapes.DECODED),
+)
+
+
+@given(
+    file=files_with(_escape_patterns, _HEAD),
+    first=st.sampled_from(["RFC9309", "GYM2008"]),
+)
+def test_differences_of_dialects_that_decode_escapes(file: str, first: str) -> None:
+    """A rule for ``&`` matches more URLs where ``%26`` is decoded."""
+    old = rules_of(file, first)
+    escapes = ("a", "b", "&", "x", "%26") if "%26" in file else ("a", "b", "&", "x")
+    urls = [
+        "/" + "".join(parts)
+        for size in range(5)
+        for parts in itertools.product(escapes, repeat=size)
+    ]
+    for dialect in (koster.GYM2008, koster.MK1996, _DECODED_LONGEST, koster.RFC9309):
+        new = koster.parse(file, dialect).rules_for("*")
+        result = difference(old, new)
+        assert result.is_proved
+        named = {(line_of(each.before), line_of(each.after)) for each in result.found}
+        for url in urls:
+            before, after = old.decide(url), new.decide(url)
+            if before.allowed != after.allowed:
+                assert (line_of(before), line_of(after)) in named, url
 
 
 @pytest.mark.parametrize("dialect", koster.DIALECTS)

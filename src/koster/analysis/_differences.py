@@ -11,12 +11,13 @@ from .._asking import rules_for_data, selection_of
 from ..dialects import Patterns, RobotsTxtPath
 from ..robots import parse
 from ._alphabet import alphabet
-from ._entries import ROBOTS_TXT_ROW, is_text_read_alike
+from ._entries import ROBOTS_TXT_ROW, Entry, is_text_read_alike
 from ._ranked import Ranked, Rankings
 from ._search import Budget, BudgetSpentError, Search
 from ._urls import (
     UNDECODED_ESCAPES,
     comparison_path,
+    decodes_escapes,
     simplify_url,
     url_beginning_with,
     url_of,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from ..model import Decision
     from ..robots import RobotsTxt, Rules
     from ._alphabet import Alphabet
-    from ._entries import Entry
 
 #: Pairs checked with likely URLs once the budget is spent.
 _MAX_SAMPLES = 200
@@ -200,6 +200,7 @@ def _decide_alike(one: Rules, other: Rules) -> bool:
         return True
     texts = (rule[0] for rule in first.compiled_rules())
     if all(reading.patterns == Patterns.WILDCARDS for reading in readings):
+        # Also if one decodes escapes: the rules have none, so URLs with escapes are not compared.
         return all(map(is_text_read_alike, texts))
     return all(map(_UNAMBIGUOUS_OR_EMPTY.fullmatch, texts))
 
@@ -210,6 +211,7 @@ class _Pairs:
     def __init__(self, before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> None:
         readings = [selection_of(rules).reading() for rules in (before, after)]
         self._is_one_reading = readings[0] == readings[1]
+        self._decodes = [*map(decodes_escapes, readings)]
         exempts = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
         unescaped = not self._is_one_reading
         self.old = rankings.of(before, unescaped=unescaped, exempts=exempts)
@@ -318,12 +320,13 @@ class _Pairs:
         """
         if self._is_one_reading:
             return set(before).intersection(after)
+        is_alike = (
+            Entry.is_read_alike_with_wildcards
+            if self._decodes[0] == self._decodes[1]
+            else Entry.is_read_alike
+        )
         ours = dict(zip(before, self.old.entries, strict=True))
-        return {
-            content
-            for content in after
-            if content in ours and ours[content].is_read_alike_with_wildcards()
-        }
+        return {content for content in after if content in ours and is_alike(ours[content])}
 
     def witness(self, old: Entry, new: Entry) -> str | None:
         """Return a shortest URL that one entry decides before and the other after, or None.
@@ -397,13 +400,11 @@ class _Pairs:
         begin = max((match[0] if match else b"/" for match in begins), key=len)
         url = begin.decode("ascii")
         prefixes = [comparison_path(ranked.reading, url) for ranked in (self.old, self.new)]
-        # Most patterns are in both sets, and match the same URLs.
-        alike = {entry.paths for entry in before if entry.is_read_alike_with_wildcards()}
-        after = [
-            entry
-            for entry in after
-            if entry.paths not in alike or not entry.is_read_alike_with_wildcards()
-        ]
+        # Most patterns are in both sets, and match the same URLs: or more if escapes are decoded.
+        if self._decodes[1]:
+            before = _without_alike(before, after)
+        else:
+            after = _without_alike(after, before)
         self._budget.begin(2 + len(before) + len(after))
         search = Search(
             self.letters,
@@ -489,6 +490,16 @@ def _not_in(common: set[object], entries: list[Entry], contents: list[object]) -
     return (
         entry for entry, content in zip(entries, contents, strict=True) if content not in common
     )
+
+
+def _without_alike(entries: list[Entry], others: list[Entry]) -> list[Entry]:
+    """Return the entries without those that are also in a set with another reading."""
+    alike = {entry.paths for entry in others if entry.is_read_alike_with_wildcards()}
+    return [
+        entry
+        for entry in entries
+        if entry.paths not in alike or not entry.is_read_alike_with_wildcards()
+    ]
 
 
 def _distinct(entries: Sequence[Entry]) -> list[Entry]:

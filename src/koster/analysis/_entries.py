@@ -160,7 +160,11 @@ class Entry:
         return (other.is_anchored or not self.is_anchored) and self.matches(other.text)
 
     def is_read_alike_with_wildcards(self) -> bool:
-        """Return whether every reading with wildcards compares it alike, cached."""
+        """Return whether it is compared alike in all readings with wildcards, cached.
+
+        If all decode escapes or none does. Otherwise it matches at least the same URLs in one that
+        decodes.
+        """
         if self._is_alike_with_wildcards is None:
             self._is_alike_with_wildcards = self.kind != SHELL and is_text_read_alike(self.text)
         return self._is_alike_with_wildcards
@@ -192,7 +196,7 @@ class Entry:
 
 
 def is_text_read_alike(text: bytes) -> bool:
-    """Return whether every reading with wildcards compares a pattern alike."""
+    """Return what `Entry.is_read_alike_with_wildcards` does, for the text of a pattern."""
     return not text.translate(None, _SAFE) and not (
         STAR in text and STARTS_INSIDE_ESCAPE.search(text)
     )

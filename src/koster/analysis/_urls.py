@@ -24,11 +24,14 @@ UNMARK_DIGITS = bytes.maketrans(_MARKED_DIGITS, b"0123456789ABCDEF")
 #: Readings that do not decode escapes of URLs.
 UNDECODED_ESCAPES = frozenset({Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN})
 
+#: Those that decode ``%26``, ``%3D`` and ``%3F``: ``&`` matches more URLs than in other readings.
+_DECODED_ESCAPES = frozenset({Escapes.DECODED, Escapes.PLAIN})
+
 #: An incomplete UTF-8 character.
 _INCOMPLETE_CHARACTER = re.compile(
     rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z"
 )
-#: Bytes that all readings with wildcards compare alike.
+#: Bytes that all readings with wildcards compare alike, if all decode escapes or none does.
 SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/?&=*")
 #: Bytes that are not escaped (RFC 3986 §3.3), except the dollar, which is special in patterns.
 _PLAIN = SAFE | frozenset(b":@!'()+,;")
@@ -37,6 +40,11 @@ _ESCAPES_OR_NOT_PLAIN = re.compile(
 )
 #: A run after a star that can start in the middle of an escape.
 STARTS_INSIDE_ESCAPE = re.compile(rb"\*[0-9A-F]")
+
+
+def decodes_escapes(reading: Reading) -> bool:
+    """Return whether a reading compares ``%26``, ``%3D`` and ``%3F`` decoded."""
+    return reading.escapes in _DECODED_ESCAPES
 
 
 @functools.cache
