@@ -19,6 +19,7 @@ from support import ROOT, bodies
 
 import koster
 from koster import crawlers
+from koster.dialects import BUFFER_BYTES
 from koster.lint import (
     CHECK_OF,
     CHECKS,
@@ -28,7 +29,6 @@ from koster.lint import (
     Severity,
     _groups,
     _lines,
-    _model,
     chosen,
     fixed,
     lint,
@@ -405,15 +405,33 @@ def test_directives_of_other_dialects_are_no_typos() -> None:
 @pytest.mark.skipif(not koster.COMPILED, reason="takes a minute in plain Python")
 @pytest.mark.parametrize("key", [b"a", b"allow"])
 def test_name_of_a_directive_may_fill_the_file(key: bytes) -> None:
-    """Google reads the first 16,663 bytes of a line: it finds no colon there."""
+    """Google reads a part of the line, without a colon."""
     codes = {each.code for each in lint(key.ljust(MAX_PARSED_BYTES - 1, b"x") + b":")}
     assert {"L005", "Z001"} <= codes
     assert "L009" not in codes
 
 
-def test_google_reads_a_long_name_in_part() -> None:
-    names = ["allow" * MAX_PARSED_BYTES, "allow", "x" * MAX_PARSED_BYTES]
-    assert _model._as_google_reads(names) == [None, koster.Directive.ALLOW, None]
+@pytest.mark.parametrize(
+    ("line", "is_read"),
+    [
+        (b"Allowx: /a", True),
+        (b"Allow" + b"x" * (BUFFER_BYTES - 6) + b":", True),
+        # Google reads no colon on these.
+        (b"Allow" + b"x" * (BUFFER_BYTES - 5) + b":", False),
+        (b"Allowx \0: /a", False),
+        # Google skips a byte order mark, and parts of one, at the start of the file.
+        (b"\xefAllowx: /a", False),
+        (b"\xef\xbb\xbfAllowx: /a", False),
+    ],
+)
+def test_unknown_names_that_google_reads(line: bytes, is_read: bool) -> None:
+    findings = lint(b"User-agent: *\n" + line + b"\nDisallow: /\n")
+    assert [each.line for each in findings if each.code == "L009"] == [2] * is_read
+
+
+def test_google_reads_a_name_after_a_part_of_a_byte_order_mark() -> None:
+    findings = lint(b"\xefAllowx: /a\nUser-agent: *\n\xefAllowx: /a\n")
+    assert [each.line for each in findings if each.code == "L009"] == [1]
 
 
 def test_google_reads_each_of_many_unknown_names() -> None:

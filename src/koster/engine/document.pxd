@@ -47,6 +47,8 @@ cdef class File:
     cdef int group_of(self, int row) except -2
     @cython.locals(groups=Rows, row=int, number=int, outside=list, inside=list)
     cpdef tuple lines_by_group(self)
+    @cython.locals(row=int, number=int, found=dict)
+    cpdef dict directives_of(self, object lines)
     @cython.locals(number=int, part=int, has_settings=bint, row=int, code=int, found=list)
     cpdef list named_parts(self)
     @cython.locals(applicable=Rows, number=int, first=int, after=int)

@@ -22,7 +22,7 @@ from .ruleset import Form
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
     from typing import Any
 
 #: The maximum bytes that are parsed, up to a whole line: 16 MiB less one, 32 times what crawlers
@@ -178,6 +178,17 @@ class File:
             number = _groups.group_of(groups, row)
             (outside if number < 0 else inside[number]).append(self.rows.number(row))
         return outside, inside
+
+    def directives_of(self, lines: Container[int]) -> dict[int, Directive]:
+        """Return the directives of those of some lines that have one."""
+        found: dict[int, Directive] = {}
+        for row in range(self.rows.count):
+            number = self.rows.number(row)
+            if number in lines:
+                directive = DIRECTIVE_OF.get(self.rows.code(row))
+                if directive is not None:
+                    found[number] = directive
+        return found
 
     def named_parts(self) -> list[tuple[int, int, str]]:
         """Return each named agent, with the numbers of its group and of the part of that group.

@@ -12,7 +12,7 @@ from .._asking import file_of
 from .._contents import is_binary, is_page, wide_charset
 from .._version import DOCS
 from ..analysis import Budget, Classification, WholeFile, classify
-from ..dialects import BUFFER_BYTES, GOOGLE, RFC9309
+from ..dialects import GOOGLE, RFC9309
 from ..model import RULES, SPACE, Directive, LineKind
 from ..robots import parse
 
@@ -178,11 +178,6 @@ _MAX_RULE_SETS = 2_000
 _LINES_WITHOUT_SEARCHES = 1_250
 _MIN_SEARCHED = 0.05
 
-#: Keys that are parsed together, and the maximum of characters of each: as many as Google reads of
-#: a line. Both are small enough that no line is beyond the size that is parsed.
-_KEYS_AT_ONCE = 100
-_MAX_KEY = BUFFER_BYTES
-
 
 class Subject:
     """A file to check, with results shared by several checks.
@@ -238,19 +233,8 @@ class Subject:
     @cached_property
     def read_only_by_google(self) -> dict[int, Directive]:
         """The directives that only Google's parser recognizes, by line number."""
-        unknown = [line for line in self.lines if line.kind is LineKind.UNKNOWN]
-        keys = [*dict.fromkeys(line.key for line in unknown)]
-        # A byte order mark may be part of other keys.
-        together = [key for key in keys if key.isascii()]
-        read_as: dict[str, Directive | None] = {}
-        for start in range(0, len(together), _KEYS_AT_ONCE):
-            some = together[start : start + _KEYS_AT_ONCE]
-            read_as.update(zip(some, _as_google_reads(some), strict=True))
-        for key in keys:
-            if not key.isascii():
-                read_as[key], *_ = _as_google_reads([key])
-        found = {line.number: read_as[line.key] for line in unknown}
-        return {number: directive for number, directive in found.items() if directive is not None}
+        unknown = {line.number for line in self.lines if line.kind is LineKind.UNKNOWN}
+        return file_of(parse(self.body, GOOGLE)).directives_of(unknown) if unknown else {}
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -408,12 +392,6 @@ class Subject:
         is_last = line.number >= len(self.line_starts)
         end = len(self.robots.body) if is_last else self.line_starts[line.number]
         return Edit(start, end, b"")
-
-
-def _as_google_reads(keys: list[str]) -> list[Directive | None]:
-    """Return the directives that Google's parser recognizes, one for each key."""
-    body = "\n".join([f"{key[:_MAX_KEY]}: x" for key in keys])
-    return [line.directive for line in parse(body, GOOGLE).lines]
 
 
 def truncate(text: str) -> str:
