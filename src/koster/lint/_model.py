@@ -17,7 +17,7 @@ from ..model import RULES, SPACE, Directive, LineKind
 from ..robots import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from .._templates import Template
     from ..dialects import Dialect
@@ -178,6 +178,9 @@ _MAX_RULE_SETS = 2_000
 _LINES_WITHOUT_SEARCHES = 1_250
 _MIN_SEARCHED = 0.05
 
+#: No value, or the beginning of a path, without wildcards, escapes and whatever else is special.
+_USUAL_PATTERN = re.compile(r"(?:/[A-Za-z0-9._~/-]*)?")
+
 
 class Subject:
     """A file to check, with results shared by several checks.
@@ -241,14 +244,29 @@ class Subject:
         """Where each line begins, in bytes."""
         return [0, *[match.end() for match in _LINE_ENDS.finditer(self.robots.body)]]
 
-    def lines_of(self, *directives: Directive) -> Iterator[Line]:
-        """Return the lines of some directives."""
-        return (line for line in self.directive_lines if line.directive in directives)
+    def lines_of(self, directive: Directive) -> list[Line]:
+        """Return the lines of a directive."""
+        return self._by_directive.get(directive, [])
+
+    @cached_property
+    def _by_directive(self) -> dict[Directive | None, list[Line]]:
+        found: dict[Directive | None, list[Line]] = {}
+        for line in self.directive_lines:
+            found.setdefault(line.directive, []).append(line)
+        return found
 
     @cached_property
     def rules(self) -> list[Line]:
         """The Allow and Disallow lines."""
-        return list(self.lines_of(*RULES))
+        return [line for line in self.directive_lines if line.directive in RULES]
+
+    @cached_property
+    def unusual_rules(self) -> list[Line]:
+        """Those of `rules` with another value than the start of a path without special characters.
+
+        Most checks of patterns find nothing in the others, of which a large file has many.
+        """
+        return [line for line in self.rules if not _USUAL_PATTERN.fullmatch(line.value)]
 
     @cached_property
     def lines_by_group(self) -> tuple[list[Line], list[GroupLines]]:

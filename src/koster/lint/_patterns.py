@@ -38,9 +38,8 @@ _MAX_REGEX_SEARCH = 200
 
 
 def _patterns(subject: Subject) -> Iterator[tuple[Line, str]]:
-    for line in subject.rules:
-        if line.value:
-            yield line, line.value
+    for line in subject.unusual_rules:
+        yield line, line.value
 
 
 def _has_wildcards(subject: Subject) -> bool:
@@ -123,16 +122,17 @@ def stars(subject: Subject) -> Iterator[Remark]:
     """Find redundant stars: those without which no rule gets another precedence."""
     if not _has_wildcards(subject):
         return
-    sizes: dict[Directive | None, set[range]] = {}
-    for line, pattern in _patterns(subject):
-        sizes.setdefault(line.directive, set()).add(_sizes(pattern))
+    sizes: dict[Directive, set[range]] = {}
     for line, pattern in _patterns(subject):
         shorter = _without_stars(pattern)
         # A literal "$" would be special without the star behind it.
-        if shorter == pattern or not _PLAIN.fullmatch(pattern):
+        if shorter == pattern or not _PLAIN.fullmatch(pattern) or line.directive is None:
             continue
-        opposite = sizes.get(_OPPOSITE[line.directive], set()) if line.directive else set()
-        if any(each.start <= len(pattern) and len(shorter) < each.stop for each in opposite):
+        opposite = _OPPOSITE[line.directive]
+        if opposite not in sizes:
+            lines = subject.lines_of(opposite)
+            sizes[opposite] = {_sizes(each.value) for each in lines if each.value}
+        if any(each.start <= len(pattern) and len(shorter) < each.stop for each in sizes[opposite]):
             continue
         several = re.search(r"\*\*+", pattern)
         first, last = several.span() if several else (len(shorter), len(pattern))
@@ -231,10 +231,10 @@ def query(subject: Subject) -> Iterator[Remark]:
     """Find query parameters that match only as the first one."""
     if not _has_wildcards(subject):
         return
-    others = {other.value.lstrip("/").rstrip("*") for other in subject.rules}
-    for line in subject.lines_of(Directive.DISALLOW):
-        match = re.fullmatch(r"/?\*\?(\w+)=\*?", line.value)
-        if match:
+    others = {pattern.lstrip("/").rstrip("*") for _, pattern in _patterns(subject)}
+    for line, pattern in _patterns(subject):
+        match = re.fullmatch(r"/?\*\?(\w+)=\*?", pattern)
+        if match and line.directive is Directive.DISALLOW:
             wider = {f"*{mark}{match[1]}=" for mark in ("&", "")}
             if not wider & others:
                 yield Remark(
