@@ -139,6 +139,10 @@ class Keys:
             if order == before == after:
                 yield order
 
+    def has_weight(self) -> bool:
+        """Return whether `weight` is more than 0 for some key."""
+        return bool(self._weights[1])
+
     def weight(self, key: bytes) -> int:
         """Return the weight of the entries whose key is a prefix of ``key``.
 

@@ -36,6 +36,9 @@ _FEW = 64
 #: Rules that the engine checks in the time of one comparison here.
 _ENGINE_CHECKS_PER_COMPARISON = 64
 
+#: Text that is a URL, and compared as it is; not that of /robots.txt, which may be exempt.
+_OWN_EXAMPLE = re.compile(rb"/(?!/|robots\.txt)[A-Za-z0-9._~/-]*")
+
 _ROOT = b"/"
 _INCOMPLETE_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
 
@@ -70,8 +73,6 @@ class Ranked:
         self._robots_txt_entry = next(iter(exempted), None)
         self._exempts_longer = exempts_longer
         self.removed: set[int] = set()
-        #: A likely URL that an entry decides, or None, by the order of the entry.
-        self.examples: dict[int, str | None] = {}
         #: The last key of `first_that_may_match`, and what it found: the next one is often equal.
         self._last_key: bytes | None = None
         self._last: list[Entry] = []
@@ -132,6 +133,24 @@ class Ranked:
         ``entry`` matches the path; it may be one of other rules.
         """
         return self._parts.weight(self.key_of(entry) or _ROOT)
+
+    @cached_property
+    def examples(self) -> dict[int, str | None]:
+        """A likely URL that an entry decides, or None, by its order; of entries that were tried.
+
+        These are at first plain entries that decide their own text, unless a decision may take
+        long. Nearly all entries of large files are such.
+        """
+        if self._by_key.has_weight():
+            return {}
+        number_for = self._selection.number_for
+        found: dict[int, str | None] = {}
+        for number, entry in enumerate(self._numbered):
+            if not entry.rest and _OWN_EXAMPLE.fullmatch(entry.literal):
+                url = entry.literal.decode("ascii")
+                if number_for(url) == number:
+                    found[entry.order] = url
+        return found
 
     @property
     def in_file_order(self) -> list[Entry]:
