@@ -18,7 +18,7 @@ from ._reasoner import Reasoner
 from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ..dialects import Dialect
     from ..model import Rule
@@ -55,11 +55,17 @@ def names_in(*files: RobotsTxt) -> list[list[str]]:
     locations: dict[str, list[tuple[int, int, int]]] = {}
     spellings = {EVERYBODY: EVERYBODY}
     for number, robots in enumerate(files):
+        agents_for = _AGENTS_FOR_NAME.get(robots.dialect.names, _agents_for_older_name)
+        location = (number, -1, -1)
         for place, part, agent in file_of(robots).named_parts():
-            for name in _agents_for_name(agent, robots.dialect.names):
-                spellings.setdefault(name.lower(), name)
-                locations.setdefault(name.lower(), []).append((number, place, part))
-    exact = all(robots.dialect.names in (Names.PRODUCT_TOKEN, Names.LETTERS) for robots in files)
+            if part != location[2] or place != location[1]:
+                location = (number, place, part)
+            for name in agents_for(agent):
+                if name and name != EVERYBODY:
+                    lower = name.lower()
+                    spellings.setdefault(lower, name)
+                    locations.setdefault(lower, []).append(location)
+    exact = all(robots.dialect.names in _AGENTS_FOR_NAME for robots in files)
     agents_by_groups: dict[object, list[str]] = {}
     for lower, name in spellings.items():
         is_plain = exact and lower != EVERYBODY and _TOKEN.fullmatch(name)
@@ -117,20 +123,37 @@ def letters_of(name: str) -> str:
     return found[0] if found else ""
 
 
-def _agents_for_name(agent: str, names: Names) -> list[str]:
-    """Return the agents that a name in a file may stand for."""
-    name = agent.partition("/")[0].rstrip("*" + SPACE)
-    if names == Names.LETTERS:
-        # Google compares the truncated name with the crawler's full name.
-        found = [letters_of(agent)]
-    elif names != Names.PRODUCT_TOKEN:
-        # Older standards search for the name as written, also in a header.
-        found = [agent, name]
-    elif _TOKEN.fullmatch(name):
-        found = [name]
-    else:
-        found = [agent, name, *name.split()[:1]]
-    return [each for each in dict.fromkeys(found) if each and each != EVERYBODY]
+def _agents_for_token(agent: str) -> Sequence[str]:
+    """Return the agents that a name in a file may stand for, if it stands for a product token."""
+    if _TOKEN.fullmatch(agent):
+        return (agent,)
+    name = _without_version(agent)
+    return (name,) if _TOKEN.fullmatch(name) else _distinct(agent, name, *name.split()[:1])
+
+
+def _agents_for_letters(agent: str) -> Sequence[str]:
+    """Return them if the name is cut: Google compares the rest with the crawler's full name."""
+    return (letters_of(agent),)
+
+
+def _agents_for_older_name(agent: str) -> Sequence[str]:
+    """Return them in older standards, which search for the name as written, also in a header."""
+    return _distinct(agent, _without_version(agent))
+
+
+def _without_version(agent: str) -> str:
+    return agent.partition("/")[0].rstrip("*" + SPACE)
+
+
+def _distinct(*names: str) -> Sequence[str]:
+    return tuple(dict.fromkeys(names))
+
+
+#: By how names are found: in these ways, each name stands for the same groups in every file.
+_AGENTS_FOR_NAME: dict[Names, Callable[[str], Sequence[str]]] = {
+    Names.PRODUCT_TOKEN: _agents_for_token,
+    Names.LETTERS: _agents_for_letters,
+}
 
 
 class WholeFile:
