@@ -29,6 +29,7 @@ from koster.lint import (
     Severity,
     _groups,
     _lines,
+    _names,
     chosen,
     fixed,
     lint,
@@ -453,6 +454,25 @@ def test_typos_are_those_that_difflib_finds(name: str) -> None:
     matches = difflib.get_close_matches(lower, similar, 1, 0.8)
     expected = str(_lines._DIRECTIVES[matches[0]]) if matches else None
     assert _lines._intended_directive(name) == expected
+
+
+@given(
+    st.sampled_from(sorted(_names._tokens_by_letters())),
+    st.lists(st.tuples(st.integers(0, 30), st.sampled_from(["", "e", "1", "swap"])), max_size=2),
+)
+def test_similar_names_are_not_left_out(letters: str, changes: list[tuple[int, str]]) -> None:
+    """Names of which both ends are unlike those of crawlers are left out before."""
+    for at, change in changes:
+        middle = letters[at : at + 2][::-1] if change == "swap" else change
+        letters = (
+            letters[:at] + middle + letters[at + (2 if change == "swap" else 1 - len(change)) :]
+        )
+    by_letters = _names._tokens_by_letters()
+    words = [letters, *_names._shorter_or_transposed(letters)]
+    found = next((by_letters[each] for each in words if each in by_letters), None)
+    if len(letters) >= _names._MIN_LETTERS:
+        expected = found or _names._tokens_by_fewer_letters().get(letters)
+        assert _names.similar_token(letters) == expected
 
 
 def test_groups_of_many_names_are_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:

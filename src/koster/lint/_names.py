@@ -76,9 +76,10 @@ def similar_token(name: str) -> str | None:
         return by_letters[letters]
     if len(letters) < _MIN_LETTERS:
         return None
-    found = next(
-        (by_letters[each] for each in _shorter_or_transposed(letters) if each in by_letters), None
-    )
+    found = None
+    if not _similar_parts().isdisjoint(_parts_of(letters)):
+        words = _shorter_or_transposed(letters)
+        found = next((by_letters[each] for each in words if each in by_letters), None)
     return found or _tokens_by_fewer_letters().get(letters)
 
 
@@ -99,6 +100,26 @@ def _tokens_by_fewer_letters() -> dict[str, str]:
         for letters, token in _tokens_by_letters().items()
         for at in range(1, len(letters))
     }
+
+
+@functools.cache
+def _similar_parts() -> set[tuple[int, str]]:
+    """Return the parts of all words that `_shorter_or_transposed` could make a known crawler."""
+    return {
+        (size, part)
+        for letters in _tokens_by_letters()
+        for _, part in _parts_of(letters)
+        for size in (len(letters), len(letters) + 1)
+    }
+
+
+def _parts_of(letters: str) -> tuple[tuple[int, str], tuple[int, str]]:
+    """Return the first and the last letters of a word, with its size.
+
+    One of them stays if a letter is deleted or two are transposed.
+    """
+    size = len(letters)
+    return (size, "^" + letters[:3]), (size, letters[-2:])
 
 
 def _shorter_or_transposed(letters: str) -> Iterator[str]:
