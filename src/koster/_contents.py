@@ -66,7 +66,10 @@ def has_readable_line(readings: list[RobotsTxt]) -> bool:
     # Fast path: creating all lines is slow, and most files have groups.
     if any(robots.groups for robots in readings):
         return True
-    lines = [line for robots in readings for line in robots.lines]
-    return any(line.directive is not None for line in lines) or all(
-        line.kind in (LineKind.BLANK, LineKind.COMMENT) for line in lines
-    )
+    kinds = set()
+    for robots in readings:
+        for line in robots.lines:
+            if line.directive is not None:
+                return True
+            kinds.add(line.kind)
+    return kinds <= {LineKind.BLANK, LineKind.COMMENT}
