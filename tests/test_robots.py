@@ -14,7 +14,7 @@ import pytest
 from support import EVERYTHING, ROOT, all_cases, bodies
 
 import koster
-from koster._asking import allowed_for_data, allowed_unless, allowed_within
+from koster._asking import allowed_for_data, allowed_unless, allowed_within, file_of
 
 BODY = "User-agent: *\nDisallow: /private\nAllow: /private/press\n\nUser-agent: FooBot\nDisallow:"
 
@@ -271,6 +271,16 @@ def test_all_lines() -> None:
         (6, kinds.DIRECTIVE, "Disallow", "/a", None, 10, koster.Directive.DISALLOW),
     ]
     assert robots.lines[0].text == "\ufeffUser-agent : Foo # bar"
+
+
+@pytest.mark.parametrize("dialect", koster.DIALECTS.values(), ids=str)
+def test_directives_of_lines_are_those_of_all_lines(dialect: koster.Dialect) -> None:
+    """Some dialects have rows for blank and unknown lines, too."""
+    robots = koster.parse("User-agent: *\nfoo: x\n\nDisallow: /a\n# b\nAllow\n", dialect)
+    for numbers in (range(8), range(2, 5)):
+        lines = [line for line in robots.lines if line.number in numbers]
+        expected = {line.number: line.directive for line in lines if line.directive is not None}
+        assert file_of(robots).directives_of(numbers) == expected
 
 
 def test_groups() -> None:
