@@ -101,8 +101,7 @@ def as_browsers_read(url: str) -> str:
         and "\\" not in url
         and ":///" not in url
         and "/." not in url
-        and "%2e" not in url
-        and "%2E" not in url
+        and ("%" not in url or ("%2e" not in url and "%2E" not in url))
     )
     if is_normalized:
         return url

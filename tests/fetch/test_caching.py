@@ -33,6 +33,8 @@ from koster.fetch import (
     Reply,
     RobotsClient,
 )
+from koster.fetch._state import site_key
+from koster.origins import MAX_URL
 
 pytestmark = pytest.mark.any_mode
 
@@ -520,3 +522,31 @@ def test_entries_of_another_origin_are_not_used() -> None:
         assert wrong is not None
         cache.put("https://b.example", wrong)
         assert not client.allowed("https://b.example/x")
+
+
+class _Url(str):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    ("url", "is_found"),
+    [
+        *((f"https://example.com{rest}", True) for rest in ("/", "/x", "", "?x/", "#/", "/a\tb")),
+        (_Url("https://example.com/x"), True),
+        *(
+            (f"https://example.com{rest}", False)
+            for rest in ("x", "x/", ":443/", "./", "\t/", " /")
+        ),
+        *((f"https://example.com{rest}other.example/", False) for rest in ("@", "\\@", ":")),
+        *((f"{start}example.com/", False) for start in ("http://", "https:///", " https://", "//")),
+        ("https://example.com/".ljust(MAX_URL + 1, "x"), False),
+    ],
+)
+def test_sites_in_memory_are_found_by_scheme_and_authority(url: str, is_found: bool) -> None:
+    """The authority of other URLs is read anew: they may be those of another site."""
+    with RobotsClient(NAME, transport=MockTransport({"https://example.com": FILE})) as client:
+        client.robots("https://example.com/")
+        state = client._state
+        found = state.cached_site(url)
+        assert found is state.cached_site_at(site_key(url))
+        assert (found is not None) == is_found
