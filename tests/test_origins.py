@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import koster
+from koster import origins
+from koster._asking import allowed_as_browsers_read
+from koster._urls import is_read_as_written
 from koster.fetch import to_ascii
-from koster.origins import origin_of, redirect_target
+from koster.origins import as_browsers_read, origin_of, redirect_target
 
 pytestmark = pytest.mark.any_mode
 
@@ -131,3 +136,40 @@ def test_any_location_gives_a_url_or_an_error(location: str) -> None:
     assert target.isascii()
     assert target.startswith(("http://", "https://"))
     assert redirect_target(BASE, target, to_ascii) == target
+
+
+_characters = st.sampled_from(
+    ["/", ".", "%", "2", "e", "E", "?", "#", "\\", " ", "\t", ":", "a", "é"]
+)
+
+
+@given(
+    st.sampled_from(["https://", "http://", "HTTP://", "https:/", "ftp://", ""]),
+    st.lists(_characters, max_size=12).map("".join),
+)
+@example("https://", "a/b/../c")
+@example("https://", "a/%2e%2E/b")
+@example("http://", "/a/b")
+@example("https://", "a/b#/../c")
+def test_urls_that_are_read_as_written(scheme: str, rest: str) -> None:
+    """Whether they are is asked first, because it is faster than reading them."""
+    url = scheme + rest
+    parts = origins._parts(url)
+    if is_read_as_written(url):
+        assert parts is not None
+        read, authority, path, query = parts
+        # An empty path is "/" in rules, and they take no notice of a fragment.
+        written = f"{read}://{authority}{path}{query}"
+        assert written == url.partition("#")[0]
+        assert origins._remove_dot_segments(path) == path or not path
+    rules = koster.parse("User-agent: *\nDisallow: /a\nDisallow: /*e$").rules_for("x")
+    assert allowed_as_browsers_read(rules, url) == rules.allowed(as_browsers_read(url))
+
+
+@pytest.mark.parametrize("url", [None, b"https://example.com/a", 1])
+def test_urls_of_other_types_are_an_error(url: Any) -> None:
+    rules = koster.parse("User-agent: *\nDisallow: /a").rules_for("x")
+    with pytest.raises((TypeError, AttributeError)):
+        is_read_as_written(url)
+    with pytest.raises((TypeError, AttributeError)):
+        allowed_as_browsers_read(rules, url)

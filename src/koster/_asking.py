@@ -7,6 +7,9 @@ cost (``make bench``, facades).
 
 from __future__ import annotations
 
+from ._urls import is_read_as_written
+from .origins import as_browsers_read
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +44,13 @@ def rules_for_data(robots: RobotsTxt, agent: str | Sequence[str]) -> Rules:
 def allowed_for_data(robots: RobotsTxt, url: str, agent: str | Sequence[str]) -> bool:
     """Tell whether a crawler may fetch a URL; see `rules_for_data`."""
     return robots._rules_for(agent, "/")._verdict(url)
+
+
+def allowed_as_browsers_read(rules: Rules, url: str) -> bool:
+    """Tell whether a crawler may fetch a URL, as browsers read it: each decision of a client."""
+    if type(url) is not str or not is_read_as_written(url):
+        url = as_browsers_read(url)
+    return rules._verdict(url)
 
 
 def allowed_within(

@@ -19,7 +19,7 @@ HOT = (
     *("engine.rows", "engine.lexer", "engine.groups", "engine.user_agents", "engine.canonical"),
     *("engine.wildcards", "engine.trie", "engine.matcher", "engine.packing", "engine.ruleset"),
     *("engine.compiler", "engine.document", "engine.selection", "engine.batches", "engine.extents"),
-    *("engine.records", "robots", "_asking"),
+    *("engine.records", "robots", "_asking", "_urls"),
 )
 
 

@@ -13,6 +13,7 @@ import re
 import urllib.parse
 from dataclasses import dataclass
 
+from ._urls import is_read_as_written
 from .errors import UrlError
 
 TYPE_CHECKING = False
@@ -77,11 +78,6 @@ def idna_2003(host: str) -> str:
     return host.encode("idna").decode("ascii")
 
 
-_SCHEMES = ("https://", "http://")
-#: Longer URLs have more than a scheme.
-_MIN_NORMALIZED = len("https://")
-
-
 def as_browsers_read(url: str) -> str:
     """Return an HTTP URL with its path normalized as in browsers, for matching rules.
 
@@ -92,18 +88,7 @@ def as_browsers_read(url: str) -> str:
     >>> as_browsers_read(" https://example.com\\\\a/../private")
     'https://example.com/private'
     """
-    # Each check is a search in C; a regular expression takes longer than all of them.
-    is_normalized = (
-        url.startswith(_SCHEMES)
-        and len(url) > _MIN_NORMALIZED
-        and url.isprintable()
-        and " " not in url
-        and "\\" not in url
-        and ":///" not in url
-        and "/." not in url
-        and ("%" not in url or ("%2e" not in url and "%2E" not in url))
-    )
-    if is_normalized:
+    if is_read_as_written(url):
         return url
     parts = _parts(url)
     if parts is None:

@@ -181,6 +181,24 @@ def test_lru_cache_weight_is_the_sum_of_its_entries(steps: list[tuple[int, int]]
         assert len(table) <= 5
 
 
+@given(st.lists(st.tuples(st.sampled_from(["get", "get", "put", "drop"]), st.integers(0, 6))))
+def test_lru_cache_drops_what_was_not_used_for_longest(steps: list[tuple[str, int]]) -> None:
+    table: LRUCache[int, int] = LRUCache(3, 100, lambda _: 1)
+    used: list[int] = []
+    for method, key in steps:
+        if method == "get":
+            assert table.get(key) == (key if key in used else None)
+        elif method == "put":
+            table.put(key, key)
+        else:
+            table.drop(key)
+        is_kept = method == "put" or (method == "get" and key in used)
+        used = [each for each in used if each != key] + [key] * is_kept
+        used = used[-3:]
+    assert [table.get(key) for key in used] == used
+    assert len(table) == len(used)
+
+
 @pytest.mark.parametrize(
     "content",
     [b"not a database, but long enough to be one " * 100, b"SQLite format 3\0" + b"\0" * 4000],

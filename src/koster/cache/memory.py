@@ -32,6 +32,8 @@ class LRUCache(Generic[K, V]):
         self._weigh = weigh
         self._total = 0
         self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        #: The key of the last entry, or one that was removed.
+        self._newest: K | None = None
         self._lock = threading.Lock()
         at_fork(in_child=self._reset_after_fork)
 
@@ -50,11 +52,16 @@ class LRUCache(Generic[K, V]):
 
     def get(self, key: K) -> V | None:
         """Return the value of a key, or None."""
+        if key == self._newest:
+            # No lock: a single lookup is one step. Many questions in a row are about one site.
+            found = self._entries.get(key)
+            return None if found is None else found[0]
         with self._lock:
             found = self._entries.get(key)
             if found is None:
                 return None
             self._entries.move_to_end(key)
+            self._newest = key
             return found[0]
 
     def put(self, key: K, value: V) -> None:
@@ -67,6 +74,7 @@ class LRUCache(Generic[K, V]):
             if weight > self._max_weight:
                 return
             self._entries[key] = value, weight
+            self._newest = key
             self._total += weight
             while len(self._entries) > self._max_entries or self._total > self._max_weight:
                 _, (_, dropped) = self._entries.popitem(last=False)

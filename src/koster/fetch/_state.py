@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from .._asking import rules_for_data
+from .._asking import allowed_as_browsers_read, rules_for_data
 from .._misuse import check_agent, check_order
 from .._moments import later
 from ..access import Access, Failure, Request, Unreachable, outcome_of
@@ -69,8 +69,9 @@ def utc_now() -> datetime:
 class Site:
     """A cached outcome, with the rules for the client's own agent.
 
-    ``fresh_from`` and ``fresh_until`` are seconds since 1970. ``has_visit_times`` refers to that
-    agent; ``other_agents`` are the others seen so far.
+    ``fresh_from`` and ``fresh_until`` are seconds since 1970. ``silent_rules`` are the rules if a
+    decision by them emits no event: they have no visit times. ``other_agents`` are the others seen
+    so far.
     """
 
     outcome: Outcome
@@ -78,7 +79,7 @@ class Site:
     weight: int
     fresh_from: float
     fresh_until: float
-    has_visit_times: bool
+    silent_rules: Rules | None
     other_agents: set[str] = field(default_factory=set)
 
 
@@ -238,8 +239,8 @@ class ClientState:
             self._emit_comments(outcome, rules)
         since = fresh_from(entry, self.dialect.statuses).timestamp()
         until = entry.expires.timestamp()
-        has_visit_times = rules is not None and bool(rules.visit_times)
-        return Site(outcome, rules, memory_bytes(entry), since, until, has_visit_times)
+        silent_rules = None if rules is None or rules.visit_times else rules
+        return Site(outcome, rules, memory_bytes(entry), since, until, silent_rules)
 
     # Fetching, step by step.
 
@@ -276,10 +277,9 @@ class ClientState:
         return site.outcome.decide(url, self.agent if agent is None else agent)
 
     def verdict(self, site: Site, url: str, agent: str | Sequence[str] | None) -> bool:
-        if agent is not None or site.has_visit_times:
-            self._emit_site_info(site, agent)
+        self._emit_site_info(site, agent)
         if agent is None and site.rules is not None:
-            return site.rules.allowed(as_browsers_read(url))
+            return allowed_as_browsers_read(site.rules, url)
         return site.outcome.allowed(url, self.agent if agent is None else agent)
 
     def rules(self, site: Site, agent: str | Sequence[str] | None) -> Rules:
@@ -393,7 +393,7 @@ class ClientState:
 
     def _emit_site_info(self, site: Site, agent: str | Sequence[str] | None) -> None:
         if agent is None:
-            if site.has_visit_times:
+            if site.silent_rules is None and site.rules is not None:
                 self.emit_if_outside_visit_times(site, None)
             return
         if site.outcome.robots is None:

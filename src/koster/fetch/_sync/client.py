@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..._asking import allowed_as_browsers_read
 from ...access import Request
 from ...origins import origin_of
 from .._hosts import to_ascii
@@ -114,6 +115,9 @@ class Client(ABC):
         site = self._cached_site(url)
         if site is None:
             return (self.decide(url, agent)).allowed
+        if agent is None and site.silent_rules is not None:
+            # As nearly always: without another call.
+            return allowed_as_browsers_read(site.silent_rules, url)
         return self._state.verdict(site, url, agent)
 
     def decide(self, url: str, agent: str | Sequence[str] | None = None) -> Decision:

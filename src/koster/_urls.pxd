@@ -1,0 +1,4 @@
+cdef tuple _SCHEMES
+cdef Py_ssize_t _LONGEST_SCHEME
+
+cpdef bint is_read_as_written(str url) except -1
