@@ -166,6 +166,21 @@ def test_urls_that_are_read_as_written(scheme: str, rest: str) -> None:
     assert allowed_as_browsers_read(rules, url) == rules.allowed(as_browsers_read(url))
 
 
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://example.com/private", False),
+        ("https://example.com/a/../private", False),
+        (" https://example.com\\private", False),
+        ("https://example.com/private/../a", True),
+        ("/private", False),
+    ],
+)
+def test_verdicts_about_urls_as_browsers_read_them(url: str, allowed: bool) -> None:
+    rules = koster.parse("User-agent: *\nDisallow: /private").rules_for("x")
+    assert allowed_as_browsers_read(rules, url) == allowed
+
+
 @pytest.mark.parametrize("url", [None, b"https://example.com/a", 1])
 def test_urls_of_other_types_are_an_error(url: Any) -> None:
     rules = koster.parse("User-agent: *\nDisallow: /a").rules_for("x")
