@@ -11,10 +11,11 @@ from .._asking import rules_for_data, selection_of
 from ..dialects import Patterns, RobotsTxtPath
 from ..robots import parse
 from ._alphabet import alphabet
-from ._entries import ROBOTS_TXT_ROW, Entry, is_text_read_alike
+from ._entries import ROBOTS_TXT_ROW, Entry, distinct, is_text_read_alike, without_alike
 from ._ranked import Ranked, Rankings
 from ._search import Budget, BudgetSpentError, Search
 from ._urls import (
+    UNAMBIGUOUS,
     UNDECODED_ESCAPES,
     comparison_path,
     decodes_escapes,
@@ -25,7 +26,7 @@ from ._urls import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from ..dialects import Dialect
     from ..model import Decision
@@ -45,9 +46,7 @@ _MAX_BYTES_PER_CHARACTER = 4
 #: Pairs of entries that are left out in the time of one comparison.
 _PAIRS_PER_COMPARISON = 8
 
-#: Text with the same spelling in every reading.
-_UNAMBIGUOUS = re.compile(rb"/[A-Za-z0-9._~/-]*")
-_UNAMBIGUOUS_OR_EMPTY = re.compile(rb"(?:" + _UNAMBIGUOUS.pattern + rb")?")
+_UNAMBIGUOUS_OR_EMPTY = re.compile(rb"(?:" + UNAMBIGUOUS.pattern + rb")?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +361,7 @@ class _Pairs:
             return None
         outside = [*self.old.ranked_above(old, prefix), *self.new.ranked_above(new, prefix)]
         self._budget.compare(1 + len(outside))
-        outside = _distinct(outside)
+        outside = distinct(outside)
         self._budget.begin(2 + len(outside))
         search = Search(
             self.letters,
@@ -396,15 +395,15 @@ class _Pairs:
         # Those that are in both are left out below.
         self._budget.begin(2 + max(len(before), len(after)))
         self._budget.compare(1 + len(before) + len(after))
-        begins = [_UNAMBIGUOUS.match(entry.literal) for entry in (old, new)]
+        begins = [UNAMBIGUOUS.match(entry.literal) for entry in (old, new)]
         begin = max((match[0] if match else b"/" for match in begins), key=len)
         url = begin.decode("ascii")
         prefixes = [comparison_path(ranked.reading, url) for ranked in (self.old, self.new)]
         # Most patterns are in both sets, and match the same URLs: or more if escapes are decoded.
         if self._decodes[1]:
-            before = _without_alike(before, after)
+            before = without_alike(before, after)
         else:
-            after = _without_alike(after, before)
+            after = without_alike(after, before)
         self._budget.begin(2 + len(before) + len(after))
         search = Search(
             self.letters,
@@ -421,7 +420,7 @@ class _Pairs:
         """
         longer = max(old, new, key=_literal_size)
         text = longer.literal or b"/"
-        if old.rest or new.rest or not _UNAMBIGUOUS.fullmatch(text):
+        if old.rest or new.rest or not UNAMBIGUOUS.fullmatch(text):
             return None
         self._budget.compare(self.old.cost_of_deciding(longer) + self.new.cost_of_deciding(longer))
         url = with_host_if_ambiguous(text.decode("ascii"))
@@ -490,18 +489,3 @@ def _not_in(common: set[object], entries: list[Entry], contents: list[object]) -
     return (
         entry for entry, content in zip(entries, contents, strict=True) if content not in common
     )
-
-
-def _without_alike(entries: list[Entry], others: list[Entry]) -> list[Entry]:
-    """Return the entries without those that are also in a set with another reading."""
-    alike = {entry.paths for entry in others if entry.is_read_alike_with_wildcards()}
-    return [
-        entry
-        for entry in entries
-        if entry.paths not in alike or not entry.is_read_alike_with_wildcards()
-    ]
-
-
-def _distinct(entries: Sequence[Entry]) -> list[Entry]:
-    found = {(each.literal, each.rest, each.kind, each.is_anchored): each for each in entries}
-    return list(found.values())

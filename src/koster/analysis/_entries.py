@@ -16,6 +16,8 @@ from ._automata import Automaton, Shell, automaton
 from ._urls import SAFE, STARTS_INSIDE_ESCAPE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..engine.selection import Selection
 
 #: Entries with at most this many bytes after the literal prefix have weight 1; longer ones have
@@ -200,6 +202,22 @@ def is_text_read_alike(text: bytes) -> bool:
     return not text.translate(None, _SAFE) and not (
         STAR in text and STARTS_INSIDE_ESCAPE.search(text)
     )
+
+
+def without_alike(entries: list[Entry], others: list[Entry]) -> list[Entry]:
+    """Return the entries without those that are also in a set with another reading."""
+    alike = {entry.paths for entry in others if entry.is_read_alike_with_wildcards()}
+    return [
+        entry
+        for entry in entries
+        if entry.paths not in alike or not entry.is_read_alike_with_wildcards()
+    ]
+
+
+def distinct(entries: Iterable[Entry]) -> list[Entry]:
+    """Return one of all entries with the same text, kind and end."""
+    found = {(each.literal, each.rest, each.kind, each.is_anchored): each for each in entries}
+    return list(found.values())
 
 
 def entries_of(selection: Selection) -> list[Entry]:

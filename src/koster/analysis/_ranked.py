@@ -16,7 +16,7 @@ from .._asking import selection_of
 from ..dialects import Choice, RobotsTxtPath
 from ._entries import BY_ORDER, NO_RULE, entries_of, pseudo_entry, robots_txt_entries
 from ._index import Grouped, Keys, Parts
-from ._urls import with_written_escapes
+from ._urls import UNAMBIGUOUS, with_host_if_ambiguous, with_written_escapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,9 +35,6 @@ _FEW = 64
 
 #: Rules that the engine checks in the time of one comparison here.
 _ENGINE_CHECKS_PER_COMPARISON = 64
-
-#: Text that is a URL, and compared as it is; not that of /robots.txt, which may be exempt.
-_OWN_EXAMPLE = re.compile(rb"/(?!/|robots\.txt)[A-Za-z0-9._~/-]*")
 
 _ROOT = b"/"
 _INCOMPLETE_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
@@ -146,9 +143,9 @@ class Ranked:
         number_for = self._selection.number_for
         found: dict[int, str | None] = {}
         for number, entry in enumerate(self._numbered):
-            if not entry.rest and _OWN_EXAMPLE.fullmatch(entry.literal):
-                url = entry.literal.decode("ascii")
-                if number_for(url) == number:
+            if not entry.rest and UNAMBIGUOUS.fullmatch(entry.literal):
+                url = with_host_if_ambiguous(entry.literal.decode("ascii"))
+                if number_for(url) == number and not self.is_exempt(url):
                     found[entry.order] = url
         return found
 

@@ -41,6 +41,9 @@ _ESCAPES_OR_NOT_PLAIN = re.compile(
 #: A run after a star that can start in the middle of an escape.
 STARTS_INSIDE_ESCAPE = re.compile(rb"\*[0-9A-F]")
 
+#: Text with the same spelling in every reading.
+UNAMBIGUOUS = re.compile(rb"/[A-Za-z0-9._~/-]*")
+
 
 def decodes_escapes(reading: Reading) -> bool:
     """Return whether a reading compares ``%26``, ``%3D`` and ``%3F`` decoded."""

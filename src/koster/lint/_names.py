@@ -114,7 +114,7 @@ def _similar_parts() -> set[tuple[int, str]]:
 
 
 def _parts_of(letters: str) -> tuple[tuple[int, str], tuple[int, str]]:
-    """Return the first and the last letters of a word, with its size.
+    """Return the first letters of a word, after a mark, and the last ones, with its size.
 
     One of them stays if a letter is deleted or two are transposed.
     """

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from .._asking import rules_for_data
+from .._asking import allowed_as_browsers_read, rules_for_data
 from .._wording import count_noun
 from ..analysis import EVERYBODY
 from ..crawlers import agent_for
@@ -35,7 +36,7 @@ class _Crawlers:
         self.names: list[str] = []
         self.whole_site = _whole_site_rule(rules)
         self.urls = BlockedUrls(
-            lambda url: rules.allowed(as_browsers_read(url)),
+            partial(allowed_as_browsers_read, rules),
             lambda url: rules.decide(as_browsers_read(url)),
         )
 

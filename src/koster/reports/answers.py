@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._asking import rules_for_data
+from .._asking import allowed_as_browsers_read, rules_for_data
 from ..crawlers import agent_for
 from ..model import Reason, text_of
-from ..origins import as_browsers_read
 from ..robots import parse
 from .plain import printable, shorten
 
@@ -53,7 +52,7 @@ class Reading:
         if self.outcome is None:
             return rules.allowed(url)
         if self.outcome.reason is None:
-            return rules.allowed(as_browsers_read(url))
+            return allowed_as_browsers_read(rules, url)
         return self.outcome.decide_by(rules, url).allowed
 
     def decide(self, url: str, rules: Rules) -> Decision:
