@@ -445,6 +445,17 @@ def test_names_in_the_first_8192_bytes_of_a_header_are_found(dialect: koster.Dia
         assert robots.rules_for(header).is_named == (size == 8192)
 
 
+def test_names_of_large_files_are_indexed_for_many_agents() -> None:
+    body = "".join(f"User-agent: bot{number}x y\nDisallow: /{number}\n" for number in range(9_000))
+    robots = koster.parse(body)
+    before = sys.getsizeof(robots)
+    for number in range(20):
+        assert robots.decide(f"/{number}", f"Bot{number}X").rule == robots.groups[number].rules[0]
+        assert (sys.getsizeof(robots) > 2 * before) == (number >= 11)
+    assert robots.allowed("/", "bot1x y")
+    assert robots.rules_for("y").group_lines == robots.rules_for("").group_lines == ()
+
+
 @pytest.mark.parametrize("header", ["x (a..)", "x (a ..)", "x y.", "x (.)"])
 def test_names_in_a_header_start_and_end_beside_other_bytes(header: str) -> None:
     is_named = koster.parse("User-agent: .\nDisallow: /").rules_for(header).is_named

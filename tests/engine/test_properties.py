@@ -156,6 +156,33 @@ def pure() -> ModuleType:
     return module
 
 
+#: Lines that make a file so large that the names in its groups are indexed.
+LINE = b"Sitemap: https://shop.example/\n"
+MANY_LINES = LINE * 20_000
+#: Agents whose groups are searched before there is an index.
+OTHER_AGENTS = [f"agent{number}" for number in range(12)]
+
+
+@given(strategies.bodies, st.lists(strategies.agents, max_size=6), DIALECTS)
+@example(
+    b"User-agent: a\nUser-agent: *\nUser-agent: b c\nDisallow: /", ["A", "b", "d"], koster.GOOGLE
+)
+@example(b"Disallow: /\nUser-agent: **\nUser-agent: /1\nAllow: /", ["*", ""], koster.RFC9309)
+def test_indexed_names_apply_to_the_same_agents(
+    body: bytes, agents: list[str], dialect: koster.Dialect
+) -> None:
+    body += b"\n" + LINE
+    large = koster.parse(body + MANY_LINES, dialect)
+    for agent in OTHER_AGENTS:
+        large.rules_for(agent)
+    for agent in agents:
+        # Each file selects once, so that it has no index.
+        found = koster.parse(body, dialect).rules_for(agent)
+        assert large.rules_for(agent).group_lines == found.group_lines
+        assert large.rules_for(agent).is_named == found.is_named
+        assert large.rules_for(agent).crawl_delay == found.crawl_delay
+
+
 needs_both = pytest.mark.skipif(not koster.COMPILED, reason="not compiled: nothing to compare")
 
 

@@ -1,11 +1,12 @@
 cimport cython
-from koster.engine cimport groups as _groups, lexer as _lexer, memory as _memory
+from koster.engine cimport groups as _groups, lexer as _lexer, memory as _memory, user_agents as _user_agents
 from koster.engine.groups cimport Grouping
 from koster.engine.lexer cimport Lexer
 from koster.engine.ruleset cimport Form
 from koster.engine.rows cimport Rows
 
 cdef int _USER_AGENT, _ALLOW, _DISALLOW
+cdef Py_ssize_t _MIN_SELECTIONS, _MAX_SEARCHED_ROWS
 cdef Plan _default_plan
 
 
@@ -39,9 +40,13 @@ cdef class File:
     cdef Rows groups
     cdef Rows applicable
     cdef dict version_rows
+    cdef dict groups_by_name
+    cdef Py_ssize_t selections
 
     cdef int fill(self, bytes data, Plan plan) except -1
+    @cython.locals(size=Py_ssize_t)
     cdef Py_ssize_t allocated(self) except -1
+    cdef dict index_of_names(self)
     cdef int first_row(self, int number) except -1
     cdef int row_after(self, int number) except -1
     cdef int group_of(self, int row) except -2

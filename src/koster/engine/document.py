@@ -8,6 +8,7 @@ immutable and independent of any agent.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 
 from ..dialects import RFC9309, Dialect, GroupNeeds, Merging
@@ -15,6 +16,7 @@ from ..model import DIRECTIVE_OF, RULES, Directive, Group, Line, LineKind, Rule,
 from . import groups as _groups
 from . import lexer as _lexer
 from . import memory as _memory
+from . import user_agents as _user_agents
 from .groups import Grouping
 from .lexer import Lexer
 from .rows import Rows
@@ -71,6 +73,11 @@ class Plan:
         ]
         self.majors = list(dialect.versions)
 
+
+#: The groups of a file are searched for names until agents were selected so often, and so many rows
+#: were searched; then they are indexed.
+_MIN_SELECTIONS = 8
+_MAX_SEARCHED_ROWS = 200_000
 
 #: The maximum number of cached plans. They are looked up by identity, because hashing a dialect
 #: takes as long as parsing a small file.
@@ -140,6 +147,8 @@ class File:
         self.plan = plan
         self.data = data
         self.version_rows: dict[int, int] | None = None
+        self.groups_by_name: dict[bytes, list[int]] | None = None
+        self.selections = 0
         self.rows = Rows(3, 8 + len(data) // 48)
         self.groups = Rows(2, 8)
         plan.lexer.scan(data, len(data), self.rows, False)
@@ -150,7 +159,29 @@ class File:
 
     def allocated(self) -> int:
         """Return the size in memory, in bytes, without the file's own bytes."""
-        return object.__sizeof__(self) + self.rows.allocated() + self.groups.allocated()
+        size = object.__sizeof__(self) + self.rows.allocated() + self.groups.allocated()
+        if self.groups_by_name is not None:
+            size += sys.getsizeof(self.groups_by_name)
+            for name, groups in self.groups_by_name.items():
+                size += sys.getsizeof(name) + sys.getsizeof(groups)
+        return size
+
+    def index_of_names(self) -> dict[bytes, list[int]] | None:
+        """Return the groups by name, or None as long as a search takes less time.
+
+        An index takes more memory than the file: it is for those who ask about many agents.
+        """
+        if self.groups_by_name is None:
+            self.selections += 1
+            if (
+                self.selections > _MIN_SELECTIONS
+                and self.selections * self.rows.count > _MAX_SEARCHED_ROWS
+                and _user_agents.can_be_indexed(self.plan.names)
+            ):
+                self.groups_by_name = _user_agents.groups_by_name(
+                    self.data, self.rows, self.applicable, self.plan.names
+                )
+        return self.groups_by_name
 
     def first_row(self, number: int) -> int:
         """Return the first row of a group."""

@@ -65,7 +65,13 @@ class Selection:
         plan = file.plan
         if plan.choose is None:
             self.chosen, self.how, self.agent = _user_agents.groups_of(
-                file.data, file.rows, file.applicable, plan.names, plan.merges, agents
+                file.data,
+                file.rows,
+                file.applicable,
+                plan.names,
+                plan.merges,
+                agents,
+                file.index_of_names(),
             )
         else:
             self.chosen, self.how, self.agent = _user_agents.chosen_groups(

@@ -3,14 +3,14 @@ from koster.engine cimport lexer as _lexer
 from koster.engine.rows cimport Rows
 
 cdef int _USER_AGENT, _PRODUCT_TOKEN, _LETTERS, _SUBSTRING, _PREFIX
-cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _CHOSEN, _MAX_SEARCHED, _STAR, _SLASH, _SPACE, HEADER_BYTES
+cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _CHOSEN, _MAX_SEARCHED, _PAIRS, _PAIR_SHIFT, _STAR, _SLASH, _SPACE, HEADER_BYTES
 cdef bytes _LOWER_TABLE, _LETTER_TABLE
 cdef const unsigned char* _LOWER
 cdef const unsigned char* _LETTER
 
 @cython.locals(how=int, named=list, everybody=list)
 cdef tuple groups_of(
-    bytes data, Rows rows, Rows groups, int names, bint merges, tuple agents
+    bytes data, Rows rows, Rows groups, int names, bint merges, tuple agents, dict index
 )
 @cython.locals(names=list, numbers=list, everybody=list, named=list, agent=bytes)
 cdef tuple chosen_groups(
@@ -34,6 +34,15 @@ cdef bint _is_lone_token(const unsigned char* agent, Py_ssize_t size) noexcept n
 cdef list _matching_groups(
     bytes data, Rows rows, Rows groups, int how, bytes agent, list everybody
 )
+cdef bint can_be_indexed(int names) except -1
+@cython.locals(
+    found=dict, group=int, first=int, row=int, start=Py_ssize_t, end=Py_ssize_t, is_star=bint,
+    key=bytes, numbers=list,
+)
+cdef dict groups_by_name(bytes data, Rows rows, Rows groups, int names)
+cdef Py_ssize_t _first_word_end(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t end
+) noexcept nogil
 @cython.locals(starts=list, names=list, start=Py_ssize_t, at=Py_ssize_t, rest=bytes)
 cdef bytes _from_first_name(bytes data, Rows rows, Rows groups, bytes key)
 @cython.locals(names=set, found=list, group=int, row=int, name=bytes)
@@ -86,5 +95,9 @@ cdef int _match_letters(
 cdef int _match_part(
     bytes data, Py_ssize_t start, Py_ssize_t end, int how, bytes agent
 ) except -1
-@cython.locals(group=int, row=int, start=Py_ssize_t, end=Py_ssize_t)
-cdef set _names(bytes data, Rows rows, Rows groups)
+@cython.locals(
+    pairs=bytearray, at=Py_ssize_t, names=set, group=int, row=int, start=Py_ssize_t, end=Py_ssize_t,
+)
+cdef set _names_that_may_be_in(bytes text, bytes data, Rows rows, Rows groups)
+@cython.locals(first=int, second=int)
+cdef int _pair(const unsigned char* text, Py_ssize_t at) noexcept nogil

@@ -44,6 +44,10 @@ _MAX_SEARCHED = 32
 #: The maximum size of a User-Agent header: servers refuse longer ones (nginx, Apache: 8 KiB).
 HEADER_BYTES = 8192
 
+#: Pairs of bytes are told apart by their numbers below this one.
+_PAIRS = 4096
+_PAIR_SHIFT = 5
+
 _STAR = 42
 _SLASH = 47
 _SPACE = 32
@@ -62,13 +66,19 @@ _COMMON_WORDS = frozenset({b"mozilla", b"compatible"})
 
 
 def groups_of(
-    data: bytes, rows: Rows, groups: Rows, names: int, merges: bool, agents: tuple[bytes, ...]
+    data: bytes,
+    rows: Rows,
+    groups: Rows,
+    names: int,
+    merges: bool,
+    agents: tuple[bytes, ...],
+    index: dict[bytes, list[int]] | None,
 ) -> tuple[list[int], int, bytes]:
     """Return the numbers of the groups for the first of ``agents`` that any group names.
 
     Also returns, for `binding_row`, the method by which names were compared, and the key: the form
     of the agent for that method. Ignored groups have no rows. Without ``merges`` only the first
-    group applies.
+    group applies. ``index`` is that of `groups_by_name`, if it was made.
     """
     everybody: list[int] = []
     for agent in agents:
@@ -78,7 +88,7 @@ def groups_of(
             token = product_token(agent)
             if token is None:
                 how = _WHOLE_NAME
-                key = _name_in_header(_names(data, rows, groups), agent[:HEADER_BYTES])
+                key = _name_in_header(data, rows, groups, agent[:HEADER_BYTES])
             else:
                 key = token
         elif names == _LETTERS:
@@ -88,7 +98,11 @@ def groups_of(
             if names == _PREFIX:
                 key = _from_first_name(data, rows, groups, key)
         everybody = []
-        named = _matching_groups(data, rows, groups, how, key, everybody)
+        if index is not None and how == names:
+            named = [] if key == b"*" else index.get(key, [])
+            everybody = index.get(b"*", [])
+        else:
+            named = _matching_groups(data, rows, groups, how, key, everybody)
         if named:
             return named if merges else named[:1], how, key
     return everybody if merges else everybody[:1], names, b"*"
@@ -238,6 +252,50 @@ def _matching_groups(
         elif match == _EVERYBODY:
             everybody.append(group)
     return named
+
+
+def can_be_indexed(names: int) -> bool:
+    """Tell whether agents are compared with names so that `groups_by_name` can find them."""
+    return names in (_PRODUCT_TOKEN, _LETTERS)
+
+
+def groups_by_name(data: bytes, rows: Rows, groups: Rows, names: int) -> dict[bytes, list[int]]:
+    """Return the groups of each name, by the form of agents that it is compared with.
+
+    Those for ``*`` are by ``*``, also if they have other names.
+    """
+    found: dict[bytes, list[int]] = {}
+    for group in range(groups.count):
+        first = groups.values[2 * group]
+        for row in range(first, groups.values[2 * group + 1]):
+            if rows.code(row) == _USER_AGENT:
+                start = rows.start(row)
+                end = rows.end(row)
+                if names == _LETTERS:
+                    is_star = is_everybody_in_letters(data, start, end)
+                    end = letters_end(data, start, end)
+                else:
+                    is_star = is_everybody(data, start, end)
+                    end = _first_word_end(data, start, name_end(data, start, end))
+                    if end == start and not is_star:
+                        # It matches no product token.
+                        continue
+                key = b"*" if is_star else data[start:end].lower()
+            elif row == first:
+                key = b"*"
+            else:
+                continue
+            numbers = found.setdefault(key, [])
+            if not numbers or numbers[-1] != group:
+                numbers.append(group)
+    return found
+
+
+def _first_word_end(data: Bytes, start: int, end: int) -> int:
+    """Return where the first word of a name ends."""
+    while start < end and not _lexer.WHITE[data[start]]:
+        start += 1
+    return start
 
 
 def _from_first_name(data: bytes, rows: Rows, groups: Rows, key: bytes) -> bytes:
@@ -394,20 +452,34 @@ def _match_part(data: bytes, start: int, end: int, how: int, agent: bytes) -> in
     return _NAMED if found else _OTHERS
 
 
-def _names(data: bytes, rows: Rows, groups: Rows) -> set[bytes]:
-    """Return the names of all groups, in canonical form."""
+def _names_that_may_be_in(text: bytes, data: bytes, rows: Rows, groups: Rows) -> set[bytes]:
+    """Return names of groups, in canonical form: all that a text in lower case has, and others."""
+    pairs = bytearray(_PAIRS)
+    for at in range(len(text) - 1):
+        pairs[_pair(text, at)] = 1
     names = set()
     for group in range(groups.count):
         for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
-            start = rows.start(row)
-            end = rows.end(row)
-            if rows.code(row) == _USER_AGENT and not is_everybody(data, start, end):
-                value = data[start : name_end(data, start, end)]
-                names.add(b" ".join(value.lower().split()))
+            if rows.code(row) == _USER_AGENT:
+                start = rows.start(row)
+                end = rows.end(row)
+                if is_everybody(data, start, end):
+                    continue
+                end = name_end(data, start, end)
+                # Nearly all names are not in the text, as their first or last two bytes tell.
+                if end - start < 2 or (pairs[_pair(data, start)] and pairs[_pair(data, end - 2)]):
+                    names.add(b" ".join(data[start:end].lower().split()))
     return names
 
 
-def _name_in_header(names: set[bytes], header: bytes) -> bytes:
+def _pair(text: Bytes, at: int) -> int:
+    """Return a number for two bytes of a text, ignoring case and the kind of whitespace."""
+    first = _SPACE if _lexer.WHITE[text[at]] else _LOWER[text[at]]
+    second = _SPACE if _lexer.WHITE[text[at + 1]] else _LOWER[text[at + 1]]
+    return (first << _PAIR_SHIFT ^ second) % _PAIRS
+
+
+def _name_in_header(data: bytes, rows: Rows, groups: Rows, header: bytes) -> bytes:
     """Return the longest name in a header, the first on a tie; else no bytes.
 
     Words with a URL or an address are skipped: they name the operator. Words also end at the ends
@@ -415,6 +487,7 @@ def _name_in_header(names: set[bytes], header: bytes) -> bytes:
     """
     text = re.sub(_WORD, _without_address, b" ".join(header.lower().split()))
     best = (0, 0, b"")
+    names = _names_that_may_be_in(text, data, rows, groups)
     for name in names - _COMMON_WORDS - {b""}:
         at = _find_words(text, name)
         if at >= 0:
