@@ -12,7 +12,7 @@ from .._asking import file_of, rules_for_data, selection_of
 from ..dialects import Names
 from ..model import SPACE
 from ..robots import parse
-from ._questions import dead_rules_of, each_likely_url_of, idle_rules_of
+from ._questions import dead_rules_of, first_example, idle_rules_of
 from ._ranked import Rankings
 from ._reasoner import Reasoner
 from ._search import Budget, BudgetSpentError
@@ -206,14 +206,12 @@ class WholeFile:
     def _ranked_sets(self) -> list[Ranked]:
         return [self._rankings.of(rules) for _, rules in self.sets]
 
-    @cached_property
-    def likely_urls(self) -> dict[int, str]:
-        """A likely URL for each rule of the first rule set that decides one, by line."""
-        found: dict[int, str] = {}
+    def likely_url(self, line: int) -> str | None:
+        """Return a likely URL that the rule of a line decides in the first rule set, or None."""
+        ranked = self._ranked_sets[0]
         with suppress(BudgetSpentError):
-            for ranked in self._ranked_sets[:1]:
-                found.update(each_likely_url_of(ranked, Budget()))
-        return found
+            return first_example(Reasoner(ranked, Budget()), ranked.by_line.get(line, ()))
+        return None
 
     def _ranked_for(self, dialect: Dialect, name: str) -> Ranked:
         return self._rankings.of(rules_for_data(self.read_by(dialect), name))

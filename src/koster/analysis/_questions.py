@@ -13,7 +13,7 @@ from ._reasoner import Reasoner
 from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from ..model import Rule
     from ..robots import Rules
@@ -94,27 +94,14 @@ def likely_urls(rules: Rules, budget: Budget | None = None) -> dict[int, str]:
     Fast, but not exact: a missing rule may decide other URLs, or the budget was spent.
     """
     found: dict[int, str] = {}
+    ranked = Ranked(rules)
+    reasoner = Reasoner(ranked, budget or Budget())
     with suppress(BudgetSpentError):
-        found.update(each_likely_url(rules, budget or Budget()))
+        for entry in ranked.entries:
+            url = reasoner.decided_example(entry) if entry.is_rule else None
+            if url is not None:
+                found[ranked.line_of(entry.row)] = url
     return found
-
-
-def each_likely_url(rules: Rules, budget: Budget) -> Iterator[tuple[int, str]]:
-    """Yield line and URL of each rule that decides a likely URL.
-
-    Raises:
-        BudgetSpentError: there may be more.
-    """
-    yield from each_likely_url_of(Ranked(rules), budget)
-
-
-def each_likely_url_of(ranked: Ranked, budget: Budget) -> Iterator[tuple[int, str]]:
-    """Yield them as `each_likely_url` does."""
-    reasoner = Reasoner(ranked, budget)
-    for entry in ranked.entries:
-        url = reasoner.decided_example(entry) if entry.is_rule else None
-        if url is not None:
-            yield ranked.line_of(entry.row), url
 
 
 def classify(rules: Rules, budget: Budget | None = None) -> Classification:
@@ -200,7 +187,7 @@ def idle_rules_of(
     reasoner = Reasoner(ranked, budget)
     of_row = ranked.by_row
     try:
-        urls = {row: _first_example(reasoner, of_row[row]) for row in of_row}
+        urls = {row: first_example(reasoner, of_row[row]) for row in of_row}
     except BudgetSpentError:
         return ()
     idle = [
@@ -225,7 +212,12 @@ def idle_rules_of(
     return tuple(found)
 
 
-def _first_example(reasoner: Reasoner, entries: list[Entry]) -> str | None:
+def first_example(reasoner: Reasoner, entries: Iterable[Entry]) -> str | None:
+    """Return the first likely URL that one of some entries decides, or None.
+
+    Raises:
+        BudgetSpentError: too many checks with many overlapping rules.
+    """
     return next(filter(None, map(reasoner.decided_example, entries)), None)
 
 

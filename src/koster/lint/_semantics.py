@@ -266,7 +266,7 @@ def star_rules_ignored(subject: Subject) -> Iterator[Remark]:
     first = next(
         (each for each in star_rules if not each.allow and each.pattern.strip("/*$")), None
     )
-    url = subject.analysis.likely_urls.get(first.line) if first else None
+    url = subject.analysis.likely_url(first.line) if first else None
     if url is None or everybody.allowed(url):
         return
     reported: set[int] = set()
