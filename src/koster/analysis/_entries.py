@@ -16,7 +16,7 @@ from ._automata import Automaton, Shell, automaton
 from ._urls import SAFE, STARTS_INSIDE_ESCAPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ..engine.selection import Selection
 
@@ -222,13 +222,16 @@ def distinct(entries: Iterable[Entry]) -> list[Entry]:
 
 def entries_of(selection: Selection) -> list[Entry]:
     """Return the entries of compiled rules, by number."""
-    found = []
+    return [*each_entry_of(selection)]
+
+
+def each_entry_of(selection: Selection) -> Iterator[Entry]:
+    """Yield them."""
     for text, size, kind, is_anchored, allow, rank, row in selection.compiled_rules():
         if kind == SHELL and not _SHELL_SPECIAL.search(text):
-            found.append(_simplified(text, size, allow, rank, row))
+            yield _simplified(text, size, allow, rank, row)
         else:
-            found.append(Entry(text[:size], text[size:], kind, is_anchored, allow, rank, row))
-    return found
+            yield Entry(text[:size], text[size:], kind, is_anchored, allow, rank, row)
 
 
 def _simplified(text: bytes, size: int, allow: bool, rank: int, row: int) -> Entry:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import enum
+import itertools
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ._entries import ROBOTS_TXT_ROW
+from .._asking import selection_of
+from ._entries import ROBOTS_TXT_ROW, each_entry_of
 from ._ranked import Ranked
-from ._reasoner import Reasoner
+from ._reasoner import Reasoner, candidates
 from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from ..model import Rule
     from ..robots import Rules
     from ._entries import Entry
+
+
+#: Rules of which a likely URL is looked for before all are indexed.
+_FIRST_RULES = 16
 
 
 class Extent(enum.StrEnum):
@@ -113,26 +119,48 @@ def classify(rules: Rules, budget: Budget | None = None) -> Classification:
     >>> found.extent, found.allowed, found.disallowed, found.rule.line
     (<Extent.SOME: 'some'>, '/a', '/', 2)
     """
-    ranked = Ranked(rules, exempts_longer=True)
-    reasoner = Reasoner(ranked, budget or Budget())
-    first = ranked.deciding("/").allow
-    others = [entry for entry in ranked.in_file_order if entry.allow != first]
-    found = None
+    first = rules.allowed("/")
+    found = _url_of_first_rules(rules, allow=not first)
     is_proved = True
-    try:
-        found = next(filter(None, map(reasoner.likely_url, others)), None)
-        for entry in others:
-            found = found or reasoner.witness(entry)
-    except BudgetSpentError:
-        is_proved = False
+    if found is None:
+        found, is_proved = _url_of_any_rule(rules, not first, budget or Budget())
     if found is None and first:
         return Classification(Extent.NONE, "/", None, None, is_proved)
     closed = "/" if not first or found is None else found
-    entry = ranked.deciding(closed)
-    rule = ranked.rule(entry.row) if entry.is_rule else None
+    rule = rules.decide(closed).rule
     if found is None:
         return Classification(Extent.ALL, None, closed, rule, is_proved)
     return Classification(Extent.SOME, "/" if first else found, closed, rule)
+
+
+def _url_of_first_rules(rules: Rules, *, allow: bool) -> str | None:
+    """Return a likely URL of one of the first rules with a verdict, or None.
+
+    Nearly always there is one: no index of all rules is needed.
+    """
+    selection = selection_of(rules)
+    reading = selection.reading()
+    some = (entry for entry in each_entry_of(selection) if entry.allow == allow)
+    for entry in itertools.islice(some, _FIRST_RULES):
+        for url in candidates(entry, reading):
+            if not url.startswith("/robots.txt") and rules.allowed(url) == allow:
+                return url
+    return None
+
+
+def _url_of_any_rule(rules: Rules, allow: bool, budget: Budget) -> tuple[str | None, bool]:
+    """Return a URL with a verdict, or None, and whether that is proved."""
+    ranked = Ranked(rules, exempts_longer=True)
+    reasoner = Reasoner(ranked, budget)
+    some = [entry for entry in ranked.in_file_order if entry.allow == allow]
+    found = None
+    try:
+        found = next(filter(None, map(reasoner.likely_url, some)), None)
+        for entry in some:
+            found = found or reasoner.witness(entry)
+    except BudgetSpentError:
+        return None, False
+    return found, True
 
 
 def dead_rules(rules: Rules, budget: Budget | None = None) -> DeadRules:
@@ -144,9 +172,16 @@ def dead_rules_of(ranked: Ranked, budget: Budget) -> DeadRules:
     """Return them as `dead_rules` does."""
     reasoner = Reasoner(ranked, budget)
     of_row = ranked.by_row
+    examples = ranked.examples
     found = []
     is_proved = True
     for row in sorted(of_row):
+        # Nearly always.
+        if examples.get(of_row[row][0].order) is not None:
+            continue
+        if budget.is_spent:
+            is_proved = False
+            break
         try:
             if all(reasoner.is_dead(entry) for entry in of_row[row]):
                 found.append(_dead_rule(reasoner, row, of_row[row]))
@@ -190,13 +225,15 @@ def idle_rules_of(
         urls = {row: first_example(reasoner, of_row[row]) for row in of_row}
     except BudgetSpentError:
         return ()
-    idle = [
-        row
-        for row, url in urls.items()
-        if url
-        and (lines is None or ranked.line_of(row) in lines)
-        and _is_idle(reasoner, of_row[row])
+    some = [
+        row for row, url in urls.items() if url and (lines is None or ranked.line_of(row) in lines)
     ]
+    try:
+        # All are compared before one is proved to be redundant.
+        budget.check_comparisons(len(some))
+    except BudgetSpentError:
+        return ()
+    idle = [row for row in some if _is_idle(reasoner, of_row[row])]
     # Rules that decide no likely URL may be removed later, so do not rely on them.
     ranked.removed = {
         entry.order for row, url in urls.items() if url is None for entry in of_row[row]

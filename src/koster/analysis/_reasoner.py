@@ -18,10 +18,28 @@ from ._urls import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ..dialects import Reading
     from ._alphabet import Alphabet
     from ._entries import Entry
     from ._ranked import Ranked
     from ._search import Budget
+
+
+def candidates(entry: Entry, reading: Reading) -> Iterator[str]:
+    """Yield URLs that an entry probably matches, the shortest first."""
+    if not entry.rest and entry.literal.startswith(b"/"):
+        yield with_host_if_ambiguous(url_of(entry.literal, reading))
+        if not entry.is_anchored:
+            yield with_host_if_ambiguous(url_of(entry.literal + b"xy", reading))
+        return
+    joined = entry.literal + entry.rest.replace(b"*", b"")
+    if not entry.literal:
+        joined = b"/" + joined.removeprefix(b"/")
+    spread = entry.literal + entry.rest.replace(b"*", b"xy")
+    spread = spread if entry.literal else b"/" + spread.removeprefix(b"/")
+    for path in (joined, spread) if entry.is_anchored else (joined, joined + b"xy", spread):
+        if path.startswith(b"/"):
+            yield with_host_if_ambiguous(url_of(path, reading))
 
 
 class Reasoner:
@@ -38,23 +56,6 @@ class Reasoner:
         texts = [entry.text for entry in entries]
         tables = [table for entry in entries for table in entry.tables()]
         return alphabet([self.ranked.reading], texts, tables)
-
-    def candidates(self, entry: Entry) -> Iterator[str]:
-        """Yield URLs that an entry probably matches, the shortest first."""
-        reading = self.ranked.reading
-        if not entry.rest and entry.literal.startswith(b"/"):
-            yield with_host_if_ambiguous(url_of(entry.literal, reading))
-            if not entry.is_anchored:
-                yield with_host_if_ambiguous(url_of(entry.literal + b"xy", reading))
-            return
-        joined = entry.literal + entry.rest.replace(b"*", b"")
-        if not entry.literal:
-            joined = b"/" + joined.removeprefix(b"/")
-        spread = entry.literal + entry.rest.replace(b"*", b"xy")
-        spread = spread if entry.literal else b"/" + spread.removeprefix(b"/")
-        for path in (joined, spread) if entry.is_anchored else (joined, joined + b"xy", spread):
-            if path.startswith(b"/"):
-                yield with_host_if_ambiguous(url_of(path, reading))
 
     def has_joint_example(self, entries: Sequence[Entry], entry: Entry, other: Entry) -> bool:
         """Return whether a likely URL of two entries is decided by the first, one of ``entries``.
@@ -85,7 +86,7 @@ class Reasoner:
             BudgetSpentError: too many checks with many overlapping rules.
         """
         self._budget.compare(self.ranked.cost_of_deciding(entry))
-        for url in self.candidates(entry):
+        for url in candidates(entry, self.ranked.reading):
             if not self.ranked.is_exempt(url) and self.ranked.deciding(url).allow == entry.allow:
                 return url
         return None
@@ -99,7 +100,7 @@ class Reasoner:
         examples = self.ranked.examples
         if entry.order not in examples:
             self._budget.compare(self.ranked.cost_of_deciding(entry))
-            urls = self.candidates(entry)
+            urls = candidates(entry, self.ranked.reading)
             examples[entry.order] = next((url for url in urls if self._decides(entry, url)), None)
         return examples[entry.order]
 
@@ -182,7 +183,8 @@ class Reasoner:
         if coverer is not None:
             return [coverer]
         above = self.ranked.ranked_above(entry, entry.literal)
-        paths = [comparison_path(self.ranked.reading, url) for url in self.candidates(entry)]
+        reading = self.ranked.reading
+        paths = [comparison_path(reading, url) for url in candidates(entry, reading)]
         matching = [other for other in above if all(map(other.matches, paths))]
         try:
             if self.shortest_match([entry], []) is None:

@@ -98,6 +98,15 @@ class Budget:
         if self._compared < 0:
             raise BudgetSpentError
 
+    def check_comparisons(self, rules: int) -> None:
+        """Check that so many comparisons are left; otherwise none are.
+
+        Raises:
+            BudgetSpentError: they are not.
+        """
+        if rules > self._compared:
+            self.compare(rules)
+
 
 def visit_cost(patterns: int) -> int:
     """Return how many states a visited one counts as: more with many patterns."""
