@@ -7,9 +7,8 @@ import random
 import pytest
 
 import koster
-from koster._asking import selection_of
-from koster.analysis._entries import entries_of
 from koster.analysis._index import Keys
+from koster.analysis._ranked import Ranked
 
 KEYS = ("/", "/a", "/a/", "/a/b", "/ab", "/b", "/c", "/c/d")
 
@@ -20,10 +19,8 @@ def test_overlapping_entries_with_a_lower_order(rules_per_key: int) -> None:
     patterns = [f"{key}*{rng.randrange(1_000)}x" for key in KEYS for _ in range(rules_per_key)]
     rng.shuffle(patterns)
     body = "User-agent: *\n" + "".join(f"Disallow: {pattern}\n" for pattern in patterns)
-    entries = entries_of(selection_of(koster.parse(body).rules_for("x")))
-    for order, entry in enumerate(entries):
-        entry.order = order
-    index = Keys(entries, lambda entry: entry.literal)
+    entries = Ranked(koster.parse(body).rules_for("x")).entries
+    index = Keys(entries)
     for key in (b"", b"/abc", b"/d", *(key.encode() for key in KEYS)):
         overlapping = index.both_ways(key)
         assert {each.order for each in overlapping} == {

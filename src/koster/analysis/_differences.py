@@ -259,31 +259,32 @@ class _Pairs:
         self, ranked: Ranked, entries: Iterable[Entry], others: Ranked
     ) -> Iterator[tuple[Entry, Entry]]:
         """Yield some entries of one set with those of the other that may decide the opposite."""
-        for entry in self._undecided(entries, others):
-            opposed = self._opposed(ranked, entry, others)
+        for entry, last in self._undecided(entries, others):
+            opposed = self._opposed(ranked, entry, others, last)
             if opposed and not self._is_covered(ranked, entry):
                 for other in opposed:
                     if not self._is_covered(others, other):
                         yield entry, other
 
-    def _undecided(self, entries: Iterable[Entry], others: Ranked) -> Iterator[Entry]:
+    def _undecided(self, entries: Iterable[Entry], others: Ranked) -> Iterator[tuple[Entry, int]]:
         """Yield entries but those with whose paths the same entry of the other set is the first.
 
-        Whatever they match is decided alike in both.
+        Whatever they match is decided alike in both. Each with what `_first_alike` returns.
         """
+        theirs = others.entries
+        decides_all = others.decides_all
         for entry in entries:
             first = self._first_alike(others, entry)
-            if others.entries[first].allow != entry.allow or not others.decides_all(first):
-                yield entry
+            if theirs[first].allow != entry.allow or not decides_all[first]:
+                yield entry, first
 
-    def _opposed(self, ranked: Ranked, entry: Entry, others: Ranked) -> list[Entry]:
+    def _opposed(self, ranked: Ranked, entry: Entry, others: Ranked, last: int) -> list[Entry]:
         """Return the entries of the other set with the opposite verdict that may match the same.
 
         Excludes pairs of which one entry surely matches the same paths as one that comes before
-        the other entry.
+        the other entry: ``last`` is the order of the first one like ``entry``.
         """
-        last = self._first_alike(others, entry)
-        may_match = others.first_that_may_match(ranked.key_of(entry))
+        may_match = others.first_that_may_match(entry.key)
         self._budget.compare(len(may_match) // _PAIRS_PER_COMPARISON)
         return [
             other
@@ -382,15 +383,15 @@ class _Pairs:
             return url
         self._check_size(old, new)
         self._spend_candidates(old, new)
-        if self.old.is_covered_everywhere_above(new, self.new.key_of(new), old):
+        if self.old.is_covered_everywhere_above(new, new.key, old):
             return None
-        if self.new.is_covered_everywhere_above(old, self.old.key_of(old), new):
+        if self.new.is_covered_everywhere_above(old, old.key, new):
             return None
-        least = self.old.least_ranked_above(old, self.new.key_of(new))
-        least = max(least, self.new.least_ranked_above(new, self.old.key_of(old)))
+        least = self.old.least_ranked_above(old, new.key)
+        least = max(least, self.new.least_ranked_above(new, old.key))
         self._budget.begin(2 + least)
-        before = self.old.ranked_above(old, self.new.key_of(new))
-        after = self.new.ranked_above(new, self.old.key_of(old))
+        before = self.old.ranked_above(old, new.key)
+        after = self.new.ranked_above(new, old.key)
         self._budget.compare(1 + (len(before) + len(after)) // _PAIRS_PER_COMPARISON)
         # Those that are in both are left out below.
         self._budget.begin(2 + max(len(before), len(after)))

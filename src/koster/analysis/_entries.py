@@ -41,13 +41,16 @@ _SHELL_SPECIAL = re.compile(rb"[?\[\]!\\]")
 _SAFE = bytes(sorted(SAFE))
 #: Bytes that all readings treat alike: RFC 3986 §2.3, with stars.
 _READ_ALIKE = bytes(sorted(SAFE.difference(b"?&=")))
+#: Those without the star: a text of them has no rest.
+_PLAIN = bytes(sorted(SAFE.difference(b"?&=*")))
 
 
 @dataclass(slots=True)
 class Entry:
     """A compiled rule: a literal prefix and the rest of its pattern.
 
-    ``order`` is its index in the list, ``key`` its key in an index for several readings.
+    ``order`` is its index in the list, ``key`` a prefix of all that it matches, by which it is found:
+    the literal prefix, or an unescaped one that can be compared with those of other readings.
     """
 
     literal: bytes
@@ -57,13 +60,13 @@ class Entry:
     allow: bool
     rank: int
     row: int
+    _is_alike: bool | None = None
     order: int = field(init=False)
+    key: bytes = field(init=False)
     covered_by: list[Entry] | None = None
-    key: bytes | None = None
     _automaton: Automaton | None = None
     _elements: int | None = None
     _runs: list[bytes] | None = None
-    _is_alike: bool | None = None
     _is_alike_with_wildcards: bool | None = None
 
     @property
@@ -183,11 +186,15 @@ class Entry:
         """
         if self._is_alike is None:
             self._is_alike = (
-                STAR not in self.literal
-                and not self.text.translate(None, _READ_ALIKE)
-                and self.is_read_alike_with_wildcards()
+                self.kind != SHELL
+                and STAR not in self.literal
+                and not self.literal.translate(None, _READ_ALIKE)
+                and (not self.rest or self._is_rest_read_alike())
             )
         return self._is_alike
+
+    def _is_rest_read_alike(self) -> bool:
+        return not self.rest.translate(None, _READ_ALIKE) and self.is_read_alike_with_wildcards()
 
     def tables(self) -> tuple[bytes, ...]:
         """Return the tables of a shell pattern's elements."""
@@ -227,11 +234,15 @@ def entries_of(selection: Selection) -> list[Entry]:
 
 def each_entry_of(selection: Selection) -> Iterator[Entry]:
     """Yield them."""
-    for text, size, kind, is_anchored, allow, rank, row in selection.compiled_rules():
+    compiled = selection.compiled_rules()
+    # As in most files that are large. One look at all is faster than one at each.
+    is_plain = not b"".join([rule[0] for rule in compiled]).translate(None, _PLAIN)
+    is_alike = is_plain or None
+    for text, size, kind, is_anchored, allow, rank, row in compiled:
         if kind == SHELL and not _SHELL_SPECIAL.search(text):
             yield _simplified(text, size, allow, rank, row)
         else:
-            yield Entry(text[:size], text[size:], kind, is_anchored, allow, rank, row)
+            yield Entry(text[:size], text[size:], kind, is_anchored, allow, rank, row, is_alike)
 
 
 def _simplified(text: bytes, size: int, allow: bool, rank: int, row: int) -> Entry:

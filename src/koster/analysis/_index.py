@@ -6,6 +6,7 @@ import itertools
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ._entries import BY_ORDER, SHELL, STAR
@@ -25,6 +26,9 @@ _FEW_PER_KEY = 8
 _PART = 3
 _LONG_PART = 6
 _MANY = 1_000
+
+
+_REST = attrgetter("rest")
 
 
 class _Prefixes:
@@ -83,10 +87,10 @@ class Grouped:
 class Keys:
     """Entries by their keys, prefixes of all that they match."""
 
-    def __init__(self, entries: Iterable[Entry], key_of: Callable[[Entry], bytes]) -> None:
+    def __init__(self, entries: Iterable[Entry]) -> None:
         # No lists by key, for the reason of `Grouped`.
         some = [*entries]
-        keys = [*map(key_of, some)]
+        keys = [entry.key for entry in some]
         order = sorted(range(len(keys)), key=keys.__getitem__)
         self._entries = [some[number] for number in order]
         self._keys: list[bytes] = []
@@ -109,8 +113,12 @@ class Keys:
     def _weights(self) -> tuple[_Prefixes, list[int]]:
         """The keys of much weight, and the weight of the entries with each and its prefixes."""
         own = {}
+        has_rests = any(map(_REST, self._entries))
         for key, (begin, end) in zip(self._keys, itertools.pairwise(self._starts), strict=True):
-            if end - begin > 1 or self._entries[begin].rest:
+            # Those without a rest have weight 1.
+            if end - begin >= _HEAVY or (
+                has_rests and (end - begin > 1 or self._entries[begin].rest)
+            ):
                 weight = sum([entry.weight for entry in self._entries[begin:end]])
                 if weight >= _HEAVY:
                     own[key] = weight

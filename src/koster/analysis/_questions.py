@@ -326,7 +326,7 @@ def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:
                 continue
             if reasoner.has_joint_example(entries, entry, other):
                 return True
-            may_match = ranked.may_match(ranked.key_of(entry))
+            may_match = ranked.may_match(entry.key)
             reasoner.spend_comparisons(len(may_match))
             between = [
                 each

@@ -8,7 +8,7 @@ the entries that can match the same URLs.
 from __future__ import annotations
 
 import re
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
@@ -19,7 +19,7 @@ from ._index import Grouped, Keys, Parts
 from ._urls import UNAMBIGUOUS, with_host_if_ambiguous, with_written_escapes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ..dialects import Reading
     from ..engine.selection import Selection
@@ -65,6 +65,7 @@ class Ranked:
         self.entries = [*exempted, *sorted(numbered, key=_rank_key), no_rule_entry]
         for place, entry in enumerate(self.entries):
             entry.order = place
+            entry.key = _unescaped_key(entry, self.reading) if unescaped else entry.literal
         self._numbered = numbered
         self.no_rule_entry = no_rule_entry
         self._robots_txt_entry = next(iter(exempted), None)
@@ -73,10 +74,6 @@ class Ranked:
         #: The last key of `first_that_may_match`, and what it found: the next one is often equal.
         self._last_key: bytes | None = None
         self._last: list[Entry] = []
-        self.key_of: Callable[[Entry], bytes] = _literal_key
-        if unescaped:
-            # Not a method, with which it would be kept until the garbage is collected.
-            self.key_of = partial(_unescaped_key, self.reading)
 
     @cached_property
     def by_row(self) -> dict[int, list[Entry]]:
@@ -94,14 +91,14 @@ class Ranked:
 
     @cached_property
     def _by_key(self) -> Keys:
-        return Keys(self.entries, self.key_of)
+        return Keys(self.entries)
 
     def cost_of_deciding(self, entry: Entry) -> int:
         """Return the comparisons that `deciding` counts as, with a URL of an entry.
 
         The entry may be one of other rules.
         """
-        return self._by_key.weight(self.key_of(entry)) // _ENGINE_CHECKS_PER_COMPARISON
+        return self._by_key.weight(entry.key) // _ENGINE_CHECKS_PER_COMPARISON
 
     @cached_property
     def _by_paths(self) -> Grouped:
@@ -112,7 +109,7 @@ class Ranked:
     def _first_by_key(self) -> Keys:
         if len(self._by_paths.first) == len(self.entries):
             return self._by_key
-        return Keys(self._by_paths.first.values(), self.key_of)
+        return Keys(self._by_paths.first.values())
 
     @cached_property
     def _parts(self) -> Parts:
@@ -122,14 +119,14 @@ class Ranked:
         """Return an index of some of the first entries."""
         if len(entries) == len(self._by_paths.first):
             return self._first_by_key
-        return Keys(entries, self.key_of)
+        return Keys(entries)
 
     def weight_of_candidates(self, entry: Entry) -> int:
         """Return the weight of the entries that are tried to find those that match a path.
 
         ``entry`` matches the path; it may be one of other rules.
         """
-        return self._parts.weight(self.key_of(entry) or _ROOT)
+        return self._parts.weight(entry.key or _ROOT)
 
     @cached_property
     def examples(self) -> dict[int, str | None]:
@@ -239,7 +236,7 @@ class Ranked:
 
     def _covering(self, entry: Entry) -> Iterator[Entry]:
         """Yield the first of alike entries that surely match everything that an entry matches."""
-        for other in self._parts.candidates(self.key_of(entry) or _ROOT, entry.text):
+        for other in self._parts.candidates(entry.key or _ROOT, entry.text):
             if other.covers(entry):
                 yield other
 
@@ -264,13 +261,13 @@ class Ranked:
     def _by_verdict(self) -> dict[bool, Keys]:
         """The entries that allow, and those that disallow."""
         return {
-            allow: Keys([each for each in self.entries if each.allow == allow], self.key_of)
+            allow: Keys([each for each in self.entries if each.allow == allow])
             for allow in (True, False)
         }
 
     def opposed_to(self, entry: Entry) -> list[Entry]:
         """Return the entries with the other verdict that may match what an entry matches."""
-        key = self.key_of(entry)
+        key = entry.key
         if self._by_key.count_both_ways(key) > _FEW:
             return self._by_verdict[not entry.allow].both_ways(key)
         return [each for each in self._by_key.both_ways(key) if each.allow != entry.allow]
@@ -281,16 +278,12 @@ class Ranked:
             self._last_key, self._last = key, self._first_by_key.both_ways(key)
         return self._last
 
-    def decides_all(self, order: int) -> bool:
-        """Return whether an entry comes before all others that may match what it matches.
+    @cached_property
+    def decides_all(self) -> bytearray:
+        """Whether an entry comes before all others that may match what it matches, by its order.
 
         Of those that are the first with their paths.
         """
-        return bool(self._is_first[order])
-
-    @cached_property
-    def _is_first(self) -> bytearray:
-        """Whether `decides_all` is true for an entry, by its order."""
         found = bytearray(len(self.entries))
         for order in self._first_by_key.first_of_overlapping():
             found[order] = True
@@ -331,17 +324,10 @@ def _rank_key(entry: Entry) -> int:
     return -entry.rank
 
 
-def _literal_key(entry: Entry) -> bytes:
-    return entry.literal
-
-
-def _unescaped_key(reading: Reading, entry: Entry) -> bytes:
-    if entry.key is None:
-        begin = entry.literal[:_MAX_KEY]
-        if begin.isascii() and b"%" not in begin:
-            entry.key = begin
-        else:
-            begin = with_written_escapes(begin, reading)
-            # A pattern whose escapes are not decoded may end within an escape of the URL.
-            entry.key = unquote_to_bytes(_INCOMPLETE_ESCAPE.sub(b"", begin))
-    return entry.key
+def _unescaped_key(entry: Entry, reading: Reading) -> bytes:
+    begin = entry.literal[:_MAX_KEY]
+    if begin.isascii() and b"%" not in begin:
+        return begin
+    begin = with_written_escapes(begin, reading)
+    # A pattern whose escapes are not decoded may end within an escape of the URL.
+    return unquote_to_bytes(_INCOMPLETE_ESCAPE.sub(b"", begin))
