@@ -18,8 +18,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ._charsets import MAX_BYTES, bom_charset, to_utf8
 from ._contents import has_readable_line
-from .analysis import Budget, Rankings, names_in, redundant_rules_of, rule_sets
-from .dialects import GOOGLE, RFC9309
+from .analysis import (
+    Budget,
+    Rankings,
+    least_sets,
+    names_in,
+    redundant_rules_of,
+    rule_sets,
+)
+from .dialects import GOOGLE, RFC9309, RobotsTxtPath
 from .diff import MAX_AGENTS, compare
 from .model import RULES, SPACE, Directive, LineKind
 from .robots import parse
@@ -35,6 +42,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _BOM = "\ufeff"
+#: Faster than the directives' own values, for many lines.
+_NAME_OF = {directive.code: directive.value for directive in Directive}
 
 
 class NotTheSame(Exception):  # noqa: N818 - not an error of the caller
@@ -102,7 +111,8 @@ def _format_line(line: Line) -> str:
     comment = "" if line.comment is None else f"# {line.comment}".rstrip(SPACE)
     if line.directive is None:
         return _stripped_text(line)
-    return "  ".join(filter(None, (f"{line.directive}: {line.value}".rstrip(SPACE), comment)))
+    text = f"{_NAME_OF[line.directive.code]}: {line.value}".rstrip(SPACE)
+    return "  ".join(filter(None, (text, comment)))
 
 
 def _stripped_text(line: Line) -> str:
@@ -178,7 +188,7 @@ def _groups_without(readings: list[RobotsTxt], redundant: AbstractSet[int]) -> _
         ):
             groups.close()
         else:
-            text = f"{line.directive}: {line.value}".rstrip(SPACE)
+            text = f"{_NAME_OF[line.directive.code]}: {line.value}".rstrip(SPACE)
             groups.add_line(text, is_rule=line.directive in RULES)
     return groups
 
@@ -186,7 +196,8 @@ def _groups_without(readings: list[RobotsTxt], redundant: AbstractSet[int]) -> _
 def _redundant_lines(readings: list[RobotsTxt], rankings: Rankings) -> set[int]:
     """Return the lines of rules that are redundant in all dialects."""
     sets = [rules for robots in readings for _, rules in rule_sets(robots, MAX_AGENTS)]
-    found = redundant_rules_of(list(map(rankings.of, sets)), _budget_of_redundance())
+    ranked = list(map(rankings.of, least_sets(sets)))
+    found = redundant_rules_of(ranked, _budget_of_redundance())
     return {rule.line for rule in found}
 
 
@@ -278,7 +289,8 @@ class _Proof:
             NotTheSame: it is not.
         """
         self.verify_first_part(after)
-        for robots in self._readings:
+        # What is proved without exceptions is proved with them, too.
+        for robots in sorted(self._readings, key=_has_exceptions):
             new = parse(after, robots.dialect)
             if not compare(robots, new, budget=Budget(), rankings=self.rankings).is_empty:
                 message = f"the new file is not proved to be equivalent in {robots.dialect}"
@@ -296,6 +308,10 @@ class _Proof:
         for old, new in zip(self.first_part, _first_part(after, self._readings), strict=True):
             if not compare(old, new, budget=Budget()).is_empty:
                 raise NotTheSame("the first 500 KiB, which crawlers read, would have other rules")
+
+
+def _has_exceptions(robots: RobotsTxt) -> bool:
+    return robots.dialect.reading.robots_txt != RobotsTxtPath.NOT_SPECIAL
 
 
 def _first_part(body: bytes, readings: list[RobotsTxt]) -> list[RobotsTxt]:

@@ -13,15 +13,18 @@ from koster.analysis import (
     Classification,
     Differences,
     Extent,
+    Rankings,
     WholeFile,
     _differences,
     _files,
     classify,
     dead_rules,
     difference,
+    difference_of,
     disagreements,
     first_of,
     idle_rules,
+    least_sets,
     likely_urls,
     names_in,
     paired_names,
@@ -226,6 +229,43 @@ def test_rules_on_other_lines_decide_alike(rule: str) -> None:
     moved = rules_of(f"User-agent: b\nDisallow: /\n\n{group}", koster.RFC9309)
     assert difference(rules_of(group, koster.RFC9309), moved, budget).are_equal
     assert vars(budget) == vars(Budget())
+
+
+@pytest.mark.parametrize(
+    ("rule", "least"),
+    [
+        ("Disallow: /a*?b=", "google"),
+        ("Disallow: /robots.txt$", "google"),
+        ("Disallow: /*4", "both"),
+        ("Disallow: /é", "both"),
+        # Google reads it as the folder, too.
+        ("Allow: /a/index.html", "both"),
+    ],
+)
+def test_rule_sets_that_are_read_alike_need_one_analysis(rule: str, least: str) -> None:
+    """Google does not exempt /robots.txt, so what its reading does not need RFC 9309 does not."""
+    ours, googles = (rules_of(f"{HEAD}{rule}\n", each) for each in (koster.RFC9309, koster.GOOGLE))
+    again, other = rules_of(f"{HEAD}{rule}\n"), rules_of(f"{HEAD}Allow: /b\n")
+    for sets in ([ours, googles], [googles, ours]):
+        found = least_sets([*sets, again, other])
+        assert found == [*(sets if least == "both" else [googles]), other]
+
+
+def test_proof_for_one_dialect_is_one_for_another() -> None:
+    bodies = [f"{HEAD}Disallow: /a\nDisallow: /a/b\n", f"{HEAD}Disallow: /a\n"]
+    rankings, budget = Rankings(), Budget()
+    for dialect in (koster.GOOGLE, koster.RFC9309):
+        before, after = (rules_of(body, dialect) for body in bodies)
+        spent = dict(vars(budget))
+        assert difference_of(before, after, budget, rankings).are_equal
+        assert (vars(budget) == spent) == (dialect == koster.RFC9309)
+    # Without exceptions is not what was proved with them.
+    bodies[0] += "Disallow: /robots.txt$\n"
+    rankings = Rankings()
+    for dialect in (koster.RFC9309, koster.GOOGLE):
+        before, after = (rules_of(body, dialect) for body in bodies)
+        found = difference_of(before, after, budget, rankings)
+        assert found.are_equal == (dialect == koster.RFC9309)
 
 
 @pytest.mark.parametrize(("rule", "is_compared"), [("/*a?", False), ("/*4", True), ("/é*a", True)])

@@ -17,6 +17,7 @@ with their query; if a path would be parsed as a host (``//a``), the URL is abso
 
 from __future__ import annotations
 
+from ._alike import least_sets
 from ._differences import (
     Difference,
     Differences,
@@ -65,6 +66,7 @@ __all__ = [
     "disagreements",
     "first_of",
     "idle_rules",
+    "least_sets",
     "letters_of",
     "likely_urls",
     "names_in",

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .._asking import rules_for_data, selection_of
-from ..dialects import Patterns, RobotsTxtPath
+from ..dialects import RobotsTxtPath
 from ..robots import parse
+from ._alike import decide_alike, proves
 from ._alphabet import alphabet
-from ._entries import ROBOTS_TXT_ROW, Entry, distinct, is_text_read_alike, without_alike
+from ._entries import (
+    ROBOTS_TXT_ROW,
+    Entry,
+    distinct,
+    without_alike,
+)
 from ._ranked import Ranked, Rankings
 from ._search import Budget, BudgetSpentError, Search
 from ._urls import (
@@ -45,8 +50,6 @@ _MAX_BYTES_PER_CHARACTER = 4
 
 #: Pairs of entries that are left out in the time of one comparison.
 _PAIRS_PER_COMPARISON = 8
-
-_UNAMBIGUOUS_OR_EMPTY = re.compile(rb"(?:" + UNAMBIGUOUS.pattern + rb")?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +105,18 @@ def difference(before: Rules, after: Rules, budget: Budget | None = None) -> Dif
 
 def difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> Differences:
     """Return what `difference` does; ``rankings`` makes the entries of ``before``."""
-    if _decide_alike(before, after):
+    proved = rankings.equal.setdefault((before.group_lines, after.group_lines), [])
+    if decide_alike(before, after) or any(
+        proves(ours, before) and proves(theirs, after) for ours, theirs in proved
+    ):
         return Differences(())
+    found = _difference_of(before, after, budget, rankings)
+    if found.are_equal:
+        proved.append((before, after))
+    return found
+
+
+def _difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> Differences:
     pairs = _Pairs(before, after, budget, rankings)
     urls: dict[tuple[int, int], str] = {}
     is_proved = True
@@ -176,32 +189,10 @@ def _differences_of_alike(
         is_compared_alike = other.robots_txt == reading.robots_txt and (
             (other == own) == (reading == own)
         )
-        if is_compared_alike and _decide_alike(rules, after):
+        if is_compared_alike and decide_alike(rules, after):
             decisions = [(each.url, each.before) for each in differences.found]
             return _decided(decisions, after, is_proved=differences.is_proved)
     return None
-
-
-def _decide_alike(one: Rules, other: Rules) -> bool:
-    """Return whether two rule sets surely decide alike, on URLs that are compared.
-
-    They have the same rules, and the same reading or only text that all readings compare alike.
-    """
-    first, second = selection_of(one), selection_of(other)
-    readings = first.reading(), second.reading()
-    if (
-        readings[0].choice != readings[1].choice
-        or first.unmatched_allowed() != second.unmatched_allowed()
-        or not first.has_same_rules(second)
-    ):
-        return False
-    if readings[0] == readings[1]:
-        return True
-    texts = (rule[0] for rule in first.compiled_rules())
-    if all(reading.patterns == Patterns.WILDCARDS for reading in readings):
-        # Also if one decodes escapes: the rules have none, so URLs with escapes are not compared.
-        return all(map(is_text_read_alike, texts))
-    return all(map(_UNAMBIGUOUS_OR_EMPTY.fullmatch, texts))
 
 
 class _Pairs:

@@ -49,8 +49,8 @@ _PLAIN = bytes(sorted(SAFE.difference(b"?&=*")))
 class Entry:
     """A compiled rule: a literal prefix and the rest of its pattern.
 
-    ``order`` is its index in the list, ``key`` a prefix of all that it matches, by which it is found:
-    the literal prefix, or an unescaped one that can be compared with those of other readings.
+    ``order`` is its index in the list, ``key`` a prefix of all that it matches, by which it is
+    found: the literal prefix, or an unescaped one to compare with those of other readings.
     """
 
     literal: bytes
@@ -204,6 +204,14 @@ class Entry:
         return self.automaton.tables if isinstance(self.automaton, Shell) else ()
 
 
+def are_plain(texts: list[bytes]) -> bool:
+    """Return whether texts of patterns have no special characters, as in most large files.
+
+    One look at all is faster than one at each.
+    """
+    return not b"".join(texts).translate(None, _PLAIN)
+
+
 def is_text_read_alike(text: bytes) -> bool:
     """Return what `Entry.is_read_alike_with_wildcards` does, for the text of a pattern."""
     return not text.translate(None, _SAFE) and not (
@@ -235,9 +243,7 @@ def entries_of(selection: Selection) -> list[Entry]:
 def each_entry_of(selection: Selection) -> Iterator[Entry]:
     """Yield them."""
     compiled = selection.compiled_rules()
-    # As in most files that are large. One look at all is faster than one at each.
-    is_plain = not b"".join([rule[0] for rule in compiled]).translate(None, _PLAIN)
-    is_alike = is_plain or None
+    is_alike = are_plain([rule[0] for rule in compiled]) or None
     for text, size, kind, is_anchored, allow, rank, row in compiled:
         if kind == SHELL and not _SHELL_SPECIAL.search(text):
             yield _simplified(text, size, allow, rank, row)

@@ -52,25 +52,37 @@ def names_in(*files: RobotsTxt) -> list[list[str]]:
     ``FooBot/1.0``, ``FooBot*`` or (for Google) AI2Bot. So the product token represents it. A name
     of several words is also represented by its first word, which selects all groups with that word.
     """
-    locations: dict[str, list[tuple[int, int, int]]] = {}
     spellings = {EVERYBODY: EVERYBODY}
-    for number, robots in enumerate(files):
+    # Names have the same number if they are in the same parts of groups. A name gets another one
+    # with each part, by the number that it had: so this takes as long for any number of parts.
+    numbers: dict[str, int] = {}
+    next_numbers: dict[tuple[int, int], int] = {}
+    #: The last part by number.
+    last_parts = [0]
+    part = 0
+    for robots in files:
         agents_for = _AGENTS_FOR_NAME.get(robots.dialect.names, _agents_for_older_name)
-        location = (number, -1, -1)
-        for place, part, agent in file_of(robots).named_parts():
-            if part != location[2] or place != location[1]:
-                location = (number, place, part)
+        last = (-1, -1)
+        for group, part_of_group, agent in file_of(robots).named_parts():
+            if part_of_group != last[1] or group != last[0]:
+                part += 1
+                last = (group, part_of_group)
             for name in agents_for(agent):
                 if name and name != EVERYBODY:
                     lower = name.lower()
-                    spellings.setdefault(lower, name)
-                    locations.setdefault(lower, []).append(location)
+                    number = numbers.get(lower, 0)
+                    if not number:
+                        spellings[lower] = name
+                    if last_parts[number] != part:
+                        number = next_numbers.setdefault((number, part), len(last_parts))
+                        if number == len(last_parts):
+                            last_parts.append(part)
+                        numbers[lower] = number
     exact = all(robots.dialect.names in _AGENTS_FOR_NAME for robots in files)
     agents_by_groups: dict[object, list[str]] = {}
     for lower, name in spellings.items():
         is_plain = exact and lower != EVERYBODY and _TOKEN.fullmatch(name)
-        key = tuple(dict.fromkeys(locations[lower])) if is_plain else name
-        agents_by_groups.setdefault(key, []).append(name)
+        agents_by_groups.setdefault(numbers[lower] if is_plain else name, []).append(name)
     return list(agents_by_groups.values())
 
 

@@ -302,10 +302,14 @@ class Ranked:
 
 
 class Rankings:
-    """Makes the entries of the rules of one file, once for each: they know what was found out."""
+    """Makes the entries of the rules of one file, once for each: they know what was found out.
+
+    ``equal`` are the pairs of rule sets that were proved to decide alike, by their group lines.
+    """
 
     def __init__(self) -> None:
         self._made: dict[object, Ranked] = {}
+        self.equal: dict[object, list[tuple[Rules, Rules]]] = {}
 
     def of(self, rules: Rules, *, unescaped: bool = False, exempts: bool = False) -> Ranked:
         """Return the entries of some rules; see `Ranked` for the arguments."""
