@@ -119,7 +119,8 @@ def lint(
     if template:
         found = list(_beside_tags(found, template))
     ignored = ignored_codes(subject.lines) if b"koster" in body else {}
-    found = [each for each in found if not each.code.startswith(ignored.get(each.line, ()))]
+    if ignored:
+        found = [each for each in found if not each.code.startswith(ignored.get(each.line, ()))]
     return sorted(found, key=lambda each: (each.line, each.column, each.code))
 
 

@@ -318,6 +318,7 @@ def not_a_token(subject: Subject) -> Iterator[Remark]:
 
 def unusual_token(subject: Subject) -> Iterator[Remark]:
     """Find names that RFC 9309 does not allow, but that may match a crawler."""
+    known = known_crawlers()
     for line in subject.lines_of(Directive.USER_AGENT):
         name = line.value
         if not name or name == "*" or _PRODUCT_TOKEN.fullmatch(name) or _is_several(name):
@@ -339,7 +340,7 @@ def unusual_token(subject: Subject) -> Iterator[Remark]:
                 f"Write {name.rstrip('*')}",
                 edits=(subject.edit_value(line, name.rstrip("*")),),
             )
-        elif name.lower() not in known_crawlers():
+        elif name.lower() not in known:
             yield Remark(
                 subject.value(line), "The name contains characters RFC 9309 does not allow"
             )
@@ -383,7 +384,7 @@ def nearly_a_crawler(subject: Subject) -> Iterator[Remark]:
 def several_names(subject: Subject) -> Iterator[Remark]:
     """Find lists of names on one line."""
     for line in subject.lines_of(Directive.USER_AGENT):
-        if _LIST.fullmatch(line.value):
+        if not _EXTENDED_TOKEN.fullmatch(line.value) and _LIST.fullmatch(line.value):
             names = [name for name in re.split(r"[\s,;|]+", line.value) if name]
             yield Remark(
                 subject.value(line),
@@ -462,12 +463,13 @@ def cut_by_google(subject: Subject) -> Iterator[Remark]:
     """Find names that Google's parser takes for those of Google's crawlers."""
     google = {each.token.lower(): each.token for each in crawlers_of("Google")}
     for line in subject.lines_of(Directive.USER_AGENT):
-        name, read = line.value, letters_of(line.value)
-        is_other = "/" not in name and not name.lower().startswith(f"{read.lower()}*")
-        if read.lower() in google and name.lower() not in google and is_other:
+        name, read = line.value, letters_of(line.value).lower()
+        if read not in google or name.lower() in google:
+            continue
+        if "/" not in name and not name.lower().startswith(f"{read}*"):
             yield Remark(
                 subject.value(line),
-                f"Google reads {truncate(name)} as {google[read.lower()]}: the rules apply to that crawler",
+                f"Google reads {truncate(name)} as {google[read]}: the rules apply to that crawler",
                 "Write another name if they should not",
             )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from ._model import Place, Remark, truncate
 from ._names import operator_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from ..model import Line
     from ._model import Subject
@@ -25,9 +26,13 @@ _LETTERS = {_NOT_LETTERS.sub("", each): str(_DIRECTIVES[each]) for each in _DIRE
 _SIMILAR = 0.8
 _MAX_TYPO = 40
 #: The directives that have about as many characters as a name, by their number; with their
-#: characters.
+#: characters, and how many others the name may have: with more, no ratio is as high.
 _OF_ABOUT_THE_SIZE = [
-    [(each, frozenset(each)) for each in _DIRECTIVES if abs(len(each) - size) <= 2]
+    [
+        (each, frozenset(each), math.floor(size - _SIMILAR * (size + len(each)) / 2))
+        for each in _DIRECTIVES
+        if abs(len(each) - size) <= 2
+    ]
     for size in range(_MAX_TYPO + 1)
 ]
 _DIRECTIVE_WITHOUT_COLON = re.compile(
@@ -73,11 +78,14 @@ _FRAGMENT = re.compile(r"#[!/\w.=&-]+")
 
 def no_colon(subject: Subject) -> Iterator[Remark]:
     """Find known directives followed by white space instead of a colon."""
-    for line in subject.lines:
-        if line.directive is None or ":" in line.text[: subject.value_start(line)]:
+    for line in subject.directive_lines:
+        # As in most lines: the colon is directly behind the directive.
+        if line.text.startswith(":", len(line.key)) or not line.value:
+            continue
+        if ":" in line.text[: subject.value_start(line)]:
             continue
         at = line.text.find(line.key)
-        if at >= 0 and line.value:
+        if at >= 0:
             gap = subject.value_start(line) - at - len(line.key)
             yield Remark(
                 subject.key(line),
@@ -140,7 +148,7 @@ def misspelt(subject: Subject) -> Iterator[Remark]:
 def typo(subject: Subject) -> Iterator[Remark]:
     """Find unknown directives that are probably typos, and URLs without a directive."""
     intended = _intended_directives(subject)
-    for line in _unknown(subject):
+    for line in subject.unknown_lines:
         name = intended.get(line.key)
         at = line.text.find(line.key)
         if name:
@@ -167,7 +175,7 @@ def unknown(subject: Subject) -> Iterator[Remark]:
     """Find other unknown directives, each once."""
     reported = set()
     intended = _intended_directives(subject)
-    for line in _unknown(subject):
+    for line in subject.unknown_lines:
         key = line.key.lower()
         is_known = key in _UNREAD or key in _OBSOLETE
         is_typo = line.key in intended or _is_sitemap_url(line)
@@ -200,8 +208,8 @@ def ignored_by_some(subject: Subject) -> Iterator[Remark]:
     for line, ignoring, others in _ignored(subject):
         if ignoring and others:
             yield Remark(subject.key(line), f"{_names_ignoring(ignoring)} {line.directive}")
-    for line in _first_of_each(subject, _UNREAD):
-        yield Remark(subject.key(line), _UNREAD[_lower_key(line)])
+    for key in subject.lines_by_key.keys() & _UNREAD.keys():
+        yield Remark(subject.key(subject.lines_by_key[key][0]), _UNREAD[key])
 
 
 def _names_ignoring(names: list[str]) -> str:
@@ -246,25 +254,11 @@ def _find_ignored(subject: Subject) -> Iterator[tuple[Line, list[str], bool]]:
 
 def obsolete(subject: Subject) -> Iterator[Remark]:
     """Find directives that all crawlers ignore."""
-    for line in subject.lines:
-        found = _OBSOLETE.get(_lower_key(line))
-        if found and line.number not in subject.read_only_by_google:
-            name, suggestion = found
-            yield Remark(subject.key(line), f"No crawler obeys {name}", suggestion)
-
-
-def _first_of_each(subject: Subject, names: Mapping[str, object]) -> Iterator[Line]:
-    """Yield the first line of each directive."""
-    reported = set()
-    for line in subject.lines:
-        key = _lower_key(line)
-        if key in names and key not in reported:
-            reported.add(key)
-            yield line
-
-
-def _lower_key(line: Line) -> str:
-    return line.directive.spellings[0] if line.directive else line.key.lower()
+    for key in subject.lines_by_key.keys() & _OBSOLETE.keys():
+        name, suggestion = _OBSOLETE[key]
+        for line in subject.lines_by_key[key]:
+            if line.number not in subject.read_only_by_google:
+                yield Remark(subject.key(line), f"No crawler obeys {name}", suggestion)
 
 
 def read_by_google(subject: Subject) -> Iterator[Remark]:
@@ -285,23 +279,13 @@ def read_by_google(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def _unknown(subject: Subject) -> Iterator[Line]:
-    return (
-        line
-        for line in subject.lines
-        if line.kind is LineKind.UNKNOWN
-        and line.number not in subject.read_only_by_google
-        and not line.text.lstrip().startswith("<")
-    )
-
-
 def _intended_directives(subject: Subject) -> dict[str, str]:
     """Return what the unknown directives of a file that are probably typos were meant to be."""
     return subject.once(
         "intended directives",
         lambda: {
             key: name
-            for key in dict.fromkeys(line.key for line in _unknown(subject))
+            for key in {line.key for line in subject.unknown_lines}
             if (name := _intended_directive(key)) is not None
         },
     )
@@ -319,10 +303,9 @@ def _intended_directive(key: str) -> str | None:
     characters = frozenset(lower)
     similar = [
         each
-        for each, its_characters in _OF_ABOUT_THE_SIZE[len(lower)]
-        # No ratio is higher; difflib takes a hundred times as long.
-        if 2 * (len(lower) - len(characters - its_characters)) / (len(lower) + len(each))
-        >= _SIMILAR
+        # difflib takes a hundred times as long.
+        for each, its_characters, most in _OF_ABOUT_THE_SIZE[len(lower)]
+        if len(characters - its_characters) <= most
     ]
     if not similar:
         return None
@@ -372,7 +355,7 @@ def _glued_comment_start(subject: Subject, line: Line) -> int | None:
 
 def unknown_ignores(subject: Subject) -> Iterator[Remark]:
     """Find unknown codes in comments that ignore findings."""
-    for line in subject.lines:
+    for line in subject.lines if b"koster" in subject.body else ():
         for code, start in unknown_codes(line.text, subject.codes):
             yield Remark(
                 Place(line.number, start, len(code)),

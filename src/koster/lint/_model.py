@@ -142,8 +142,7 @@ class Place(NamedTuple):
 WHOLE_FILE = Place(1, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(NamedTuple):
     """A result of a check: a finding without code and severity."""
 
     place: Place
@@ -256,6 +255,26 @@ class Subject:
         return found
 
     @cached_property
+    def lines_by_key(self) -> dict[str, list[Line]]:
+        """The lines by their directive in lower case and its usual spelling, known or not."""
+        found: dict[str, list[Line]] = {}
+        for line in self.lines:
+            key = line.directive.spellings[0] if line.directive else line.key.lower()
+            found.setdefault(key, []).append(line)
+        return found
+
+    @cached_property
+    def unknown_lines(self) -> list[Line]:
+        """The lines with an unknown directive that Google does not read either, and that is no tag."""
+        return [
+            line
+            for line in self.lines
+            if line.kind is LineKind.UNKNOWN
+            and line.number not in self.read_only_by_google
+            and not line.text.lstrip().startswith("<")
+        ]
+
+    @cached_property
     def rules(self) -> list[Line]:
         """The Allow and Disallow lines."""
         return [line for line in self.directive_lines if line.directive in RULES]
@@ -359,6 +378,8 @@ class Subject:
 
     def value_start(self, line: Line) -> int:
         """Return the column of a line's value, from 0."""
+        if line.text.isascii():
+            return line.column - 1
         raw = line.text.encode("utf-8", "surrogateescape")[: line.column - 1]
         return len(raw.decode("utf-8", "surrogateescape"))
 

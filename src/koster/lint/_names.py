@@ -25,6 +25,7 @@ _NOT_BRANDS = {"alexa", "instagram", "messenger", "outlook", "safari", "teams", 
 
 #: Shorter names have too many similar ones.
 _MIN_LETTERS = 6
+_OTHERS = re.compile(r"[^a-z0-9]")
 
 
 @functools.cache
@@ -89,7 +90,8 @@ def _tokens_by_letters() -> dict[str, str]:
 
 
 def _letters_and_digits(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    lower = name.lower()
+    return lower if lower.isascii() and lower.isalnum() else _OTHERS.sub("", lower)
 
 
 @functools.cache
