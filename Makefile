@@ -1,6 +1,6 @@
 # make run    show the main job on a robots.txt
 # make test   style, types, layers, and tests, compiled and as plain Python
-# make test-all  the same with all real files, and new random examples
+# make test-all  the tests of real files, with all files, and of random examples, with new ones
 # make wheel  build the wheel and the source distribution into dist, install the wheel and run it
 # make test-packaging  test the wheel and the source distribution
 # make test-spark   koster.bulk.spark on a real session of Spark: half a gigabyte, and Java 17

@@ -54,6 +54,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
 
 
+# After Hypothesis has marked its tests.
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """For `make test-all`, leave out the tests that are the same in `make test`."""
+    if EVERYTHING:
+        same = [each for each in items if not _has_more_to_test(each)]
+        config.hook.pytest_deselected(items=same)
+        items[:] = [each for each in items if _has_more_to_test(each)]
+
+
+def _has_more_to_test(item: pytest.Item) -> bool:
+    """Return whether a test has random examples, real files, or other sizes."""
+    return (
+        item.get_closest_marker("hypothesis") is not None
+        or "conformance_data" in getattr(item, "fixturenames", ())
+        or hasattr(getattr(item, "module", None), "EVERYTHING")
+    )
+
+
 def pytest_report_header() -> list[str]:
     folder = conformance()
     return [

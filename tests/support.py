@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 
 #: Set by `make test-all`: test all real files instead of a sample, with new random examples in
-#: each run.
+#: each run. Modules that import it run again there; so do tests with the fixture `conformance_data`.
 EVERYTHING = os.environ.get("KOSTER_TEST_EVERYTHING") == "1"
 
 
