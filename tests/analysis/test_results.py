@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from dataclasses import replace
 
 import pytest
 
@@ -32,6 +33,7 @@ from koster.analysis import (
 )
 from koster.analysis._differences import _Pairs
 from koster.analysis._search import BudgetSpentError
+from koster.dialects import Escapes
 
 HEAD = "User-agent: *\n"
 SHELL = HEAD + "Robot-version: 2.0\n"
@@ -266,6 +268,17 @@ def test_proof_for_one_dialect_is_one_for_another() -> None:
         before, after = (rules_of(body, dialect) for body in bodies)
         found = difference_of(before, after, budget, rankings)
         assert found.are_equal == (dialect == koster.RFC9309)
+
+
+def test_proof_for_two_readings_is_none_for_one() -> None:
+    """Two readings are compared only on URLs that clients send, which have no ``<``."""
+    robots = koster.parse(f"{HEAD}Disallow: /a\nAllow: /a<\n", koster.GOOGLE)
+    directives = koster.GOOGLE.directives - {koster.Directive.ALLOW}
+    alike = replace(koster.GOOGLE, name="alike", directives=directives)
+    other = replace(alike, name="other", reading=replace(alike.reading, escapes=Escapes.CANONICAL))
+    (alone,) = disagreements(robots, [alike], ["x"])
+    assert [each.url for each in alone.differences.found] == ["/a<"]
+    assert disagreements(robots, [other, alike], ["x"]) == (alone,)
 
 
 @pytest.mark.parametrize(("rule", "is_compared"), [("/*a?", False), ("/*4", True), ("/é*a", True)])

@@ -167,6 +167,9 @@ OTHER_AGENTS = [f"agent{number}" for number in range(12)]
 @example(
     b"User-agent: a\nUser-agent: *\nUser-agent: b c\nDisallow: /", ["A", "b", "d"], koster.GOOGLE
 )
+@example(
+    b"User-agent: *\x0bfoo\nDisallow: /\nUser-agent: *\nAllow: /", ["*", "b", "*/1"], koster.RFC9309
+)
 @example(b"Disallow: /\nUser-agent: **\nUser-agent: /1\nAllow: /", ["*", ""], koster.RFC9309)
 def test_indexed_names_apply_to_the_same_agents(
     body: bytes, agents: list[str], dialect: koster.Dialect

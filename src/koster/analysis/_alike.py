@@ -37,16 +37,17 @@ def decide_alike(one: Rules, other: Rules) -> bool:
 
 
 def proves(one: Rules, other: Rules) -> bool:
-    """Return whether another rule set surely decides alike without rules that one does not need.
+    """Return whether what is proved of all decisions by one rule set is true of those by another.
 
-    As in two dialects that read the rules of a file alike. The other set may exempt /robots.txt.
+    Both have the same rules, as in two dialects that read a file alike. What is proved of a set
+    without an exception for /robots.txt is also true with it.
     """
     own, theirs = (selection_of(rules).reading().robots_txt for rules in (one, other))
     return own in (theirs, RobotsTxtPath.NOT_SPECIAL) and decide_alike(one, other)
 
 
 def least_sets(sets: Sequence[Rules]) -> list[Rules]:
-    """Return rule sets of one file: as few as show which rules all of them can do without.
+    """Return some of the rule sets of a file: what is proved of their rules is true of the others.
 
     Most dialects read most files alike.
     """

@@ -105,10 +105,13 @@ def difference(before: Rules, after: Rules, budget: Budget | None = None) -> Dif
 
 def difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> Differences:
     """Return what `difference` does; ``rankings`` makes the entries of ``before``."""
+    if decide_alike(before, after):
+        return Differences(())
+    # Sets with different readings are not compared on all URLs: that proves nothing more.
+    if selection_of(before).reading() != selection_of(after).reading():
+        return _difference_of(before, after, budget, rankings)
     proved = rankings.equal.setdefault((before.group_lines, after.group_lines), [])
-    if decide_alike(before, after) or any(
-        proves(ours, before) and proves(theirs, after) for ours, theirs in proved
-    ):
+    if any(proves(ours, before) and proves(theirs, after) for ours, theirs in proved):
         return Differences(())
     found = _difference_of(before, after, budget, rankings)
     if found.are_equal:

@@ -241,7 +241,7 @@ def entries_of(selection: Selection) -> list[Entry]:
 
 
 def each_entry_of(selection: Selection) -> Iterator[Entry]:
-    """Yield them."""
+    """Yield the entries of compiled rules, by number."""
     compiled = selection.compiled_rules()
     is_alike = are_plain([rule[0] for rule in compiled]) or None
     for text, size, kind, is_anchored, allow, rank, row in compiled:

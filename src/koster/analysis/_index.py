@@ -27,7 +27,7 @@ _PART = 3
 _LONG_PART = 6
 _MANY = 1_000
 
-
+#: For `map`, which is faster than a comprehension.
 _REST = attrgetter("rest")
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ._entries import Entry
 
 
-#: Rules of which a likely URL is looked for before all are indexed.
+#: Rules with a verdict whose likely URLs are tried before all rules are indexed.
 _FIRST_RULES = 16
 
 
@@ -230,7 +230,7 @@ def idle_rules_of(
     ]
     try:
         # All are compared before one is proved to be redundant.
-        budget.check_comparisons(len(some))
+        budget.require(len(some))
     except BudgetSpentError:
         return ()
     idle = [row for row in some if _is_idle(reasoner, of_row[row])]

@@ -304,7 +304,8 @@ class Ranked:
 class Rankings:
     """Makes the entries of the rules of one file, once for each: they know what was found out.
 
-    ``equal`` are the pairs of rule sets that were proved to decide alike, by their group lines.
+    ``equal`` are pairs of rule sets with one reading, before and after a change, that were proved
+    to decide all URLs alike; by the lines of their groups.
     """
 
     def __init__(self) -> None:

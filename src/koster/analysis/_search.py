@@ -98,8 +98,8 @@ class Budget:
         if self._compared < 0:
             raise BudgetSpentError
 
-    def check_comparisons(self, rules: int) -> None:
-        """Check that so many comparisons are left; otherwise none are.
+    def require(self, rules: int) -> None:
+        """Check that so many comparisons are left; if not, use up the rest.
 
         Raises:
             BudgetSpentError: they are not.

@@ -4,7 +4,7 @@ from koster.engine.rows cimport Rows
 
 cdef int _USER_AGENT, _PRODUCT_TOKEN, _LETTERS, _SUBSTRING, _PREFIX
 cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _CHOSEN, _MAX_SEARCHED, _PAIRS, _PAIR_SHIFT, _STAR, _SLASH, _SPACE, HEADER_BYTES
-cdef bytes _LOWER_TABLE, _LETTER_TABLE
+cdef bytes _LOWER_TABLE, _LETTER_TABLE, _STAR_GROUPS
 cdef const unsigned char* _LOWER
 cdef const unsigned char* _LETTER
 

@@ -44,7 +44,10 @@ _MAX_SEARCHED = 32
 #: The maximum size of a User-Agent header: servers refuse longer ones (nginx, Apache: 8 KiB).
 HEADER_BYTES = 8192
 
-#: Pairs of bytes are told apart by their numbers below this one.
+#: The groups for ``*`` in an index of names: no name has a line feed.
+_STAR_GROUPS = b"\n"
+
+#: The size of a table of pairs of bytes. Pairs with the same number only cost time.
 _PAIRS = 4096
 _PAIR_SHIFT = 5
 
@@ -99,8 +102,8 @@ def groups_of(
                 key = _from_first_name(data, rows, groups, key)
         everybody = []
         if index is not None and how == names:
-            named = [] if key == b"*" else index.get(key, [])
-            everybody = index.get(b"*", [])
+            named = [] if key == _STAR_GROUPS else index.get(key, [])
+            everybody = index.get(_STAR_GROUPS, [])
         else:
             named = _matching_groups(data, rows, groups, how, key, everybody)
         if named:
@@ -262,7 +265,7 @@ def can_be_indexed(names: int) -> bool:
 def groups_by_name(data: bytes, rows: Rows, groups: Rows, names: int) -> dict[bytes, list[int]]:
     """Return the groups of each name, by the form of agents that it is compared with.
 
-    Those for ``*`` are by ``*``, also if they have other names.
+    Those for ``*`` are by `_STAR_GROUPS`. Selections share the lists: they must not be changed.
     """
     found: dict[bytes, list[int]] = {}
     for group in range(groups.count):
@@ -280,9 +283,9 @@ def groups_by_name(data: bytes, rows: Rows, groups: Rows, names: int) -> dict[by
                     if end == start and not is_star:
                         # It matches no product token.
                         continue
-                key = b"*" if is_star else data[start:end].lower()
+                key = _STAR_GROUPS if is_star else data[start:end].lower()
             elif row == first:
-                key = b"*"
+                key = _STAR_GROUPS
             else:
                 continue
             numbers = found.setdefault(key, [])
