@@ -15,6 +15,7 @@ from support import EVERYTHING, ROOT, all_cases, bodies
 
 import koster
 from koster._asking import allowed_for_data, allowed_unless, allowed_within, file_of
+from koster.dialects import Orphans
 
 BODY = "User-agent: *\nDisallow: /private\nAllow: /private/press\n\nUser-agent: FooBot\nDisallow:"
 
@@ -454,6 +455,28 @@ def test_names_of_large_files_are_indexed_for_many_agents() -> None:
         assert (sys.getsizeof(robots) > 2 * before) == (number >= 11)
     assert robots.allowed("/", "bot1x y")
     assert robots.rules_for("y").group_lines == robots.rules_for("").group_lines == ()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "lines"),
+    [
+        (
+            dataclasses.replace(koster.RFC9309, orphans=Orphans.FOR_EVERYBODY),
+            {"b": (2,), "c": (2,), "x": (1, 5)},
+        ),
+        (koster.GOOGLE, {"b": (2,), "c": (2, 5), "x": (5,)}),
+    ],
+    ids=["product tokens", "letters"],
+)
+def test_index_of_names(dialect: koster.Dialect, lines: dict[str, tuple[int, ...]]) -> None:
+    head = "Disallow: /\nUser-agent: b 1\nUser-agent:  c/2 \nDisallow: /\nUser-agent: *\n"
+    head += "User-agent: c3\nUser-agent: C3\nUser-agent: /4\nDisallow: /\nAllow: /\n"
+    small, large = (koster.parse(head + "Sitemap: x\n" * count, dialect) for count in (1, 30_000))
+    for number in range(8):
+        large.rules_for(f"agent{number}")
+    for name, expected in lines.items():
+        assert small.rules_for(name).group_lines == expected
+        assert large.rules_for(name).group_lines == expected
 
 
 @pytest.mark.parametrize("header", ["x (a..)", "x (a ..)", "x y.", "x (.)"])

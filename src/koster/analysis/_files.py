@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -221,9 +220,8 @@ class WholeFile:
     def likely_url(self, line: int) -> str | None:
         """Return a likely URL that the rule of a line decides in the first rule set, or None."""
         ranked = self._ranked_sets[0]
-        with suppress(BudgetSpentError):
-            return first_example(Reasoner(ranked, Budget()), ranked.by_line.get(line, ()))
-        return None
+        # A whole budget is more than the few decisions about one rule can spend.
+        return first_example(Reasoner(ranked, Budget()), ranked.by_line.get(line, ()))
 
     def _ranked_for(self, dialect: Dialect, name: str) -> Ranked:
         return self._rankings.of(rules_for_data(self.read_by(dialect), name))

@@ -85,14 +85,13 @@ def no_colon(subject: Subject) -> Iterator[Remark]:
         if ":" in line.text[: subject.value_start(line)]:
             continue
         at = line.text.find(line.key)
-        if at >= 0:
-            gap = subject.value_start(line) - at - len(line.key)
-            yield Remark(
-                subject.key(line),
-                f"Missing colon after {line.key}: Google reads the line, other crawlers may ignore it",
-                f"Write {line.key}: {_intended_value(line)}",
-                edits=(subject.edit(line, at + len(line.key), gap, ": "),),
-            )
+        gap = subject.value_start(line) - at - len(line.key)
+        yield Remark(
+            subject.key(line),
+            f"Missing colon after {line.key}: Google reads the line, other crawlers may ignore it",
+            f"Write {line.key}: {_intended_value(line)}",
+            edits=(subject.edit(line, at + len(line.key), gap, ": "),),
+        )
 
 
 def _intended_value(line: Line) -> str:
