@@ -51,6 +51,9 @@ _MAX_NAMES = 3
 _MAX_PATHS = 2
 #: A page that no rule is about: it shows what applies to most of a site.
 _USUAL_PAGE = "/some/usual/page"
+#: Maximum comparisons to find the rules with an effect, of which some are examples: 10,000 rules
+#: that overlap need a quarter of it.
+_COMPARED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +310,7 @@ class _Auditor:
         if found.extent is not Extent.SOME or found.rule is None:
             blocking: tuple[Rule, ...] = (found.rule,) if found.rule is not None else ()
             return _Access(found, blocking, found.extent is Extent.NONE, ())
-        urls = likely_urls(rules)
+        urls = likely_urls(rules, Budget(compared=_COMPARED))
         effective = sorted(
             (rule for group in rules.groups for rule in group.rules if rule.line in urls),
             key=lambda rule: (len(rule.pattern.rstrip("*$")), rule.line),
