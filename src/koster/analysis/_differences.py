@@ -12,6 +12,7 @@ from ..robots import parse
 from ._alike import decide_alike, proves
 from ._alphabet import alphabet
 from ._entries import (
+    NO_RULE,
     ROBOTS_TXT_ROW,
     Entry,
     distinct,
@@ -476,7 +477,16 @@ def _are_alike(before: list[Entry], after: list[Entry]) -> bool:
 
 
 def _ranked_content(entry: Entry) -> object:
-    return (*entry.form, entry.is_rule, entry.rank)
+    """Return the form and the precedence of an entry: faster than from its properties."""
+    return (
+        entry.literal,
+        entry.rest,
+        entry.kind,
+        entry.is_anchored,
+        entry.allow,
+        entry.row > NO_RULE,
+        entry.rank,
+    )
 
 
 def _not_in(common: set[object], entries: list[Entry], contents: list[object]) -> Iterator[Entry]:

@@ -284,7 +284,7 @@ def redundant_rules_of(each_ranked: Sequence[Ranked], budget: Budget) -> tuple[R
             of_line.setdefault(line, []).append((reasoner, entries))
     removed = []
     # Remove rules with the lowest precedence first: of two equivalent ones the more specific stays.
-    for line in sorted(of_line, key=lambda line: -max(each.order for each in of_line[line][0][1])):
+    for line in sorted(of_line, key=lambda line: -of_line[line][0][1][-1].order):
         try:
             if not any(_is_needed(*each) for each in of_line[line]):
                 for reasoner, entries in of_line[line]:

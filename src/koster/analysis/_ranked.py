@@ -77,10 +77,10 @@ class Ranked:
 
     @cached_property
     def by_row(self) -> dict[int, list[Entry]]:
-        """The entries of each rule, by row."""
+        """The entries of each rule in their order, by row."""
         found: dict[int, list[Entry]] = {}
         for entry in self.entries:
-            if entry.is_rule:
+            if entry.row > NO_RULE:
                 found.setdefault(entry.row, []).append(entry)
         return found
 
