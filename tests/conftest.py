@@ -59,9 +59,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """For `make test-all`, leave out the tests that are the same in `make test`."""
     if EVERYTHING:
-        same = [each for each in items if not _has_more_to_test(each)]
-        config.hook.pytest_deselected(items=same)
-        items[:] = [each for each in items if _has_more_to_test(each)]
+        more = [each for each in items if _has_more_to_test(each)]
+        kept = set(more)
+        config.hook.pytest_deselected(items=[each for each in items if each not in kept])
+        items[:] = more
 
 
 def _has_more_to_test(item: pytest.Item) -> bool:

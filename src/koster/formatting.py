@@ -18,14 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ._charsets import MAX_BYTES, bom_charset, to_utf8
 from ._contents import has_readable_line
-from .analysis import (
-    Budget,
-    Rankings,
-    least_sets,
-    names_in,
-    redundant_rules_of,
-    rule_sets,
-)
+from .analysis import Budget, Rankings, least_sets, names_in, redundant_rules_of, rule_sets
 from .dialects import GOOGLE, RFC9309, RobotsTxtPath
 from .diff import MAX_AGENTS, compare
 from .model import RULES, SPACE, Directive, LineKind

@@ -11,13 +11,7 @@ from ..dialects import RobotsTxtPath
 from ..robots import parse
 from ._alike import decide_alike, proves
 from ._alphabet import alphabet
-from ._entries import (
-    NO_RULE,
-    ROBOTS_TXT_ROW,
-    Entry,
-    distinct,
-    without_alike,
-)
+from ._entries import NO_RULE, ROBOTS_TXT_ROW, Entry, distinct, without_alike
 from ._ranked import Ranked, Rankings
 from ._search import Budget, BudgetSpentError, Search
 from ._urls import (

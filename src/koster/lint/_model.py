@@ -256,7 +256,7 @@ class Subject:
 
     @cached_property
     def lines_by_key(self) -> dict[str, list[Line]]:
-        """The lines by their directive in lower case and its usual spelling, known or not."""
+        """The lines by their directive, known or not: its usual spelling, in lower case."""
         found: dict[str, list[Line]] = {}
         for line in self.lines:
             key = line.directive.spellings[0] if line.directive else line.key.lower()
