@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 #: The modules that the build compiles.
 HOT = (
-    *("engine.rows", "engine.lexer", "engine.groups", "engine.user_agents", "engine.canonical"),
-    *("engine.wildcards", "engine.trie", "engine.matcher", "engine.packing", "engine.ruleset"),
-    *("engine.compiler", "engine.document", "engine.selection", "engine.batches", "engine.extents"),
-    *("engine.records", "robots", "_asking", "_urls"),
+    *("engine.rows", "engine.lexer", "engine.groups", "engine.names", "engine.user_agents"),
+    *("engine.canonical", "engine.wildcards", "engine.trie", "engine.matcher", "engine.packing"),
+    *("engine.ruleset", "engine.compiler", "engine.document", "engine.selection"),
+    *("engine.batches", "engine.extents", "engine.records", "robots", "_asking", "_urls"),
 )
 
 

@@ -1,5 +1,5 @@
 cimport cython
-from koster.engine cimport compiler as _compiler, user_agents as _user_agents, document as _document, groups as _groups, lexer as _lexer, matcher as _matcher, memory as _memory
+from koster.engine cimport compiler as _compiler, user_agents as _user_agents, document as _document, groups as _groups, lexer as _lexer, matcher as _matcher, memory as _memory, names as _names
 from koster.engine cimport buffers as _buffers
 from koster.engine.document cimport Plan
 from koster.engine.ruleset cimport Ruleset

@@ -20,6 +20,7 @@ from . import groups as _groups
 from . import lexer as _lexer
 from . import matcher as _matcher
 from . import memory as _memory
+from . import names as _names
 from . import user_agents as _user_agents
 from .document import MAX_PARSED_BYTES
 from .rows import Rows
@@ -110,9 +111,9 @@ class Names:
     def number(self, data: Bytes, start: int, end: int) -> int:
         """Return the number of the token that equals a name or its first word, or -1."""
         if self.is_letters:
-            end = _user_agents.letters_end(data, start, end)
+            end = _names.letters_end(data, start, end)
         else:
-            end = _user_agents.name_end(data, start, end)
+            end = _names.name_end(data, start, end)
         state = 1
         while start < end and state and not _lexer.WHITE[data[start]]:
             column = self.columns[data[start]]
@@ -123,8 +124,8 @@ class Names:
     def is_everybody(self, data: Bytes, start: int, end: int) -> bool:
         """Tell whether a name is ``*``."""
         if self.is_letters:
-            return _user_agents.is_everybody_in_letters(data, start, end)
-        return _user_agents.is_everybody(data, start, end)
+            return _names.is_everybody_in_letters(data, start, end)
+        return _names.is_everybody(data, start, end)
 
 
 class Reader:

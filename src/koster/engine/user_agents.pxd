@@ -1,12 +1,9 @@
 cimport cython
-from koster.engine cimport lexer as _lexer
+from koster.engine cimport lexer as _lexer, names as _names
 from koster.engine.rows cimport Rows
 
-cdef int _USER_AGENT, _PRODUCT_TOKEN, _LETTERS, _SUBSTRING, _PREFIX
-cdef int _OTHERS, _EVERYBODY, _NAMED, _WHOLE_NAME, _CHOSEN, _MAX_SEARCHED, _PAIRS, _PAIR_SHIFT, _STAR, _SLASH, _SPACE, HEADER_BYTES
-cdef bytes _LOWER_TABLE, _LETTER_TABLE, _STAR_GROUPS
-cdef const unsigned char* _LOWER
-cdef const unsigned char* _LETTER
+cdef int _USER_AGENT, _PREFIX, _CHOSEN, _MAX_SEARCHED, _PAIRS, _PAIR_SHIFT, _STAR, _SPACE, HEADER_BYTES
+cdef bytes _STAR_GROUPS
 
 @cython.locals(how=int, named=list, everybody=list)
 cdef tuple groups_of(
@@ -23,11 +20,16 @@ cdef tuple chosen_groups(
 cdef bint _collect_candidates(
     bytes data, Rows rows, Rows groups, bytes key, list names, list numbers, list everybody
 ) except -1
+@cython.locals(at=Py_ssize_t)
+cdef bint _has_unusual_bytes(const unsigned char* data, Py_ssize_t start, Py_ssize_t end) noexcept nogil
+@cython.locals(length=Py_ssize_t, at=Py_ssize_t)
+cdef bint _is_candidate(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t end, const unsigned char* agent,
+    Py_ssize_t size
+) noexcept nogil
 @cython.locals(expected=int, row=int)
 cdef int binding_row(bytes data, Rows rows, int first, int after, int how, bytes key) except -1
 cpdef object product_token(bytes agent)
-@cython.locals(at=Py_ssize_t)
-cdef bint _has_unusual_bytes(const unsigned char* data, Py_ssize_t start, Py_ssize_t end) noexcept nogil
 @cython.locals(at=Py_ssize_t)
 cdef bint _is_lone_token(const unsigned char* agent, Py_ssize_t size) noexcept nogil
 @cython.locals(group=int, match=int, named=list)
@@ -48,53 +50,6 @@ cdef bytes _from_first_name(bytes data, Rows rows, Rows groups, bytes key)
 @cython.locals(names=set, found=list, group=int, row=int, name=bytes)
 cdef list _shortest_names(bytes data, Rows rows, Rows groups)
 cdef bint _is_address(bytes word) except -1
-@cython.locals(
-    data="const unsigned char*", agent="const unsigned char*", size=Py_ssize_t, best=int, row=int,
-    start=Py_ssize_t, end=Py_ssize_t, match=int,
-)
-cdef int _match_group(
-    bytes raw, Rows rows, int first, int after, int how, bytes key
-) except -1
-cdef bint is_everybody(
-    const unsigned char* data, Py_ssize_t start, Py_ssize_t end
-) noexcept nogil
-@cython.locals(at=Py_ssize_t)
-cdef Py_ssize_t name_end(
-    const unsigned char* data, Py_ssize_t start, Py_ssize_t end
-) noexcept nogil
-cdef bint is_everybody_in_letters(
-    const unsigned char* data, Py_ssize_t start, Py_ssize_t end
-) noexcept nogil
-cdef Py_ssize_t letters_end(
-    const unsigned char* data, Py_ssize_t start, Py_ssize_t end
-) noexcept nogil
-@cython.locals(index=Py_ssize_t)
-cdef bint _equals_ignoring_case(
-    const unsigned char* data, Py_ssize_t start, const unsigned char* agent, Py_ssize_t at,
-    Py_ssize_t size
-) noexcept nogil
-@cython.locals(length=Py_ssize_t, at=Py_ssize_t)
-cdef bint _is_candidate(
-    const unsigned char* data, Py_ssize_t start, Py_ssize_t end, const unsigned char* agent,
-    Py_ssize_t size
-) noexcept nogil
-cdef int _match_token(
-    const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
-    const unsigned char* token, Py_ssize_t size
-) noexcept nogil
-@cython.locals(at=Py_ssize_t, byte=int)
-cdef int _match_name(
-    const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
-    const unsigned char* key, Py_ssize_t size
-) noexcept nogil
-cdef int _match_letters(
-    const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
-    const unsigned char* agent, Py_ssize_t size
-) noexcept nogil
-@cython.locals(name=bytes)
-cdef int _match_part(
-    bytes data, Py_ssize_t start, Py_ssize_t end, int how, bytes agent
-) except -1
 @cython.locals(
     pairs=bytearray, at=Py_ssize_t, names=set, group=int, row=int, start=Py_ssize_t, end=Py_ssize_t,
 )

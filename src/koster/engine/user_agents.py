@@ -15,6 +15,7 @@ import re
 from ..dialects import Names
 from ..model import Directive
 from . import lexer as _lexer
+from . import names as _names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,20 +24,13 @@ if TYPE_CHECKING:
     from .rows import Rows
 
 _USER_AGENT = Directive.USER_AGENT.code
-_PRODUCT_TOKEN = int(Names.PRODUCT_TOKEN)
-_LETTERS = int(Names.LETTERS)
-_SUBSTRING = int(Names.SUBSTRING)
 _PREFIX = int(Names.PREFIX)
-
-#: How a User-agent line matches an agent.
-_OTHERS, _EVERYBODY, _NAMED = range(3)
 
 #: A word of a User-Agent header. Compiled when the first header is looked for.
 _WORD = rb"[^ ();,]+"
 
-#: In addition to `Names`: equals a group's name that was found in a User-Agent header, and the
-#: dialect's own function chose whole groups.
-_WHOLE_NAME, _CHOSEN = range(len(Names), len(Names) + 2)
+#: In addition to the methods of `names`: the dialect's own function chose whole groups.
+_CHOSEN = _names.WHOLE_NAME + 1
 
 #: The maximum size of names that are searched at each position of the agent.
 _MAX_SEARCHED = 32
@@ -52,15 +46,7 @@ _PAIRS = 4096
 _PAIR_SHIFT = 5
 
 _STAR = 42
-_SLASH = 47
 _SPACE = 32
-
-_LOWER_TABLE = bytes(range(256)).lower()
-_LOWER = _LOWER_TABLE
-_LETTER_TABLE = bytes(
-    byte in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-" for byte in range(256)
-)
-_LETTER = _LETTER_TABLE
 
 #: Bytes that cannot be directly before or after a name in a User-Agent header.
 _TOKEN_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -87,14 +73,14 @@ def groups_of(
     for agent in agents:
         how = names
         key = agent
-        if names == _PRODUCT_TOKEN:
+        if names == _names.PRODUCT_TOKEN:
             token = product_token(agent)
             if token is None:
-                how = _WHOLE_NAME
+                how = _names.WHOLE_NAME
                 key = _name_in_header(data, rows, groups, agent[:HEADER_BYTES])
             else:
                 key = token
-        elif names == _LETTERS:
+        elif names == _names.LETTERS:
             key = agent.lower()
         else:
             key = agent[:HEADER_BYTES].lower()
@@ -198,11 +184,11 @@ def _is_candidate(data: Bytes, start: int, end: int, agent: Bytes, size: int) ->
         return True
     if length <= size:
         for at in range(size - length + 1):
-            if _equals_ignoring_case(data, start, agent, at, length):
+            if _names.equals_ignoring_case(data, start, agent, at, length):
                 return True
         return False
     for at in range(length - size + 1):
-        if _equals_ignoring_case(data, start + at, agent, 0, size):
+        if _names.equals_ignoring_case(data, start + at, agent, 0, size):
             return True
     return False
 
@@ -211,12 +197,12 @@ def binding_row(data: bytes, rows: Rows, first: int, after: int, how: int, key: 
     """Return the first row of a group that applies to the agent of `groups_of`."""
     if how == _CHOSEN:
         return first
-    expected = _EVERYBODY if key == b"*" else _NAMED
+    expected = _names.EVERYBODY if key == b"*" else _names.NAMED
     row = first
     # A group's first row may be a rule: in a group of rules before any User-agent line.
     while row < after and not (
         (row == first or rows.code(row) == _USER_AGENT)
-        and _match_group(data, rows, row, row + 1, how, key) == expected
+        and _names.match_group(data, rows, row, row + 1, how, key) == expected
     ):
         row += 1
     return row
@@ -236,7 +222,7 @@ def product_token(agent: bytes) -> bytes | None:
 def _is_lone_token(agent: Bytes, size: int) -> bool:
     """Tell whether an agent has only letters, ``_`` and ``-``: the usual case."""
     for at in range(size):
-        if not _LETTER[agent[at]]:
+        if not _names.LETTER[agent[at]]:
             return False
     return True
 
@@ -247,19 +233,19 @@ def _matching_groups(
     """Return the groups that name ``agent``; add ``*`` groups to ``everybody``."""
     named: list[int] = []
     for group in range(groups.count):
-        match = _match_group(
+        match = _names.match_group(
             data, rows, groups.values[2 * group], groups.values[2 * group + 1], how, agent
         )
-        if match == _NAMED:
+        if match == _names.NAMED:
             named.append(group)
-        elif match == _EVERYBODY:
+        elif match == _names.EVERYBODY:
             everybody.append(group)
     return named
 
 
 def can_be_indexed(names: int) -> bool:
     """Tell whether agents are compared with names so that `groups_by_name` can find them."""
-    return names in (_PRODUCT_TOKEN, _LETTERS)
+    return names in (_names.PRODUCT_TOKEN, _names.LETTERS)
 
 
 def groups_by_name(data: bytes, rows: Rows, groups: Rows, names: int) -> dict[bytes, list[int]]:
@@ -274,12 +260,12 @@ def groups_by_name(data: bytes, rows: Rows, groups: Rows, names: int) -> dict[by
             if rows.code(row) == _USER_AGENT:
                 start = rows.start(row)
                 end = rows.end(row)
-                if names == _LETTERS:
-                    is_star = is_everybody_in_letters(data, start, end)
-                    end = letters_end(data, start, end)
+                if names == _names.LETTERS:
+                    is_star = _names.is_everybody_in_letters(data, start, end)
+                    end = _names.letters_end(data, start, end)
                 else:
-                    is_star = is_everybody(data, start, end)
-                    end = _first_word_end(data, start, name_end(data, start, end))
+                    is_star = _names.is_everybody(data, start, end)
+                    end = _first_word_end(data, start, _names.name_end(data, start, end))
                     if end == start and not is_star:
                         # It matches no product token.
                         continue
@@ -339,122 +325,6 @@ def _is_address(word: bytes) -> bool:
     return b"://" in word or b"@" in word or b"www." in word
 
 
-def _match_group(raw: bytes, rows: Rows, first: int, after: int, how: int, key: bytes) -> int:
-    """Return the best match among the User-agent lines of a group."""
-    data: Bytes = raw
-    agent: Bytes = key
-    size = len(key)
-    best = _OTHERS
-    if first < after and rows.code(first) != _USER_AGENT:
-        best = _EVERYBODY
-    for row in range(first, after):
-        if rows.code(row) == _USER_AGENT and best != _NAMED:
-            start = rows.start(row)
-            end = rows.end(row)
-            if how == _PRODUCT_TOKEN:
-                match = _match_token(data, start, end, agent, size)
-            elif how == _LETTERS:
-                match = _match_letters(data, start, end, agent, size)
-            elif how == _WHOLE_NAME:
-                match = _match_name(data, start, end, agent, size)
-            else:
-                match = _match_part(raw, start, end, how, key)
-            best = max(best, match)
-    return best
-
-
-def is_everybody(data: Bytes, start: int, end: int) -> bool:
-    """Tell whether a name is ``*``, alone or followed by a space or tab."""
-    if start == end or data[start] != _STAR:
-        return False
-    return start + 1 == end or data[start + 1] == 32 or data[start + 1] == 9
-
-
-def name_end(data: Bytes, start: int, end: int) -> int:
-    """Return where a name ends: before the first ``/`` and without trailing ``*``."""
-    at = start
-    while at < end and data[at] != _SLASH:
-        at += 1
-    while at > start and (data[at - 1] == _STAR or _lexer.WHITE[data[at - 1]]):
-        at -= 1
-    return at
-
-
-def is_everybody_in_letters(data: Bytes, start: int, end: int) -> bool:
-    """Tell the same for `Names.LETTERS`: after ``*`` may be any whitespace."""
-    if start == end or data[start] != _STAR:
-        return False
-    return start + 1 == end or _lexer.WHITE[data[start + 1]] != 0
-
-
-def letters_end(data: Bytes, start: int, end: int) -> int:
-    """Return where the letters at the start of a name end, for `Names.LETTERS`."""
-    while start < end and _LETTER[data[start]]:
-        start += 1
-    return start
-
-
-def _equals_ignoring_case(data: Bytes, start: int, agent: Bytes, at: int, size: int) -> bool:
-    """Tell whether ``size`` bytes equal those of ``agent`` (lower case), ignoring case."""
-    for index in range(size):
-        if _LOWER[data[start + index]] != agent[at + index]:
-            return False
-    return True
-
-
-def _match_token(data: Bytes, start: int, end: int, token: Bytes, size: int) -> int:
-    """Compare a name, or its first word, with a product token."""
-    if is_everybody(data, start, end):
-        return _EVERYBODY
-    end = name_end(data, start, end)
-    if size == 0 or end - start < size or not _equals_ignoring_case(data, start, token, 0, size):
-        return _OTHERS
-    return _NAMED if end - start == size or _lexer.WHITE[data[start + size]] else _OTHERS
-
-
-def _match_name(data: Bytes, start: int, end: int, key: Bytes, size: int) -> int:
-    """Compare a name, with inner whitespace folded, with a whole name."""
-    if is_everybody(data, start, end):
-        return _EVERYBODY
-    end = name_end(data, start, end)
-    at = 0
-    while start < end and at < size:
-        byte = _LOWER[data[start]]
-        if _lexer.WHITE[byte]:
-            byte = _SPACE
-            # A name does not end with whitespace.
-            while _lexer.WHITE[data[start + 1]]:
-                start += 1
-        if byte != key[at]:
-            return _OTHERS
-        start += 1
-        at += 1
-    return _NAMED if size > 0 and start == end and at == size else _OTHERS
-
-
-def _match_letters(data: Bytes, start: int, end: int, agent: Bytes, size: int) -> int:
-    """Compare a name, up to the first byte outside ``A-Za-z_-``, with the whole agent."""
-    if is_everybody_in_letters(data, start, end):
-        return _EVERYBODY
-    return (
-        _NAMED
-        if letters_end(data, start, end) - start == size
-        and _equals_ignoring_case(data, start, agent, 0, size)
-        else _OTHERS
-    )
-
-
-def _match_part(data: bytes, start: int, end: int, how: int, agent: bytes) -> int:
-    """Search the agent for a whole name: anywhere, or at its start."""
-    name = data[start:end].lower()
-    if name == b"*":
-        return _EVERYBODY
-    if not name:
-        return _OTHERS
-    found = name in agent if how == _SUBSTRING else agent.startswith(name)
-    return _NAMED if found else _OTHERS
-
-
 def _names_that_may_be_in(text: bytes, data: bytes, rows: Rows, groups: Rows) -> set[bytes]:
     """Return names of groups, in canonical form: all that a text in lower case has, and others."""
     pairs = bytearray(_PAIRS)
@@ -466,9 +336,9 @@ def _names_that_may_be_in(text: bytes, data: bytes, rows: Rows, groups: Rows) ->
             if rows.code(row) == _USER_AGENT:
                 start = rows.start(row)
                 end = rows.end(row)
-                if is_everybody(data, start, end):
+                if _names.is_everybody(data, start, end):
                     continue
-                end = name_end(data, start, end)
+                end = _names.name_end(data, start, end)
                 # Nearly all names are not in the text, as their first or last two bytes tell.
                 if end - start < 2 or (pairs[_pair(data, start)] and pairs[_pair(data, end - 2)]):
                     names.add(b" ".join(data[start:end].lower().split()))
@@ -477,8 +347,8 @@ def _names_that_may_be_in(text: bytes, data: bytes, rows: Rows, groups: Rows) ->
 
 def _pair(text: Bytes, at: int) -> int:
     """Return a number for two bytes of a text, ignoring case and the kind of whitespace."""
-    first = _SPACE if _lexer.WHITE[text[at]] else _LOWER[text[at]]
-    second = _SPACE if _lexer.WHITE[text[at + 1]] else _LOWER[text[at + 1]]
+    first = _SPACE if _lexer.WHITE[text[at]] else _names.LOWER[text[at]]
+    second = _SPACE if _lexer.WHITE[text[at + 1]] else _names.LOWER[text[at + 1]]
     return (first << _PAIR_SHIFT ^ second) % _PAIRS
 
 
