@@ -239,7 +239,7 @@ def test_attacked_pacer_falls_back_to_local_pacing(attack: Answer, is_polite: bo
         assert 0 <= local_wait <= 60
         assert 59 < pacer.turn(KEY, RULES, now) <= 61
         pacer.took(KEY, 1)
-        pacer._redis.close()
+        pacer.close()
     assert len(events) <= 2
     assert all(event.name in (EventName.PACE_FAILED, EventName.PACE_REPLACED) for event in events)
 
@@ -254,7 +254,7 @@ def test_client_waits_when_its_pacer_is_attacked(attack: Answer) -> None:
             client.wait("https://example.com/y", at_most=0.5)
             with pytest.raises(koster.TooSoonError):
                 client.wait("https://example.com/y", at_most=0.5)
-        pacer._redis.close()
+        pacer.close()
 
 
 def test_entry_of_another_origin_is_ignored() -> None:

@@ -235,6 +235,8 @@ def test_clock_of_the_redis_server_is_set(
     # The machine that had the last turn knows it, whatever the server says.
     assert 29 < pacers[0].turn("a b", rules, clock()) <= 30.1
     assert 0 <= pacers[1].turn("a b", rules, clock()) <= 30 + 60.1
+    for pacer in pacers:
+        pacer.close()
 
 
 def _later(now: Callable[[], int], millis: int) -> int:

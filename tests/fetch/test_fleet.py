@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
 from pathlib import Path
@@ -12,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import redis
 import redis_server
 import server
 from pacing import NOW, rules, rules_with_delay
@@ -26,8 +29,9 @@ pytestmark = pytest.mark.any_mode
 
 
 @pytest.fixture
-def fleet(redis_url: str, request: pytest.FixtureRequest) -> FleetPacer:
-    return FleetPacer(redis_url, prefix=f"{request.node.name}:")
+def fleet(redis_url: str, request: pytest.FixtureRequest) -> Iterator[FleetPacer]:
+    with closing(FleetPacer(redis_url, prefix=f"{request.node.name}:")) as fleet:
+        yield fleet
 
 
 def test_fleet_obeys_the_interval(fleet: FleetPacer) -> None:
@@ -71,6 +75,7 @@ def test_delays_of_centuries_are_stored_for_a_year(fleet: FleetPacer, redis_url:
         # A day after the year, the server forgets the turn.
         other._redis.delete(last)
         assert year - 60 < other.turn(key, rules_with_delay(seconds), NOW) <= year + 1
+    other.close()
 
 
 def test_invalid_redis_values_are_tolerated(fleet: FleetPacer) -> None:
@@ -95,6 +100,7 @@ def test_shorter_delay_takes_effect_at_once(fleet: FleetPacer, redis_url: str) -
     time.sleep(0.11)
     assert other.turn("a", rules_with_delay(0.1), NOW) == 0
     assert 0 < fleet.turn("a", rules_with_delay(0.1), NOW) < 0.12
+    other.close()
 
 
 def test_next_request_is_capped_at_the_last_year(fleet: FleetPacer) -> None:
@@ -115,6 +121,10 @@ class FleetPair:
         )
         self.redis: Any = self.first._redis
 
+    def close(self) -> None:
+        self.first.close()
+        self.second.close()
+
     def redis_key(self, what: str) -> str:
         return self.first._name(KEY, what)
 
@@ -126,8 +136,9 @@ KEY = "https://example.com FooBot"
 
 
 @pytest.fixture
-def pair(redis_url: str, request: pytest.FixtureRequest) -> FleetPair:
-    return FleetPair(redis_url, f"{request.node.name}:")
+def pair(redis_url: str, request: pytest.FixtureRequest) -> Iterator[FleetPair]:
+    with closing(FleetPair(redis_url, f"{request.node.name}:")) as pair:
+        yield pair
 
 
 WRONG_TYPES = {
@@ -266,9 +277,9 @@ def test_undeletable_redis_key_falls_back_to_local_pacing(pair: FleetPair, redis
     pair.redis.lpush(pair.redis_key("last"), "x")
     events: list[Event] = []
     url = redis_url.replace("redis://", "redis://limited:x@")
-    limited = FleetPacer(url, prefix=pair.first._prefix, on_event=events.append)
-    assert limited.turn(KEY, rules_with_delay(60), NOW) == 0
-    assert limited.turn(KEY, rules_with_delay(60), NOW) > 59
+    with closing(FleetPacer(url, prefix=pair.first._prefix, on_event=events.append)) as limited:
+        assert limited.turn(KEY, rules_with_delay(60), NOW) == 0
+        assert limited.turn(KEY, rules_with_delay(60), NOW) > 59
     (event,) = events
     assert event.name is EventName.PACE_FAILED
     assert event.attributes["error.type"] == "NoPermissionError"
@@ -368,6 +379,21 @@ def test_interval_holds_when_redis_goes_down(tmp_path: Path) -> None:
         process.kill()
         process.wait()
     assert 59 < pacer.turn("a", rules_with_delay(60), NOW) <= 60.1
+    pacer.close()
+
+
+def test_close_leaves_the_callers_client_open(redis_url: str) -> None:
+    with redis.Redis.from_url(redis_url) as client:
+        FleetPacer(client).close()
+        before = client.info("clients")["connected_clients"]
+        pacer = FleetPacer(redis_url, prefix="closed:")
+        assert pacer.turn("a", rules_with_delay(60), NOW) == 0
+        assert client.info("clients")["connected_clients"] == before + 1
+        pacer.close()
+        assert client.info("clients")["connected_clients"] == before
+        # It can be used again, as a cache can.
+        assert pacer.turn("a", rules_with_delay(60), NOW) > 59
+        pacer.close()
 
 
 def _work(url: str, prefix: str, seconds: float, until: float, results: Any) -> None:
@@ -387,8 +413,8 @@ def _work(url: str, prefix: str, seconds: float, until: float, results: Any) -> 
 def test_twenty_workers_share_one_pace(redis_url: str, wrong: str | None) -> None:
     prefix = f"twenty {wrong}:"
     if wrong is not None:
-        pair = FleetPair(redis_url, prefix)
-        pair.redis.lpush(pair.redis_key(wrong), "x")
+        with closing(FleetPair(redis_url, prefix)) as pair:
+            pair.redis.lpush(pair.redis_key(wrong), "x")
     context = multiprocessing.get_context("fork")
     results = context.Queue()
     seconds = 0.25

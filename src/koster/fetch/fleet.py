@@ -145,6 +145,10 @@ class FleetPacer:
         self._local.took(key, seconds)
         self._call_server(key, self._record_seconds, seconds)
 
+    def close(self) -> None:
+        """Close the connections, unless the client is the caller's."""
+        self._server.close()
+
     def _call_server(self, key: str, method: Any, *arguments: Any) -> Any:
         """Call a method that uses the server; return None if the server fails."""
         began = time.monotonic()
