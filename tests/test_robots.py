@@ -14,7 +14,7 @@ import pytest
 from support import EVERYTHING, ROOT, all_cases, bodies
 
 import koster
-from koster._asking import allowed_for_data, allowed_unless, allowed_within, file_of
+from koster._asking import allowed_for_data, file_of
 from koster.dialects import Orphans
 
 BODY = "User-agent: *\nDisallow: /private\nAllow: /private/press\n\nUser-agent: FooBot\nDisallow:"
@@ -623,35 +623,3 @@ def test_names_from_data_are_never_swapped_arguments(agent: str | tuple[str, ...
     parsed = koster.parse("User-agent: foobot\nUser-agent: *\nDisallow: /x")
     assert not allowed_for_data(parsed, "/x", agent)
     assert allowed_for_data(parsed, "FooBot", agent)
-
-
-def test_urls_with_a_prefix_and_escapes() -> None:
-    parsed = koster.parse("User-agent: *\nDisallow: /a/b")
-
-    def ask(url: object, prefix: str | None = "http://e/", agent: object = "FooBot") -> bool | None:
-        return allowed_within(parsed, prefix, (("%2F", "/"), ("%2f", "/")), url, agent)
-
-    assert ask("http://e/a/b") is False
-    assert ask("http://e/a%2Fb") is False
-    assert ask("http://e/a%2fb%2F%20") is False
-    assert ask("http://e/a%20b") is True
-    assert ask("http://other/a/b") is None
-    assert ask("/a/b", "") is False
-    assert ask("/a/b", None) is None
-    assert ask(b"http://e/a/b") is None
-    assert ask("http://e/a/b", agent=b"FooBot") is None
-
-
-def test_urls_without_some_parts() -> None:
-    parsed = koster.parse("User-agent: *\nDisallow: /a")
-
-    def ask(url: object, agent: object = "FooBot") -> bool | None:
-        return allowed_unless(parsed, ("#", ";"), "?", url, agent)
-
-    assert ask("/a") is False
-    assert ask("/b?c") is True
-    assert ask("") is True
-    assert [ask(url) for url in ("/a#b", "/a;b", "/a?", "?")] == [None] * 4
-    assert ask(b"/a") is None
-    assert ask("/a", b"FooBot") is None
-    assert ask("/a", "FooBöt") is None

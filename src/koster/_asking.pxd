@@ -1,4 +1,3 @@
-cimport cython
 from koster.engine.document cimport File
 from koster.engine.selection cimport Selection
 from koster._urls cimport is_read_as_written
@@ -9,11 +8,5 @@ cpdef Rules rules_for_question(RobotsTxt robots, object url, object agent)
 cpdef Rules rules_for_data(RobotsTxt robots, object agent)
 cpdef bint allowed_for_data(RobotsTxt robots, object url, object agent) except -1
 cpdef bint allowed_as_browsers_read(Rules rules, object url) except -1
-@cython.locals(text=str, escape=str, character=str)
-cpdef object allowed_within(
-    RobotsTxt robots, str prefix, tuple escapes, object url, object agent
-)
-@cython.locals(text=str, name=str, part=str)
-cpdef object allowed_unless(RobotsTxt robots, tuple parts, str end, object url, object agent)
 cpdef File file_of(RobotsTxt robots)
 cpdef Selection selection_of(Rules rules)

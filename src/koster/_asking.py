@@ -1,8 +1,7 @@
 # cython: nonecheck=True
 """What other parts of koster ask: `RobotsTxt` and `Rules` without checks for misuse.
 
-A name that comes from data may be any string. Facades ask with one call, which is a part of their
-cost (``make bench``, facades).
+A name that comes from data may be any string.
 """
 
 from __future__ import annotations
@@ -51,48 +50,6 @@ def allowed_as_browsers_read(rules: Rules, url: str) -> bool:
     if type(url) is not str or not is_read_as_written(url):
         url = as_browsers_read(url)
     return rules._verdict(url)
-
-
-def allowed_within(
-    robots: RobotsTxt,
-    prefix: str | None,
-    escapes: tuple[tuple[str, str], ...],
-    url: object,
-    agent: object,
-) -> bool | None:
-    """Decide about a URL that starts with a prefix, after replacing some escapes; else return None.
-
-    Otherwise like `allowed_for_data`. Facades would need several calls for this.
-    """
-    if type(url) is not str or type(agent) is not str or prefix is None:
-        return None
-    # In compiled modules, the type of this variable is str.
-    text = url
-    if not text.startswith(prefix):
-        return None
-    if "%" in text:
-        for escape, character in escapes:
-            if escape in text:
-                text = text.replace(escape, character)
-    return robots._rules_for(agent, "/")._verdict(text)
-
-
-def allowed_unless(
-    robots: RobotsTxt, parts: tuple[str, ...], end: str, url: object, agent: object
-) -> bool | None:
-    """Decide about a URL without some parts and that end, for an ASCII agent; else return None.
-
-    Otherwise like `allowed_for_data`, and for the same reason as `allowed_within`.
-    """
-    if type(url) is not str or type(agent) is not str:
-        return None
-    text, name = url, agent
-    for part in parts:
-        if part in text:
-            return None
-    if text.endswith(end) or not name.isascii():
-        return None
-    return robots._rules_for(agent, "/")._verdict(text)
 
 
 def file_of(robots: RobotsTxt) -> File:

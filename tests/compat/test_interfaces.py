@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import inspect
 import json
@@ -9,6 +10,7 @@ import pickle
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -119,3 +121,92 @@ def test_every_public_name_has_the_parameters_of_the_original(name: str) -> None
             default = "" if each.default is each.empty else f"={each.default!r}"
             parameters.append(marks.get(each.kind, "") + each.name + default)
         assert ", ".join(parameters) == INTERFACES[name]
+
+
+class Subclass(str):
+    """A string whose type is not str."""
+
+    __slots__ = ()
+
+
+def reppy_of(text: str) -> Robots:
+    return Robots.parse("http://example.com/robots.txt", text)
+
+
+def rerp_of(text: str) -> robotexclusionrulesparser.RobotExclusionRulesParser:
+    parser = robotexclusionrulesparser.RobotExclusionRulesParser()
+    parser.parse(text)
+    return parser
+
+
+#: Facades whose decisions are compiled: how to make and ask them, with the names of the arguments.
+KEPT: dict[str, tuple[Callable[[str], Any], Callable[[Any, Any, Any], bool]]] = {
+    "protego": (
+        protego.Protego.parse,
+        lambda parser, url, agent: parser.can_fetch(url=url, user_agent=agent),
+    ),
+    "reppy": (reppy_of, lambda parser, url, agent: parser.allowed(path=url, name=agent)),
+    "rerp": (rerp_of, lambda parser, url, agent: parser.is_allowed(user_agent=agent, url=url)),
+}
+BLOCKED = "User-agent: foobot\nDisallow: /a=b\nUser-agent: *\nDisallow:"
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_kept_files_decide_about_strings_of_any_type(name: str) -> None:
+    make, ask = KEPT[name]
+    parser = make(BLOCKED)
+    for kind in (str, Subclass):
+        for url, is_allowed in (
+            ("http://example.com/a=b", False), ("http://example.com/a", True),
+            ("http://example.com/a%3Db", False), ("http://example.com/a%20", True),
+            ("http://example.com/a=b?", False), ("http://example.com/a=b;", False),
+            ("http://example.com/b#c", True), ("/a=b", False), ("/é", True), ("", True),
+        ):  # fmt: skip
+            assert ask(parser, kind(url), kind("FooBot")) is is_allowed, url
+            assert ask(parser, kind(url), kind("Other")) is True, url
+            assert ask(parser, kind(url), kind("Other é")) is True, url
+
+
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("wrong", [None, 1, ["/"]])
+def test_kept_files_reject_other_types(name: str, wrong: object) -> None:
+    make, ask = KEPT[name]
+    with pytest.raises((TypeError, AttributeError)):
+        ask(make(BLOCKED), wrong, "FooBot")
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_kept_files_can_be_copied_and_subclassed(name: str) -> None:
+    make, ask = KEPT[name]
+    parser = make(BLOCKED)
+    parser.note = "mine"
+    assert not ask(parser, "http://example.com/a=b", "foobot")
+    for duplicate in (pickle.loads(pickle.dumps(parser)), copy.copy(parser), copy.deepcopy(parser)):
+        assert type(duplicate) is type(parser)
+        assert {**vars(duplicate), "_robots": 0} == {**vars(parser), "_robots": 0}
+        assert not ask(duplicate, "http://example.com/a=b", "foobot")
+        assert ask(duplicate, "http://example.com/a=b", "other")
+
+    class Own(type(parser)):  # type: ignore[misc]
+        def can_fetch(self, *, url: str, user_agent: str) -> bool:
+            return url == "own"
+
+        def allowed(self, *, path: str, name: str) -> bool:
+            return path == "own"
+
+        def is_allowed(self, *, user_agent: str, url: str) -> bool:
+            return url == "own"
+
+    own = Own.__new__(Own)
+    own._robots = parser._robots
+    assert ask(own, "own", "foobot")
+    assert not ask(own, "other", "foobot")
+
+
+def test_syntaxes_that_are_equal_to_the_default() -> None:
+    """Any number may be passed: the library compared with ``==``."""
+    parser = rerp_of(BLOCKED)
+    for syntax in (robotexclusionrulesparser.GYM2008, 2.0, robotexclusionrulesparser.MK1996, True):
+        assert not parser.is_allowed("foobot", "/a=b", syntax)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="Syntax must be"):
+        parser.is_allowed("foobot", "/a=b", 3)

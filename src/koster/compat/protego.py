@@ -13,18 +13,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import dialects
-from .._asking import allowed_for_data, allowed_within, rules_for_data
+from .._asking import allowed_for_data, rules_for_data
 from ..dialects import IndexPages, Names, Separator
 from ..model import SPACE, Directive, LineKind, text_of
 from ..robots import parse as _parse
-from ._http import decoders, encoded, escapes_of, lower_non_ascii
+from ._http import decoders, encoded, lower_non_ascii
+from ._kept import PROTEGO_ESCAPES, ProtegoFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import time
     from typing import Self
-
-    from ..robots import RobotsTxt
 
 __all__ = ["Protego", "RequestRate", "VisitTime"]
 
@@ -156,8 +155,7 @@ def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
 
 _SCHEMES = (b"http://", b"https://")
 #: Escapes of ``?``, ``&`` and ``=`` are equivalent to the bytes.
-_ESCAPES = escapes_of("?&=")
-_normalize_pattern, _normalize_url = decoders(_ESCAPES)
+_normalize_pattern, _normalize_url = decoders(PROTEGO_ESCAPES)
 _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
 #: Characters that Protego does not escape in a pattern.
 _VERBATIM = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~/*=%"
@@ -184,11 +182,11 @@ _DIALECT = replace(
 )
 
 
-class Protego:
+class Protego(ProtegoFile):
     """A parsed robots.txt. `parse` makes one."""
 
     def __init__(self) -> None:
-        self._robots: RobotsTxt = _EMPTY
+        self._robots = _EMPTY
 
     @classmethod
     def parse(cls, content: str) -> Self:
@@ -203,15 +201,10 @@ class Protego:
         parser._robots = _parse(encoded(_add_colons(content)), _DIALECT)
         return parser
 
-    def can_fetch(self, url: str, user_agent: str) -> bool:
-        """Return whether the user agent may fetch the URL."""
+    def _can_fetch(self, url: str, user_agent: str) -> bool:
         if not user_agent.isascii():
             user_agent = user_agent.lower()
-        verdict = allowed_within(self._robots, "", _ESCAPES, url, user_agent)
-        if verdict is None:
-            # An argument is not a plain str.
-            verdict = allowed_for_data(self._robots, _normalize_url(url), user_agent)
-        return verdict
+        return allowed_for_data(self._robots, _normalize_url(url), user_agent)
 
     def crawl_delay(self, user_agent: str) -> float | None:
         """Return the last valid crawl delay of the user agent in seconds, or None."""

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from .. import dialects
-from .._asking import allowed_for_data, allowed_unless, rules_for_data
+from .._asking import allowed_for_data, rules_for_data
 from .._charsets import decode_text
 from ..dialects import Names, RobotsTxtPath, Separator, keys_of
 from ..freshness import parse_http_date
 from ..model import RULES, Directive, LineKind, text_of
 from ..robots import parse
 from ._http import encoded, lower_non_ascii
+from ._kept import GYM2008, MK1996, RerpFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
     from ..robots import RobotsTxt, Rules
 
 PY_MAJOR_VERSION = 3
-
-#: The syntaxes.
-MK1996 = 1
-GYM2008 = 2
 
 #: Default lifetime of a robots.txt in seconds (draft-koster-robots-00, §3.4).
 SEVEN_DAYS = 60 * 60 * 24 * 7
@@ -94,8 +91,6 @@ _DIALECTS = {
 
 _EMPTY = parse(b"", _DIALECTS[GYM2008])
 _urlopen = urllib.request.urlopen
-#: What begins a fragment, or parameters that may be empty. A query may be empty too.
-_RARE_PARTS = ("#", ";")
 _DEFAULT_CHARSET = "iso-8859-1"
 _RATE = re.compile(r"([0-9]{1,18})\s*/\s*([0-9]{1,18})")
 _CHARSET = re.compile(r"charset=['\"]?([^'\"]*)")
@@ -155,7 +150,7 @@ def _scrub_line(line: str) -> str:
     return key + colon + _CONTROLS.sub("", value).strip()
 
 
-class RobotExclusionRulesParser:
+class RobotExclusionRulesParser(RerpFile):
     """A parser for robots.txt files."""
 
     def __init__(self) -> None:
@@ -167,7 +162,7 @@ class RobotExclusionRulesParser:
         self.expiration_date: float = time.time() + SEVEN_DAYS
         self._source_url = ""
         self._response_code: int | None = None
-        self._gym2008: RobotsTxt = _EMPTY
+        self._robots = _EMPTY
         self._mk1996: RobotsTxt | None = None
 
     @property
@@ -192,23 +187,15 @@ class RobotExclusionRulesParser:
     @property
     def sitemaps(self) -> list[str]:
         """The values of Sitemap lines: a new list each time."""
-        return [value.replace("\t", "") for value in self._gym2008.values(Directive.SITEMAP)]
+        return [value.replace("\t", "") for value in self._robots.values(Directive.SITEMAP)]
 
     @property
     def is_expired(self) -> bool:
         """Whether the expiration date is past."""
         return self.expiration_date <= time.time()
 
-    def is_allowed(self, user_agent: str, url: str, syntax: int = GYM2008) -> bool:
-        """Return whether the user agent may visit the URL.
-
-        Raises:
-            ValueError: ``syntax`` is neither `GYM2008` nor `MK1996`.
-        """
-        robots = self._gym2008 if syntax == GYM2008 else self._in_syntax(syntax)
-        verdict = allowed_unless(robots, _RARE_PARTS, "?", url, user_agent)
-        if verdict is not None:
-            return verdict
+    def _is_allowed(self, user_agent: str, url: str, syntax: int) -> bool:
+        robots = self._robots if syntax == GYM2008 else self._in_syntax(syntax)
         if "#" in url or ";" in url or url.endswith("?"):
             url = _normalize_url(url)
         if not user_agent.isascii():
@@ -224,7 +211,7 @@ class RobotExclusionRulesParser:
         if syntax != MK1996:
             raise ValueError("Syntax must be MK1996 or GYM2008")
         if self._mk1996 is None:
-            self._mk1996 = parse(self._gym2008.body, _DIALECTS[MK1996])
+            self._mk1996 = parse(self._robots.body, _DIALECTS[MK1996])
         return self._mk1996
 
     def get_crawl_delay(self, user_agent: str) -> float | None:
@@ -232,7 +219,7 @@ class RobotExclusionRulesParser:
         return _delay(self._rules_for(user_agent).values(Directive.CRAWL_DELAY))
 
     def _rules_for(self, user_agent: str) -> Rules:
-        return rules_for_data(self._gym2008, lower_non_ascii(user_agent))
+        return rules_for_data(self._robots, lower_non_ascii(user_agent))
 
     def fetch(self, url: str, timeout: float | None = None) -> None:
         """Fetch a robots.txt and parse it. 401 and 403 disallow everything, 404 allows everything.
@@ -288,13 +275,13 @@ class RobotExclusionRulesParser:
         elif not s.isascii() or s.translate(None, _USUAL_BYTES):
             s = encoded(_scrub(s.decode(_DEFAULT_CHARSET)))
         body = bytes(s) if isinstance(s, bytearray) else s
-        self._gym2008 = parse(body, _DIALECTS[GYM2008])
+        self._robots = parse(body, _DIALECTS[GYM2008])
         self._mk1996 = None
 
     def __str__(self) -> str:
         sitemaps = self.sitemaps
         head = f"Sitemaps: {sitemaps}\n\n" if sitemaps else ""
-        records = sorted(_records(self._gym2008), key=lambda record: "*" in record.names)
+        records = sorted(_records(self._robots), key=lambda record: "*" in record.names)
         return head + "\n".join(map(str, records))
 
 

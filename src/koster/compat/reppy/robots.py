@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
 from ... import dialects
-from ..._asking import allowed_for_data, allowed_within, rules_for_data
+from ..._asking import allowed_for_data, rules_for_data
 from ...dialects import Names, Orphans, Separator, keys_of
 from ...model import Directive, LineKind
 from ...origins import PORTS
 from ...robots import parse as _parse
-from .._http import bracket_ipv6, decoders, encoded, escapes_of, text_of
+from .._http import bracket_ipv6, decoders, encoded, text_of
+from .._kept import REPPY_ESCAPES, ReppyFile
 from . import exceptions
 from ._http import get
 from .ttl import HeaderWithDefaultPolicy
@@ -32,9 +33,7 @@ def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list
     return [group for name, group in zip(names, groups, strict=True) if name == wanted]
 
 
-#: These escapes are equivalent to the bytes.
-_ESCAPES = escapes_of("/&=")
-_normalize_pattern, _normalize_url = decoders(_ESCAPES)
+_normalize_pattern, _normalize_url = decoders(REPPY_ESCAPES)
 
 
 def _rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
@@ -149,7 +148,7 @@ def _delay(values: Sequence[str]) -> float | None:
     return None
 
 
-class Robots:
+class Robots(ReppyFile):
     """A robots.txt."""
 
     #: Uses the headers, with a minimum of ten minutes; default: an hour.
@@ -160,8 +159,7 @@ class Robots:
     ) -> None:
         self._url = text_of(url)
         self._robots = _parse(encoded(content) if isinstance(content, str) else content, _DIALECT)
-        #: The usual start of this host's URLs, once it was asked for one.
-        self._own_prefix: str | None = None
+        self._own_prefix = None
         self._cached_host: str | None = None
         #: When it expires, in seconds since the epoch.
         self.expires = expires
@@ -251,11 +249,7 @@ class Robots:
         """The values of Sitemap lines."""
         return list(self._robots.values(Directive.SITEMAP))
 
-    def allowed(self, path: str | bytes, name: str | bytes) -> bool:
-        """Return whether a crawler may fetch a path or URL; URLs of other hosts are disallowed."""
-        verdict = allowed_within(self._robots, self._own_prefix, _ESCAPES, path, name)
-        if verdict is not None:
-            return verdict
+    def _allowed(self, path: str | bytes, name: str | bytes) -> bool:
         path = text_of(path)
         if self._is_external(path):
             return False

@@ -1,0 +1,27 @@
+cimport cython
+from koster.robots cimport RobotsTxt, Rules
+
+
+cdef class KeptFile:
+    cdef public RobotsTxt _robots
+
+
+cdef class ProtegoFile(KeptFile):
+    pass
+
+
+cdef class ReppyFile(KeptFile):
+    cdef public str _own_prefix
+
+
+cdef class RerpFile(KeptFile):
+    pass
+
+
+cdef bint _verdict(RobotsTxt robots, object url, object agent) except -1
+cdef bint _is_ascii(str text) except -1
+cdef bint _starts_with(str text, str prefix) except -1
+@cython.locals(escape=str, character=str)
+cdef str _decoded(str url, tuple escapes)
+@cython.locals(size=Py_ssize_t)
+cdef bint _needs_no_normalization(str url) except -1

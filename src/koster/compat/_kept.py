@@ -1,0 +1,120 @@
+# cython: nonecheck=True
+"""The decisions of facades that keep a parsed file; compiled.
+
+Code that keeps a file asks often, so a call from Python would be most of a facade's cost
+(``make bench``, facades). Each class here is the base of a facade, and decides about the arguments
+that are usual; the facade's own method about others.
+"""
+
+from __future__ import annotations
+
+from ._http import escapes_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..robots import RobotsTxt
+
+#: The syntaxes of robotexclusionrulesparser.
+MK1996 = 1
+GYM2008 = 2
+
+#: Escapes that the libraries read as the character.
+PROTEGO_ESCAPES = escapes_of("?&=")
+REPPY_ESCAPES = escapes_of("/&=")
+
+
+class KeptFile:
+    """A facade with a parsed file, ``_robots``. It pickles like any class of Python."""
+
+    _robots: RobotsTxt
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_robots": self._robots}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+
+
+class ProtegoFile(KeptFile):
+    """The base of `koster.compat.protego.Protego`."""
+
+    def can_fetch(self, url: str, user_agent: str) -> bool:
+        """Return whether the user agent may fetch the URL."""
+        if type(url) is str and type(user_agent) is str and _is_ascii(user_agent):
+            return _verdict(self._robots, _decoded(url, PROTEGO_ESCAPES), user_agent)
+        return self._can_fetch(url, user_agent)
+
+    def _can_fetch(self, url: str, user_agent: str) -> bool:
+        raise NotImplementedError
+
+
+class ReppyFile(KeptFile):
+    """The base of `koster.compat.reppy.Robots`."""
+
+    #: The usual start of this host's URLs, once it was asked for one.
+    _own_prefix: str | None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_own_prefix": self._own_prefix}
+
+    def allowed(self, path: str | bytes, name: str | bytes) -> bool:
+        """Return whether a crawler may fetch a path or URL; URLs of other hosts are disallowed."""
+        if type(path) is str and type(name) is str and _starts_with(path, self._own_prefix):
+            return _verdict(self._robots, _decoded(path, REPPY_ESCAPES), name)
+        return self._allowed(path, name)
+
+    def _allowed(self, path: str | bytes, name: str | bytes) -> bool:
+        raise NotImplementedError
+
+
+class RerpFile(KeptFile):
+    """The base of `koster.compat.robotexclusionrulesparser.RobotExclusionRulesParser`."""
+
+    def is_allowed(self, user_agent: str, url: str, syntax: int = GYM2008) -> bool:
+        """Return whether the user agent may visit the URL.
+
+        Raises:
+            ValueError: ``syntax`` is neither `GYM2008` nor `MK1996`.
+        """
+        if (
+            syntax is GYM2008
+            and type(url) is str
+            and type(user_agent) is str
+            and _is_ascii(user_agent)
+            and _needs_no_normalization(url)
+        ):
+            return _verdict(self._robots, url, user_agent)
+        return self._is_allowed(user_agent, url, syntax)
+
+    def _is_allowed(self, user_agent: str, url: str, syntax: int) -> bool:
+        raise NotImplementedError
+
+
+def _verdict(robots: RobotsTxt, url: str, agent: str) -> bool:
+    return robots._rules_for(agent, "/")._verdict(url)
+
+
+def _is_ascii(text: str) -> bool:
+    return text.isascii()
+
+
+def _starts_with(text: str, prefix: str | None) -> bool:
+    return prefix is not None and text.startswith(prefix)
+
+
+def _decoded(url: str, escapes: tuple[tuple[str, str], ...]) -> str:
+    """Replace some escapes by their characters."""
+    if "%" in url:
+        for escape, character in escapes:
+            if escape in url:
+                url = url.replace(escape, character)
+    return url
+
+
+def _needs_no_normalization(url: str) -> bool:
+    """Tell whether a URL has no fragment, and no parameters or query, which may be empty."""
+    size = len(url)
+    return "#" not in url and ";" not in url and (size == 0 or url[size - 1] != "?")
