@@ -196,7 +196,7 @@ def test_url_that_the_engine_decides_alike_is_no_difference(
 ) -> None:
     """The search could be wrong; what the engine says counts."""
     monkeypatch.setattr(_Pairs, "witness", lambda *_: "/same")
-    before, after = rules_of(f"{HEAD}Disallow: /a\n"), rules_of(f"{HEAD}Disallow: /b\n")
+    before, after = rules_of(f"{HEAD}Disallow: /*a\n"), rules_of(f"{HEAD}Disallow: /*b\n")
     assert difference(before, after) == Differences((), is_proved=False)
 
 

@@ -12,6 +12,7 @@ from ..robots import parse
 from ._alike import decide_alike, proves
 from ._alphabet import alphabet
 from ._entries import NO_RULE, ROBOTS_TXT_ROW, Entry, distinct, without_alike
+from ._plain import plain_texts, urls_decided_differently
 from ._ranked import Ranked, Rankings
 from ._search import Budget, BudgetSpentError, Search
 from ._urls import (
@@ -115,7 +116,25 @@ def difference_of(before: Rules, after: Rules, budget: Budget, rankings: Ranking
 
 
 def _difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> Differences:
-    pairs = _Pairs(before, after, budget, rankings)
+    ours = rankings.plain_texts(before)
+    theirs = None if ours is None else plain_texts(after)
+    if ours is None or theirs is None:
+        urls, is_proved = _urls_of_pairs(_Pairs(before, after, budget, rankings))
+    else:
+        is_proved = True
+        try:
+            urls = urls_decided_differently(before, after, ours | theirs, budget)
+        except BudgetSpentError:
+            urls, is_proved = [], False
+    decisions = [(url, before.decide(url)) for url in sorted(urls, key=_by_size)]
+    return _decided(decisions, after, is_proved=is_proved)
+
+
+def _urls_of_pairs(pairs: _Pairs) -> tuple[list[str], bool]:
+    """Return a shortest URL for each pair of rules that decide one differently.
+
+    And whether it is proved that these are all pairs.
+    """
     urls: dict[tuple[int, int], str] = {}
     is_proved = True
     try:
@@ -130,8 +149,7 @@ def _difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankin
                 urls[rows] = min(urls.get(rows, url), url, key=len)
     except BudgetSpentError:
         is_proved = False
-    decisions = [(url, before.decide(url)) for url in sorted(urls.values(), key=_by_size)]
-    return _decided(decisions, after, is_proved=is_proved)
+    return [*urls.values()], is_proved
 
 
 def _decided(

@@ -16,6 +16,7 @@ from .._asking import selection_of
 from ..dialects import Choice, RobotsTxtPath
 from ._entries import BY_ORDER, NO_RULE, entries_of, pseudo_entry, robots_txt_entries
 from ._index import Grouped, Keys, Parts
+from ._plain import plain_texts
 from ._urls import UNAMBIGUOUS, with_host_if_ambiguous, with_written_escapes
 
 if TYPE_CHECKING:
@@ -310,6 +311,7 @@ class Rankings:
 
     def __init__(self) -> None:
         self._made: dict[object, Ranked] = {}
+        self._texts: dict[object, set[bytes] | None] = {}
         self.equal: dict[object, list[tuple[Rules, Rules]]] = {}
 
     def of(self, rules: Rules, *, unescaped: bool = False, exempts: bool = False) -> Ranked:
@@ -319,6 +321,13 @@ class Rankings:
         if key not in self._made:
             self._made[key] = Ranked(rules, unescaped=unescaped, exempts=exempts)
         return self._made[key]
+
+    def plain_texts(self, rules: Rules) -> set[bytes] | None:
+        """Return what the function `plain_texts` does."""
+        key = rules.dialect, rules.group_lines
+        if key not in self._texts:
+            self._texts[key] = plain_texts(rules)
+        return self._texts[key]
 
 
 def _exempts_robots_txt(selection: Selection) -> bool:

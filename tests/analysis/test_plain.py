@@ -1,0 +1,85 @@
+"""Rule sets without special characters: compared without a search, with the same results."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+
+import koster
+from koster.analysis import Budget, Differences, difference, disagreements
+from koster.analysis._plain import plain_texts
+from koster.analysis._ranked import Rankings
+
+HEAD = "User-agent: *\n"
+DIALECTS = [*koster.DIALECTS.values()]
+
+
+def rules_of(text: str, dialect: koster.Dialect = koster.RFC9309) -> koster.Rules:
+    return koster.parse(HEAD + text, dialect).rules_for("x")
+
+
+def plain_file(rng: random.Random) -> str:
+    """Return rules that overlap often."""
+    rules = []
+    for _ in range(rng.randrange(9)):
+        path = "/" + "".join(rng.choice("ab/") for _ in range(rng.randrange(6)))
+        rules.append(f"{rng.choice(['Allow', 'Disallow', 'Disallow'])}: {rng.choice([path] * 9 + [''])}")
+    return "\n".join(rules)
+
+
+@pytest.fixture
+def only_search(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Stops the comparison without a search, as long as it is not undone."""
+    monkeypatch.setattr(Rankings, "plain_texts", lambda *_: None)
+    return monkeypatch
+
+
+def test_differences_are_those_of_the_search(only_search: pytest.MonkeyPatch) -> None:
+    rng = random.Random(4)
+    files = [plain_file(rng) for _ in range(200)]
+
+    def results() -> list[Differences]:
+        found = [
+            difference(rules_of(old, dialect), rules_of(new, dialect))
+            for number, (old, new) in enumerate(pairwise(files))
+            for dialect in (DIALECTS[number % len(DIALECTS)], koster.RFC9309)
+        ]
+        for number, file in enumerate(files):
+            robots = koster.parse(HEAD + file, DIALECTS[number % len(DIALECTS)])
+            found += [each.differences for each in disagreements(robots, DIALECTS, ["x"])]
+        return found
+
+    searched = results()
+    only_search.undo()
+    assert results() == searched
+    assert sum(len(each.found) for each in searched) > 200
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["/a*b", "/a*", "/a$", "/a?b", "/a%20b", "/é", "a", "/robots.txt", "/robots.txtx"],
+)
+def test_these_need_a_search(rule: str) -> None:
+    for dialect in DIALECTS:
+        texts = plain_texts(rules_of(f"Disallow: /b\nDisallow: {rule}\n", dialect))
+        # A final star changes nothing in dialects with wildcards.
+        assert texts is None or (rule == "/a*" and texts == {b"/a", b"/b"})
+
+
+def test_shell_patterns_match_whole_paths() -> None:
+    assert plain_texts(rules_of("Robot-version: 2.0\nDisallow: /a", koster.EXTENDED2)) is None
+
+
+def test_path_that_looks_like_a_host() -> None:
+    (found,) = difference(rules_of("Disallow: //a"), rules_of("Disallow: /b//")).found[:1]
+    assert found.url == "/b//"
+    urls = [each.url for each in difference(rules_of("Disallow: //a"), rules_of("")).found]
+    assert urls == ["https://example.com//a"]
+
+
+def test_too_many_texts_are_not_proved() -> None:
+    before = rules_of("".join(f"Disallow: /{number}\n" for number in range(100)))
+    assert difference(before, rules_of(""), Budget(compared=11)) == Differences((), False)
+    assert len(difference(before, rules_of(""), Budget(compared=12)).found) == 100
