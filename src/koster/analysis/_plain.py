@@ -56,7 +56,7 @@ def urls_decided_differently(
     Raises:
         BudgetSpentError: there are too many.
     """
-    budget.compare(len(texts) // _URLS_PER_COMPARISON)
+    budget.compare(1 + len(texts) // _URLS_PER_COMPARISON)
     # The engine finds rules next to one another faster.
     lines = b"\n".join([b"", *sorted({*texts, b"/"})])
     urls = lines[1:].decode("ascii").split("\n")
