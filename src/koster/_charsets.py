@@ -9,7 +9,6 @@ from __future__ import annotations
 import codecs
 import encodings.aliases
 import functools
-import pkgutil
 
 #: Bytes read of a file (RFC 9309 §2.5: "at least 500 kibibytes"), after its Content-Encoding.
 MAX_BYTES = 500 * 1024
@@ -23,6 +22,8 @@ _NON_TEXT_CODECS = frozenset(
 @functools.cache
 def _known_codecs() -> frozenset[str]:
     """Return the names of codecs; `codecs.lookup` caches failed lookups forever."""
+    import pkgutil  # noqa: PLC0415 - few files name a charset
+
     modules = (module.name for module in pkgutil.iter_modules(encodings.__path__))
     aliases = encodings.aliases.aliases.items()
     names = {*modules, *(alias for alias, name in aliases if name not in _NON_TEXT_CODECS)}

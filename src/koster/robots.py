@@ -443,7 +443,8 @@ class Rules(RuleTable):
     @property
     def comments(self) -> tuple[str, ...]:
         """The values of Comment lines, for the crawler's author."""
-        return self._values().comments
+        # Nearly all files have none, and then need no values of directives.
+        return self._values().comments if self.values(Directive.COMMENT) else ()
 
     @property
     def preferences(self) -> tuple[Preference, ...]:

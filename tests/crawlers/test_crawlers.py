@@ -79,6 +79,12 @@ def test_missing_registry_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
         with pytest.raises(koster.MissingExtraError, match=r"koster\[crawlers\]"):
             crawlers.known()
         assert crawlers.agent_for("Googlebot-Image") == ("Googlebot-Image", "Googlebot")
+        # Our own records need no other package.
+        crawler = crawlers.named("googlebot")
+        assert crawler is not None
+        assert crawler.token == "Googlebot"
+        with pytest.raises(koster.MissingExtraError):
+            crawlers.named("FooBot")
     finally:
         crawlers.known.cache_clear()
 

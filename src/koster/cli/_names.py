@@ -76,9 +76,10 @@ def problem_with(name: str) -> str | None:
     if not _TOKEN.fullmatch(name) or name == "*" or name.startswith("@"):
         return None
     try:
+        if crawlers.named(name) is not None:
+            return None
         # Some fall back to a token that no crawler has itself, such as Yandex.
-        tokens = {token.lower() for each in crawlers.known() for token in each.tokens}
-        if name.lower() in tokens or crawlers.named(name) is not None:
+        if name.lower() in {token.lower() for each in crawlers.known() for token in each.tokens}:
             return None
         near = crawlers.suggestions(name)
     except MissingExtraError:

@@ -54,7 +54,7 @@ def known() -> tuple[Crawler, ...]:
 
     found = {crawler.token.lower(): crawler for crawler in _index.crawlers()}
     # Our records override those of the index.
-    found |= {crawler.token.lower(): crawler for crawler in _ours.CRAWLERS}
+    found |= _our_tokens()
     order = list(Purpose)
     return tuple(
         sorted(found.values(), key=lambda each: (order.index(each.purpose), each.token.lower()))
@@ -65,9 +65,17 @@ def named(token: str) -> Crawler | None:
     """Return the crawler with a product token (case-insensitive), or None.
 
     Raises:
-        MissingExtraError: see `known`.
+        MissingExtraError: it is none of our records; see `known`.
     """
-    return next((each for each in known() if each.token.lower() == token.lower()), None)
+    wanted = token.lower()
+    ours = _our_tokens().get(wanted)
+    # Most questions are about these, and loading the index takes longer than the answer.
+    return ours or next((each for each in known() if each.token.lower() == wanted), None)
+
+
+@functools.cache
+def _our_tokens() -> dict[str, Crawler]:
+    return {each.token.lower(): each for each in _ours.CRAWLERS}
 
 
 @functools.cache

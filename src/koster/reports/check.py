@@ -9,7 +9,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from . import screen
-from ._csv import csv_line
 from ._text import Text
 from .answers import FIELDS, FIELDS_OF_TIME, name_of
 from .interrupts import held
@@ -211,6 +210,8 @@ def print_json(answers: Answers) -> None:
 
 def print_csv(answers: Answers) -> None:
     """Print a heading and a line for each answer."""
+    from ._csv import csv_line  # noqa: PLC0415 - needs `decimal`
+
     fields = FIELDS + FIELDS_OF_TIME if answers.moment else FIELDS
     is_terminal = sys.stdout.isatty()
     print(csv_line(fields), end="")
