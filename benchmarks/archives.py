@@ -205,6 +205,9 @@ _NONE = BadRecords()
 #: Distinct archives; the others are hard links to these.
 _DISTINCT_ARCHIVES = 4
 
+#: These runs are compared with one another, so they are repeated.
+_COMPARED = ("classify, 1 core", "classify, 2 cores")
+
 #: A run that prints the peak memory of its process.
 _PEAK_MEMORY_SCRIPT = """
 import re, sys
@@ -296,19 +299,22 @@ def commands(folder: Path, bodies: list[bytes], rounds: int) -> None:
     count = len(bodies) * copies * parts
     size = sum(path.stat().st_size for path in inputs.iterdir())
     options: list[object] = [each for name in AGENTS for each in ("-a", name)]
-    times: dict[str, list[float]] = {}
+    one_core, two_cores = _COMPARED
     commands = {
-        "classify, 1 core": ("-j", 1),
-        "classify, 2 cores": ("-j", 2),
+        one_core: ("-j", 1),
+        two_cores: ("-j", 2),
         "classify --dialect google, 1 core": ("-j", 1, "--dialect", "google"),
     }
     times: dict[str, list[tuple[float, float]]] = {}
     for number in range(rounds):
         for place, (name, more) in enumerate(commands.items()):
+            if number and name not in _COMPARED:
+                continue
             out = folder / f"out-{place}-{number}"
             taken = _command(["classify", inputs, *options, *more, "-o", out])
             times.setdefault(name, []).append(taken)
-        times.setdefault("reading the archives alone, 1 core", []).append(_read(inputs, count))
+        if not number:
+            times["reading the archives alone, 1 core"] = [_read(inputs, count)]
     print(f"## koster bulk: {count:,} files in {parts} archives, {size / 1e6:,.0f} MB\n")
     found = {name: [*map(median, zip(*some, strict=True))] for name, some in times.items()}
     table(
@@ -318,7 +324,7 @@ def commands(folder: Path, bodies: list[bytes], rounds: int) -> None:
             for name, (taken, busy) in found.items()
         ],
     )
-    one, two = found["classify, 1 core"], found["classify, 2 cores"]
+    one, two = found[one_core], found[two_cores]
     print(f"Two cores are {one[0] / two[0]:.2f} × one; by CPU time, {2 * one[1] / two[1]:.2f} ×.\n")
     decompression((inputs / "0.warc.gz").read_bytes(), rounds)
     _spark(folder, bodies * copies * parts, options)

@@ -10,6 +10,7 @@ not be read.
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import signal
@@ -20,6 +21,9 @@ from .._imports import leave_out_pandas
 
 #: What the extra ``cli`` brings.
 _EXTRA = {"click", "rich", "rich_click"}
+
+#: Allocations before garbage is collected. Python's own number costs a start a twentieth.
+_ALLOCATIONS = 30_000
 
 #: The file descriptor of standard error.
 _STDERR = 2
@@ -75,6 +79,8 @@ def _escaping(stream: Any) -> Any:
 
 def main() -> None:
     """Run the command, and exit with its code."""
+    # The imports of a command make tens of thousands of objects, all of which stay.
+    gc.set_threshold(_ALLOCATIONS)
     try:
         from ._root import koster
     except ModuleNotFoundError as error:

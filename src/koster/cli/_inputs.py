@@ -11,7 +11,6 @@ import rich_click as click
 
 from .._charsets import bom_charset, decode_by_bom, is_utf16_or_utf32
 from .._contents import is_binary, is_page, is_readable, wide_charset
-from .._templates import template_of
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError, UrlError
 from ..model import Reason
@@ -107,6 +106,11 @@ def warn_if_unreadable(each: Input) -> None:
 
 def warn_of_template(each: Input) -> None:
     """Warn of a template: what it allows depends on how it is rendered."""
+    if not (b"<" in each.body or b"{" in each.body):
+        # No tag opens, as in most files.
+        return
+    from .._templates import template_of
+
     template = template_of(each.body)
     if template is not None:
         screen.complain(

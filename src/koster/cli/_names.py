@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
-from click.shell_completion import CompletionItem
 
 from .. import crawlers
 from .._wording import joined
@@ -16,6 +15,8 @@ from ..reports.plain import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from click.shell_completion import CompletionItem
 
     from ..robots import RobotsTxt
 
@@ -34,6 +35,8 @@ class CrawlerType(_ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Return the known crawlers that start with the incomplete value."""
+        from click.shell_completion import CompletionItem
+
         try:
             known = crawlers.known()
         except MissingExtraError:
@@ -58,6 +61,8 @@ class CodesType(_ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Return the codes that the incomplete one may be."""
+        from click.shell_completion import CompletionItem
+
         from ..lint import CHECKS
 
         before, comma, start = incomplete.rpartition(",")

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
-from click.shell_completion import CompletionItem
 
 from ..dialects import DIALECTS, RFC9309, Dialect, dialect_named
 from ..errors import UnknownDialectError
@@ -15,6 +14,8 @@ from ._help import INPUT, OUTPUT, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from click.shell_completion import CompletionItem
 
     _ParamType = click.ParamType[Any]
 else:
@@ -26,6 +27,8 @@ ALL = "all"
 
 
 def _completions(names: Iterable[str], start: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
     return [CompletionItem(name) for name in names if name.lower().startswith(start.lower())]
 
 
@@ -76,6 +79,8 @@ class FileType(_ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Let the shell complete files."""
+        from click.shell_completion import CompletionItem
+
         return [CompletionItem(incomplete, type="file")]
 
 
@@ -86,6 +91,8 @@ class FolderType(_ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Let the shell complete folders."""
+        from click.shell_completion import CompletionItem
+
         return [CompletionItem(incomplete, type="dir")]
 
 
