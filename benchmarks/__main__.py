@@ -215,6 +215,7 @@ def prepared_decisions(peers: list[Peer], rounds: int) -> dict[str, float]:
 
 def facade_costs(rounds: int) -> dict[str, float]:
     print("## Facades: parse and one decision, beside the native call and the original\n")
+    print("The originals answer after the others, in three rounds.\n")
     rows = []
     for facade in facades.FACADES:
         files = [facade.prepare(body) for body in data.corpus().values()]

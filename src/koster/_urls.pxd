@@ -1,3 +1,5 @@
+from koster cimport _text
+
 cdef tuple _SCHEMES
 cdef Py_ssize_t _LONGEST_SCHEME
 

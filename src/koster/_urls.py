@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from . import _text
+
 _SCHEMES = ("https://", "http://")
 #: Longer URLs have more than a scheme.
 _LONGEST_SCHEME = len("https://")
@@ -17,10 +19,10 @@ def is_read_as_written(url: str) -> bool:
     return (
         url.startswith(_SCHEMES)
         and len(url) > _LONGEST_SCHEME
-        and url.isprintable()
-        and " " not in url
-        and "\\" not in url
+        and _text.is_printable(url)
+        and not _text.has(url, " ")
+        and not _text.has(url, "\\")
         and ":///" not in url
         and "/." not in url
-        and ("%" not in url or ("%2e" not in url and "%2E" not in url))
+        and (not _text.has(url, "%") or ("%2e" not in url and "%2E" not in url))
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -78,6 +79,15 @@ def test_path_that_looks_like_a_host() -> None:
     assert found.url == "/b//"
     urls = [each.url for each in difference(rules_of("Disallow: //a"), rules_of("")).found]
     assert urls == ["https://example.com//a"]
+
+
+def test_one_url_for_each_pair_of_rules_with_several_patterns() -> None:
+    def rewrite(value: bytes, _allow: bool) -> list[tuple[bytes, int]]:
+        return [(b"/a" + value, -1), (b"/b" + value, -1)]
+
+    dialect = replace(koster.RFC9309, rewrite=rewrite, rewritten=None)
+    before, after = (rules_of(f"Disallow: {value}", dialect) for value in "pq")
+    assert [each.url for each in difference(before, after).found] == ["/ap", "/aq"]
 
 
 def test_too_many_texts_are_not_proved() -> None:

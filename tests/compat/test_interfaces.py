@@ -181,7 +181,8 @@ def test_kept_files_can_be_copied_and_subclassed(name: str) -> None:
     parser = make(BLOCKED)
     parser.note = "mine"
     assert not ask(parser, "http://example.com/a=b", "foobot")
-    for duplicate in (pickle.loads(pickle.dumps(parser)), copy.copy(parser), copy.deepcopy(parser)):
+    pickled = [pickle.loads(pickle.dumps(parser, each)) for each in range(6)]
+    for duplicate in (*pickled, copy.copy(parser), copy.deepcopy(parser)):
         assert type(duplicate) is type(parser)
         assert {**vars(duplicate), "_robots": 0} == {**vars(parser), "_robots": 0}
         assert not ask(duplicate, "http://example.com/a=b", "foobot")
@@ -201,6 +202,46 @@ def test_kept_files_can_be_copied_and_subclassed(name: str) -> None:
     own._robots = parser._robots
     assert ask(own, "own", "foobot")
     assert not ask(own, "other", "foobot")
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_subclasses_of_kept_files_copy_as_any_class(name: str) -> None:
+    make, ask = KEPT[name]
+    parser = make(BLOCKED)
+
+    class Slots(type(parser)):  # type: ignore[misc]
+        __slots__ = ("tag",)
+
+    class OwnState(type(parser)):  # type: ignore[misc]
+        def __getstate__(self) -> dict[str, Any]:
+            return self.__dict__.copy()
+
+        def __setstate__(self, state: dict[str, Any]) -> None:
+            self.__dict__.update(state)
+
+    for kind in (Slots, OwnState):
+        own = kind.__new__(kind)
+        vars(own).update(vars(parser))
+        own.tag = 1
+        duplicate = copy.copy(own)
+        assert duplicate.tag == 1
+        assert not ask(duplicate, "http://example.com/a=b", "foobot")
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_methods_of_kept_files_are_no_danger_to_others(name: str) -> None:
+    """Compiled methods look at what they are called with."""
+    make, ask = KEPT[name]
+    kind = type(make(BLOCKED))
+    method = {"protego": "can_fetch", "reppy": "allowed", "rerp": "is_allowed"}[name]
+    for wrong in ("http://e/", None, kind.__new__(kind)):
+        with pytest.raises((AttributeError, TypeError)):
+            getattr(kind, method)(wrong, "/a", "/b")
+    parser = kind.__new__(kind)
+    for value in (None, "x", koster.parse("").rules_for("x")):
+        parser._robots, parser._own_prefix = value, "/"
+        with pytest.raises((AttributeError, TypeError)):
+            ask(parser, "/a", "FooBot")
 
 
 def test_syntaxes_that_are_equal_to_the_default() -> None:

@@ -127,7 +127,16 @@ def _difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankin
         except BudgetSpentError:
             urls, is_proved = [], False
     decisions = [(url, before.decide(url)) for url in sorted(urls, key=_by_size)]
-    return _decided(decisions, after, is_proved=is_proved)
+    found = _decided(decisions, after, is_proved=is_proved)
+    # Dialects may make several patterns of a rule.
+    pairs: dict[object, Difference] = {}
+    for each in found.found:
+        pairs.setdefault((_line(each.before), _line(each.after)), each)
+    return Differences((*pairs.values(),), found.is_proved)
+
+
+def _line(decision: Decision) -> int:
+    return decision.rule.line if decision.rule else 0
 
 
 def _urls_of_pairs(pairs: _Pairs) -> tuple[list[str], bool]:

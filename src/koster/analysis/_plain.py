@@ -49,7 +49,7 @@ def plain_texts(rules: Rules) -> set[bytes] | None:
 def urls_decided_differently(
     before: Rules, after: Rules, texts: set[bytes], budget: Budget
 ) -> list[str]:
-    """Return a shortest URL for each pair of rules that decide one differently.
+    """Return a shortest URL for each pair of patterns that decide one differently.
 
     ``texts`` are those of the patterns of both sets.
 

@@ -105,7 +105,7 @@ def warn_of_ignoring(names: Iterable[str], robots: Iterable[RobotsTxt]) -> None:
         try:
             crawler = crawlers.named(name)
         except MissingExtraError:
-            return
+            continue
         ignores = crawler is not None and crawler.obeys is crawlers.Obeys.OWN_GROUPS
         rules = [each.rules_for(crawlers.agent_for(name)) for each in files] if ignores else []
         if any(each.groups and not each.is_named for each in rules):

@@ -8,12 +8,11 @@ that are usual; the facade's own method about others.
 
 from __future__ import annotations
 
+from .. import _text
 from ._http import escapes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..robots import RobotsTxt
 
 #: The syntaxes of robotexclusionrulesparser.
@@ -25,25 +24,14 @@ PROTEGO_ESCAPES = escapes_of("?&=")
 REPPY_ESCAPES = escapes_of("/&=")
 
 
-class KeptFile:
-    """A facade with a parsed file, ``_robots``. It pickles like any class of Python."""
+class ProtegoFile:
+    """The base of `koster.compat.protego.Protego`."""
 
     _robots: RobotsTxt
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_robots": self._robots}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-
-
-class ProtegoFile(KeptFile):
-    """The base of `koster.compat.protego.Protego`."""
-
     def can_fetch(self, url: str, user_agent: str) -> bool:
         """Return whether the user agent may fetch the URL."""
-        if type(url) is str and type(user_agent) is str and _is_ascii(user_agent):
+        if type(url) is str and type(user_agent) is str and _text.is_ascii(user_agent):
             return _verdict(self._robots, _decoded(url, PROTEGO_ESCAPES), user_agent)
         return self._can_fetch(url, user_agent)
 
@@ -51,14 +39,12 @@ class ProtegoFile(KeptFile):
         raise NotImplementedError
 
 
-class ReppyFile(KeptFile):
+class ReppyFile:
     """The base of `koster.compat.reppy.Robots`."""
 
+    _robots: RobotsTxt
     #: The usual start of this host's URLs, once it was asked for one.
     _own_prefix: str | None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_own_prefix": self._own_prefix}
 
     def allowed(self, path: str | bytes, name: str | bytes) -> bool:
         """Return whether a crawler may fetch a path or URL; URLs of other hosts are disallowed."""
@@ -70,8 +56,10 @@ class ReppyFile(KeptFile):
         raise NotImplementedError
 
 
-class RerpFile(KeptFile):
+class RerpFile:
     """The base of `koster.compat.robotexclusionrulesparser.RobotExclusionRulesParser`."""
+
+    _robots: RobotsTxt
 
     def is_allowed(self, user_agent: str, url: str, syntax: int = GYM2008) -> bool:
         """Return whether the user agent may visit the URL.
@@ -83,7 +71,7 @@ class RerpFile(KeptFile):
             syntax is GYM2008
             and type(url) is str
             and type(user_agent) is str
-            and _is_ascii(user_agent)
+            and _text.is_ascii(user_agent)
             and _needs_no_normalization(url)
         ):
             return _verdict(self._robots, url, user_agent)
@@ -97,17 +85,13 @@ def _verdict(robots: RobotsTxt, url: str, agent: str) -> bool:
     return robots._rules_for(agent, "/")._verdict(url)
 
 
-def _is_ascii(text: str) -> bool:
-    return text.isascii()
-
-
 def _starts_with(text: str, prefix: str | None) -> bool:
     return prefix is not None and text.startswith(prefix)
 
 
 def _decoded(url: str, escapes: tuple[tuple[str, str], ...]) -> str:
     """Replace some escapes by their characters."""
-    if "%" in url:
+    if _text.has(url, "%"):
         for escape, character in escapes:
             if escape in url:
                 url = url.replace(escape, character)
@@ -117,4 +101,6 @@ def _decoded(url: str, escapes: tuple[tuple[str, str], ...]) -> str:
 def _needs_no_normalization(url: str) -> bool:
     """Tell whether a URL has no fragment, and no parameters or query, which may be empty."""
     size = len(url)
-    return "#" not in url and ";" not in url and (size == 0 or url[size - 1] != "?")
+    return (
+        not _text.has(url, "#") and not _text.has(url, ";") and (size == 0 or url[size - 1] != "?")
+    )

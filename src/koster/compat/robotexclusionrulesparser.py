@@ -154,6 +154,8 @@ class RobotExclusionRulesParser(RerpFile):
     """A parser for robots.txt files."""
 
     def __init__(self) -> None:
+        # First: what each decision needs is next to the beginning.
+        self._robots = _EMPTY
         #: The User-Agent header of `fetch`, or None for Python's default.
         self.user_agent: str | None = None
         #: Without effect: `expiration_date` counts from the epoch, which has no time zone.
@@ -162,7 +164,6 @@ class RobotExclusionRulesParser(RerpFile):
         self.expiration_date: float = time.time() + SEVEN_DAYS
         self._source_url = ""
         self._response_code: int | None = None
-        self._robots = _EMPTY
         self._mk1996: RobotsTxt | None = None
 
     @property

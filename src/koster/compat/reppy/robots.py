@@ -157,9 +157,10 @@ class Robots(ReppyFile):
     def __init__(
         self, url: str | bytes, content: str | bytes, expires: float | None = None
     ) -> None:
-        self._url = text_of(url)
+        # First: what each decision needs is next to the beginning.
         self._robots = _parse(encoded(content) if isinstance(content, str) else content, _DIALECT)
         self._own_prefix = None
+        self._url = text_of(url)
         self._cached_host: str | None = None
         #: When it expires, in seconds since the epoch.
         self.expires = expires
