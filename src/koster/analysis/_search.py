@@ -99,7 +99,7 @@ class Budget:
             raise BudgetSpentError
 
     def require(self, rules: int) -> None:
-        """Check that so many comparisons are left; if not, use up the rest.
+        """Check that this number of comparisons is left; if not, use up the rest.
 
         Raises:
             BudgetSpentError: they are not.
