@@ -16,8 +16,8 @@ from koster.analysis import (
     Extent,
     Rankings,
     WholeFile,
-    _differences,
     _files,
+    _pairs,
     classify,
     dead_rules,
     difference,
@@ -31,7 +31,7 @@ from koster.analysis import (
     paired_names,
     redundant_rules,
 )
-from koster.analysis._differences import _Pairs
+from koster.analysis._pairs import Pairs
 from koster.analysis._search import BudgetSpentError
 from koster.dialects import Escapes
 
@@ -181,7 +181,7 @@ def test_number_of_samples_is_limited(
     Fewer of many rules, because each decision may look at all of them: there are 20, two for
     /robots.txt, and one for no rule.
     """
-    monkeypatch.setattr(_differences, "_MAX_SAMPLED_RULES", sampled_rules)
+    monkeypatch.setattr(_pairs, "_MAX_SAMPLED_RULES", sampled_rules)
     before = rules_of(HEAD + "".join(f"Allow: /*a{number}z*b\n" for number in range(10, 30)))
     after = rules_of(HEAD + "".join(f"Disallow: /*c{number}z*d\n" for number in range(10, 30)))
     found = difference(before, after, Budget(states=1, total=1))
@@ -195,7 +195,7 @@ def test_url_that_the_engine_decides_alike_is_no_difference(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The search could be wrong; what the engine says counts."""
-    monkeypatch.setattr(_Pairs, "witness", lambda *_: "/same")
+    monkeypatch.setattr(Pairs, "witness", lambda *_: "/same")
     before, after = rules_of(f"{HEAD}Disallow: /*b\n"), rules_of(f"{HEAD}Disallow: /*c\n")
     assert difference(before, after) == Differences((), is_proved=False)
 

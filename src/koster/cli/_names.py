@@ -12,6 +12,7 @@ from .._wording import joined
 from ..errors import MissingExtraError
 from ..reports import screen
 from ..reports.plain import shorten
+from ._types import completion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,14 +36,12 @@ class CrawlerType(_ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Return the known crawlers that start with the incomplete value."""
-        from click.shell_completion import CompletionItem
-
         try:
             known = crawlers.known()
         except MissingExtraError:
             return []
         return [
-            CompletionItem(each.token, help=each.operator)
+            completion(each.token, help=each.operator)
             for each in known
             if each.token.lower().startswith(incomplete.lower())
         ]
@@ -61,8 +60,6 @@ class CodesType(_ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Return the codes that the incomplete one may be."""
-        from click.shell_completion import CompletionItem
-
         from ..lint import CHECKS
 
         before, comma, start = incomplete.rpartition(",")
@@ -70,7 +67,7 @@ class CodesType(_ParamType):
         if self._has_names:
             known |= {check.name: check.title for check in CHECKS} | {"all": "List the codes"}
         return [
-            CompletionItem(f"{before}{comma}{code}", help=title)
+            completion(f"{before}{comma}{code}", help=title)
             for code, title in known.items()
             if code.lower().startswith(start.lower())
         ]

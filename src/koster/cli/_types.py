@@ -26,10 +26,15 @@ F = TypeVar("F", bound="Callable[..., Any]")
 ALL = "all"
 
 
-def _completions(names: Iterable[str], start: str) -> list[CompletionItem]:
+def completion(value: str, **more: Any) -> CompletionItem:
+    """Return a value that the shell may complete: few starts of a command need its module."""
     from click.shell_completion import CompletionItem
 
-    return [CompletionItem(name) for name in names if name.lower().startswith(start.lower())]
+    return CompletionItem(value, **more)
+
+
+def _completions(names: Iterable[str], start: str) -> list[CompletionItem]:
+    return [completion(name) for name in names if name.lower().startswith(start.lower())]
 
 
 class DialectType(_ParamType):
@@ -79,9 +84,7 @@ class FileType(_ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Let the shell complete files."""
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(incomplete, type="file")]
+        return [completion(incomplete, type="file")]
 
 
 class FolderType(_ParamType):
@@ -91,9 +94,7 @@ class FolderType(_ParamType):
 
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Let the shell complete folders."""
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(incomplete, type="dir")]
+        return [completion(incomplete, type="dir")]
 
 
 def dialect_option(what: str) -> Callable[[F], F]:

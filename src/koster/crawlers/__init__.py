@@ -65,7 +65,7 @@ def named(token: str) -> Crawler | None:
     """Return the crawler with a product token (case-insensitive), or None.
 
     Raises:
-        MissingExtraError: it is none of our records; see `known`.
+        MissingExtraError: koster itself does not know it, and the index is missing; see `known`.
     """
     wanted = token.lower()
     ours = _our_tokens().get(wanted)
@@ -78,11 +78,6 @@ def _our_tokens() -> dict[str, Crawler]:
     return {each.token.lower(): each for each in _ours.CRAWLERS}
 
 
-@functools.cache
-def _fallbacks() -> dict[str, tuple[str, ...]]:
-    return {each.token.lower(): each.falls_back_to for each in _ours.CRAWLERS if each.falls_back_to}
-
-
 def agent_for(name: str) -> str | tuple[str, ...]:
     """Return the agent that stands for a crawler: its name, or a sequence with its fallbacks.
 
@@ -91,8 +86,8 @@ def agent_for(name: str) -> str | tuple[str, ...]:
     >>> agent_for("Googlebot-Image/1.0"), agent_for("FooBot")
     (('Googlebot-Image/1.0', 'Googlebot'), 'FooBot')
     """
-    fallbacks = _fallbacks().get(name.partition("/")[0].strip().lower())
-    return (name, *fallbacks) if fallbacks else name
+    crawler = _our_tokens().get(name.partition("/")[0].strip().lower())
+    return (name, *crawler.falls_back_to) if crawler and crawler.falls_back_to else name
 
 
 def matching(text: str) -> tuple[Crawler, ...]:

@@ -1,0 +1,357 @@
+"""Pairs of rules of two rule sets: which of them decide a URL differently."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from .._asking import selection_of
+from ..dialects import RobotsTxtPath
+from ._alphabet import alphabet
+from ._entries import NO_RULE, ROBOTS_TXT_ROW, Entry, distinct, without_alike
+from ._ranked import Ranked, Rankings
+from ._search import Budget, BudgetSpentError, Search
+from ._urls import (
+    UNAMBIGUOUS,
+    UNDECODED_ESCAPES,
+    comparison_path,
+    decodes_escapes,
+    simplify_url,
+    url_beginning_with,
+    url_of,
+    with_host_if_ambiguous,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..robots import Rules
+    from ._alphabet import Alphabet
+
+#: Pairs checked with likely URLs once the budget is spent.
+_MAX_SAMPLES = 200
+#: Rules that these checks may look at together, each of them perhaps at all rules.
+_MAX_SAMPLED_RULES = 10_000_000
+#: Pairs checked whatever the number of rules.
+_MIN_SAMPLES = 20
+
+#: Maximum bytes of a pattern that one character of a URL can match.
+_MAX_BYTES_PER_CHARACTER = 4
+
+#: Pairs of entries that are left out in the time of one comparison.
+_PAIRS_PER_COMPARISON = 8
+
+
+def urls_of_pairs(pairs: Pairs) -> tuple[list[str], bool]:
+    """Return a shortest URL for each pair of rules that decide one differently.
+
+    And whether it is proved that these are all pairs.
+    """
+    urls: dict[tuple[int, int], str] = {}
+    is_proved = True
+    try:
+        for old, new in pairs.differing():
+            try:
+                url = pairs.witness(old, new) or ""
+            except BudgetSpentError:
+                is_proved = False
+                url = pairs.sample(old, new) or ""
+            rows = old.row, new.row
+            if url:
+                urls[rows] = min(urls.get(rows, url), url, key=len)
+    except BudgetSpentError:
+        is_proved = False
+    return [*urls.values()], is_proved
+
+
+class Pairs:
+    """Two rule sets, and the pairs of their entries."""
+
+    def __init__(self, before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> None:
+        readings = [selection_of(rules).reading() for rules in (before, after)]
+        self._is_one_reading = readings[0] == readings[1]
+        self._decodes = [*map(decodes_escapes, readings)]
+        exempts = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
+        unescaped = not self._is_one_reading
+        self.old = rankings.of(before, unescaped=unescaped, exempts=exempts)
+        self.new = Ranked(after, unescaped=unescaped, exempts=exempts)
+        #: How many more pairs may be checked with likely URLs.
+        self._samples_left = max(
+            min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // len(self.old.entries)), _MIN_SAMPLES
+        )
+        self._budget = budget
+
+    @cached_property
+    def letters(self) -> Alphabet:
+        entries = [*self.old.entries, *self.new.entries]
+        readings = (
+            [self.old.reading] if self._is_one_reading else [self.old.reading, self.new.reading]
+        )
+        return alphabet(
+            readings,
+            [entry.text for entry in entries],
+            [table for entry in entries for table in entry.tables()],
+            [
+                entry.text
+                for ranked in (self.old, self.new)
+                for entry in ranked.entries
+                if ranked.reading.escapes in UNDECODED_ESCAPES
+            ],
+        )
+
+    def differing(self) -> Iterator[tuple[Entry, Entry]]:
+        """Yield the pairs with opposite verdicts that may decide the same URL."""
+        old, new = self.old, self.new
+        if self._is_one_reading and _are_alike(old.entries, new.entries):
+            return
+        if not (old.is_longest_first and new.is_longest_first):
+            yield from self._opposites(old, old.entries, new)
+            return
+        contents = [[*map(_ranked_content, each.entries)] for each in (old, new)]
+        common = self._common_entries(*contents)
+        yield from self._opposites(old, _not_in(common, old.entries, contents[0]), new)
+        theirs = _not_in(common, new.entries, contents[1])
+        for entry, other in self._opposites(new, theirs, old):
+            if _ranked_content(other) in common:
+                yield other, entry
+
+    def _opposites(
+        self, ranked: Ranked, entries: Iterable[Entry], others: Ranked
+    ) -> Iterator[tuple[Entry, Entry]]:
+        """Yield some entries of one set with those of the other that may decide the opposite."""
+        for entry, last in self._undecided(entries, others):
+            opposed = self._opposed(ranked, entry, others, last)
+            if opposed and not self._is_covered(ranked, entry):
+                for other in opposed:
+                    if not self._is_covered(others, other):
+                        yield entry, other
+
+    def _undecided(self, entries: Iterable[Entry], others: Ranked) -> Iterator[tuple[Entry, int]]:
+        """Yield entries but those with whose paths the same entry of the other set is the first.
+
+        Whatever they match is decided alike in both. Each with what `_first_alike` returns.
+        """
+        theirs = others.entries
+        decides_all = others.decides_all
+        for entry in entries:
+            first = self._first_alike(others, entry)
+            if theirs[first].allow != entry.allow or not decides_all[first]:
+                yield entry, first
+
+    def _opposed(self, ranked: Ranked, entry: Entry, others: Ranked, last: int) -> list[Entry]:
+        """Return the entries of the other set with the opposite verdict that may match the same.
+
+        Excludes pairs of which one entry surely matches the same paths as one that comes before
+        the other entry: ``last`` is the order of the first one like ``entry``.
+        """
+        may_match = others.first_that_may_match(entry.key)
+        self._budget.compare(len(may_match) // _PAIRS_PER_COMPARISON)
+        return [
+            other
+            for other in may_match
+            if other.allow != entry.allow
+            and other.order <= last
+            and entry.order <= self._first_alike(ranked, other)
+        ]
+
+    def _first_alike(self, ranked: Ranked, entry: Entry) -> int:
+        """Return the order of the first entry that surely matches the same as one of the other set.
+
+        It is that of ``no_rule_entry`` if there is no other.
+        """
+        if self._is_one_reading or entry.is_read_alike():
+            return ranked.first_alike(entry)
+        return ranked.no_rule_entry.order
+
+    def _is_covered(self, ranked: Ranked, entry: Entry) -> bool:
+        """Return whether an entry is covered by another one.
+
+        Also if it is one of /robots.txt and readings differ: they are not compared on it.
+        """
+        if entry.covered_by is None:
+            self._budget.compare(1 + ranked.weight_of_candidates(entry) // 4)
+        is_exempt = entry.row == ROBOTS_TXT_ROW and not self._is_one_reading
+        return is_exempt or ranked.is_covered(entry)
+
+    def _common_entries(self, before: list[object], after: list[object]) -> set[object]:
+        """Return the entries of both sets, which have the same precedence in both.
+
+        Two such entries cannot decide a URL differently, because the same one takes precedence.
+        """
+        if self._is_one_reading:
+            return set(before).intersection(after)
+        is_alike = (
+            Entry.is_read_alike_with_wildcards
+            if self._decodes[0] == self._decodes[1]
+            else Entry.is_read_alike
+        )
+        ours = dict(zip(before, self.old.entries, strict=True))
+        return {content for content in after if content in ours and is_alike(ours[content])}
+
+    def witness(self, old: Entry, new: Entry) -> str | None:
+        """Return a shortest URL that one entry decides before and the other after, or None.
+
+        Raises:
+            BudgetSpentError: not decided within the budget.
+        """
+        self._budget.compare(max(old.weight, new.weight))
+        return (
+            self._witness_in_one_reading(old, new)
+            if self._is_one_reading
+            else self._witness_in_two_readings(old, new)
+        )
+
+    def _witness_in_one_reading(self, old: Entry, new: Entry) -> str | None:
+        prefix = max(old.literal, new.literal, key=len) or b"/"
+        begin = url_beginning_with(prefix, self.old.reading)
+        if begin is None:
+            return None
+        if old.is_exact or new.is_exact:
+            url = with_host_if_ambiguous(simplify_url(begin, self.old.reading))
+            return url if self._decide(url, old, new) else None
+        if not (old.rest and new.rest):
+            path = prefix + (old.rest or new.rest).replace(b"*", b"")
+            url = with_host_if_ambiguous(
+                simplify_url(url_of(path, self.old.reading), self.old.reading)
+            )
+            if len(path) == max(old.min_bytes, new.min_bytes, 1) and self._decide(url, old, new):
+                return url
+        self._check_size(old, new)
+        self._spend_candidates(old, new)
+        if self.old.is_covered_above(new, old) or self.new.is_covered_above(old, new):
+            return None
+        outside = [*self.old.ranked_above(old, prefix), *self.new.ranked_above(new, prefix)]
+        self._budget.compare(1 + len(outside))
+        outside = distinct(outside)
+        self._budget.begin(2 + len(outside))
+        search = Search(
+            self.letters,
+            [[old.automaton, new.automaton]],
+            [[entry.automaton for entry in outside]],
+        )
+        found = search.shortest(begin, [prefix], self._budget)
+        return (
+            None if found is None else with_host_if_ambiguous(simplify_url(found, self.old.reading))
+        )
+
+    def _decide(self, url: str, old: Entry, new: Entry) -> bool:
+        return self.old.deciding(url) is old and self.new.deciding(url) is new
+
+    def _witness_in_two_readings(self, old: Entry, new: Entry) -> str | None:
+        url = self._plain_witness(old, new)
+        if url is not None:
+            return url
+        self._check_size(old, new)
+        self._spend_candidates(old, new)
+        if self.old.is_covered_everywhere_above(new, new.key, old):
+            return None
+        if self.new.is_covered_everywhere_above(old, old.key, new):
+            return None
+        least = self.old.least_ranked_above(old, new.key)
+        least = max(least, self.new.least_ranked_above(new, old.key))
+        self._budget.begin(2 + least)
+        before = self.old.ranked_above(old, new.key)
+        after = self.new.ranked_above(new, old.key)
+        self._budget.compare(1 + (len(before) + len(after)) // _PAIRS_PER_COMPARISON)
+        # Those that are in both are left out below.
+        self._budget.begin(2 + max(len(before), len(after)))
+        self._budget.compare(1 + len(before) + len(after))
+        begins = [UNAMBIGUOUS.match(entry.literal) for entry in (old, new)]
+        begin = max((match[0] if match else b"/" for match in begins), key=len)
+        url = begin.decode("ascii")
+        prefixes = [comparison_path(ranked.reading, url) for ranked in (self.old, self.new)]
+        # Most patterns are in both sets, and match the same URLs: or more if escapes are decoded.
+        if self._decodes[1]:
+            before = without_alike(before, after)
+        else:
+            after = without_alike(after, before)
+        self._budget.begin(2 + len(before) + len(after))
+        search = Search(
+            self.letters,
+            [[old.automaton], [new.automaton]],
+            [[entry.automaton for entry in entries] for entries in (before, after)],
+        )
+        found = search.shortest(url, prefixes, self._budget)
+        return None if found is None else with_host_if_ambiguous(found)
+
+    def _plain_witness(self, old: Entry, new: Entry) -> str | None:
+        """Return a shortest URL as `witness`, if it is the text of the longer of two plain entries.
+
+        A search takes far longer.
+        """
+        longer = max(old, new, key=_literal_size)
+        text = longer.literal or b"/"
+        if old.rest or new.rest or not UNAMBIGUOUS.fullmatch(text):
+            return None
+        self._budget.compare(self.old.cost_of_deciding(longer) + self.new.cost_of_deciding(longer))
+        url = with_host_if_ambiguous(text.decode("ascii"))
+        return url if self._decide(url, old, new) else None
+
+    def _spend_candidates(self, old: Entry, new: Entry) -> None:
+        """Count the comparisons that show whether other entries cover one of two.
+
+        Raises:
+            BudgetSpentError: the limit is exceeded.
+        """
+        weight = self.old.weight_of_candidates(new) + self.new.weight_of_candidates(old)
+        self._budget.compare(1 + weight // 4)
+
+    def _check_size(self, old: Entry, new: Entry) -> None:
+        """Check that the length of a matching URL is within the budget.
+
+        Raises:
+            BudgetSpentError: it is not.
+        """
+        self._budget.check(max(old.min_bytes, new.min_bytes) // _MAX_BYTES_PER_CHARACTER)
+
+    def sample(self, old: Entry, new: Entry) -> str | None:
+        """Return a likely URL that the two entries decide, or None.
+
+        Raises:
+            BudgetSpentError: the maximum number of samples is reached.
+        """
+        self._samples_left -= 1
+        if self._samples_left < 0:
+            raise BudgetSpentError
+        is_old = len(old.literal) >= len(new.literal)
+        longer, other = (old, new) if is_old else (new, old)
+        reading = self.old.reading if is_old else self.new.reading
+        for filling in (b"", b"xy"):
+            rests = (longer.rest + other.rest).replace(b"*", filling)
+            path = (longer.literal or b"/") + rests
+            url = with_host_if_ambiguous(url_of(path, reading))
+            if path.startswith(b"/") and self._decide(url, old, new):
+                return url
+        return None
+
+
+def _literal_size(entry: Entry) -> int:
+    return len(entry.literal)
+
+
+def _are_alike(before: list[Entry], after: list[Entry]) -> bool:
+    """Return whether entries of one reading are alike, one by one."""
+    return len(before) == len(after) and all(
+        old.form == new.form and old.is_rule == new.is_rule
+        for old, new in zip(before, after, strict=True)
+    )
+
+
+def _ranked_content(entry: Entry) -> object:
+    """Return the form and the precedence of an entry: faster than from its properties."""
+    return (
+        entry.literal,
+        entry.rest,
+        entry.kind,
+        entry.is_anchored,
+        entry.allow,
+        entry.row > NO_RULE,
+        entry.rank,
+    )
+
+
+def _not_in(common: set[object], entries: list[Entry], contents: list[object]) -> Iterator[Entry]:
+    """Return the entries whose content is not common."""
+    return (
+        entry for entry, content in zip(entries, contents, strict=True) if content not in common
+    )
