@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pickle
 import subprocess
 import sys
@@ -42,6 +43,29 @@ def test_swapped_arguments_raise(robots: koster.RobotsTxt, method: str, agent: s
 def test_swapped_arguments_with_a_path_raise(robots: koster.RobotsTxt, agent: str) -> None:
     with pytest.raises(ValueError, match=r"swapped: .*\('/private/x', "):
         robots.allowed(agent, "/private/x")
+
+
+@pytest.mark.parametrize("made", [koster.RobotsTxt, koster.Rules])
+def test_methods_of_a_class_refuse_objects_of_another(made: type) -> None:
+    """Compiled methods read the fields of an object at their place: they have to know its type."""
+    other = koster.parse("User-agent: *") if made is koster.Rules else []
+    called = 0
+    for name, method in vars(made).items():
+        if not callable(method) or name in {"__new__", "__hash__"}:
+            continue
+        for count in range(4):
+            for stranger in (other, "/a", None):
+                with pytest.raises((TypeError, AttributeError)):
+                    method(stranger, *["/a"] * count)
+        called += 1
+    assert called > 8
+
+
+def test_compiled_methods_have_signatures() -> None:
+    assert [*inspect.signature(koster.parse).parameters] == ["body", "dialect"]
+    assert inspect.signature(koster.parse).parameters["dialect"].default is koster.RFC9309
+    assert [*inspect.signature(koster.RobotsTxt.allowed).parameters] == ["self", "url", "agent"]
+    assert [*inspect.signature(koster.Rules.decide).parameters] == ["self", "url"]
 
 
 def test_message_is_short() -> None:

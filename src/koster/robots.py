@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, binding=False, embedsignature.format=clinic
 """`RobotsTxt` and `Rules`, and `parse`, which makes them.
 
 Both are immutable for their users; their internal caches can be rebuilt. They are safe to share
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from .engine.ruleset import Ruleset
     from .engine.selection import Selection
     from .model import Group, Line
+elif cython.compiled:
+    # Cython needs to see this, to know its own decorators; it never runs.
+    import cython
 
 #: The maximum number of rules whose keys a `Rules` has beside its other fields.
 _MAX_OWN_KEYS = 10
@@ -45,6 +48,7 @@ _MAX_OWN_KEYS = 10
 MAX_PREPARED_AGENTS = 64
 
 
+@cython.binding(True)
 def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
     """Parse a robots.txt.
 

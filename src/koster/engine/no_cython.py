@@ -1,9 +1,21 @@
-"""Replaces Cython for the loops over batches if it is not installed."""
+"""Replaces Cython where Python runs what is not compiled."""
 
 from __future__ import annotations
 
 import contextlib
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    _Function = TypeVar("_Function", bound=Callable[..., object])
+
 compiled = False
 #: In compiled modules, it releases the interpreter lock.
 nogil = contextlib.nullcontext()
+
+
+def binding(_: bool) -> Callable[[_Function], _Function]:
+    """Do nothing: functions of Python have a signature."""
+    return lambda function: function
