@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import shutil
@@ -147,14 +148,39 @@ def test_killed_worker_fails_one_input(
     inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     input_files = runs.find_inputs([str(inputs)])
-    monkeypatch.setenv("KOSTER_TEST_DIE_AT", "part-2")
-    monkeypatch.setattr(_processes, "_run_task", run_task_and_die)
+    monkeypatch.setattr(_processes, "_work", work_and_die)
     result = runs.run(GPT, input_files, tmp_path / "out", 2)
     assert [each.why is None for each in result.shards] == [True, True, False, True]
     assert "part-2.warc.gz: the process that read it was killed" in (result.failed[0].why or "")
 
 
-def run_task_and_die(task: Any, threads: int) -> Any:
-    if "part-2" in task.input.path:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return _answering.write_shard(task, threads, lambda *_: None)
+def work_and_die(*arguments: Any) -> None:
+    """Work as a worker process that is killed whenever it reads one of the inputs."""
+    write_shard = _answering.write_shard
+
+    def write_shard_or_die(task: Any, *rest: Any) -> Any:
+        if "part-2" in task.input.path:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return write_shard(task, *rest)
+
+    _answering.write_shard = write_shard_or_die
+    _processes._work(*arguments)
+
+
+def test_error_of_a_worker_is_raised(
+    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error that koster does not expect is not hidden, and no process is left."""
+    monkeypatch.setattr(_processes, "_work", work_and_raise)
+    with pytest.raises(LookupError, match="of a worker") as raised:
+        runs.run(GPT, runs.find_inputs([str(inputs)]), tmp_path / "out", 2)
+    assert "in write_shard_or_raise" in "".join(raised.value.__notes__)
+    assert not multiprocessing.active_children()
+
+
+def work_and_raise(*arguments: Any) -> None:
+    def write_shard_or_raise(*_: Any) -> Any:
+        raise LookupError("of a worker")
+
+    _answering.write_shard = write_shard_or_raise
+    _processes._work(*arguments)

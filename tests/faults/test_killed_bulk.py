@@ -70,6 +70,9 @@ class Run:
                 until = time.monotonic() + self._rng.uniform(0, 0.4)
             time.sleep(0.005)
 
+    def choose(self, pids: list[int]) -> int:
+        return self._rng.choice(pids)
+
     def _names(self) -> list[str]:
         return os.listdir(self.out) if self.out.is_dir() else []
 
@@ -110,7 +113,7 @@ def test_killed_workers(run: Run) -> None:
         run.watch(process)
         workers = [pid for pid in processes.members(process.pid) if _is_worker(pid)]
         if workers:
-            os.kill(workers[-1], signal.SIGKILL)
+            os.kill(run.choose(workers), signal.SIGKILL)
             killed += 1
         output, _ = process.communicate(timeout=60)
         assert process.returncode == 0, output

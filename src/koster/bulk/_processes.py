@@ -1,4 +1,9 @@
-"""Answers many inputs in parallel worker processes."""
+"""Answers many inputs in parallel worker processes.
+
+Each process has a connection of its own and no lock: one that is killed at any moment stops nobody.
+(The pool of the standard library has one lock for all its processes, and waits forever if one was
+killed that held it.)
+"""
 
 from __future__ import annotations
 
@@ -7,9 +12,9 @@ import os
 import signal
 import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
-from concurrent.futures import wait as wait_for
-from concurrent.futures.process import BrokenProcessPool
+import traceback
+from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .._imports import leave_out_pandas
@@ -17,6 +22,8 @@ from ._shards import ShardReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import SpawnContext
     from typing import TypeAlias
 
     from ._batches import Input
@@ -56,90 +63,130 @@ class ProgressTracker:
             self._progress(self.positions, self.rows)
 
 
-_shared: Any = None
-
-
-def _initialize(shared: Any) -> None:
-    """Initialize a worker process: it exits when its parent does."""
-    global _shared  # noqa: PLW0603 - set once in each process
-    import multiprocessing  # noqa: PLC0415
-
-    _shared = shared
-    leave_out_pandas()
-    # All answers are sent and all files closed by then; tearing down the interpreter takes 0.1 s.
-    atexit.register(os._exit, 0)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-
-        def watch() -> None:
-            parent.join()
-            os._exit(1)
-
-        threading.Thread(target=watch, daemon=True).start()
-
-
-def _run_task(task: Task, threads: int) -> ShardReport:
-    from ._answering import write_shard  # noqa: PLC0415 - imports Arrow, which takes 0.2 s
-
-    positions, rows = _shared
-
-    def update(number: int, position: int, count: int) -> None:
-        positions[number] = position
-        rows[number] = count
-
-    return write_shard(task, threads, update)
-
-
 def run_in_processes(
     tasks: list[Task], jobs: int, reports: list[ShardReport | None], tracker: ProgressTracker
 ) -> None:
-    """Run tasks in processes, and fill in their reports; a killed process fails only its input."""
-    import multiprocessing  # noqa: PLC0415
+    """Run tasks in processes, and fill in their reports.
+
+    The input of a process that is killed is read again, after the others and alone: they may have
+    used the memory. If its process is killed again, it fails.
+    """
+    killed = _run(tasks, jobs, reports, tracker)
+    for task in killed:
+        if _run([task], jobs, reports, tracker):
+            why = f"{task.input.path}: the process that read it was killed"
+            reports[task.number] = ShardReport(task.input.path, None, why=why)
+
+
+def _run(
+    tasks: list[Task], jobs: int, reports: list[ShardReport | None], tracker: ProgressTracker
+) -> list[Task]:
+    """Run tasks, and fill in their reports; return those whose process was killed."""
+    import multiprocessing.connection  # noqa: PLC0415
 
     context = multiprocessing.get_context("spawn")
     shared = [
         context.Array("q", values, lock=False) for values in (tracker.positions, tracker.rows)
     ]
-    pending = tasks
-    workers = min(jobs, len(tasks))
-    while pending:
+    count = min(jobs, len(tasks))
+    waiting = deque(tasks)
+    killed: list[Task] = []
+    started: list[_Worker] = []
+    busy: dict[Any, _Worker] = {}
+    try:
+        while waiting or busy:
+            while waiting and len(busy) < count:
+                worker = _Worker(context, shared, jobs // count)
+                started.append(worker)
+                busy[worker.connection] = worker
+                worker.begin(waiting.popleft())
+            for connection in multiprocessing.connection.wait([*busy], _INTERVAL):
+                worker = busy[connection]
+                report = worker.finish()
+                if report is None:
+                    killed.append(worker.task)
+                else:
+                    reports[worker.task.number] = report
+                if report is None or not waiting:
+                    busy.pop(connection).connection.close()
+                else:
+                    worker.begin(waiting.popleft())
+            tracker.positions[:], tracker.rows[:] = map(list, shared)
+            tracker.report()
+    finally:
+        # After an error, a KeyboardInterrupt for example, they do not finish their tasks.
+        for worker in busy.values():
+            worker.process.kill()
+        for worker in started:
+            worker.connection.close()
+            worker.process.join()
+    return killed
+
+
+class _Worker:
+    """A worker process, which ends when its connection is closed."""
+
+    task: Task
+
+    def __init__(self, context: SpawnContext, shared: list[Any], threads: int) -> None:
+        self.connection, other_end = context.Pipe()
+        arguments = other_end, shared, threads
+        self.process = context.Process(target=_work, args=arguments, daemon=True)
+        self.process.start()
+        # The process has it, so that the connection ends with the process.
+        other_end.close()
+
+    def begin(self, task: Task) -> None:
+        self.task = task
+        # If the process is dead, `finish` finds out.
+        with suppress(OSError):
+            self.connection.send(task)
+
+    def finish(self) -> ShardReport | None:
+        """Return the report of the task; None if the process was killed.
+
+        Raises:
+            Exception: the task raised it.
+        """
         try:
-            with ProcessPoolExecutor(workers, context, _initialize, (shared,)) as pool:
-                threads = max(1, jobs // workers)
-                futures = {pool.submit(_run_task, task, threads): task for task in pending}
-                try:
-                    _collect(futures, reports, shared, tracker)
-                except KeyboardInterrupt:
-                    # Otherwise the pool waits for all tasks.
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    for child in multiprocessing.active_children():
-                        child.kill()
-                    raise
-        except BrokenProcessPool:
-            pending = [task for task in pending if reports[task.number] is None]
-            if workers == 1:
-                dead = pending.pop(0)
-                why = f"{dead.input.path}: the process that read it was killed"
-                reports[dead.number] = ShardReport(dead.input.path, None, why=why)
-            # One at a time, to find the input that kills its process.
-            workers = 1
-        else:
-            return
+            report = self.connection.recv()
+        except (EOFError, OSError):
+            return None
+        if isinstance(report, Exception):
+            raise report
+        return report  # type: ignore[no-any-return]
 
 
-def _collect(
-    futures: dict[Future[ShardReport], Task],
-    reports: list[ShardReport | None],
-    shared: list[Any],
-    tracker: ProgressTracker,
-) -> None:
-    """Fill in the reports of finished tasks, and report progress meanwhile."""
-    waiting = set(futures)
-    while waiting:
-        done, waiting = wait_for(waiting, timeout=_INTERVAL, return_when=FIRST_COMPLETED)
-        for future in done:
-            reports[futures[future].number] = future.result()
-        tracker.positions[:] = list(shared[0])
-        tracker.rows[:] = list(shared[1])
-        tracker.report()
+def _work(connection: Connection, shared: list[Any], threads: int) -> None:
+    """Run tasks in a worker process, until the parent closes the connection or ends."""
+    leave_out_pandas()
+    # All reports are sent and all files closed by then; tearing down the interpreter takes 0.1 s.
+    atexit.register(os._exit, 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    from ._answering import write_shard  # noqa: PLC0415 - imports Arrow, which takes 0.2 s
+
+    positions, rows = shared
+
+    def update(number: int, position: int, count: int) -> None:
+        positions[number] = position
+        rows[number] = count
+
+    with suppress(EOFError):
+        while True:
+            task = connection.recv()
+            try:
+                report: ShardReport | Exception = write_shard(task, threads, update)
+            except Exception as error:  # noqa: BLE001 - the parent raises it
+                error.add_note(traceback.format_exc())
+                report = error
+            connection.send(report)
+
+
+def _exit_with_parent() -> None:
+    import multiprocessing  # noqa: PLC0415
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
