@@ -10,18 +10,19 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
 from collections import deque
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from .._imports import leave_out_pandas
 from ._shards import ShardReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from multiprocessing.connection import Connection
     from multiprocessing.context import SpawnContext
     from typing import TypeAlias
@@ -132,7 +133,8 @@ class _Worker:
         self.connection, other_end = context.Pipe()
         arguments = other_end, shared, threads
         self.process = context.Process(target=_work, args=arguments, daemon=True)
-        self.process.start()
+        with _interrupts_held_back():
+            self.process.start()
         # The process has it, so that the connection ends with the process.
         other_end.close()
 
@@ -155,6 +157,19 @@ class _Worker:
         if isinstance(report, Exception):
             raise report
         return report  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Hold Ctrl-C back, for ever in processes that start meanwhile: their parent ends them."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(connection: Connection, shared: list[Any], threads: int) -> None:
