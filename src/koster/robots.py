@@ -371,6 +371,9 @@ class Rules(RuleTable):
         self.rules = table.rules
         self.text = table.text
         self.links = table.links
+        self.bits = table.bits
+        self.starts = table.starts
+        self.slots = table.slots
         self.trie = table.trie
         if cython.compiled and table.keys and table.count <= _MAX_OWN_KEYS:
             own: Any = self._own_keys  # type: ignore[attr-defined]

@@ -22,8 +22,9 @@ from koster.engine import batches, document, extents, memory, records, wildcards
 
 #: After a star, it is searched with links.
 LONG = "a" * 33
-#: More rules than are tried one by one.
+#: More rules than are tried one by one: in buckets by how they begin, and those that begin alike.
 MANY_RULES = "".join(f"Disallow: /{number}/*{number}\n" for number in range(140))
+MANY_ALIKE = "".join(f"Disallow: /7/7/{number}/*{number}\n" for number in range(140))
 FILE = f"User-agent: *\nDisallow: /b\nDisallow: /*{LONG}\n{MANY_RULES}"
 URLS = ["/b", f"/x{LONG}", "/xaab", "/7/7", "/%2", "/c"]
 
@@ -52,9 +53,13 @@ def allocations(monkeypatch: pytest.MonkeyPatch) -> Allocations:
     return found
 
 
-def decisions() -> list[bool]:
-    robots = koster.parse(FILE)
+def decisions(file: str = FILE) -> list[bool]:
+    robots = koster.parse(file)
     return [robots.decide(url, "FooBot").allowed for _ in range(2) for url in URLS]
+
+
+def decisions_about_rules_that_begin_alike() -> list[bool]:
+    return decisions(FILE + MANY_ALIKE)
 
 
 def decisions_of_a_new_dialect() -> list[bool]:
@@ -123,8 +128,9 @@ def scanned_records() -> int:
 @pytest.mark.parametrize(
     "work",
     [
-        decisions, decisions_of_a_new_dialect, decisions_about_shell_patterns, lines, preferences,
-        views, answers_about_rows, extents_of_files, survey, scanned_records,
+        decisions, decisions_about_rules_that_begin_alike, decisions_of_a_new_dialect,
+        decisions_about_shell_patterns, lines, preferences, views, answers_about_rows,
+        extents_of_files, survey, scanned_records,
     ],
 )  # fmt: skip
 def test_failing_allocation(allocations: Allocations, work: Callable[[], Any]) -> None:

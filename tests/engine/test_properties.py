@@ -100,16 +100,18 @@ def test_junk_changes_no_decision(
     assert (before.rule and str(before.rule)) == (after.rule and str(after.rule))
 
 
+@pytest.mark.parametrize("others", ["/{}/a*x", "/a/b/{}/*x"], ids=["buckets", "trie"])
 @given(
-    st.lists(st.tuples(st.booleans(), strategies.patterns), min_size=1, max_size=8),
-    st.lists(strategies.paths, min_size=1, max_size=4), DIALECTS,
-)  # fmt: skip
+    rules=st.lists(st.tuples(st.booleans(), strategies.patterns), min_size=1, max_size=8),
+    paths=st.lists(strategies.paths, min_size=1, max_size=4),
+    dialect=DIALECTS,
+)
 def test_index_and_scan_agree(
-    rules: list[tuple[bool, str]], paths: list[str], dialect: koster.Dialect
+    others: str, rules: list[tuple[bool, str]], paths: list[str], dialect: koster.Dialect
 ) -> None:
     """A large rule set gives the same decisions after enough lookups to build its index."""
     lines = [f"{'Allow' if allow else 'Disallow'}: {pattern}" for allow, pattern in rules]
-    filler = [f"Disallow: /{'ab'[number % 2]}/{number}/*x" for number in range(60)]
+    filler = [f"Disallow: {others.format(number)}" for number in range(140)]
     body = "\n".join(["User-agent: *", *lines[::2], *filler, *lines[1::2]])
     indexed = koster.parse(body, dialect).rules_for("FooBot")
     indexed.allowed_many(["/"] * 20)

@@ -36,6 +36,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counting(memory, "same")
     counting(matcher, "_rest_matches")
     counting(trie, "step")
+    counting(matcher, "bucket_of")
     counting(compiler, "add_groups")
     counting(document, "Plan")
     return found
@@ -84,13 +85,34 @@ def test_usual_paths_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(sizes) == 1
 
 
-def test_rules_are_indexed_with_the_fourth_lookup(calls: Counter[str]) -> None:
-    for count in (128, 129):
+@pytest.mark.parametrize(("step", "most"), [("step", 128), ("bucket_of", 24)])
+def test_rules_are_indexed_with_the_fourth_lookup(
+    step: str, most: int, calls: Counter[str]
+) -> None:
+    for count in (most, most + 1):
         rules = rules_for(*["/a"] * count)
         for lookup in range(1, 6):
-            before = calls["step"]
+            before = calls[step]
             rules.allowed("/ab")
-            assert (calls["step"] > before) == (count == 129 and lookup >= 4)
+            assert (calls[step] > before) == (count > most and lookup >= 4)
+
+
+def test_rules_in_other_buckets_are_not_tried(
+    calls: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their keys would exclude them, too: so the keys exclude nothing here."""
+    monkeypatch.setattr(matcher, "head_in", lambda *_: -1)
+    monkeypatch.setattr(matcher, "kinds_in", lambda *_: 0)
+    rules = rules_for("/", "/*x", *[f"/{number:03}" for number in range(300)])
+    rules.allowed_many(["/"] * 4)
+    assert comparisons(rules, "/", calls) == 2
+    assert 2 < comparisons(rules, "/123", calls) < 12
+    # If most begin alike, there is a trie.
+    rules = rules_for(*[f"/123/{number}" for number in range(300)])
+    rules.allowed_many(["/"] * 4)
+    before = calls["step"]
+    rules.allowed("/123/7")
+    assert calls["step"] > before
 
 
 def test_rows_about_the_same_rules_share_an_index(calls: Counter[str]) -> None:

@@ -7,6 +7,8 @@ cdef int RULE, START, END, LITERAL, FLAGS, RANK, ROW
 cdef int ALLOWS, ANCHORED, WILD, GLOB, SPECIAL
 cdef int UNMATCHED, EXEMPT, NO_MEMORY
 cdef int _HEAD_BYTES, _HEAD_SHIFT, _PREFETCHED
+cdef long long _MULTIPLIER, _PLACE_MASK
+cdef int _PRODUCT_BITS, ANY, SLOT, NUMBER_SHIFT
 cdef bytes _EXEMPT_TABLE
 cdef int* _BITS
 cdef int OTHERS
@@ -20,13 +22,15 @@ cdef int* _kind_bits()
 # A table cannot be part of a reference cycle: it needs no garbage collector.
 @cython.no_gc
 cdef class RuleTable:
-    cdef int paths, count
+    cdef int paths, count, bits
     cdef bint unmatched_allowed, is_settled
     cdef long long* keys
     cdef int* places
     cdef int* rules
     cdef unsigned char* text
     cdef int* links
+    cdef int* starts
+    cdef long long* slots
     cdef Trie trie
 
 
@@ -51,7 +55,7 @@ cdef int _best(
 ) noexcept nogil
 @cython.locals(
     keys="const long long*", rules="const int*", best=int, best_rank=int, rule=int, at=int,
-    size=Py_ssize_t, matched=int,
+    matched=int,
 )
 cdef int best_by_scan(
     RuleTable table, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, long long missing
@@ -60,9 +64,24 @@ cdef int best_by_scan(
     keys="const long long*", nodes="const int*", best=int, best_rank=int, node=int, at=int,
     rule=int, rank=int, matched=int,
 )
-cdef int _best_by_index(
+cdef int _best_by_trie(
     RuleTable table, Trie trie, const unsigned char* path, Py_ssize_t start, Py_ssize_t end,
     long long missing
+) noexcept nogil
+@cython.locals(
+    slots="const long long*", best=int, best_rank=int, bucket=int, slot=int, at=int, rule=int,
+    rank=int, matched=int,
+)
+cdef int _best_by_buckets(
+    RuleTable table, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, long long missing
+) noexcept nogil
+@cython.locals(head="long long")
+cdef int bucket_of(
+    const unsigned char* text, Py_ssize_t start, Py_ssize_t end, int bits
+) noexcept nogil
+@cython.locals(rules="const int*", size=Py_ssize_t)
+cdef int _matches(
+    RuleTable table, int at, const unsigned char* path, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
 @cython.locals(rules="const int*", flags=int, stop=int, anchored=bint)
 cdef int _rest_matches(

@@ -86,6 +86,19 @@ def _kind_bits() -> Integers:
 
 _BITS = _kind_bits()
 
+#: Buckets of rules by those three bytes, in 15 bits, of which a product has the best ones on top:
+#: Knuth, The Art of Computer Programming, volume 3, §6.4.
+_MULTIPLIER = 2654435761
+_PRODUCT_BITS = 32
+#: The bucket of rules without these bytes in their literal prefix.
+ANY = 0
+
+#: A slot of a bucket is two integers of 64 bits: the key of a rule, and its place with, in the
+#: upper half, its number.
+SLOT = 2
+NUMBER_SHIFT = 32
+_PLACE_MASK = 0xFFFFFFFF
+
 #: The bytes at the start of packed rules that are loaded while the URL is read.
 _PREFETCHED = 512
 
@@ -101,8 +114,10 @@ class RuleTable:
     Rule n has the six integers of ``rules`` from ``places[n]``; its pattern is a part of ``text``.
     ``keys`` are those of the rules. Before the rules are packed, there are no ``places`` and
     ``keys``, and the integers are in order. ``links`` are those of long literals between stars
-    (`wildcards.link`), and ``trie`` is the index of many rules. Without a match, a URL is
-    ``unmatched_allowed``. ``is_settled`` tells whether the rules stay where they are.
+    (`wildcards.link`). Many rules have an index: ``slots`` in buckets, of which number n starts at
+    ``starts[n]`` (``bits`` is that of their number), or, if too many rules begin alike, a ``trie``.
+    Without a match, a URL is ``unmatched_allowed``. ``is_settled`` tells whether the rules stay
+    where they are.
     """
 
     def __init__(self) -> None:
@@ -115,6 +130,9 @@ class RuleTable:
         self.rules = _memory.no_integers()
         self.text = _memory.no_buffer()
         self.links = _memory.no_integers()
+        self.bits = 0
+        self.slots = _memory.no_longs()
+        self.starts = _memory.no_integers()
         self.trie: Trie | None = None
 
 
@@ -158,6 +176,9 @@ def verdict(url: str, table: RuleTable) -> bool:
         TypeError: ``url`` is not a str.
         MemoryError: no memory for the path.
     """
+    if not table.count and table.unmatched_allowed and type(url) is str:
+        # Whatever the URL is: it need not be read.
+        return True
     return allows(table, find(url, table))
 
 
@@ -170,7 +191,7 @@ def find(url: str, table: RuleTable) -> int:
     """
     if not isinstance(url, str):
         raise TypeError(f"url must be a str, not {type(url).__name__}")
-    if table.keys:
+    if table.places:
         _memory.prefetch(table.text, _PREFETCHED)
     encoded = _memory.utf8(url if type(url) is str else str.__str__(url))
     raw, size = _memory.view(encoded)
@@ -219,7 +240,9 @@ def _best(table: RuleTable, path: Bytes, start: int, end: int, kinds: int) -> in
     """Return the best rule that matches a canonical path, or `UNMATCHED`."""
     missing = ~(head_in(path, start, end) | kinds)
     if table.trie is not None:
-        return _best_by_index(table, table.trie, path, start, end, missing)
+        return _best_by_trie(table, table.trie, path, start, end, missing)
+    if table.bits:
+        return _best_by_buckets(table, path, start, end, missing)
     return best_by_scan(table, path, start, end, missing)
 
 
@@ -238,14 +261,7 @@ def best_by_scan(table: RuleTable, path: Bytes, start: int, end: int, missing: i
         at = place(table, rule)
         if rules[at + RANK] <= best_rank:
             continue
-        size = rules[at + LITERAL] - rules[at + START]
-        if size > end - start:
-            continue
-        if not _memory.same(table.text, rules[at + START], path, start, size):
-            continue
-        matched = 1
-        if rules[at + FLAGS] > ALLOWS:
-            matched = _rest_matches(table, at, path, start + size, end)
+        matched = _matches(table, at, path, start, end)
         if matched < 0:
             return NO_MEMORY
         if matched:
@@ -254,7 +270,56 @@ def best_by_scan(table: RuleTable, path: Bytes, start: int, end: int, missing: i
     return best
 
 
-def _best_by_index(
+def _best_by_buckets(table: RuleTable, path: Bytes, start: int, end: int, missing: int) -> int:
+    """Try the rules in the bucket of the path, and those that are in the bucket for any path."""
+    slots = table.slots
+    best = UNMATCHED
+    best_rank = -1
+    bucket = ANY
+    while True:
+        for slot in range(table.starts[bucket], table.starts[bucket + 1]):
+            if slots[SLOT * slot] & missing:
+                continue
+            at = slots[SLOT * slot + 1] & _PLACE_MASK
+            rule = slots[SLOT * slot + 1] >> NUMBER_SHIFT
+            rank = table.rules[at + RANK]
+            if not _is_better(rank, rule, best_rank, best):
+                continue
+            matched = _matches(table, at, path, start, end)
+            if matched < 0:
+                return NO_MEMORY
+            if matched:
+                best = rule
+                best_rank = rank
+        if bucket != ANY:
+            return best
+        bucket = bucket_of(path, start, end, table.bits)
+        if bucket == ANY:
+            return best
+
+
+def bucket_of(text: Bytes, start: int, end: int, bits: int) -> int:
+    """Return the number of the bucket for a path, or a literal prefix, ``text[start:end]``."""
+    if end - start <= _HEAD_BYTES:
+        return ANY
+    head = (text[start + 1] & 31) << 10 | (text[start + 2] & 31) << 5 | (text[start + 3] & 31)
+    return 1 + ((head * _MULTIPLIER & _PLACE_MASK) >> (_PRODUCT_BITS - bits))
+
+
+def _matches(table: RuleTable, at: int, path: Bytes, start: int, end: int) -> int:
+    """Tell whether the pattern of a rule matches: 1 or 0, or -1 without memory."""
+    rules = table.rules
+    size = rules[at + LITERAL] - rules[at + START]
+    if size > end - start:
+        return 0
+    if not _memory.same(table.text, rules[at + START], path, start, size):
+        return 0
+    if rules[at + FLAGS] <= ALLOWS:
+        return 1
+    return _rest_matches(table, at, path, start + size, end)
+
+
+def _best_by_trie(
     table: RuleTable, trie: Trie, path: Bytes, start: int, end: int, missing: int
 ) -> int:
     """Walk down the trie, and try only the rules on the way."""
@@ -289,10 +354,7 @@ def _best_by_index(
 
 
 def _rest_matches(table: RuleTable, at: int, path: Bytes, position: int, end: int) -> int:
-    """Tell whether the rest of a rule's pattern, after its literal prefix, matches.
-
-    Returns 1 or 0, or -1 without memory.
-    """
+    """Tell whether the rest of a pattern, after its literal prefix, matches; see `_matches`."""
     rules = table.rules
     flags = rules[at + FLAGS]
     stop = rules[at + END]

@@ -19,12 +19,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .memory import Integers
 
-#: Up to this many rules, going through their keys is as fast as an index, and reads less memory.
-MAX_UNINDEXED_RULES = 128
+#: Up to this many rules, going through their keys is as fast as buckets, and reads less memory.
+MAX_RULES_WITHOUT_BUCKETS = 24
+
+#: Rules that a decision may go through in buckets, and the maximum of bits of a bucket's number.
+_MAX_IN_BUCKETS = 64
+_MAX_BITS = 10
+
+#: If more begin alike: up to this many rules, going through their keys is as fast as a trie.
+MAX_RULES_WITHOUT_TRIE = 128
 
 
 class Packed(RuleTable):
-    """A table with its memory: ``block`` has keys, places and rules, in ``words`` integers."""
+    """A table with its memory: ``block`` has ``words`` integers of 32 bits.
+
+    They are keys, or slots and the starts of buckets, then places and rules.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +59,11 @@ class Packed(RuleTable):
         self.paths = table.paths
         self.count = table.count
         self.unmatched_allowed = table.unmatched_allowed
-        self.words = 3 * self.count
+        self.bits = _bits_for(table)
+        first = 2 * self.count
+        if self.bits:
+            first = 2 * _matcher.SLOT * self.count + _starts(self.bits)
+        self.words = first + self.count
         for rule in range(self.count):
             self.words += _matcher.RULE + _words(_matcher.size_of(table, rule))
         self.block = _memory.buffer(4 * self.words)
@@ -57,19 +71,45 @@ class Packed(RuleTable):
             self.links = _memory.integers(4 * self.words)
         if not self.block or (table.links and not self.links):
             return False
-        self.keys = _memory.longs_in(self.block, 0, self.count)
-        self.places = _memory.integers_in(self.block, 8 * self.count, self.count)
+        self.places = _memory.integers_in(self.block, 4 * first, self.count)
         self.rules = _memory.integers_in(self.block, 0, self.words)
-        at = 3 * self.count
+        at = first + self.count
         for rule in range(self.count):
             self.places[rule] = at
             at = self._copy(table, rule, at)
         self.text = _memory.bytes_in(self.block, 0, 4 * self.words)
-        for rule in range(self.count):
-            self.keys[rule] = _key_of(self, rule)
+        if self.bits:
+            self._fill_buckets()
+        else:
+            self.keys = _memory.longs_in(self.block, 0, self.count)
+            for rule in range(self.count):
+                self.keys[rule] = _key_of(self, rule)
         if self.links:
             fill_links(self)
         return True
+
+    def _fill_buckets(self) -> None:
+        """Put the rules into their buckets, in order."""
+        count = _starts(self.bits)
+        self.starts = _memory.integers_in(self.block, 0, count)
+        self.slots = _memory.longs_in(self.block, 4 * count, _matcher.SLOT * self.count)
+        for bucket in range(count):
+            self.starts[bucket] = 0
+        # Of each bucket, first the size, then the start, which moves to the start of the next one.
+        for rule in range(self.count):
+            self.starts[_bucket_of(self, rule, self.bits) + 1] += 1
+        for bucket in range(2, count):
+            self.starts[bucket] += self.starts[bucket - 1]
+        for rule in range(self.count):
+            bucket = _bucket_of(self, rule, self.bits)
+            slot = _matcher.SLOT * self.starts[bucket]
+            self.starts[bucket] += 1
+            self.slots[slot] = _key_of(self, rule)
+            number = rule
+            self.slots[slot + 1] = number << _matcher.NUMBER_SHIFT | self.places[rule]
+        for bucket in range(count - 1, 0, -1):
+            self.starts[bucket] = self.starts[bucket - 1]
+        self.starts[0] = 0
 
     def _copy(self, table: RuleTable, rule: int, at: int) -> int:
         """Copy a rule and its pattern to integer ``at``; return where the next one goes."""
@@ -118,7 +158,7 @@ def packed(table: RuleTable) -> Packed | None:
     found = Packed()
     if not found.fill(table):
         return None
-    if found.count > MAX_UNINDEXED_RULES:
+    if found.count > MAX_RULES_WITHOUT_TRIE and not found.bits:
         found.index()
     return found
 
@@ -135,6 +175,41 @@ def fill_links(table: RuleTable) -> None:
             table.rules[at + _matcher.END],
             links,
         )
+
+
+def _bits_for(table: RuleTable) -> int:
+    """Return the bits of the numbers of buckets for rules.
+
+    0 if rules are few, or if a decision would have to go through many; also without memory.
+    """
+    if table.count <= MAX_RULES_WITHOUT_BUCKETS:
+        return 0
+    bits = 1
+    while bits < _MAX_BITS and 1 << bits < table.count:
+        bits += 1
+    sizes = _memory.integers(_starts(bits))
+    if not sizes:
+        return 0
+    most = 0
+    for rule in range(table.count):
+        bucket = _bucket_of(table, rule, bits)
+        sizes[bucket] += 1
+        if bucket != _matcher.ANY and sizes[bucket] > most:
+            most = sizes[bucket]
+    most += sizes[_matcher.ANY]
+    _memory.release(sizes)
+    return bits if most <= _MAX_IN_BUCKETS else 0
+
+
+def _starts(bits: int) -> int:
+    """Return the number of buckets, and one for the end: it is even, for what comes after them."""
+    return (1 << bits) + 2
+
+
+def _bucket_of(table: RuleTable, rule: int, bits: int) -> int:
+    at = _matcher.place(table, rule)
+    start, end = table.rules[at + _matcher.START], table.rules[at + _matcher.LITERAL]
+    return _matcher.bucket_of(table.text, start, end, bits)
 
 
 def _key_of(table: RuleTable, rule: int) -> int:

@@ -62,6 +62,9 @@ class Ruleset(RuleTable):
         self.rules = _memory.no_integers()
         self.links = _memory.no_integers()
         self.text = _memory.no_buffer()
+        self.bits = 0
+        self.starts = _memory.no_integers()
+        self.slots = _memory.no_longs()
         self.trie = None
         self.used = 0
         self.longest_run = 0
