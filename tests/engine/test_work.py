@@ -85,12 +85,14 @@ def test_usual_paths_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(sizes) == 1
 
 
-@pytest.mark.parametrize(("step", "most"), [("step", 128), ("bucket_of", 24)])
+@pytest.mark.parametrize(
+    ("pattern", "step", "most"), [("/a", "step", 128), ("/{:03}", "bucket_of", 24)]
+)
 def test_rules_are_indexed_with_the_fourth_lookup(
-    step: str, most: int, calls: Counter[str]
+    pattern: str, step: str, most: int, calls: Counter[str]
 ) -> None:
     for count in (most, most + 1):
-        rules = rules_for(*["/a"] * count)
+        rules = rules_for(*[pattern.format(number) for number in range(count)])
         for lookup in range(1, 6):
             before = calls[step]
             rules.allowed("/ab")

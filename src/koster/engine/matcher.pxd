@@ -55,7 +55,7 @@ cdef int _best(
 ) noexcept nogil
 @cython.locals(
     keys="const long long*", rules="const int*", best=int, best_rank=int, rule=int, at=int,
-    matched=int,
+    size=Py_ssize_t, matched=int,
 )
 cdef int best_by_scan(
     RuleTable table, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, long long missing
@@ -69,8 +69,8 @@ cdef int _best_by_trie(
     long long missing
 ) noexcept nogil
 @cython.locals(
-    slots="const long long*", best=int, best_rank=int, bucket=int, slot=int, at=int, rule=int,
-    rank=int, matched=int,
+    slots="const long long*", rules="const int*", best=int, best_rank=int, bucket=int, slot=int,
+    at=int, rule=int, size=Py_ssize_t, matched=int,
 )
 cdef int _best_by_buckets(
     RuleTable table, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, long long missing
@@ -78,10 +78,6 @@ cdef int _best_by_buckets(
 @cython.locals(head="long long")
 cdef int bucket_of(
     const unsigned char* text, Py_ssize_t start, Py_ssize_t end, int bits
-) noexcept nogil
-@cython.locals(rules="const int*", size=Py_ssize_t)
-cdef int _matches(
-    RuleTable table, int at, const unsigned char* path, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
 @cython.locals(rules="const int*", flags=int, stop=int, anchored=bint)
 cdef int _rest_matches(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_RULES_WITHOUT_BUCKETS = 24
 
 #: Rules that a decision may go through in buckets, and the maximum of bits of a bucket's number.
-_MAX_IN_BUCKETS = 64
+_MAX_IN_BUCKETS = 24
 _MAX_BITS = 10
 
 #: If more begin alike: up to this many rules, going through their keys is as fast as a trie.
