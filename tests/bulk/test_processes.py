@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import random
 import shutil
@@ -17,11 +16,7 @@ import archives
 import pytest
 from bulk_runs import GPT, contents
 
-from koster.bulk import (
-    _answering,
-    _processes,
-    runs,
-)
+from koster.bulk import _processes, runs
 
 pytestmark = pytest.mark.any_mode
 
@@ -79,8 +74,7 @@ def test_workers_exit_when_the_parent_is_killed(inputs: Path, tmp_path: Path) ->
     write_copies(inputs, range(4, 12), 1_500)
     code = (
         "import sys; from koster.bulk import runs\n"
-        "if __name__ == '__main__':\n"
-        "    runs.run(runs.Question('facts'), runs.find_inputs(sys.argv[1:2]), sys.argv[2], 2)"
+        "runs.run(runs.Question('facts'), runs.find_inputs(sys.argv[1:2]), sys.argv[2], 2)"
     )
     script = tmp_path / "job.py"
     script.write_text(code)
@@ -93,7 +87,7 @@ def test_workers_exit_when_the_parent_is_killed(inputs: Path, tmp_path: Path) ->
             process.wait()
             pytest.skip("this system does not list child processes")
         children = [int(pid) for pid in path.read_text().split()]
-        if len(children) >= 3 and list((tmp_path / "out").glob(".*.part")):
+        if len(children) >= 2 and list((tmp_path / "out").glob(".*.part")):
             break
         time.sleep(0.02)
     process.kill()
@@ -144,43 +138,101 @@ def test_interrupted_run_stops(inputs: Path, tmp_path: Path) -> None:
     assert not list(out.glob(".*.part"))
 
 
+#: A worker process that does something else before some shards.
+PATCHED = """
+import os, signal, sys
+sys.path[:] = {path}
+from koster.bulk import _answering, _worker
+write_shard = _answering.write_shard
+def write_or_not(task, *others):
+    if "part-2" in task.input.path:
+        {action}
+    return write_shard(task, *others)
+_answering.write_shard = write_or_not
+_worker.main()
+"""
+
+
+def patch_workers(monkeypatch: pytest.MonkeyPatch, action: str) -> None:
+    code = PATCHED.format(path=sys.path, action=action)
+    start = subprocess.Popen
+
+    def start_patched(command: Any, **options: Any) -> Any:
+        return start([*command[:-1], code], **options)
+
+    monkeypatch.setattr(_processes.subprocess, "Popen", start_patched)
+
+
+@pytest.mark.parametrize(
+    ("action", "how"),
+    [
+        ("os.kill(os.getpid(), signal.SIGKILL)", "was killed"),
+        ("os._exit(3)", "ended with exit code 3"),
+    ],
+)
 def test_killed_worker_fails_one_input(
-    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: str, how: str
 ) -> None:
-    input_files = runs.find_inputs([str(inputs)])
-    monkeypatch.setattr(_processes, "_work", work_and_die)
-    result = runs.run(GPT, input_files, tmp_path / "out", 2)
+    patch_workers(monkeypatch, action)
+    result = runs.run(GPT, runs.find_inputs([str(inputs)]), tmp_path / "out", 2)
     assert [each.why is None for each in result.shards] == [True, True, False, True]
-    assert "part-2.warc.gz: the process that read it was killed" in (result.failed[0].why or "")
+    assert f"part-2.warc.gz: the process that read it {how}" in (result.failed[0].why or "")
 
 
-def work_and_die(*arguments: Any) -> None:
-    """Work as a worker process that is killed whenever it reads one of the inputs."""
-    write_shard = _answering.write_shard
-
-    def write_shard_or_die(task: Any, *rest: Any) -> Any:
-        if "part-2" in task.input.path:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return write_shard(task, *rest)
-
-    _answering.write_shard = write_shard_or_die
-    _processes._work(*arguments)
-
-
-def test_error_of_a_worker_is_raised(
+def test_input_of_a_killed_worker_is_read_again(
     inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error that koster does not expect is not hidden, and no process is left."""
-    monkeypatch.setattr(_processes, "_work", work_and_raise)
-    with pytest.raises(LookupError, match="of a worker") as raised:
+    mark = str(tmp_path / "killed")
+    action = f"os.path.exists({mark!r}) or (open({mark!r}, 'w'), os.kill(os.getpid(), 9))"
+    patch_workers(monkeypatch, action)
+    result = runs.run(GPT, runs.find_inputs([str(inputs)]), tmp_path / "out", 2)
+    assert Path(mark).exists()
+    assert not result.failed
+
+
+@pytest.mark.parametrize(
+    ("action", "error", "text"),
+    [
+        ("raise LookupError('not here')", LookupError, "not here"),
+        ("raise type('Own', (Exception,), {})('of no module')", RuntimeError, "Own: of no module"),
+    ],
+    ids=["LookupError", "one that cannot be pickled"],
+)
+def test_error_of_a_worker_is_raised(
+    inputs: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    action: str,
+    error: type[Exception],
+    text: str,
+) -> None:
+    """An error that koster does not expect is not hidden."""
+    patch_workers(monkeypatch, action)
+    with pytest.raises(error, match=text) as raised:
         runs.run(GPT, runs.find_inputs([str(inputs)]), tmp_path / "out", 2)
-    assert "in write_shard_or_raise" in "".join(raised.value.__notes__)
-    assert not multiprocessing.active_children()
+    assert "in write_or_not" in str(raised.value) + "".join(getattr(raised.value, "__notes__", ()))
 
 
-def work_and_raise(*arguments: Any) -> None:
-    def write_shard_or_raise(*_: Any) -> Any:
-        raise LookupError("of a worker")
-
-    _answering.write_shard = write_shard_or_raise
-    _processes._work(*arguments)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_forked_program_holds_up_no_run(inputs: Path, tmp_path: Path) -> None:
+    """A copy of the program has its pipes, too, so that no end of file tells that one has ended."""
+    code = (
+        "import os, sys, threading, time; from koster.bulk import runs\n"
+        "def fork():\n"
+        "    while threading.main_thread().is_alive():\n"
+        "        if not os.fork():\n"
+        "            time.sleep(30)\n"
+        "            os._exit(0)\n"
+        "        time.sleep(0.02)\n"
+        "threading.Thread(target=fork, daemon=True).start()\n"
+        "done = runs.run(runs.Question('facts'), runs.find_inputs(sys.argv[1:2]), sys.argv[2], 2)\n"
+        "print(len(done.failed), flush=True)\n"
+        "os.killpg(0, 9)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, inputs, tmp_path / "out"],
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    output, _ = process.communicate(timeout=25)
+    assert output == b"0\n"

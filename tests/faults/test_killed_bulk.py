@@ -123,8 +123,8 @@ def test_killed_workers(run: Run) -> None:
 
 
 def _is_worker(pid: int) -> bool:
-    """Return whether a process is a worker, and not the one that removes their semaphores."""
+    """Return whether a process is a worker."""
     try:
-        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"_worker.main" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False

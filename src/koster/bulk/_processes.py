@@ -1,30 +1,27 @@
 """Answers many inputs in parallel worker processes.
 
-Each process has a connection of its own and no lock: one that is killed at any moment stops nobody.
-(The pool of the standard library has one lock for all its processes, and waits forever if one was
-killed that held it.)
+Each process (`_worker`) has pipes of its own and no lock: one that is killed at any moment stops
+nobody. (The pool of the standard library has one lock for all its processes, and waits forever if
+one was killed that held it.)
 """
 
 from __future__ import annotations
 
-import atexit
-import os
+import pickle
+import queue
 import signal
+import subprocess
 import sys
 import threading
 import time
-import traceback
 from collections import deque
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from .._imports import leave_out_pandas
 from ._shards import ShardReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from multiprocessing.connection import Connection
-    from multiprocessing.context import SpawnContext
     from typing import TypeAlias
 
     from ._batches import Input
@@ -69,94 +66,159 @@ def run_in_processes(
 ) -> None:
     """Run tasks in processes, and fill in their reports.
 
-    The input of a process that is killed is read again, after the others and alone: they may have
-    used the memory. If its process is killed again, it fails.
+    If a process is killed, its input is read again, after the others and alone: they may have used
+    the memory. If that process is killed, too, the input fails.
     """
-    killed = _run(tasks, jobs, reports, tracker)
-    for task in killed:
-        if _run([task], jobs, reports, tracker):
-            why = f"{task.input.path}: the process that read it was killed"
+    for task in [*_Run(tasks, jobs, reports, tracker).run()]:
+        for exit_code in _Run([task], jobs, reports, tracker).run().values():
+            how = "was killed" if exit_code < 0 else f"ended with exit code {exit_code}"
+            why = f"{task.input.path}: the process that read it {how}"
             reports[task.number] = ShardReport(task.input.path, None, why=why)
 
 
-def _run(
-    tasks: list[Task], jobs: int, reports: list[ShardReport | None], tracker: ProgressTracker
-) -> list[Task]:
-    """Run tasks, and fill in their reports; return those whose process was killed."""
-    import multiprocessing.connection  # noqa: PLC0415
+class _Run:
+    """Tasks, and the worker processes that run them."""
 
-    context = multiprocessing.get_context("spawn")
-    shared = [
-        context.Array("q", values, lock=False) for values in (tracker.positions, tracker.rows)
-    ]
-    count = min(jobs, len(tasks))
-    waiting = deque(tasks)
-    killed: list[Task] = []
-    started: list[_Worker] = []
-    busy: dict[Any, _Worker] = {}
-    try:
-        while waiting or busy:
-            while waiting and len(busy) < count:
-                worker = _Worker(context, shared, jobs // count)
-                started.append(worker)
-                busy[worker.connection] = worker
-                worker.begin(waiting.popleft())
-            for connection in multiprocessing.connection.wait([*busy], _INTERVAL):
-                worker = busy[connection]
-                report = worker.finish()
-                if report is None:
-                    killed.append(worker.task)
-                else:
-                    reports[worker.task.number] = report
-                if report is None or not waiting:
-                    busy.pop(connection).connection.close()
-                else:
-                    worker.begin(waiting.popleft())
-            tracker.positions[:], tracker.rows[:] = map(list, shared)
-            tracker.report()
-    finally:
-        # After an error, a KeyboardInterrupt for example, they do not finish their tasks.
-        for worker in busy.values():
-            worker.process.kill()
-        for worker in started:
-            worker.connection.close()
-            worker.process.join()
-    return killed
+    def __init__(
+        self,
+        tasks: list[Task],
+        jobs: int,
+        reports: list[ShardReport | None],
+        tracker: ProgressTracker,
+    ) -> None:
+        self._waiting = deque(tasks)
+        self._most = min(jobs, len(tasks))
+        self._threads = jobs // self._most
+        self._reports = reports
+        self._tracker = tracker
+        self._messages: queue.SimpleQueue[tuple[_Worker, Any]] = queue.SimpleQueue()
+        self._busy: set[_Worker] = set()
+        self._ending: list[_Worker] = []
+        #: The tasks whose process has died, with its exit code.
+        self._dead: dict[Task, int] = {}
+
+    def run(self) -> dict[Task, int]:
+        """Run all tasks; return those whose process has died, with its exit code.
+
+        Raises:
+            Exception: what a task raised.
+        """
+        try:
+            while self._waiting or self._busy:
+                self._start_workers()
+                worker, message = self._next_message()
+                # One that seemed to be dead may still have sent something.
+                if worker in self._busy:
+                    self._take(worker, message)
+        finally:
+            # After an error, a KeyboardInterrupt for example, they do not finish their tasks.
+            for worker in self._busy:
+                worker.process.kill()
+            for worker in (*self._busy, *self._ending):
+                worker.wait()
+        return self._dead
+
+    def _start_workers(self) -> None:
+        while self._waiting and len(self._busy) < self._most:
+            try:
+                with _interrupts_held_back():
+                    worker = _Worker(self._messages)
+                    self._busy.add(worker)
+            except OSError:
+                # Too many processes or open files.
+                if not self._busy:
+                    raise
+                self._most = len(self._busy)
+                return
+            worker.send(self._threads)
+            worker.begin(self._waiting.popleft())
+
+    def _next_message(self) -> tuple[_Worker, Any]:
+        """Return the next message, and from whom it is; None if the process has died."""
+        while True:
+            with suppress(queue.Empty):
+                return self._messages.get(timeout=_INTERVAL)
+            self._tracker.report()
+            for worker in self._busy:
+                if worker.is_surely_dead():
+                    return worker, None
+
+    def _take(self, worker: _Worker, message: Any) -> None:
+        if isinstance(message, tuple):
+            self._tracker.update(worker.task.number, *message)
+            return
+        if isinstance(message, Exception):
+            raise message
+        if message is None:
+            self._busy.remove(worker)
+            self._dead[worker.task] = worker.wait()
+            return
+        report: ShardReport = message
+        self._reports[worker.task.number] = report
+        if report.why is None:
+            self._tracker.update(worker.task.number, worker.task.input.size, report.rows)
+        if self._waiting:
+            worker.begin(self._waiting.popleft())
+        else:
+            self._busy.remove(worker)
+            self._ending.append(worker)
+            worker.send(None)
 
 
 class _Worker:
-    """A worker process, which ends when its connection is closed."""
+    """A worker process; its messages are put into a queue."""
 
     task: Task
 
-    def __init__(self, context: SpawnContext, shared: list[Any], threads: int) -> None:
-        self.connection, other_end = context.Pipe()
-        arguments = other_end, shared, threads
-        self.process = context.Process(target=_work, args=arguments, daemon=True)
-        with _interrupts_held_back():
-            self.process.start()
-        # The process has it, so that the connection ends with the process.
-        other_end.close()
+    def __init__(self, messages: queue.SimpleQueue[tuple[_Worker, Any]]) -> None:
+        # For programs, too, that find koster by their own changes of the path.
+        code = (
+            f"import sys; sys.path[:] = {[*map(str, sys.path)]}\nfrom {__package__} import _worker"
+        )
+        self.process = subprocess.Popen(  # noqa: S603 - this interpreter
+            [sys.executable, "-c", f"{code}; _worker.main()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self._input: Any = self.process.stdin
+        self._output: Any = self.process.stdout
+        self._checks = 0
+        threading.Thread(target=self._receive, args=(messages,), daemon=True).start()
+
+    def _receive(self, messages: queue.SimpleQueue[tuple[_Worker, Any]]) -> None:
+        """Put the messages of the process into the queue, and None when it ends."""
+        with self._output as stream:
+            # Whatever half of a message raises.
+            with suppress(Exception):
+                while True:
+                    messages.put((self, pickle.load(stream)))  # noqa: S301 - our own process
+            messages.put((self, None))
+
+    def send(self, message: object) -> None:
+        """Send a message; if the process is dead, `_receive` finds out."""
+        with suppress(OSError):
+            pickle.dump(message, self._input)
+            self._input.flush()
 
     def begin(self, task: Task) -> None:
+        """Begin a task."""
         self.task = task
-        # If the process is dead, `finish` finds out.
-        with suppress(OSError):
-            self.connection.send(task)
+        self.send(task)
 
-    def finish(self) -> ShardReport | None:
-        """Return the report of the task; None if the process was killed.
+    def is_surely_dead(self) -> bool:
+        """Return whether the process has ended, and `_receive` had the time to say so.
 
-        Raises:
-            Exception: the task raised it.
+        It does not find out if the program was forked meanwhile: the other one has the pipe, too.
         """
-        try:
-            report = self.connection.recv()
-        except (EOFError, OSError):
-            return None
-        if isinstance(report, Exception):
-            raise report
-        return report  # type: ignore[no-any-return]
+        if self.process.poll() is not None:
+            self._checks += 1
+        return self._checks > 1
+
+    def wait(self) -> int:
+        """Wait until the process ends; return its exit code."""
+        with suppress(OSError):
+            self._input.close()
+        return self.process.wait()
 
 
 @contextmanager
@@ -170,38 +232,3 @@ def _interrupts_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _work(connection: Connection, shared: list[Any], threads: int) -> None:
-    """Run tasks in a worker process, until the parent closes the connection or ends."""
-    leave_out_pandas()
-    # All reports are sent and all files closed by then; tearing down the interpreter takes 0.1 s.
-    atexit.register(os._exit, 0)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
-    from ._answering import write_shard  # noqa: PLC0415 - imports Arrow, which takes 0.2 s
-
-    positions, rows = shared
-
-    def update(number: int, position: int, count: int) -> None:
-        positions[number] = position
-        rows[number] = count
-
-    with suppress(EOFError):
-        while True:
-            task = connection.recv()
-            try:
-                report: ShardReport | Exception = write_shard(task, threads, update)
-            except Exception as error:  # noqa: BLE001 - the parent raises it
-                error.add_note(traceback.format_exc())
-                report = error
-            connection.send(report)
-
-
-def _exit_with_parent() -> None:
-    import multiprocessing  # noqa: PLC0415
-
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

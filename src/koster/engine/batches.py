@@ -1,4 +1,4 @@
-# cython: boundscheck=False, wraparound=False
+# cython: boundscheck=False, wraparound=False, binding=False
 """Loops over Arrow's buffers: decisions about many rows, and other work byte by byte.
 
 As in `extents`, the interpreter lock is released where no Python object is needed.

@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, binding=False
 """A parsed file: its bytes, its rows and its groups, and the objects made from them.
 
 The earlier steps return integers; here they become the values of `model` on request. A `File` is

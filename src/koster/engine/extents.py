@@ -1,4 +1,4 @@
-# cython: boundscheck=False, wraparound=False
+# cython: boundscheck=False, wraparound=False, binding=False
 """How much of many sites is disallowed for each agent: the loop over bodies.
 
 Takes concatenated bytes in a buffer, as Arrow stores them, and fills buffers with integers. It uses

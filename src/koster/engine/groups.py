@@ -1,3 +1,4 @@
+# cython: binding=False
 """Groups: the second step, from the rows of `lexer` to a row for each group.
 
 A group is ``(first row, row after the last)``; its agents and rules are the rows in between.

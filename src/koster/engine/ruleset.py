@@ -1,3 +1,4 @@
+# cython: binding=False
 """Rulesets: the compiled rules of one agent, and their place in memory.
 
 `compiler` adds the rules; `packing` moves them when they are asked often; `matcher` decides.

@@ -1,4 +1,4 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, binding=False
 """Selection: the groups of a parsed file that apply to an agent, and their compiled rules.
 
 `koster.Rules` answers with it; `koster.analysis`, `koster.lint` and `koster.bulk` reason about it.
