@@ -33,7 +33,7 @@ MAX_RULES_WITHOUT_TRIE = 128
 class Packed(RuleTable):
     """A table with its memory: ``block`` has ``words`` integers of 32 bits.
 
-    They are keys, or slots and the starts of buckets, then places and rules.
+    They are keys, or the starts of buckets and their slots, then places and rules.
     """
 
     def __init__(self) -> None:
