@@ -154,7 +154,10 @@ _worker.main()
 
 
 def patch_workers(monkeypatch: pytest.MonkeyPatch, action: str) -> None:
-    code = PATCHED.format(path=sys.path, action=action)
+    replace_workers(monkeypatch, PATCHED.format(path=sys.path, action=action))
+
+
+def replace_workers(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     start = subprocess.Popen
 
     def start_patched(command: Any, **options: Any) -> Any:
@@ -211,6 +214,14 @@ def test_error_of_a_worker_is_raised(
     with pytest.raises(error, match=text) as raised:
         runs.run(GPT, runs.find_inputs([str(inputs)]), tmp_path / "out", 2)
     assert "in write_or_not" in str(raised.value) + "".join(getattr(raised.value, "__notes__", ()))
+
+
+def test_workers_that_do_not_start(
+    inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace_workers(monkeypatch, "raise SystemExit(1)")
+    with pytest.raises(RuntimeError, match="worker processes do not start"):
+        runs.run(GPT, runs.find_inputs([str(inputs)]), tmp_path / "out", 2)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

@@ -101,6 +101,7 @@ class _Run:
         """Run all tasks; return those whose process has died, with its exit code.
 
         Raises:
+            RuntimeError: processes do not start.
             Exception: what a task raised.
         """
         try:
@@ -145,13 +146,16 @@ class _Run:
 
     def _take(self, worker: _Worker, message: Any) -> None:
         if isinstance(message, tuple):
+            worker.has_started = True
             self._tracker.update(worker.task.number, *message)
             return
         if isinstance(message, Exception):
             raise message
         if message is None:
             self._busy.remove(worker)
-            self._dead[worker.task] = worker.wait()
+            exit_code = self._dead[worker.task] = worker.wait()
+            if exit_code > 0 and not worker.has_started:
+                raise RuntimeError("worker processes do not start: see their error output")
             return
         report: ShardReport = message
         self._reports[worker.task.number] = report
@@ -182,6 +186,7 @@ class _Worker:
         )
         self._input: Any = self.process.stdin
         self._output: Any = self.process.stdout
+        self.has_started = False
         self._checks = 0
         threading.Thread(target=self._receive, args=(messages,), daemon=True).start()
 

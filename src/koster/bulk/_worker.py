@@ -46,6 +46,8 @@ def main() -> None:
     threads = incoming.get()
     # If the parent has ended, `_receive` ends this process, too.
     with suppress(OSError):
+        # For the parent to know that it has started.
+        _send(outgoing, (0, 0))
         while (task := incoming.get()) is not None:
             try:
                 message: object = write_shard(task, threads, update)
