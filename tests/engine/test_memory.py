@@ -69,10 +69,14 @@ def decisions_of_a_new_dialect() -> list[bool]:
     return [robots.allowed(url, "FooBot") for url in URLS]
 
 
-def decisions_about_shell_patterns() -> list[bool]:
-    body = "User-agent: *\nRobot-version: 2.0\nAllow: /[ab]*c\nDisallow: *\n" + MANY_RULES
+def decisions_about_shell_patterns(others: str = MANY_RULES) -> list[bool]:
+    body = "User-agent: *\nRobot-version: 2.0\nAllow: /[ab]*c\nDisallow: *\n" + others
     rules = koster.parse(body, koster.EXTENDED2).rules_for("FooBot")
     return [rules.allowed(url) for _ in range(4) for url in ("/ac", "/c", "/%62c", "/7/7")]
+
+
+def decisions_about_shell_patterns_in_a_trie() -> list[bool]:
+    return decisions_about_shell_patterns(MANY_ALIKE)
 
 
 def lines() -> tuple[int, int]:
@@ -129,8 +133,8 @@ def scanned_records() -> int:
     "work",
     [
         decisions, decisions_about_rules_that_begin_alike, decisions_of_a_new_dialect,
-        decisions_about_shell_patterns, lines, preferences, views, answers_about_rows,
-        extents_of_files, survey, scanned_records,
+        decisions_about_shell_patterns, decisions_about_shell_patterns_in_a_trie, lines,
+        preferences, views, answers_about_rows, extents_of_files, survey, scanned_records,
     ],
 )  # fmt: skip
 def test_failing_allocation(allocations: Allocations, work: Callable[[], Any]) -> None:
