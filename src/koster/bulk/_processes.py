@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ._shards import ShardReport
+from ._worker import INTERVAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
     #: Called with how far each input is read, in bytes, and its rows so far.
     Progress: TypeAlias = Callable[[list[int], list[int]], None]
-
-#: Seconds between two reports of the progress.
-_INTERVAL = 0.1
 
 
 class ProgressTracker:
@@ -52,7 +50,7 @@ class ProgressTracker:
     def update(self, number: int, position: int, rows: int) -> None:
         self.positions[number] = position
         self.rows[number] = rows
-        if time.monotonic() - self._last > _INTERVAL:
+        if time.monotonic() - self._last > INTERVAL:
             self.report()
 
     def report(self) -> None:
@@ -138,7 +136,7 @@ class _Run:
         """Return the next message, and from whom it is; None if the process has died."""
         while True:
             with suppress(queue.Empty):
-                return self._messages.get(timeout=_INTERVAL)
+                return self._messages.get(timeout=INTERVAL)
             self._tracker.report()
             for worker in self._busy:
                 if worker.is_surely_dead():
@@ -228,7 +226,7 @@ class _Worker:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Hold Ctrl-C back, for ever in processes that start meanwhile: their parent ends them."""
+    """Hold Ctrl-C back; processes that start meanwhile never get it: their parent ends them."""
     if sys.platform == "win32":
         yield
         return

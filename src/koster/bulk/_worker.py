@@ -19,8 +19,8 @@ from typing import IO, Any
 
 from .._imports import leave_out_pandas
 
-#: Seconds between two messages about the progress of a task.
-_INTERVAL = 0.1
+#: Seconds between two reports of the progress.
+INTERVAL = 0.1
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
 
     def update(_: int, position: int, rows: int) -> None:
         nonlocal last
-        if time.monotonic() - last > _INTERVAL:
+        if time.monotonic() - last > INTERVAL:
             last = time.monotonic()
             _send(outgoing, (position, rows))
 

@@ -75,6 +75,11 @@ cdef int _best_by_trie(
 cdef int _best_by_buckets(
     RuleTable table, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, long long missing
 ) noexcept nogil
+# Inline: a call would take as long as the rest.
+@cython.locals(rules="const int*", size=Py_ssize_t)
+cdef inline int _matches(
+    RuleTable table, int at, const unsigned char* path, Py_ssize_t start, Py_ssize_t end
+) noexcept nogil
 @cython.locals(head="long long")
 cdef int bucket_of(
     const unsigned char* text, Py_ssize_t start, Py_ssize_t end, int bits

@@ -261,12 +261,7 @@ def best_by_scan(table: RuleTable, path: Bytes, start: int, end: int, missing: i
         at = place(table, rule)
         if rules[at + RANK] <= best_rank:
             continue
-        size = rules[at + LITERAL] - rules[at + START]
-        if size > end - start or not _memory.same(table.text, rules[at + START], path, start, size):
-            continue
-        matched = 1
-        if rules[at + FLAGS] > ALLOWS:
-            matched = _rest_matches(table, at, path, start + size, end)
+        matched = _matches(table, at, path, start, end)
         if matched < 0:
             return NO_MEMORY
         if matched:
@@ -276,10 +271,7 @@ def best_by_scan(table: RuleTable, path: Bytes, start: int, end: int, missing: i
 
 
 def _best_by_buckets(table: RuleTable, path: Bytes, start: int, end: int, missing: int) -> int:
-    """Try the rules in the bucket of the path, and those that are in the bucket for any path.
-
-    Each as `best_by_scan` does it: a function for both would take twice the time.
-    """
+    """Try the rules in the bucket of the path, and those that are in the bucket for any path."""
     slots = table.slots
     rules = table.rules
     best = UNMATCHED
@@ -293,14 +285,7 @@ def _best_by_buckets(table: RuleTable, path: Bytes, start: int, end: int, missin
                 rules[at + RANK], rule, best_rank, best
             ):
                 continue
-            size = rules[at + LITERAL] - rules[at + START]
-            if size > end - start or not _memory.same(
-                table.text, rules[at + START], path, start, size
-            ):
-                continue
-            matched = 1
-            if rules[at + FLAGS] > ALLOWS:
-                matched = _rest_matches(table, at, path, start + size, end)
+            matched = _matches(table, at, path, start, end)
             if matched < 0:
                 return NO_MEMORY
             if matched:
@@ -311,6 +296,17 @@ def _best_by_buckets(table: RuleTable, path: Bytes, start: int, end: int, missin
         bucket = bucket_of(path, start, end, table.bits)
         if bucket == ANY:
             return best
+
+
+def _matches(table: RuleTable, at: int, path: Bytes, start: int, end: int) -> int:
+    """Tell whether the pattern of a rule matches: 1 or 0, or -1 without memory."""
+    rules = table.rules
+    size = rules[at + LITERAL] - rules[at + START]
+    if size > end - start or not _memory.same(table.text, rules[at + START], path, start, size):
+        return 0
+    if rules[at + FLAGS] <= ALLOWS:
+        return 1
+    return _rest_matches(table, at, path, start + size, end)
 
 
 def bucket_of(text: Bytes, start: int, end: int, bits: int) -> int:
