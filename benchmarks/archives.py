@@ -26,6 +26,8 @@ from fastwarc.stream_io import GzipReader
 from protego import Protego
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
+from zlib_ng import zlib_ng
+from zlib_ng.gzip_ng import GzipNGFile
 
 import koster
 import koster.bulk.polars
@@ -248,18 +250,17 @@ def decompression(raw: bytes, rounds: int) -> None:
     members = [raw[at:end] for at, end in zip(starts, [*starts[1:], len(raw)], strict=True)]
     sizes = [int.from_bytes(each[-4:], "little") for each in members]
     ways: dict[str, Callable[[], object]] = {
-        "fastwarc, as one stream (koster)": lambda: GzipReader(io.BytesIO(raw)).read(sum(sizes)),
+        "zlib-ng, as one stream (koster)": lambda: GzipNGFile(fileobj=io.BytesIO(raw)).read(
+            sum(sizes)
+        ),
+        "zlib-ng": lambda: [zlib_ng.decompress(each, 31) for each in members],
+        "fastwarc, as one stream": lambda: GzipReader(io.BytesIO(raw)).read(sum(sizes)),
         "zlib": lambda: [zlib.decompress(each, 31) for each in members],
     }
     with suppress(ImportError):
         from isal import isal_zlib
 
         ways["isal"] = lambda: [isal_zlib.decompress(each, 31) for each in members]
-    with suppress(ImportError):
-        from zlib_ng import gzip_ng, zlib_ng
-
-        ways["zlib-ng"] = lambda: [zlib_ng.decompress(each, 31) for each in members]
-        ways["zlib-ng, as one stream"] = lambda: gzip_ng.decompress(raw)
     with suppress(ImportError):
         import deflate
 

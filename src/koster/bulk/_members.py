@@ -12,7 +12,8 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from fastwarc.stream_io import GzipReader
+from zlib_ng import zlib_ng
+from zlib_ng.gzip_ng import GzipNGFile
 
 from ..engine.records import MEMBER_HEADER, find_members
 from ._arrow import np
@@ -92,8 +93,8 @@ def _decompress(compressed: bytes, bounds: Numbers, offset: int) -> Members | No
     total = int(places[count])
     end = int(ends[count - 1])
     try:
-        data = GzipReader(io.BytesIO(compressed[:end])).read(total + 1)
-    except OSError:
+        data = GzipNGFile(fileobj=io.BytesIO(compressed[:end])).read(total + 1)
+    except (OSError, EOFError, zlib_ng.error):
         return None
     if len(data) != total:
         return None
