@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ._arrow import Numbers
 
 #: Compressed bytes that are read at once.
-_CHUNK = 1 << 19
+_CHUNK = 1 << 20
 #: The maximum of the compressed and decompressed bytes of a chunk.
 _MAX_COMPRESSED = 1 << 24
 _MAX_DECOMPRESSED = 1 << 25

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _CLASSES = tuple(FetchClass)
 _CODES = {fetch_class: code for code, fetch_class in enumerate(_CLASSES)}
+# Without its type, Arrow looks for modules to infer it.
+_CLASS_NAMES = pa.array([each.value for each in _CLASSES], pa.string())
 _WIDTH = len(_records.COLUMNS)
 #: So many irregular records are read one by one, even if there are no others.
 _FEW = 16
@@ -155,7 +157,7 @@ class _Columns:
             self.crawls,
             self._text("date").cast(ARCHIVED.field("fetched").type),
             pa.array(self.status.astype(np.int32)),
-            pa.array([each.value for each in _CLASSES]).take(pa.array(codes)),
+            _CLASS_NAMES.take(pa.array(codes)),
             pa.array(locations, pa.string()) if locations else pa.nulls(count, pa.string()),
             types,
             charsets,
