@@ -9,8 +9,9 @@ from ..dialects import Patterns, RobotsTxtPath
 from ._entries import are_plain, is_text_read_alike
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from ..model import Rule
     from ..robots import Rules
 
 
@@ -34,6 +35,21 @@ def decide_alike(one: Rules, other: Rules) -> bool:
         # Also if one decodes escapes: the rules have none, so URLs with escapes are not compared.
         return are_plain(texts) or all(map(is_text_read_alike, texts))
     return are_plain(texts) and {text[:1] for text in texts} <= {b"", b"/"}
+
+
+def content_of(rules: Rules) -> object:
+    """Return what decides about all URLs: equal for rule sets alike on whatever lines they are."""
+    selection = selection_of(rules)
+    compiled = [rule[:-1] for rule in selection.compiled_rules()]
+    return selection.reading(), selection.unmatched_allowed(), tuple(compiled)
+
+
+def counterparts(one: Rules, other: Rules) -> Callable[[Rule], Rule]:
+    """Return a function from the rules of a set to those of another with the same `content_of`."""
+    first, second = selection_of(one), selection_of(other)
+    rows = zip(first.compiled_rules(), second.compiled_rules(), strict=True)
+    row_of_line = {first.line_of(own[-1]): theirs[-1] for own, theirs in rows}
+    return lambda rule: second.rule(row_of_line[rule.line])
 
 
 def proves(one: Rules, other: Rules) -> bool:

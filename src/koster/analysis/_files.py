@@ -11,6 +11,8 @@ from .._asking import file_of, rules_for_data, selection_of
 from ..dialects import Names
 from ..model import SPACE
 from ..robots import parse
+from ._alike import content_of, counterparts
+from ._differences import difference_of
 from ._questions import dead_rules_of, first_example, idle_rules_of
 from ._ranked import Rankings
 from ._reasoner import Reasoner
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ..dialects import Dialect
     from ..model import Rule
     from ..robots import RobotsTxt, Rules
+    from ._differences import Differences
     from ._questions import DeadRule, DeadRules, IdleRule
     from ._ranked import Ranked
 
@@ -206,20 +209,45 @@ class WholeFile:
         return rule_sets(self.robots, self._most)
 
     @cached_property
-    def dead(self) -> list[tuple[str, Rules, DeadRules]]:
-        """The dead rules of each rule set."""
-        return [
-            (name, rules, dead_rules_of(ranked, self._budget))
-            for (name, rules), ranked in zip(self.sets, self._ranked_sets, strict=True)
-        ]
+    def _alike(self) -> list[Rules]:
+        """For each rule set the first one with the same rules, perhaps on other lines."""
+        first: dict[object, Rules] = {}
+        return [first.setdefault(content_of(rules), rules) for _, rules in self.sets]
 
     @cached_property
-    def _ranked_sets(self) -> list[Ranked]:
-        return [self._rankings.of(rules) for _, rules in self.sets]
+    def dead(self) -> list[tuple[str, Rules, DeadRules]]:
+        """The dead rules of each rule set."""
+        found: dict[int, DeadRules] = {}
+        for (_, rules), alike in zip(self.sets, self._alike, strict=True):
+            found[id(rules)] = (
+                dead_rules_of(self._rankings.of(rules), self._budget)
+                if alike is rules
+                else found[id(alike)].moved(counterparts(alike, rules))
+            )
+        return [(name, rules, found[id(rules)]) for name, rules in self.sets]
+
+    @cached_property
+    def _idle(self) -> list[tuple[str, Rules, tuple[IdleRule, ...]]]:
+        """The idle rules of each rule set."""
+        found: dict[int, tuple[IdleRule, ...]] = {}
+        for (_, rules), alike in zip(self.sets, self._alike, strict=True):
+            if alike is rules:
+                found[id(rules)] = idle_rules_of(self._rankings.of(rules), self._idle_budget)
+            else:
+                rule_for = counterparts(alike, rules)
+                found[id(rules)] = tuple(each.moved(rule_for) for each in found[id(alike)])
+        return [(name, rules, found[id(rules)]) for name, rules in self.sets]
+
+    def difference(self, agent: str | tuple[str, ...], dialect: Dialect) -> Differences:
+        """Return what another dialect decides differently for an agent."""
+        rules, theirs = (
+            rules_for_data(robots, agent) for robots in (self.robots, self.read_by(dialect))
+        )
+        return difference_of(rules, theirs, self._budget, self._rankings)
 
     def likely_url(self, line: int) -> str | None:
         """Return a likely URL that the rule of a line decides in the first rule set, or None."""
-        ranked = self._ranked_sets[0]
+        ranked = self._rankings.of(self.sets[0][1])
         # A whole budget is more than the few decisions about one rule can spend.
         return first_example(Reasoner(ranked, Budget()), ranked.by_line.get(line, ()))
 
@@ -259,8 +287,8 @@ class WholeFile:
         """
         found: dict[int, IdleRule] = {}
         needed: set[int] = set()
-        for (name, rules), ranked in zip(self.sets, self._ranked_sets, strict=True):
-            idle = {each.rule.line: each for each in idle_rules_of(ranked, self._idle_budget)}
+        for name, rules, idle_rules in self._idle:
+            idle = {each.rule.line: each for each in idle_rules}
             needed.update(line for line in selection_of(rules).rule_lines() if line not in idle)
             for line, each in idle.items():
                 found.setdefault(line, each)

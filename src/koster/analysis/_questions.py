@@ -15,7 +15,7 @@ from ._reasoner import Reasoner, candidates
 from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from ..model import Rule
     from ..robots import Rules
@@ -73,6 +73,12 @@ class DeadRule:
     covered_by: tuple[Rule, ...]
     twin: Rule | None = None
 
+    def moved(self, rule_for: Callable[[Rule], Rule]) -> DeadRule:
+        """Return the same for a rule set with the same rules on other lines."""
+        covered_by = tuple(map(rule_for, self.covered_by))
+        twin = self.twin and rule_for(self.twin)
+        return DeadRule(rule_for(self.rule), self.cause, covered_by, twin)
+
 
 @dataclass(frozen=True, slots=True)
 class DeadRules:
@@ -80,6 +86,10 @@ class DeadRules:
 
     rules: tuple[DeadRule, ...]
     is_proved: bool
+
+    def moved(self, rule_for: Callable[[Rule], Rule]) -> DeadRules:
+        """Return the same for a rule set with the same rules on other lines."""
+        return DeadRules(tuple(each.moved(rule_for) for each in self.rules), self.is_proved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +102,10 @@ class IdleRule:
     rule: Rule
     url: str
     instead: Rule | None
+
+    def moved(self, rule_for: Callable[[Rule], Rule]) -> IdleRule:
+        """Return the same for a rule set with the same rules on other lines."""
+        return IdleRule(rule_for(self.rule), self.url, self.instead and rule_for(self.instead))
 
 
 def likely_urls(rules: Rules, budget: Budget | None = None) -> dict[int, str]:

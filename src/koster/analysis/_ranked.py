@@ -22,7 +22,7 @@ from ._urls import UNAMBIGUOUS, with_host_if_ambiguous, with_written_escapes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..dialects import Reading
+    from ..dialects import Dialect, Reading
     from ..engine.selection import Selection
     from ..model import Rule
     from ..robots import Rules
@@ -75,6 +75,13 @@ class Ranked:
         #: The last key of `first_that_may_match`, and what it found: the next one is often equal.
         self._last_key: bytes | None = None
         self._last: list[Entry] = []
+
+    @property
+    def has_unescaped_keys(self) -> bool:
+        """Whether ``unescaped`` keys are not different."""
+        literals = [entry.literal for entry in self.entries]
+        joined = b"".join(literals)
+        return joined.isascii() and b"%" not in joined and max(map(len, literals)) <= _MAX_KEY
 
     @cached_property
     def by_row(self) -> dict[int, list[Entry]]:
@@ -310,7 +317,7 @@ class Rankings:
     """
 
     def __init__(self) -> None:
-        self._made: dict[object, Ranked] = {}
+        self._made: dict[tuple[Dialect, tuple[int, ...], bool, bool], Ranked] = {}
         self._texts: dict[object, set[bytes] | None] = {}
         self.equal: dict[object, list[tuple[Rules, Rules]]] = {}
 
@@ -319,7 +326,12 @@ class Rankings:
         exempts = exempts or _exempts_robots_txt(selection_of(rules))
         key = rules.dialect, rules.group_lines, unescaped, exempts
         if key not in self._made:
-            self._made[key] = Ranked(rules, unescaped=unescaped, exempts=exempts)
+            plain = self._made.get((rules.dialect, rules.group_lines, False, exempts))
+            self._made[key] = (
+                plain
+                if plain is not None and plain.has_unescaped_keys
+                else Ranked(rules, unescaped=unescaped, exempts=exempts)
+            )
         return self._made[key]
 
     def plain_texts(self, rules: Rules) -> set[bytes] | None:

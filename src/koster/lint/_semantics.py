@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from .._asking import rules_for_data
 from .._wording import count_noun
-from ..analysis import Cause, Extent, difference
+from ..analysis import Cause, Extent
 from ..crawlers import Purpose, agent_for
 from ..dialects import GOOGLE
 from ..model import Directive
@@ -436,7 +436,7 @@ def dialects(subject: Subject) -> Iterator[Remark]:
             if not rules.group_lines and not theirs.group_lines:
                 continue
             # Report each line once, and differences without a rule once.
-            for each in difference(rules, theirs, subject.budget).found:
+            for each in subject.analysis.difference(agent, dialect).found:
                 rule = each.before.rule or each.after.rule
                 if rule is None or rule.line in reported:
                     continue
