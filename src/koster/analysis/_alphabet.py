@@ -17,6 +17,7 @@ other bytes that occur in none.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -110,52 +111,72 @@ class Alphabet:
         return any(path.raw != query.raw for path, query in self.outputs)
 
 
-def alphabet(
-    readings: Sequence[Reading],
-    texts: Sequence[bytes],
-    tables: Iterable[bytes],
-    as_written: Sequence[bytes] = (),
-) -> Alphabet:
-    """Return the alphabet of some patterns.
-
-    ``texts`` are the patterns, with stars before runs; ``tables`` those of `Shell`. ``as_written``
-    are the patterns of readings that do not decode escapes, if there are several readings.
-    """
-    return _alphabet(tuple(readings), _written(texts), frozenset(tables), _written(as_written))
-
-
 @dataclass(frozen=True, slots=True)
-class _Written:
+class Written:
     """What matters of the text of some patterns: many rule sets are alike."""
 
-    bytes: frozenset[int]
+    all_bytes: frozenset[int]
     #: Those outside of escapes.
     plain_bytes: frozenset[int]
     escapes: frozenset[str]
     #: The characters that are not ASCII, in the order of their first appearance.
     characters: tuple[str, ...]
     starts_inside_escape: bool
+    #: Those of `Shell`.
+    tables: frozenset[bytes]
 
 
-def _written(texts: Iterable[bytes]) -> _Written:
+def written_in(texts: Iterable[bytes], tables: Iterable[bytes] = ()) -> Written:
+    """Return what matters of patterns: their text with stars before runs, and their tables."""
     text = b"\n".join(texts)
-    escapes = {each.translate(UNMARK_DIGITS).decode("ascii") for each in set(_ESCAPE.findall(text))}
-    other = b"".join(_NON_ASCII.findall(text)).decode("utf-8", "ignore")
-    return _Written(
+    found = set(_ESCAPE.findall(text)) if b"%" in text else ()
+    escapes = {each.translate(UNMARK_DIGITS).decode("ascii") for each in found}
+    others = () if text.isascii() else _NON_ASCII.findall(text)
+    other = b"".join(others).decode("utf-8", "ignore")
+    return Written(
         frozenset(text),
         frozenset(_ESCAPE.sub(b"", text) if escapes else text),
         frozenset(escapes),
         tuple(dict.fromkeys(other)),
         STARTS_INSIDE_ESCAPE.search(text) is not None,
+        frozenset(tables),
     )
+
+
+def _together(parts: Sequence[Written]) -> Written:
+    """Return what `written_in` does for the patterns of all parts."""
+    if len(parts) == 1:
+        return parts[0]
+    between = frozenset(b"\n")
+    return Written(
+        between.union(*[each.all_bytes for each in parts]),
+        between.union(*[each.plain_bytes for each in parts]),
+        frozenset().union(*[each.escapes for each in parts]),
+        tuple(dict.fromkeys(itertools.chain.from_iterable(each.characters for each in parts))),
+        any(each.starts_inside_escape for each in parts),
+        frozenset().union(*[each.tables for each in parts]),
+    )
+
+
+def alphabet(
+    readings: Sequence[Reading], written: Sequence[Written], as_written: Sequence[Written] = ()
+) -> Alphabet:
+    """Return the alphabet of some patterns.
+
+    ``as_written`` are those of ``written`` whose reading does not decode escapes, if there are
+    several readings.
+    """
+    return _alphabet(tuple(readings), _together(written), _together(as_written or [_NOTHING]))
+
+
+_NOTHING = written_in(())
 
 
 @functools.lru_cache(_MAX_ALPHABETS)
 def _alphabet(
     readings: tuple[Reading, ...],
-    written: _Written,
-    sets: frozenset[bytes],
-    as_written: _Written,
+    written: Written,
+    as_written: Written,
 ) -> Alphabet:
     first, *others = readings
     if others:
@@ -163,7 +184,7 @@ def _alphabet(
     else:
         candidates = _candidates_for_one(first, written)
     class_of = [
-        (byte if byte in written.bytes else None, *[table[byte] for table in sets])
+        (byte if byte in written.all_bytes else None, *[table[byte] for table in written.tables])
         for byte in EVERY_BYTE
     ]
     chosen: dict[object, Candidate] = {}
@@ -186,7 +207,7 @@ def _alphabet(
     )
 
 
-def _candidates_for_one(reading: Reading, written: _Written) -> Iterator[Candidate]:
+def _candidates_for_one(reading: Reading, written: Written) -> Iterator[Candidate]:
     """Yield the tokens that a reading may distinguish, the simplest first."""
     outputs = _outputs(reading)
     if reading.escapes in UNDECODED_ESCAPES:
@@ -198,7 +219,7 @@ def _candidates_for_one(reading: Reading, written: _Written) -> Iterator[Candida
             yield token, ((raw, raw),)
         return
     # If the patterns contain every unescaped character, one escape represents all other bytes.
-    needs_other = written.bytes.issuperset(_CANONICAL_CHARACTERS)
+    needs_other = written.all_bytes.issuperset(_CANONICAL_CHARACTERS)
     for token, (in_path, in_query) in outputs.items():
         escape = with_written_escapes(in_path, reading).decode("ascii", "replace")
         is_distinct = escape in written.escapes or reading.escapes != Escapes.CANONICAL
@@ -213,7 +234,7 @@ def _candidates_for_one(reading: Reading, written: _Written) -> Iterator[Candida
 
 
 def _candidates_for_several(
-    readings: Sequence[Reading], written: _Written, as_written: _Written
+    readings: Sequence[Reading], written: Written, as_written: Written
 ) -> Iterator[Candidate]:
     """Yield the tokens of URLs that clients send."""
     outputs = [_outputs(reading) for reading in readings]
@@ -237,5 +258,5 @@ def _candidates_for_several(
             yield token, pairs
 
 
-def _occurs(character: str, written: _Written) -> bool:
-    return ord(character) in written.bytes or f"%{ord(character):02X}" in written.escapes
+def _occurs(character: str, written: Written) -> bool:
+    return ord(character) in written.all_bytes or f"%{ord(character):02X}" in written.escapes

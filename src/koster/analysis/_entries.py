@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Entries with at most this many bytes after the literal prefix have weight 1; longer ones have
 #: their bytes divided by the second number.
-_USUAL_REST = 32
+USUAL_REST = 32
 _REST_PER_WEIGHT = 4
 
 #: Pseudo-rows: no rule matches; the path of /robots.txt.
@@ -49,10 +49,12 @@ _PLAIN = bytes(sorted(SAFE.difference(b"?&=*")))
 class Entry:
     """A compiled rule: a literal prefix and the rest of its pattern.
 
-    ``order`` is its index in the list, ``key`` a prefix of all that it matches, by which it is
-    found: the literal prefix, or an unescaped one to compare with those of other readings.
+    ``text`` is both together, without trailing stars and anchor. ``order`` is its index in the
+    list, ``key`` a prefix of all that it matches, by which it is found: the literal prefix, or an
+    unescaped one to compare with those of other readings.
     """
 
+    text: bytes
     literal: bytes
     rest: bytes
     kind: int
@@ -87,7 +89,8 @@ class Entry:
     @property
     def weight(self) -> int:
         """The cost of a comparison, relative to a usual entry."""
-        return 1 if len(self.rest) <= _USUAL_REST else len(self.rest) // _REST_PER_WEIGHT
+        size = len(self.rest)
+        return 1 if size <= USUAL_REST else size // _REST_PER_WEIGHT
 
     @property
     def automaton(self) -> Automaton:
@@ -95,11 +98,6 @@ class Entry:
         if self._automaton is None:
             self._automaton = automaton(self.literal, self.rest, self.kind, self.is_anchored)
         return self._automaton
-
-    @property
-    def text(self) -> bytes:
-        """Its pattern, without trailing stars and anchor."""
-        return self.literal + self.rest if self.rest else self.literal
 
     @property
     def runs(self) -> list[bytes]:
@@ -248,7 +246,8 @@ def each_entry_of(selection: Selection) -> Iterator[Entry]:
         if kind == SHELL and not _SHELL_SPECIAL.search(text):
             yield _simplified(text, size, allow, rank, row)
         else:
-            yield Entry(text[:size], text[size:], kind, is_anchored, allow, rank, row, is_alike)
+            literal, rest = text[:size], text[size:]
+            yield Entry(text, literal, rest, kind, is_anchored, allow, rank, row, is_alike)
 
 
 def _simplified(text: bytes, size: int, allow: bool, rank: int, row: int) -> Entry:
@@ -257,7 +256,7 @@ def _simplified(text: bytes, size: int, allow: bool, rank: int, row: int) -> Ent
     text = text.rstrip(STAR)
     kind = int(Patterns.WILDCARDS if STAR in text else Patterns.PREFIX)
     size = min(size, len(text))
-    return Entry(text[:size], text[size:], kind, is_anchored, allow, rank, row)
+    return Entry(text, text[:size], text[size:], kind, is_anchored, allow, rank, row)
 
 
 def robots_txt_entries(*, and_longer: bool) -> list[Entry]:
@@ -272,4 +271,4 @@ def robots_txt_entries(*, and_longer: bool) -> list[Entry]:
 
 def pseudo_entry(row: int, literal: bytes, *, allow: bool) -> Entry:
     """Return an entry that is no rule. Its place in the list does not depend on its rank."""
-    return Entry(literal, b"", int(Patterns.PREFIX), False, allow, row, row)
+    return Entry(literal, literal, b"", int(Patterns.PREFIX), False, allow, row, row)

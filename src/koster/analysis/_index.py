@@ -7,14 +7,16 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from ._entries import BY_ORDER, SHELL, STAR
+from ._entries import BY_ORDER, SHELL, STAR, USUAL_REST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ._entries import Entry
+
+Common = TypeVar("Common")
 
 #: The weight of the entries with one key from which on it counts.
 _HEAVY = 16
@@ -26,6 +28,8 @@ _FEW_PER_KEY = 8
 _PART = 3
 _LONG_PART = 6
 _MANY = 1_000
+#: Entries whose parts are counted.
+_MAX_COUNTED = 20_000
 
 #: For `map`, which is faster than a comprehension.
 _REST = attrgetter("rest")
@@ -68,20 +72,43 @@ class _Prefixes:
         return found
 
 
-class Grouped:
+class Grouped(Generic[Common]):
     """Entries that have something in common, in their order.
 
     No list where only one has it, as nearly all do: the garbage collector would look at all lists
     each time that it runs.
     """
 
-    def __init__(self, pairs: Iterable[tuple[object, Entry]]) -> None:
+    def __init__(self) -> None:
         #: The first entry by what it has, and the other ones if there are any.
-        self.first: dict[object, Entry] = {}
-        self.later: dict[object, list[Entry]] = {}
-        for common, entry in pairs:
-            if self.first.setdefault(common, entry) is not entry:
-                self.later.setdefault(common, []).append(entry)
+        self.first: dict[Common, Entry] = {}
+        self.later: dict[Common, list[Entry]] = {}
+
+    def add(self, common: Common, entry: Entry) -> None:
+        """Add an entry; a new one."""
+        if self.first.setdefault(common, entry) is not entry:
+            self.later.setdefault(common, []).append(entry)
+
+    def max_weight(self) -> int:
+        """Return the maximum weight of the entries that have something in common."""
+        first = self.first
+        if (
+            _longest_rest(first.values()) <= USUAL_REST
+            and _longest_rest(itertools.chain.from_iterable(self.later.values())) <= USUAL_REST
+        ):
+            # All have weight 1.
+            return max(map(len, self.later.values()), default=0) + bool(first)
+        later = self.later
+        return max(
+            [
+                each.weight + sum([other.weight for other in later.get(common, ())])
+                for common, each in first.items()
+            ]
+        )
+
+
+def _longest_rest(entries: Iterable[Entry]) -> int:
+    return max(map(len, map(_REST, entries)), default=0)
 
 
 class Keys:
@@ -113,15 +140,14 @@ class Keys:
     def _weights(self) -> tuple[_Prefixes, list[int]]:
         """The keys of much weight, and the weight of the entries with each and its prefixes."""
         own = {}
-        has_rests = any(map(_REST, self._entries))
+        are_usual = _longest_rest(self._entries) <= USUAL_REST
         for key, (begin, end) in zip(self._keys, itertools.pairwise(self._starts), strict=True):
-            # Those without a rest have weight 1.
-            if end - begin >= _HEAVY or (
-                has_rests and (end - begin > 1 or self._entries[begin].rest)
-            ):
+            # Usual ones have weight 1.
+            weight = end - begin
+            if not are_usual:
                 weight = sum([entry.weight for entry in self._entries[begin:end]])
-                if weight >= _HEAVY:
-                    own[key] = weight
+            if weight >= _HEAVY:
+                own[key] = weight
         prefixes = _Prefixes([*own])
         found: list[int] = []
         for key, parent in zip(prefixes.keys, prefixes.parents, strict=True):
@@ -146,6 +172,22 @@ class Keys:
         for order, before, after in zip(own, above, below, strict=True):
             if order == before == after:
                 yield order
+
+    def count_keys(self, key: bytes) -> int:
+        """Return how many keys `is_first` looks at."""
+        first, end = self._places_beginning_with(key, bisect_right(self._keys, key))
+        return 1 + end - first
+
+    def is_first(self, key: bytes, order: int) -> bool:
+        """Return whether no entry of `both_ways` has a lower order.
+
+        The entries were passed in their order.
+        """
+        entries, starts = self._entries, self._starts
+        after = bisect_right(self._keys, key)
+        below = range(*self._places_beginning_with(key, after))
+        places = itertools.chain(self._prefixes.all_of(key, after), below)
+        return all(entries[starts[place]].order >= order for place in places)
 
     def has_weight(self) -> bool:
         """Return whether `weight` is more than 0 for some key."""
@@ -222,10 +264,15 @@ class Keys:
 
         ``end`` is that of the keys up to ``key``.
         """
+        first, last = self._places_beginning_with(key, end)
+        return self._starts[first], self._starts[last]
+
+    def _places_beginning_with(self, key: bytes, end: int) -> tuple[int, int]:
+        """Return the first and the last place, excluded, of the longer keys that begin with one."""
         keys = self._keys
         if end == len(keys) or not keys[end].startswith(key):
             return 0, 0
-        return self._starts[end], self._starts[_end_of(keys, key, end)]
+        return end, _end_of(keys, key, end)
 
 
 def _end_of(keys: list[bytes], key: bytes, begin: int) -> int:
@@ -244,30 +291,28 @@ class Parts:
 
     def __init__(self, entries: Sequence[Entry], keys_of: Callable[[list[Entry]], Keys]) -> None:
         sizes = (_LONG_PART, _PART) if len(entries) > _MANY else (_PART,)
-        all_parts: list[bytes] = []
-        ends = [0]
-        for entry in entries:
-            if entry.rest:
-                all_parts += _parts_of(entry, sizes)
-            ends.append(len(all_parts))
-        counts = Counter(all_parts)
-        rarest: list[bytes] = []
+        # How often each part is there: of large files, only in some of the entries.
+        sample = entries[:: 1 + len(entries) // _MAX_COUNTED]
+        counts = Counter(itertools.chain.from_iterable(_parts_of(each, sizes) for each in sample))
+        count_of = counts.get
+        self._by_part: Grouped[bytes] = Grouped()
         others: list[Entry] = []
-        with_parts: list[Entry] = []
-        for entry, (begin, end) in zip(entries, itertools.pairwise(ends), strict=True):
-            if begin == end:
+        for entry in entries:
+            parts = _parts_of(entry, sizes)
+            if not parts:
                 others.append(entry)
-            else:
-                rarest.append(min(all_parts[begin:end], key=counts.__getitem__))
-                with_parts.append(entry)
-        self._by_part = Grouped(zip(rarest, with_parts, strict=True))
-        self._sizes = {len(part) for part in rarest}
+                continue
+            rarest, least = b"", len(entries)
+            for part in parts:
+                count = count_of(part, 0)
+                if count < least:
+                    rarest, least = part, count
+                    if not count:
+                        break
+            self._by_part.add(rarest, entry)
+        self._sizes = {len(part) for part in self._by_part.first}
         self._others = keys_of(others)
-        first = self._by_part.first
-        self._weight = max([each.weight for each in first.values()], default=0)
-        for part, some in self._by_part.later.items():
-            weight = first[part].weight + sum([each.weight for each in some])
-            self._weight = max(self._weight, weight)
+        self._weight = self._by_part.max_weight()
 
     def weight(self, key: bytes) -> int:
         """Return the maximum weight of the candidates for a text that has one of the parts."""
@@ -284,21 +329,23 @@ class Parts:
         return found
 
 
-def _parts_of(entry: Entry, sizes: Sequence[int]) -> list[bytes]:
+def _parts_of(entry: Entry, sizes: Sequence[int]) -> Sequence[bytes]:
     """Return the parts that all texts have that an entry matches, after its literal prefix.
 
     They are of the first size that its runs have.
     """
-    if entry.kind == SHELL:
-        return []
+    if not entry.rest or entry.kind == SHELL:
+        return ()
     for size in sizes:
-        parts = []
+        parts: list[bytes] = []
         for run in entry.rest.split(STAR):
             if len(run) >= size:
-                parts += _parts_in(run, size)
+                # Side by side: the ones between overlap with two of these.
+                parts += [run[at : at + size] for at in range(0, len(run) - size, size)]
+                parts.append(run[-size:])
         if parts:
             return parts
-    return []
+    return ()
 
 
 def _parts_in(text: bytes, size: int) -> list[bytes]:

@@ -83,20 +83,13 @@ class Pairs:
 
     @cached_property
     def letters(self) -> Alphabet:
-        entries = [*self.old.entries, *self.new.entries]
-        readings = (
-            [self.old.reading] if self._is_one_reading else [self.old.reading, self.new.reading]
-        )
+        both = (self.old, self.new)
+        readings = [ranked.reading for ranked in (both[:1] if self._is_one_reading else both)]
+        as_written = [each for each in both if each.reading.escapes in UNDECODED_ESCAPES]
         return alphabet(
             readings,
-            [entry.text for entry in entries],
-            [table for entry in entries for table in entry.tables()],
-            [
-                entry.text
-                for ranked in (self.old, self.new)
-                for entry in ranked.entries
-                if ranked.reading.escapes in UNDECODED_ESCAPES
-            ],
+            [ranked.written for ranked in both],
+            [ranked.written for ranked in as_written],
         )
 
     def differing(self) -> Iterator[tuple[Entry, Entry]]:
@@ -132,10 +125,9 @@ class Pairs:
         Whatever they match is decided alike in both. Each with what `_first_alike` returns.
         """
         theirs = others.entries
-        decides_all = others.decides_all
         for entry in entries:
             first = self._first_alike(others, entry)
-            if theirs[first].allow != entry.allow or not decides_all[first]:
+            if theirs[first].allow != entry.allow or not others.decides_all(first):
                 yield entry, first
 
     def _opposed(self, ranked: Ranked, entry: Entry, others: Ranked, last: int) -> list[Entry]:

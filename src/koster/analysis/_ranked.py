@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from .._asking import selection_of
-from ..dialects import Choice, RobotsTxtPath
+from ..dialects import Choice, Patterns, RobotsTxtPath
+from ._alphabet import written_in
 from ._entries import BY_ORDER, NO_RULE, entries_of, pseudo_entry, robots_txt_entries
 from ._index import Grouped, Keys, Parts
 from ._plain import plain_texts
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ..engine.selection import Selection
     from ..model import Rule
     from ..robots import Rules
+    from ._alphabet import Written
     from ._entries import Entry
 
 #: Maximum bytes of a literal prefix in an index with unescaped keys.
@@ -38,7 +40,8 @@ _FEW = 64
 _ENGINE_CHECKS_PER_COMPARISON = 64
 
 _ROOT = b"/"
-_INCOMPLETE_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?\Z")
+#: At the end of a literal prefix, or of a line of several.
+_INCOMPLETE_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?(?=\n|\Z)")
 
 
 class Ranked:
@@ -64,24 +67,35 @@ class Ranked:
         exempt = exempts or exempts_longer or _exempts_robots_txt(selection)
         exempted = robots_txt_entries(and_longer=exempts_longer) if exempt else []
         self.entries = [*exempted, *sorted(numbered, key=_rank_key), no_rule_entry]
-        for place, entry in enumerate(self.entries):
+        literals = [entry.literal for entry in self.entries]
+        keys = _unescaped_keys(literals, self.reading) if unescaped else literals
+        for place, (entry, key) in enumerate(zip(self.entries, keys, strict=True)):
             entry.order = place
-            entry.key = _unescaped_key(entry, self.reading) if unescaped else entry.literal
+            entry.key = key
         self._numbered = numbered
         self.no_rule_entry = no_rule_entry
         self._robots_txt_entry = next(iter(exempted), None)
         self._exempts_longer = exempts_longer
         self.removed: set[int] = set()
+        #: What `decides_all` returns, once it has looked at too many keys for single entries.
+        self._deciding_all: bytearray | None = None
+        self._keys_looked_at = 0
         #: The last key of `first_that_may_match`, and what it found: the next one is often equal.
         self._last_key: bytes | None = None
         self._last: list[Entry] = []
 
+    @cached_property
+    def written(self) -> Written:
+        """What matters of the text of the patterns to make an alphabet."""
+        entries = self.entries
+        is_shell = self.reading.patterns == Patterns.SHELL
+        tables = (table for entry in entries for table in entry.tables()) if is_shell else ()
+        return written_in([entry.text for entry in entries], tables)
+
     @property
     def has_unescaped_keys(self) -> bool:
         """Whether ``unescaped`` keys are not different."""
-        literals = [entry.literal for entry in self.entries]
-        joined = b"".join(literals)
-        return joined.isascii() and b"%" not in joined and max(map(len, literals)) <= _MAX_KEY
+        return _are_unescaped([entry.literal for entry in self.entries])
 
     @cached_property
     def by_row(self) -> dict[int, list[Entry]]:
@@ -109,9 +123,12 @@ class Ranked:
         return self._by_key.weight(entry.key) // _ENGINE_CHECKS_PER_COMPARISON
 
     @cached_property
-    def _by_paths(self) -> Grouped:
+    def _by_paths(self) -> Grouped[object]:
         """The entries by the paths that they match."""
-        return Grouped((entry.paths, entry) for entry in self.entries)
+        found: Grouped[object] = Grouped()
+        for entry in self.entries:
+            found.add(entry.paths, entry)
+        return found
 
     @cached_property
     def _first_by_key(self) -> Keys:
@@ -286,16 +303,23 @@ class Ranked:
             self._last_key, self._last = key, self._first_by_key.both_ways(key)
         return self._last
 
-    @cached_property
-    def decides_all(self) -> bytearray:
-        """Whether an entry comes before all others that may match what it matches, by its order.
+    def decides_all(self, order: int) -> bool:
+        """Return whether an entry comes before all others that may match what it matches.
 
-        Of those that are the first with their paths.
+        It is the first one with its paths.
         """
-        found = bytearray(len(self.entries))
-        for order in self._first_by_key.first_of_overlapping():
-            found[order] = True
-        return found
+        if order == self.no_rule_entry.order:
+            return not order
+        if self._deciding_all is None:
+            keys = self._first_by_key
+            key = self.entries[order].key
+            self._keys_looked_at += keys.count_keys(key)
+            if self._keys_looked_at < len(self.entries):
+                return keys.is_first(key, order)
+            self._deciding_all = bytearray(len(self.entries))
+            for each in keys.first_of_overlapping():
+                self._deciding_all[each] = True
+        return bool(self._deciding_all[order])
 
     def least_ranked_above(self, entry: Entry, key: bytes) -> int:
         """Return a lower bound of the number of entries of `ranked_above`."""
@@ -350,10 +374,24 @@ def _rank_key(entry: Entry) -> int:
     return -entry.rank
 
 
-def _unescaped_key(entry: Entry, reading: Reading) -> bytes:
-    begin = entry.literal[:_MAX_KEY]
-    if begin.isascii() and b"%" not in begin:
-        return begin
-    begin = with_written_escapes(begin, reading)
+def _are_unescaped(literals: list[bytes]) -> bool:
+    """Return whether literal prefixes are their own unescaped keys, as in most files."""
+    joined = b"".join(literals)
+    return joined.isascii() and b"%" not in joined and max(map(len, literals)) <= _MAX_KEY
+
+
+def _unescaped_keys(literals: list[bytes], reading: Reading) -> list[bytes]:
+    if _are_unescaped(literals):
+        return literals
+    begins = [literal[:_MAX_KEY] for literal in literals]
+    # All at once is faster, if there is a byte to separate them.
+    joined = with_written_escapes(b"\n".join(begins), reading)
+    if joined.count(b"\n") == len(begins) - 1 and b"%0a" not in joined and b"%0A" not in joined:
+        return _unescaped(joined).split(b"\n")
+    lines = [begin.partition(b"\n")[0] for begin in begins]
+    return [_unescaped(with_written_escapes(line, reading)) for line in lines]
+
+
+def _unescaped(literals: bytes) -> bytes:
     # A pattern whose escapes are not decoded may end within an escape of the URL.
-    return unquote_to_bytes(_INCOMPLETE_ESCAPE.sub(b"", begin))
+    return unquote_to_bytes(_INCOMPLETE_ESCAPE.sub(b"", literals))

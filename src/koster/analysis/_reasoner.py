@@ -52,10 +52,7 @@ class Reasoner:
     @cached_property
     def letters(self) -> Alphabet:
         """The alphabet of these rules."""
-        entries = self.ranked.entries
-        texts = [entry.text for entry in entries]
-        tables = [table for entry in entries for table in entry.tables()]
-        return alphabet([self.ranked.reading], texts, tables)
+        return alphabet([self.ranked.reading], [self.ranked.written])
 
     def has_joint_example(self, entries: Sequence[Entry], entry: Entry, other: Entry) -> bool:
         """Return whether a likely URL of two entries is decided by the first, one of ``entries``.
