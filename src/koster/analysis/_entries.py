@@ -45,7 +45,7 @@ _READ_ALIKE = bytes(sorted(SAFE.difference(b"?&=")))
 _PLAIN = bytes(sorted(SAFE.difference(b"?&=*")))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Entry:
     """A compiled rule: a literal prefix and the rest of its pattern.
 
@@ -65,6 +65,9 @@ class Entry:
     _is_alike: bool | None = None
     order: int = field(init=False)
     key: bytes = field(init=False)
+    #: The entry before with the same part, and the weight of this one and all before: of `Parts`.
+    same_part: Entry | None = field(init=False)
+    weight_of_part: int = field(init=False)
     covered_by: list[Entry] | None = None
     _automaton: Automaton | None = None
     _elements: int | None = None

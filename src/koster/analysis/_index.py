@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import cached_property
-from operator import attrgetter
+from operator import attrgetter, gt
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ._entries import BY_ORDER, SHELL, STAR, USUAL_REST
@@ -88,23 +89,6 @@ class Grouped(Generic[Common]):
         """Add an entry; a new one."""
         if self.first.setdefault(common, entry) is not entry:
             self.later.setdefault(common, []).append(entry)
-
-    def max_weight(self) -> int:
-        """Return the maximum weight of the entries that have something in common."""
-        first = self.first
-        if (
-            _longest_rest(first.values()) <= USUAL_REST
-            and _longest_rest(itertools.chain.from_iterable(self.later.values())) <= USUAL_REST
-        ):
-            # All have weight 1.
-            return max(map(len, self.later.values()), default=0) + bool(first)
-        later = self.later
-        return max(
-            [
-                each.weight + sum([other.weight for other in later.get(common, ())])
-                for common, each in first.items()
-            ]
-        )
 
 
 def _longest_rest(entries: Iterable[Entry]) -> int:
@@ -248,11 +232,17 @@ class Keys:
             return found
         end = bisect_left(self._starts, last)
         if last - first <= _FEW_PER_KEY * (end - after):
-            found += [entry for entry in entries[first:last] if entry.order < order]
+            orders = self._orders[first:last]
+            found += itertools.compress(entries[first:last], map(gt, itertools.repeat(order), orders))
         else:
             for place in range(after, end):
                 found += self._before(place, order)
         return found
+
+    @cached_property
+    def _orders(self) -> array[int]:
+        """The orders of the entries: side by side, they are faster to compare."""
+        return array("q", map(BY_ORDER, self._entries))
 
     def _before(self, place: int, order: int) -> list[Entry]:
         """Return the entries with one key and a lower order."""
@@ -295,7 +285,10 @@ class Parts:
         sample = entries[:: 1 + len(entries) // _MAX_COUNTED]
         counts = Counter(itertools.chain.from_iterable(_parts_of(each, sizes) for each in sample))
         count_of = counts.get
-        self._by_part: Grouped[bytes] = Grouped()
+        #: The last entry of each part; each has the one before, for the reason of `Grouped`.
+        self._by_part: dict[bytes, Entry] = {}
+        self._weight = 0
+        by_part = self._by_part
         others: list[Entry] = []
         for entry in entries:
             parts = _parts_of(entry, sizes)
@@ -309,10 +302,13 @@ class Parts:
                     rarest, least = part, count
                     if not count:
                         break
-            self._by_part.add(rarest, entry)
-        self._sizes = {len(part) for part in self._by_part.first}
+            before = by_part.get(rarest)
+            by_part[rarest] = entry
+            entry.same_part = before
+            entry.weight_of_part = entry.weight + (0 if before is None else before.weight_of_part)
+            self._weight = max(self._weight, entry.weight_of_part)
+        self._sizes = {*map(len, by_part)}
         self._others = keys_of(others)
-        self._weight = self._by_part.max_weight()
 
     def weight(self, key: bytes) -> int:
         """Return the maximum weight of the candidates for a text that has one of the parts."""
@@ -321,11 +317,12 @@ class Parts:
     def candidates(self, key: bytes, text: bytes) -> list[Entry]:
         """Return the entries that may match a text with this key."""
         found = self._others.prefixing(key)
-        first = self._by_part.first
         for size in self._sizes:
-            for part in first.keys() & _parts_in(text, size):
-                found.append(first[part])
-                found += self._by_part.later.get(part, ())
+            for part in self._by_part.keys() & _parts_in(text, size):
+                each: Entry | None = self._by_part[part]
+                while each is not None:
+                    found.append(each)
+                    each = each.same_part
         return found
 
 

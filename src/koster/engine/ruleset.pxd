@@ -4,7 +4,7 @@ from koster.engine.matcher cimport RuleTable
 from koster.engine.packing cimport Packed
 
 cdef int _CANONICAL, _WILDCARDS, _SHELL, _SLASH
-cdef int LOOKUPS_BEFORE_PACKING
+cdef int LOOKUPS_BEFORE_PACKING, _LARGE, _LOOKUPS_IF_LARGE
 
 
 @cython.final

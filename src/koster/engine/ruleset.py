@@ -27,6 +27,9 @@ _SLASH = 47
 
 #: Lookups before a ruleset is packed and indexed: most rulesets have only one.
 LOOKUPS_BEFORE_PACKING = 4
+#: Large ones take as long to pack as hundreds of lookups.
+_LARGE = 4_096
+_LOOKUPS_IF_LARGE = 64
 
 
 class Form:
@@ -173,10 +176,12 @@ class Ruleset(RuleTable):
         return total
 
     def count_lookup(self) -> None:
-        """Count a lookup; after `LOOKUPS_BEFORE_PACKING` of them, pack the rules."""
+        """Count a lookup; after some of them, pack the rules."""
         if not self.is_settled:
             self._lookups += 1
-            if self._lookups >= LOOKUPS_BEFORE_PACKING:
+            if self._lookups >= (
+                LOOKUPS_BEFORE_PACKING if self.count < _LARGE else _LOOKUPS_IF_LARGE
+            ):
                 if self.count:
                     self._pack()
                 self.is_settled = True
@@ -188,7 +193,7 @@ class Ruleset(RuleTable):
 
     def expect_lookups(self, lookups: int) -> None:
         """Prepare for this many lookups."""
-        for _ in range(min(lookups, LOOKUPS_BEFORE_PACKING)):
+        for _ in range(min(lookups, _LOOKUPS_IF_LARGE)):
             self.count_lookup()
 
     def link_runs(self) -> bool:
