@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .directives import Values
     from .engine.document import File
     from .engine.selection import Selection
+    from .model import Decision
     from .robots import RobotsTxt, Rules
 
 
@@ -50,6 +51,11 @@ def allowed_as_browsers_read(rules: Rules, url: str) -> bool:
     if type(url) is not str or not is_read_as_written(url):
         url = as_browsers_read(url)
     return rules._verdict(url)
+
+
+def decision_by(rules: Rules, url: str, number: int) -> Decision:
+    """Return the decision about a URL by a rule, by its number; see `Selection.number_for`."""
+    return rules._decision(url, number)
 
 
 def file_of(robots: RobotsTxt) -> File:

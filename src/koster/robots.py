@@ -385,9 +385,12 @@ class Rules(RuleTable):
 
     def decide(self, url: str) -> Decision:
         """Decide whether the crawler may fetch a URL, with the reason and the rule."""
+        return self._decision(url, _matcher.find(url, self._table()))
+
+    def _decision(self, url: str, number: int) -> Decision:
+        """Return the decision about a URL by a rule, by its number."""
         selection = self._selection
-        table = self._table()
-        number = _matcher.find(url, table)
+        table = self._ruleset.table()
         rule = None
         group = None
         if number >= 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .._asking import rules_for_data, selection_of
+from .._asking import decision_by, rules_for_data, selection_of
 from ..robots import parse
 from ._alike import decide_alike, proves
 from ._pairs import Pairs, urls_of_pairs
@@ -99,7 +99,8 @@ def _difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankin
             urls = urls_decided_differently(before, after, ours | theirs, budget)
         except BudgetSpentError:
             urls, is_proved = [], False
-    decisions = [(url, before.decide(url)) for url in sorted(urls, key=_by_size)]
+    # The engine finds rules next to one another faster.
+    decisions = [(url, before.decide(url)) for url in sorted(urls)]
     found = _decided(decisions, after, is_proved=is_proved)
     # Dialects may make several patterns of a rule.
     pairs: dict[object, Difference] = {}
@@ -115,7 +116,7 @@ def _line(decision: Decision) -> int:
 def _decided(
     decisions: Iterable[tuple[str, Decision]], after: Rules, *, is_proved: bool
 ) -> Differences:
-    """Return the differences with some URLs, each with the decision before."""
+    """Return the differences with some URLs, the shortest first; each with the decision before."""
     found = []
     for url, decision in decisions:
         decided = Difference(url, decision, after.decide(url))
@@ -124,7 +125,7 @@ def _decided(
             is_proved = False
         else:
             found.append(decided)
-    return Differences(tuple(found), is_proved)
+    return Differences(tuple(sorted(found, key=_by_size)), is_proved)
 
 
 def disagreements(
@@ -166,10 +167,15 @@ def _differences_of_alike(
             (other == own) == (reading == own)
         )
         if is_compared_alike and decide_alike(rules, after):
-            decisions = [(each.url, each.before) for each in differences.found]
-            return _decided(decisions, after, is_proved=differences.is_proved)
+            # By the rules with the same numbers: the engine need not prepare those of each dialect.
+            number_for = selection_of(rules).number_for
+            found = (
+                Difference(each.url, each.before, decision_by(after, each.url, number_for(each.url)))
+                for each in differences.found
+            )
+            return Differences(tuple(found), differences.is_proved)
     return None
 
 
-def _by_size(url: str) -> tuple[int, str]:
-    return len(url), url
+def _by_size(each: Difference) -> tuple[int, str]:
+    return len(each.url), each.url
