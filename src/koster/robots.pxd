@@ -43,8 +43,8 @@ cdef class Rules(RuleTable):
     cdef int _copy_from(self, Rules other) except -1
     cdef int _assign(self, object agent, Selection selection, object named_as) except -1
     cdef bint _verdict(self, object url) except -1
-    @cython.locals(table=RuleTable, selection=Selection, row=int)
-    cdef object _decision(self, object url, int number)
+    @cython.locals(selection=Selection, row=int)
+    cdef object _decision(self, object url, int number, RuleTable table)
     cdef RuleTable _table(self)
     @cython.locals(own="long long*", number=int)
     cdef int _view(self, RuleTable table) except -1

@@ -385,12 +385,12 @@ class Rules(RuleTable):
 
     def decide(self, url: str) -> Decision:
         """Decide whether the crawler may fetch a URL, with the reason and the rule."""
-        return self._decision(url, _matcher.find(url, self._table()))
+        table = self._table()
+        return self._decision(url, _matcher.find(url, table), table)
 
-    def _decision(self, url: str, number: int) -> Decision:
-        """Return the decision about a URL by a rule, by its number."""
+    def _decision(self, url: str, number: int, table: RuleTable) -> Decision:
+        """Return the decision about a URL by a rule, by its number in a table."""
         selection = self._selection
-        table = self._ruleset.table()
         rule = None
         group = None
         if number >= 0:
