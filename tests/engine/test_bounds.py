@@ -247,11 +247,11 @@ def test_parts_of_buffers() -> None:
     assert bounds.tolist() == [0, 1, 1, 3]
 
 
-def test_adjacent_equal_values() -> None:
-    numbers, firsts = array("i", [9] * 5), array("q", [9] * 5)
-    assert batches.runs(b"aabb", array("q", [0, 1, 2, 3, 4, 4]), numbers, firsts) == 3
-    assert (numbers.tolist(), firsts.tolist()) == ([0, 0, 1, 1, 2], [0, 2, 4, 9, 9])
-    assert batches.runs(b"", array("q", [0]), numbers, firsts) == 0
+def test_equal_values() -> None:
+    numbers, firsts = array("i", [9] * 6), array("q", [9] * 6)
+    assert batches.distinct(b"aabba", array("q", [0, 1, 2, 3, 4, 4, 5]), numbers, firsts) == 3
+    assert (numbers.tolist(), firsts.tolist()) == ([0, 0, 1, 1, 2, 0], [0, 2, 4, 9, 9, 9])
+    assert batches.distinct(b"", array("q", [0]), numbers, firsts) == 0
 
 
 def test_elements_of_shell_patterns() -> None:

@@ -170,7 +170,9 @@ def _differences_of_alike(
             # By the rules with the same numbers: the engine need not prepare those of each dialect.
             number_for = selection_of(rules).number_for
             found = (
-                Difference(each.url, each.before, decision_by(after, each.url, number_for(each.url)))
+                Difference(
+                    each.url, each.before, decision_by(after, each.url, number_for(each.url))
+                )
                 for each in differences.found
             )
             return Differences(tuple(found), differences.is_proved)

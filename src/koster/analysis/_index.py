@@ -233,7 +233,9 @@ class Keys:
         end = bisect_left(self._starts, last)
         if last - first <= _FEW_PER_KEY * (end - after):
             orders = self._orders[first:last]
-            found += itertools.compress(entries[first:last], map(gt, itertools.repeat(order), orders))
+            found += itertools.compress(
+                entries[first:last], map(gt, itertools.repeat(order), orders)
+            )
         else:
             for place in range(after, end):
                 found += self._before(place, order)

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from ..engine import batches as _batches
-from ._arrow import pa, pc
+from ._arrow import np, pa, pc
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -37,12 +37,29 @@ class EncodedColumn:
 
     def decode(self, results: pa.Array) -> pa.Array | pa.ChunkedArray:
         """Expand results for the values to results for the column."""
-        is_plain = self.codes.null_count == 0 and len(self.codes) == len(results)
-        if is_plain and _batches.count_up(integers(self.codes)):
-            whole = results
-        else:
-            whole = results.take(self.codes)
+        whole = results if self._is_plain(len(results)) else results.take(self.codes)
         return in_chunks(whole, self.chunks)
+
+    def repeat(self, cells: bytearray | array[int], width: int) -> Any:
+        """Expand a buffer with ``width`` cells for each value to one for each row of the column.
+
+        Those for null are arbitrary.
+        """
+        if self._is_plain(len(self.values)):
+            return cells
+        codes = self.codes.fill_null(0).to_numpy()
+        kind = np.uint8 if isinstance(cells, bytearray) else np.int32
+        if not cells:
+            return np.zeros(width * len(codes), kind)
+        return np.frombuffer(cells, kind).reshape(-1, width)[codes].reshape(-1)
+
+    def _is_plain(self, values: int) -> bool:
+        """Return whether each row has a value of its own, in order."""
+        return (
+            self.codes.null_count == 0
+            and len(self.codes) == values
+            and _batches.count_up(integers(self.codes))
+        )
 
 
 def in_chunks(whole: pa.Array, chunks: tuple[int, ...] | None) -> pa.Array | pa.ChunkedArray:
@@ -93,7 +110,7 @@ def _encode_plain(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
         data, starts = buffers(piece)
         numbers = array("i", bytes(4 * len(piece)))
         places = array("q", bytes(8 * len(piece)))
-        found = _batches.runs(data, starts, numbers, places)
+        found = _batches.distinct(data, starts, numbers, places)
         numbers_of = integer_array("i", numbers)
         if found == len(piece):
             firsts.append(piece)
@@ -101,18 +118,24 @@ def _encode_plain(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
             firsts.append(piece.take(integer_array("q", places).slice(0, found)))
         numbered.append((numbers_of, count))
         count += found
-    encoded = pa.chunked_array(firsts, type=pa.large_binary()).combine_chunks().dictionary_encode()
-    codes = [
-        encoded.indices.slice(start).take(numbers) if len(numbers) else numbers
-        for numbers, start in numbered
-    ]
+    if len(pieces) == 1:
+        values = firsts[0]
+        codes = [numbers for numbers, _ in numbered]
+    else:
+        together = pa.chunked_array(firsts, type=pa.large_binary()).combine_chunks()
+        encoded = together.dictionary_encode()
+        values = encoded.dictionary
+        codes = [
+            encoded.indices.slice(start).take(numbers) if len(numbers) else numbers
+            for numbers, start in numbered
+        ]
     if any(piece.null_count for piece in pieces):
         nothing = pa.scalar(None, pa.int32())
         codes = [
             pc.if_else(piece.is_valid(), each, nothing)
             for piece, each in zip(pieces, codes, strict=True)
         ]
-    return pa.chunked_array(codes, type=pa.int32()).combine_chunks(), encoded.dictionary
+    return pa.chunked_array(codes, type=pa.int32()).combine_chunks(), values
 
 
 def _without_nulls(column: pa.Array) -> pa.Array:

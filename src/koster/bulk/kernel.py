@@ -91,7 +91,7 @@ def classify(bodies: Column, agents: Iterable[str], dialect: Dialect = RFC9309) 
     """
     names = check_agents(agents)
     column = encode_column(bodies, "bodies")
-    return column.decode(_classify(column.values, names, dialect))
+    return in_chunks(_classify(column, names, dialect), column.chunks)
 
 
 def storable_text(text: str) -> str:
@@ -153,36 +153,42 @@ def _names(
     return _extents.Names(list(tokens), method), tuple(indices)
 
 
-def _classify(bodies: pa.Array, agents: tuple[str, ...], dialect: Dialect) -> pa.Array:
-    """Classify distinct bodies."""
+def _classify(bodies: EncodedColumn, agents: tuple[str, ...], dialect: Dialect) -> pa.Array:
+    """Classify the distinct bodies; return the lists for all rows, without chunks."""
     parse(b"", dialect)  # raises TypeError for an invalid dialect
-    cells = len(bodies) * len(agents)
+    cells = len(bodies.values) * len(agents)
     written = bytearray(cells)
     extents = bytearray([_extents.UNSETTLED]) * cells
     lines = array("i", bytes(4 * cells))
     if cells:
-        data, starts = buffers(bodies)
+        data, starts = buffers(bodies.values)
         if _extents.supports(dialect):
             reader = _extents.Reader(dialect, *_names(agents, dialect.names))
             reader.classify(data, starts, written, extents, lines)
         _analyze_unsettled(data, starts, agents, dialect, written, extents, lines)
+    rows = len(bodies.codes)
     names = pa.array(map(storable_text, agents), pa.string()).take(
-        integer_array("i", array("i", range(len(agents))) * len(bodies))
+        integer_array("i", array("i", range(len(agents))) * rows)
     )
     effective = pa.array([*_extents.EXTENTS, None, None], pa.string()).take(
-        integer_array("B", extents)
+        integer_array("B", bodies.repeat(extents, len(agents)))
     )
     found = pa.StructArray.from_arrays(
-        [names, integer_array("B", written).cast(pa.bool_()), effective, _zeros_to_null(lines)],
+        [
+            names,
+            integer_array("B", bodies.repeat(written, len(agents))).cast(pa.bool_()),
+            effective,
+            _zeros_to_null(bodies.repeat(lines, len(agents))),
+        ],
         fields=list(CLASSIFIED),
     )
-    bounds = array("i", range(0, cells + 1, len(agents) or 1))
-    if not agents:
-        bounds = array("i", bytes(4 * (len(bodies) + 1)))
-    return pa.ListArray.from_arrays(integer_array("i", bounds), found)
+    size = len(agents)
+    bounds = array("i", range(0, rows * size + 1, size) if size else bytes(4 * (rows + 1)))
+    mask = bodies.codes.is_null() if bodies.codes.null_count else None
+    return pa.ListArray.from_arrays(integer_array("i", bounds), found, mask=mask)
 
 
-def _zeros_to_null(lines: array[int]) -> pa.Array:
+def _zeros_to_null(lines: Any) -> pa.Array:
     """Return line numbers, with null for 0."""
     found = integer_array("i", lines)
     return pc.if_else(pc.equal(found, 0), pa.scalar(None, pa.int32()), found)

@@ -6,7 +6,7 @@ from koster.engine.matcher cimport RuleTable
 from koster.engine.rows cimport Rows
 from koster.engine.selection cimport Selection
 
-cdef int _ALLOW, _DISALLOW, _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT
+cdef int _ALLOW, _DISALLOW, _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT, _MAX_PROBES
 
 
 @cython.final
@@ -40,15 +40,22 @@ cpdef object decide(
     code=int, start=int, entries=list, orphans=int, group=int,
 )
 cpdef tuple survey(bytes body, object dialect)
-@cython.locals(raw="const unsigned char*", count=Py_ssize_t)
-cpdef Py_ssize_t runs(
+@cython.locals(raw="const unsigned char*", count=Py_ssize_t, size=Py_ssize_t, slots="int*")
+cpdef Py_ssize_t distinct(
     const unsigned char[::1] data, const long long[::1] starts, int[::1] numbers,
     long long[::1] firsts
+) except -1
+@cython.locals(
+    count=int, index=Py_ssize_t, start=Py_ssize_t, size=Py_ssize_t, known=int, slot=Py_ssize_t,
+    _=int,
 )
-@cython.locals(count=Py_ssize_t, index=Py_ssize_t, size=Py_ssize_t, is_new=bint)
-cdef Py_ssize_t _number_runs(
+cdef Py_ssize_t _number_values(
     const unsigned char* data, const long long[::1] starts, int[::1] numbers,
-    long long[::1] firsts
+    long long[::1] firsts, int* slots, Py_ssize_t mask
+) noexcept nogil
+cdef bint _is_value(
+    const unsigned char* data, const long long[::1] starts, Py_ssize_t index, Py_ssize_t start,
+    Py_ssize_t size
 ) noexcept nogil
 @cython.locals(index=Py_ssize_t)
 cpdef bint is_sorted(const int[::1] numbers) noexcept

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..dialects import Dialect
     from .buffers import Buffer, Longs
-    from .memory import Bytes
+    from .memory import Bytes, Integers
     from .selection import Selection
 
 try:
@@ -40,6 +40,9 @@ REASONS = (Reason.RULE, Reason.NO_RULE, Reason.NO_GROUP, Reason.ROBOTS_TXT)
 _MAX_SHARED = 64
 
 _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT = range(4)
+
+#: Values with the same hash are compared with at most so many others.
+_MAX_PROBES = 64
 
 
 class Answers:
@@ -186,30 +189,70 @@ def survey(
     return counts, entries, unknown, file.groups.count, orphans, counts[_lexer.MALFORMED]
 
 
-def runs(data: Buffer, starts: Longs, numbers: array[int], firsts: array[int]) -> int:
-    """Number the values in a buffer, adjacent equal ones alike; return how many numbers.
+def distinct(data: Buffer, starts: Longs, numbers: array[int], firsts: array[int]) -> int:
+    """Number the values in a buffer, equal ones alike; return how many numbers.
 
-    ``firsts`` has for each number the index of its first value.
+    ``firsts`` has for each number the index of its first value. Equal values may have different
+    numbers if the file is made to slow this down.
+
+    Raises:
+        MemoryError: no memory to find values that are equal.
     """
     if len(starts) < 2:
         return 0
     raw = _buffers.address(data)
+    size = 2
+    while size < 2 * len(starts):
+        size *= 2
+    slots = _memory.integers(size)
+    if not slots:
+        raise MemoryError("no memory for a column")
     with cython.nogil:
-        return _number_runs(raw, starts, numbers, firsts)
+        count = _number_values(raw, starts, numbers, firsts, slots, size - 1)
+    _memory.release(slots)
+    return count
 
 
-def _number_runs(data: Bytes, starts: Longs, numbers: array[int], firsts: array[int]) -> int:
+def _number_values(
+    data: Bytes,
+    starts: Longs,
+    numbers: array[int],
+    firsts: array[int],
+    slots: Integers,
+    mask: int,
+) -> int:
+    """Number values; ``slots`` are a hash table, with numbers from 1 and 0 for none."""
     count = 0
     for index in range(len(starts) - 1):
-        size = starts[index + 1] - starts[index]
-        is_new = True
-        if index > 0 and size == starts[index] - starts[index - 1]:
-            is_new = not _memory.same(data, starts[index], data, starts[index - 1], size)
-        if is_new:
+        start = starts[index]
+        size = starts[index + 1] - start
+        known = 0
+        if index > 0 and _is_value(data, starts, index - 1, start, size):
+            known = numbers[index - 1] + 1
+        else:
+            slot = _memory.hashed(data, start, size) & mask
+            for _ in range(_MAX_PROBES):
+                known = slots[slot]
+                if known == 0:
+                    slots[slot] = count + 1
+                    break
+                if _is_value(data, starts, firsts[known - 1], start, size):
+                    break
+                known = 0
+                slot = (slot + 1) & mask
+        if known == 0:
             firsts[count] = index
             count += 1
-        numbers[index] = count - 1
+            known = count
+        numbers[index] = known - 1
     return count
+
+
+def _is_value(data: Bytes, starts: Longs, index: int, start: int, size: int) -> bool:
+    """Tell whether a value equals some bytes."""
+    return size == starts[index + 1] - starts[index] and _memory.same(
+        data, starts[index], data, start, size
+    )
 
 
 def is_sorted(numbers: Longs) -> bool:

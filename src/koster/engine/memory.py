@@ -6,6 +6,8 @@ modules use instead. Both return the same; nothing else except `buffers` is writ
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
@@ -27,6 +29,11 @@ def find(data: Bytes, byte: int, start: int, end: int) -> int:
 def same(data: Bytes, start: int, other: Bytes, other_start: int, size: int) -> bool:
     """Tell whether ``size`` bytes from both starts are equal."""
     return data[start : start + size] == other[other_start : other_start + size]
+
+
+def hashed(data: Bytes, start: int, size: int) -> int:
+    """Return a hash of ``size`` bytes; at least 0."""
+    return hash(bytes(data[start : start + size])) & sys.maxsize
 
 
 def copy(target: bytearray, at: int, source: Bytes, start: int, size: int) -> None:
