@@ -20,7 +20,11 @@ def growth(name: str, count: str) -> float:
     body = data.prepare_body(data.plain_rules(rules), one.text)
     urls = data.urls_about(rules)
     decide = one.prepare(one.parse(body) if one.parse else body, data.AGENT)
-    for url in urls[:10]:
+    start = time.perf_counter()
+    # koster prepares large rule sets with the 64th lookup; others take long for each.
+    for number, url in enumerate(urls[:100]):
+        if number >= 10 and time.perf_counter() - start > 0.5:
+            break
         decide(url)
     start = time.perf_counter()
     decide(urls[0])
