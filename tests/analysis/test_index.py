@@ -7,6 +7,7 @@ import random
 import pytest
 
 import koster
+from koster.analysis import WholeFile, _index, difference
 from koster.analysis._index import Keys
 from koster.analysis._ranked import Ranked
 
@@ -32,3 +33,78 @@ def test_overlapping_entries_with_a_lower_order(rules_per_key: int) -> None:
         for order in (0, len(entries) // 3, len(entries)):
             found = index.both_ways_before(key, order)
             assert found == [each for each in overlapping if each.order < order]
+
+
+def test_first_of_overlapping_entries() -> None:
+    rng = random.Random(1)
+    patterns = [f"{rng.choice(KEYS)}{'*' * rng.randrange(2)}{number}" for number in range(60)]
+    body = "User-agent: *\n" + "".join(f"Disallow: {pattern}\n" for pattern in patterns)
+    ranked = Ranked(koster.parse(body).rules_for("x"))
+    index = Keys(ranked.entries)
+    expected = {
+        each.order
+        for each in ranked.entries
+        if all(other.order >= each.order for other in index.both_ways(each.key))
+    }
+    assert {*index.first_of_overlapping()} == expected
+    # The first few are looked at one by one, the others in a list.
+    assert {each.order for each in ranked.entries if ranked.decides_all(each.order)} == expected
+    assert {each.order for each in ranked.entries if ranked.decides_all(each.order)} == expected
+
+
+@pytest.mark.parametrize("counted", [1, 20_000])
+def test_entries_are_found_by_any_rare_part(monkeypatch: pytest.MonkeyPatch, counted: int) -> None:
+    monkeypatch.setattr(_index, "_MAX_COUNTED", counted)
+    rng = random.Random(counted)
+    patterns = [f"/*abcabc{rng.randrange(30)}def*{rng.randrange(9)}" for _ in range(200)]
+    body = "User-agent: *\n" + "".join(f"Disallow: {pattern}\n" for pattern in patterns)
+    ranked = Ranked(koster.parse(body).rules_for("x"))
+    for number in range(30):
+        for path in (f"/abcabc{number}def5", f"/xabcabc{number}/abcabc7def12", "/abcdef1"):
+            raw = path.encode()
+            found = ranked._parts.candidates(raw, raw)
+            matching = [each for each in ranked._by_paths.first.values() if each.matches(raw)]
+            assert {each.order for each in matching} <= {each.order for each in found}
+
+
+@pytest.mark.parametrize("special", ["%0A", "%0a", "%C3%A9", "%7e", "%4", "%"])
+def test_escapes_in_the_keys_of_entries(special: str) -> None:
+    patterns = ["/a", f"/a{special}", f"/{special}a", f"/a/{special}/b"]
+    body = "User-agent: *\n" + "".join(f"Disallow: {pattern}\n" for pattern in patterns)
+    for dialect in koster.DIALECTS.values():
+        rules = koster.parse(body, dialect).rules_for("x")
+        entries = Ranked(rules).entries
+        keys = [each.key for each in Ranked(rules, unescaped=True).entries]
+        # As if there were no other entries.
+        for entry, key in zip(entries, keys, strict=True):
+            alone = f"User-agent: *\nDisallow: {rule_of(body, rules, entry)}\n"
+            others = Ranked(koster.parse(alone, dialect).rules_for("x"), unescaped=True).entries
+            assert entry.row < 0 or key in {each.key for each in others}
+
+
+def rule_of(body: str, rules: koster.Rules, entry: object) -> str:
+    """Return the pattern of an entry as it is in the file."""
+    row = getattr(entry, "row", -1)
+    return body.splitlines()[row].removeprefix("Disallow: ") if row >= 0 else "/"
+
+
+def test_rules_on_other_lines_are_analyzed_like_the_first() -> None:
+    group = "Disallow: /x\nDisallow: /x/y\nDisallow: /x\nAllow: /z\n"
+    file = WholeFile(koster.parse(f"User-agent: a\n{group}\nUser-agent: b\n{group}"))
+    idle = [(each.rule.line, each.instead and each.instead.line) for each in file.surely_idle]
+    assert idle == [(3, 2), (5, None), (9, 8), (11, None)]
+    dead = [
+        (each.rule.line, each.twin and each.twin.line, [rule.line for rule in each.covered_by])
+        for each, _ in file.surely_dead
+    ]
+    assert dead == [(4, 2, [2]), (10, 8, [8])]
+    alone = WholeFile(koster.parse(f"User-agent: a\n{group}"))
+    assert [each.rule.line for each in alone.surely_idle] == [3, 5]
+
+
+def test_differences_with_escaped_line_ends() -> None:
+    body = "User-agent: *\nDisallow: /a%0Ab\nAllow: /a%0A*c\nDisallow: /d%4\nAllow: /d%41"
+    one = koster.parse(body).rules_for("x")
+    other = koster.parse(body, koster.MK1996).rules_for("x")
+    for each in difference(one, other).found:
+        assert one.allowed(each.url) != other.allowed(each.url)
