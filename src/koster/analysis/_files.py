@@ -217,26 +217,26 @@ class WholeFile:
     @cached_property
     def dead(self) -> list[tuple[str, Rules, DeadRules]]:
         """The dead rules of each rule set."""
-        found: dict[int, DeadRules] = {}
+        found: dict[Rules, DeadRules] = {}
         for (_, rules), alike in zip(self.sets, self._alike, strict=True):
-            found[id(rules)] = (
+            found[rules] = (
                 dead_rules_of(self._rankings.of(rules), self._budget)
                 if alike is rules
-                else found[id(alike)].moved(counterparts(alike, rules))
+                else found[alike].moved(counterparts(alike, rules))
             )
-        return [(name, rules, found[id(rules)]) for name, rules in self.sets]
+        return [(name, rules, found[rules]) for name, rules in self.sets]
 
     @cached_property
     def _idle(self) -> list[tuple[str, Rules, tuple[IdleRule, ...]]]:
         """The idle rules of each rule set."""
-        found: dict[int, tuple[IdleRule, ...]] = {}
+        found: dict[Rules, tuple[IdleRule, ...]] = {}
         for (_, rules), alike in zip(self.sets, self._alike, strict=True):
             if alike is rules:
-                found[id(rules)] = idle_rules_of(self._rankings.of(rules), self._idle_budget)
+                found[rules] = idle_rules_of(self._rankings.of(rules), self._idle_budget)
             else:
                 rule_for = counterparts(alike, rules)
-                found[id(rules)] = tuple(each.moved(rule_for) for each in found[id(alike)])
-        return [(name, rules, found[id(rules)]) for name, rules in self.sets]
+                found[rules] = tuple(each.moved(rule_for) for each in found[alike])
+        return [(name, rules, found[rules]) for name, rules in self.sets]
 
     def difference(self, agent: str | tuple[str, ...], dialect: Dialect) -> Differences:
         """Return what another dialect decides differently for an agent."""

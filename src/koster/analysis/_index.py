@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import cached_property
 from operator import attrgetter, gt
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from ._entries import BY_ORDER, SHELL, STAR, USUAL_REST
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ._entries import Entry
-
-Common = TypeVar("Common")
 
 #: The weight of the entries with one key from which on it counts.
 _HEAVY = 16
@@ -73,7 +71,7 @@ class _Prefixes:
         return found
 
 
-class Grouped(Generic[Common]):
+class Grouped:
     """Entries that have something in common, in their order.
 
     No list where only one has it, as nearly all do: the garbage collector would look at all lists
@@ -82,17 +80,13 @@ class Grouped(Generic[Common]):
 
     def __init__(self) -> None:
         #: The first entry by what it has, and the other ones if there are any.
-        self.first: dict[Common, Entry] = {}
-        self.later: dict[Common, list[Entry]] = {}
+        self.first: dict[object, Entry] = {}
+        self.later: dict[object, list[Entry]] = {}
 
-    def add(self, common: Common, entry: Entry) -> None:
+    def add(self, common: object, entry: Entry) -> None:
         """Add an entry; a new one."""
         if self.first.setdefault(common, entry) is not entry:
             self.later.setdefault(common, []).append(entry)
-
-
-def _longest_rest(entries: Iterable[Entry]) -> int:
-    return max(map(len, map(_REST, entries)), default=0)
 
 
 class Keys:
@@ -124,7 +118,7 @@ class Keys:
     def _weights(self) -> tuple[_Prefixes, list[int]]:
         """The keys of much weight, and the weight of the entries with each and its prefixes."""
         own = {}
-        are_usual = _longest_rest(self._entries) <= USUAL_REST
+        are_usual = max(map(len, map(_REST, self._entries)), default=0) <= USUAL_REST
         for key, (begin, end) in zip(self._keys, itertools.pairwise(self._starts), strict=True):
             # Usual ones have weight 1.
             weight = end - begin

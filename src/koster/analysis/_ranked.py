@@ -123,9 +123,9 @@ class Ranked:
         return self._by_key.weight(entry.key) // _ENGINE_CHECKS_PER_COMPARISON
 
     @cached_property
-    def _by_paths(self) -> Grouped[object]:
+    def _by_paths(self) -> Grouped:
         """The entries by the paths that they match."""
-        found: Grouped[object] = Grouped()
+        found = Grouped()
         for entry in self.entries:
             found.add(entry.paths, entry)
         return found
