@@ -77,15 +77,10 @@ def test_escapes_in_the_keys_of_entries(special: str) -> None:
         keys = [each.key for each in Ranked(rules, unescaped=True).entries]
         # As if there were no other entries.
         for entry, key in zip(entries, keys, strict=True):
-            alone = f"User-agent: *\nDisallow: {rule_of(body, rules, entry)}\n"
-            others = Ranked(koster.parse(alone, dialect).rules_for("x"), unescaped=True).entries
-            assert entry.row < 0 or key in {each.key for each in others}
-
-
-def rule_of(body: str, rules: koster.Rules, entry: object) -> str:
-    """Return the pattern of an entry as it is in the file."""
-    row = getattr(entry, "row", -1)
-    return body.splitlines()[row].removeprefix("Disallow: ") if row >= 0 else "/"
+            if entry.is_rule:
+                alone = f"User-agent: *\n{body.splitlines()[entry.row]}\n"
+                others = Ranked(koster.parse(alone, dialect).rules_for("x"), unescaped=True).entries
+                assert key in {each.key for each in others}
 
 
 def test_rules_on_other_lines_are_analyzed_like_the_first() -> None:

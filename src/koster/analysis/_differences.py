@@ -99,9 +99,7 @@ def _difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankin
             urls = urls_decided_differently(before, after, ours | theirs, budget)
         except BudgetSpentError:
             urls, is_proved = [], False
-    # The engine finds rules next to one another faster.
-    decisions = [(url, before.decide(url)) for url in sorted(urls)]
-    found = _decided(decisions, after, is_proved=is_proved)
+    found = _decided(before, after, sorted(urls, key=_by_size), is_proved=is_proved)
     # Dialects may make several patterns of a rule.
     pairs: dict[object, Difference] = {}
     for each in found.found:
@@ -113,19 +111,17 @@ def _line(decision: Decision) -> int:
     return decision.rule.line if decision.rule else 0
 
 
-def _decided(
-    decisions: Iterable[tuple[str, Decision]], after: Rules, *, is_proved: bool
-) -> Differences:
-    """Return the differences with some URLs, the shortest first; each with the decision before."""
+def _decided(before: Rules, after: Rules, urls: Iterable[str], *, is_proved: bool) -> Differences:
+    """Return the differences with some URLs."""
     found = []
-    for url, decision in decisions:
-        decided = Difference(url, decision, after.decide(url))
+    for url in urls:
+        decided = Difference(url, before.decide(url), after.decide(url))
         if decided.before.allowed == decided.after.allowed:
             # The engine disagrees with the search.
             is_proved = False
         else:
             found.append(decided)
-    return Differences(tuple(sorted(found, key=_by_size)), is_proved)
+    return Differences(tuple(found), is_proved)
 
 
 def disagreements(
@@ -179,5 +175,5 @@ def _differences_of_alike(
     return None
 
 
-def _by_size(each: Difference) -> tuple[int, str]:
-    return len(each.url), each.url
+def _by_size(url: str) -> tuple[int, str]:
+    return len(url), url

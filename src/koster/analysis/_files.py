@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .._asking import file_of, rules_for_data, selection_of
 from ..dialects import Names
@@ -13,7 +13,7 @@ from ..model import SPACE
 from ..robots import parse
 from ._alike import content_of, counterparts
 from ._differences import difference_of
-from ._questions import dead_rules_of, first_example, idle_rules_of
+from ._questions import DeadRules, dead_rules_of, first_example, idle_rules_of
 from ._ranked import Rankings
 from ._reasoner import Reasoner
 from ._search import Budget, BudgetSpentError
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from ..model import Rule
     from ..robots import RobotsTxt, Rules
     from ._differences import Differences
-    from ._questions import DeadRule, DeadRules, IdleRule
+    from ._questions import DeadRule, IdleRule
     from ._ranked import Ranked
+
+Found = TypeVar("Found")
 
 _TOKEN = re.compile(r"[A-Za-z0-9._-]+")
 _LETTERS = re.compile(r"[A-Za-z_-]*")
@@ -209,40 +211,39 @@ class WholeFile:
         return rule_sets(self.robots, self._most)
 
     @cached_property
-    def _alike(self) -> list[Rules]:
-        """For each rule set the first one with the same rules, perhaps on other lines."""
-        first: dict[object, Rules] = {}
-        return [first.setdefault(content_of(rules), rules) for _, rules in self.sets]
-
-    @cached_property
     def dead(self) -> list[tuple[str, Rules, DeadRules]]:
         """The dead rules of each rule set."""
-        found: dict[Rules, DeadRules] = {}
-        for (_, rules), alike in zip(self.sets, self._alike, strict=True):
-            found[rules] = (
-                dead_rules_of(self._rankings.of(rules), self._budget)
-                if alike is rules
-                else found[alike].moved(counterparts(alike, rules))
-            )
-        return [(name, rules, found[rules]) for name, rules in self.sets]
+        return self._of_each_set(
+            lambda ranked: dead_rules_of(ranked, self._budget), DeadRules.moved
+        )
 
     @cached_property
     def _idle(self) -> list[tuple[str, Rules, tuple[IdleRule, ...]]]:
         """The idle rules of each rule set."""
-        found: dict[Rules, tuple[IdleRule, ...]] = {}
-        for (_, rules), alike in zip(self.sets, self._alike, strict=True):
-            if alike is rules:
-                found[rules] = idle_rules_of(self._rankings.of(rules), self._idle_budget)
-            else:
-                rule_for = counterparts(alike, rules)
-                found[rules] = tuple(each.moved(rule_for) for each in found[alike])
+        return self._of_each_set(
+            lambda ranked: idle_rules_of(ranked, self._idle_budget),
+            lambda found, rule_for: tuple(each.moved(rule_for) for each in found),
+        )
+
+    def _of_each_set(
+        self,
+        analyze: Callable[[Ranked], Found],
+        move: Callable[[Found, Callable[[Rule], Rule]], Found],
+    ) -> list[tuple[str, Rules, Found]]:
+        """Return what is found about each rule set; with the same rules on other lines, moved."""
+        first: dict[object, Rules] = {}
+        found: dict[Rules, Found] = {}
+        for _, rules in self.sets:
+            alike = first.setdefault(content_of(rules), rules) if len(self.sets) > 1 else rules
+            found[rules] = (
+                analyze(self._rankings.of(rules))
+                if alike is rules
+                else move(found[alike], counterparts(alike, rules))
+            )
         return [(name, rules, found[rules]) for name, rules in self.sets]
 
-    def difference(self, agent: str | tuple[str, ...], dialect: Dialect) -> Differences:
-        """Return what another dialect decides differently for an agent."""
-        rules, theirs = (
-            rules_for_data(robots, agent) for robots in (self.robots, self.read_by(dialect))
-        )
+    def difference(self, rules: Rules, theirs: Rules) -> Differences:
+        """Return what another dialect decides differently, by its rules for the same agent."""
         return difference_of(rules, theirs, self._budget, self._rankings)
 
     def likely_url(self, line: int) -> str | None:

@@ -40,18 +40,23 @@ class EncodedColumn:
         whole = results if self._is_plain(len(results)) else results.take(self.codes)
         return in_chunks(whole, self.chunks)
 
-    def repeat(self, cells: bytearray | array[int], width: int) -> Any:
-        """Expand a buffer with ``width`` cells for each value to one for each row of the column.
+    def repeat(self, width: int, *cells: bytearray | array[int]) -> list[Any]:
+        """Expand buffers with ``width`` cells for each value to such for each row of the column.
 
         Those for null are arbitrary.
         """
         if self._is_plain(len(self.values)):
-            return cells
+            return [*cells]
         codes = self.codes.fill_null(0).to_numpy()
-        kind = np.uint8 if isinstance(cells, bytearray) else np.int32
-        if not cells:
-            return np.zeros(width * len(codes), kind)
-        return np.frombuffer(cells, kind).reshape(-1, width)[codes].reshape(-1)
+        found = []
+        for each in cells:
+            kind = np.uint8 if isinstance(each, bytearray) else np.int32
+            found.append(
+                np.frombuffer(each, kind).reshape(-1, width)[codes].reshape(-1)
+                if each
+                else np.zeros(width * len(codes), kind)
+            )
+        return found
 
     def _is_plain(self, values: int) -> bool:
         """Return whether each row has a value of its own, in order."""
@@ -123,10 +128,9 @@ def _encode_plain(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
         codes = [numbers for numbers, _ in numbered]
     else:
         together = pa.chunked_array(firsts, type=pa.large_binary()).combine_chunks()
-        encoded = together.dictionary_encode()
-        values = encoded.dictionary
+        encoded, values = _encode_plain([together])
         codes = [
-            encoded.indices.slice(start).take(numbers) if len(numbers) else numbers
+            encoded.slice(start).take(numbers) if len(numbers) else numbers
             for numbers, start in numbered
         ]
     if any(piece.null_count for piece in pieces):

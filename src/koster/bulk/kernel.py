@@ -166,19 +166,20 @@ def _classify(bodies: EncodedColumn, agents: tuple[str, ...], dialect: Dialect) 
             reader = _extents.Reader(dialect, *_names(agents, dialect.names))
             reader.classify(data, starts, written, extents, lines)
         _analyze_unsettled(data, starts, agents, dialect, written, extents, lines)
+    written_of, extents_of, lines_of = bodies.repeat(len(agents), written, extents, lines)
     rows = len(bodies.codes)
     names = pa.array(map(storable_text, agents), pa.string()).take(
         integer_array("i", array("i", range(len(agents))) * rows)
     )
     effective = pa.array([*_extents.EXTENTS, None, None], pa.string()).take(
-        integer_array("B", bodies.repeat(extents, len(agents)))
+        integer_array("B", extents_of)
     )
     found = pa.StructArray.from_arrays(
         [
             names,
-            integer_array("B", bodies.repeat(written, len(agents))).cast(pa.bool_()),
+            integer_array("B", written_of).cast(pa.bool_()),
             effective,
-            _zeros_to_null(bodies.repeat(lines, len(agents))),
+            _zeros_to_null(lines_of),
         ],
         fields=list(CLASSIFIED),
     )

@@ -436,7 +436,7 @@ def dialects(subject: Subject) -> Iterator[Remark]:
             if not rules.group_lines and not theirs.group_lines:
                 continue
             # Report each line once, and differences without a rule once.
-            for each in subject.analysis.difference(agent, dialect).found:
+            for each in subject.analysis.difference(rules, theirs).found:
                 rule = each.before.rule or each.after.rule
                 if rule is None or rule.line in reported:
                     continue
