@@ -4,20 +4,39 @@ from koster.engine.matcher cimport RuleTable
 from koster.engine.trie cimport Trie
 
 cdef int MAX_RULES_WITHOUT_BUCKETS, MAX_RULES_WITHOUT_TRIE, _MAX_IN_BUCKETS, _MAX_BITS
+cdef Py_ssize_t _ARENA_BYTES, _MAX_SHARED_BYTES
+
+
+@cython.final
+cdef class Arena:
+    cdef unsigned char* memory
+    cdef Py_ssize_t size, used
+    cdef bint is_shared
+
+
+cdef Arena _arena
+cdef Py_ssize_t _shared_bytes, _used_bytes
+cdef Arena _arena_for(Py_ssize_t size)
 
 
 @cython.final
 @cython.no_gc
 cdef class Packed(RuleTable):
     cdef int words
-    cdef unsigned char* block
+    cdef Arena arena
+    cdef Py_ssize_t start, shared_bytes
 
     cdef Py_ssize_t allocated(self) noexcept
-    @cython.locals(first=int, rule=int, at=int)
-    cdef bint fill(self, RuleTable table) noexcept nogil
-    @cython.locals(count=int, bucket=int, rule=int, slot=int, number="long long")
+    @cython.locals(words=int, rule=int, size=Py_ssize_t, arena=Arena)
+    cdef bint reserve(self, RuleTable table) except -1
+    cdef int _first(self) noexcept nogil
+    @cython.locals(memory="unsigned char*", first=int, rule=int, at=int)
+    cdef void fill(self, RuleTable table) noexcept nogil
+    @cython.locals(
+        memory="unsigned char*", count=int, bucket=int, rule=int, slot=int, number="long long"
+    )
     cdef void _fill_buckets(self) noexcept nogil
-    @cython.locals(source=int, start=int, size=int, moved=int, part=int)
+    @cython.locals(source=int, start=int, size=int, moved=int, part=int, target=Py_ssize_t)
     cdef int _copy(self, RuleTable table, int rule, int at) noexcept nogil
     @cython.locals(trie=Trie)
     cdef int index(self) except -1

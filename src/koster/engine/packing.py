@@ -2,8 +2,9 @@
 
 Takes a `RuleTable` whose integers are in order, returns one that `matcher` reads faster. A decision
 about a site that was not asked for a while waits for memory more than it computes (``make bench``,
-decisions in turns): a key excludes most rules, and the pattern of a rule is behind it. The old
-table stays as it is, because another thread may read it.
+decisions in turns): a key excludes most rules, the pattern of a rule is behind it, and small blocks
+of many sites are in few pages of memory. The old table stays as it is, because another thread may
+read it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .memory import Integers
 
+try:
+    import cython
+except ImportError:
+    from . import no_cython as cython
+
 #: Up to this many rules, going through their keys is as fast as buckets, and reads less memory.
 MAX_RULES_WITHOUT_BUCKETS = 24
 
@@ -30,8 +36,56 @@ _MAX_BITS = 10
 MAX_RULES_WITHOUT_TRIE = 128
 
 
+#: The size of arenas, and of the largest blocks that share one, in bytes. Without a compiler, the
+#: integers are objects elsewhere.
+_ARENA_BYTES = 1 << 16
+_MAX_SHARED_BYTES = 1 << 14 if cython.compiled else 0
+
+
+class Arena:
+    """Memory for blocks, one after the other. It is freed with the last table that uses it."""
+
+    def __init__(self, size: int, is_shared: bool) -> None:
+        """Allocate ``size`` bytes; there may be no memory for them."""
+        global _shared_bytes  # noqa: PLW0603 - for the thread that has the interpreter lock
+        self.memory = _memory.buffer(size)
+        self.size = size
+        self.used = 0
+        self.is_shared = is_shared
+        if is_shared:
+            _shared_bytes += size
+
+    def __dealloc__(self) -> None:
+        global _shared_bytes  # noqa: PLW0603 - see above
+        _memory.release(self.memory)
+        if self.is_shared:
+            _shared_bytes -= self.size
+
+
+#: The arena of the next small block; the bytes of all shared arenas, and of the blocks in them.
+_arena: Arena | None = None
+_shared_bytes = 0
+_used_bytes = 0
+
+
+def _arena_for(size: int) -> Arena:
+    """Return an arena with room for a block of ``size`` bytes.
+
+    A block that stays keeps its arena: once less than half of the shared ones is used, new blocks
+    have memory of their own.
+    """
+    global _arena  # noqa: PLW0603 - see above
+    if size > _MAX_SHARED_BYTES:
+        return Arena(size, False)
+    if _arena is None or _arena.size - _arena.used < size:
+        if _shared_bytes > 2 * _used_bytes + _ARENA_BYTES:
+            return Arena(size, False)
+        _arena = Arena(_ARENA_BYTES, True)
+    return _arena
+
+
 class Packed(RuleTable):
-    """A table with its memory: ``block`` has ``words`` integers of 32 bits.
+    """A table in one block of memory: ``words`` integers of 32 bits in an arena.
 
     They are keys, or the starts of buckets and their slots, then places and rules.
     """
@@ -39,11 +93,14 @@ class Packed(RuleTable):
     def __init__(self) -> None:
         super().__init__()
         self.words = 0
-        self.block = _memory.no_buffer()
+        self.arena: Arena
+        self.start = 0
+        self.shared_bytes = 0
 
     def __dealloc__(self) -> None:
-        _memory.release(self.block)
+        global _used_bytes  # noqa: PLW0603 - see above
         _memory.release(self.links)
+        _used_bytes -= self.shared_bytes
 
     def allocated(self) -> int:
         """Return the size of the rules and their index in memory, in bytes."""
@@ -54,45 +111,64 @@ class Packed(RuleTable):
             total += 4 * (_trie.NODE * self.trie.used + self.count)
         return total
 
-    def fill(self, table: RuleTable) -> bool:
-        """Pack the rules of a table; tell whether there was memory."""
-        self.paths = table.paths
+    def reserve(self, table: RuleTable) -> bool:
+        """Reserve memory for the rules of a table; tell whether there is enough."""
+        global _used_bytes  # noqa: PLW0603 - see above
         self.count = table.count
-        self.unmatched_allowed = table.unmatched_allowed
         self.bits = _bits_for(table)
-        first = 2 * self.count
-        if self.bits:
-            first = 2 * _matcher.SLOT * self.count + _starts(self.bits)
-        self.words = first + self.count
+        words = self._first() + self.count
         for rule in range(self.count):
-            self.words += _matcher.RULE + _words(_matcher.size_of(table, rule))
-        self.block = _memory.buffer(4 * self.words)
-        if table.links:
-            self.links = _memory.integers(4 * self.words)
-        if not self.block or (table.links and not self.links):
+            words += _matcher.RULE + _words(_matcher.size_of(table, rule))
+        # The next block starts with integers of 64 bits.
+        size = 4 * (words + (words & 1))
+        arena = _arena_for(size)
+        if not arena.memory:
             return False
-        self.places = _memory.integers_in(self.block, 4 * first, self.count)
-        self.rules = _memory.integers_in(self.block, 0, self.words)
+        if table.links:
+            self.links = _memory.integers(4 * words)
+            if not self.links:
+                return False
+        self.words = words
+        self.arena = arena
+        self.start = arena.used
+        arena.used += size
+        if arena.is_shared:
+            self.shared_bytes = size
+            _used_bytes += size
+        return True
+
+    def _first(self) -> int:
+        """Return where the places are: after the keys, or the buckets."""
+        return 2 * _matcher.SLOT * self.count + _starts(self.bits) if self.bits else 2 * self.count
+
+    def fill(self, table: RuleTable) -> None:
+        """Pack the rules of a table into the reserved memory."""
+        self.paths = table.paths
+        self.unmatched_allowed = table.unmatched_allowed
+        memory = self.arena.memory
+        first = self._first()
+        self.places = _memory.integers_in(memory, self.start + 4 * first, self.count)
+        self.rules = _memory.integers_in(memory, self.start, self.words)
         at = first + self.count
         for rule in range(self.count):
             self.places[rule] = at
             at = self._copy(table, rule, at)
-        self.text = _memory.bytes_in(self.block, 0, 4 * self.words)
+        self.text = _memory.bytes_in(memory, self.start, 4 * self.words)
         if self.bits:
             self._fill_buckets()
         else:
-            self.keys = _memory.longs_in(self.block, 0, self.count)
+            self.keys = _memory.longs_in(memory, self.start, self.count)
             for rule in range(self.count):
                 self.keys[rule] = _key_of(self, rule)
         if self.links:
             fill_links(self)
-        return True
 
     def _fill_buckets(self) -> None:
         """Put the rules into their buckets, in order."""
         count = _starts(self.bits)
-        self.starts = _memory.integers_in(self.block, 0, count)
-        self.slots = _memory.longs_in(self.block, 4 * count, _matcher.SLOT * self.count)
+        memory = self.arena.memory
+        self.starts = _memory.integers_in(memory, self.start, count)
+        self.slots = _memory.longs_in(memory, self.start + 4 * count, _matcher.SLOT * self.count)
         for bucket in range(count):
             self.starts[bucket] = 0
         # Of each bucket, first the size, then the start, which moves to the start of the next one.
@@ -122,7 +198,8 @@ class Packed(RuleTable):
         self.rules[at + _matcher.START] += moved
         self.rules[at + _matcher.END] += moved
         self.rules[at + _matcher.LITERAL] += moved
-        _memory.copy(self.block, 4 * (at + _matcher.RULE), table.text, start, size)
+        target = self.start + 4 * (at + _matcher.RULE)
+        _memory.copy(self.arena.memory, target, table.text, start, size)
         return at + _matcher.RULE + _words(size)
 
     def index(self) -> None:
@@ -156,8 +233,9 @@ def packed(table: RuleTable) -> Packed | None:
     Returns None if there is no memory for it.
     """
     found = Packed()
-    if not found.fill(table):
+    if not found.reserve(table):
         return None
+    found.fill(table)
     if found.count > MAX_RULES_WITHOUT_TRIE and not found.bits:
         found.index()
     return found
