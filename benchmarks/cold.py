@@ -1,33 +1,32 @@
 """Decisions on many kept files, each asked in its turn: ``python -m benchmarks.cold [--quick]``.
 
-A crawler's next URL is usually on another site. Each parser keeps its files in a process of its
-own. Before each pass, the caches of the processor are filled with something else.
+A crawler's next URL is usually on another site. Each parser keeps its files in processes of its
+own, which take turns: the speed of a machine changes, and so does what is in which place in memory.
+Before each pass, the caches of the processor are filled with something else.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import koster
 
 from . import data
 from .measure import format_time, table
 
-COUNTS = (5_000, 100_000)
-#: What the limits call them.
-_NAMES = ("cold", "colder")
+#: How many files are kept, by what the limits call it, and in how many processes by each parser.
+_COUNTS = {"cold": (5_000, 3), "colder": (100_000, 1)}
 #: The parsers that keep more files than that: others take minutes to read them.
 _MANY = ("koster", "reppy", "Protego")
 #: Passes before those that count: koster prepares rules with the fourth lookup.
 _WARM_PASSES = {"koster": 4}
-_PASSES = 5
+_ROUNDS = 7
 _CACHE_BYTES = 96 << 20
 
 
@@ -94,68 +93,91 @@ SUBJECTS: dict[str, tuple[Callable[[bytes], Any], Callable[[list[tuple[Any, str]
 
 def run(*, is_quick: bool = False) -> dict[str, float]:
     """Print the table; return by how much koster is faster, and the seconds that it takes."""
-    counts = COUNTS[:1] if is_quick else COUNTS
+    counts = dict([*_COUNTS.items()][:1]) if is_quick else _COUNTS
     print("## Decisions on kept files, each asked in its turn\n")
     print("With cold caches. Memory: what the process grows by for each file, with its bytes.\n")
-    found = {
-        name: [_child(name, count) for count in (counts if name in _MANY else COUNTS[:1])]
-        for name in SUBJECTS
-    }
-    own = found["koster"]
-    rows = []
-    faster = {
-        f"{kind} seconds": each["seconds"]
-        for kind, each in zip(_NAMES, own, strict=False)
-        if each is not None
-    }
-    for name, results in found.items():
-        cells = []
-        for kind, result, ours in zip(_NAMES, results, own, strict=False):
-            if result is None or ours is None:
-                cells += ["not here", "", ""]
+    rows = {name: [name] for name in SUBJECTS}
+    faster = {}
+    for kind, (count, processes) in counts.items():
+        names = [name for name in SUBJECTS if kind == "cold" or name in _MANY]
+        found = _in_turns(names, count, processes)
+        for name, row in rows.items():
+            if name not in found:
+                row += ["not here" if name in names else "", "", ""]
                 continue
-            ratio = faster[f"{kind} {name}"] = result["seconds"] / ours["seconds"]
-            cells += [
-                format_time(result["seconds"]),
-                f"{ratio:.1f} ×",
-                f"{result['memory'] / 1024:.1f} KiB",
-            ]
-        cells += [""] * (3 * len(counts) - len(cells))
-        rows.append([name, *cells])
-    headings = [text for count in counts for text in (f"{count:,} files", "koster is", "a file")]
-    table(["parser", *headings], rows)
+            seconds = statistics.median(found[name].seconds)
+            ratio = statistics.median(
+                theirs / ours
+                for theirs, ours in zip(found[name].seconds, found["koster"].seconds, strict=True)
+            )
+            row += [format_time(seconds), f"{ratio:.1f} ×", f"{found[name].memory / 1024:.1f} KiB"]
+            faster[f"{kind} {name}"] = seconds if name == "koster" else ratio
+    headings = [
+        text for count, _ in counts.values() for text in (f"{count:,} files", "koster is", "a file")
+    ]
+    table(["parser", *headings], rows.values())
+    faster |= {f"{kind} seconds": faster.pop(f"{kind} koster") for kind in counts}
     return faster
 
 
-def _child(name: str, count: int) -> dict[str, float] | None:
+class _Found(NamedTuple):
+    #: For each file, in bytes, and for each pass and process, by decision.
+    memory: float
+    seconds: list[float]
+
+
+def _in_turns(names: list[str], count: int, processes: int) -> dict[str, _Found]:
+    """Return what the parsers take that are here: each process makes a pass in its turn."""
+    found = {name: _Found(0.0, []) for name in names}
+    for _ in range(processes):
+        children = {}
+        for name in names:
+            child = _start(name, count)
+            if memory := child.stdout.readline():
+                children[name] = child
+                found[name] = _Found(float(memory), found[name].seconds)
+        for _ in range(_ROUNDS):
+            for name, child in children.items():
+                print(file=child.stdin, flush=True)
+                found[name].seconds.append(float(child.stdout.readline()))
+        for child in children.values():
+            child.stdin.close()
+            child.wait()
+    return {name: each for name, each in found.items() if each.seconds}
+
+
+def _start(name: str, count: int) -> Any:
     command = [sys.executable, "-m", "benchmarks.cold", "--one", name, str(count)]
     # reppy writes to standard error, in C++.
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    return json.loads(done.stdout) if done.returncode == 0 else None
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
 
 
-def _measure_one(name: str, count: str) -> None:
+def _serve(name: str, count: int) -> None:
+    """Print the memory of a file in bytes, then for each line the seconds of a decision."""
     keep, ask = SUBJECTS[name]
     bodies = list(data.corpus().values())
     urls = [url for _, _, url in data.questions()]
     keep(bodies[0])
     before = _resident()
     kept = []
-    for number in range(int(count)):
+    for number in range(count):
         body = bodies[number % len(bodies)] + b"\n# %d" % number
         kept.append((keep(body), urls[number * 7919 % len(urls)]))
     for _ in range(_WARM_PASSES.get(name, 1)):
         ask(kept)
-    grown = _resident() - before
+    print((_resident() - before) / count, flush=True)
     noise = os.urandom(1 << 20) * (_CACHE_BYTES >> 20)
-    taken = []
-    for _ in range(_PASSES):
+    for _ in sys.stdin:
         bytearray(noise)
         start = time.perf_counter()
         ask(kept)
-        taken.append(time.perf_counter() - start)
-    seconds = statistics.median(taken) / len(kept)
-    print(json.dumps({"seconds": seconds, "memory": grown / len(kept)}))
+        print((time.perf_counter() - start) / count, flush=True)
 
 
 def _resident() -> int:
@@ -167,7 +189,7 @@ def main() -> None:
     """Print only this table."""
     arguments = sys.argv[1:]
     if arguments[:1] == ["--one"]:
-        _measure_one(*arguments[1:])
+        _serve(arguments[1], int(arguments[2]))
         return
     run(is_quick="--quick" in arguments)
 
