@@ -415,9 +415,9 @@ def test_size_in_memory() -> None:
     before = sys.getsizeof(rules[1])
     for _ in range(4):
         rules[1].allowed("/")
-    # Lookups pack the rules: a key of 64 bits and a place for each, and its pattern in whole
-    # integers. An index of many has eight integers a node, and one for each rule.
-    packed = 202 * (8 + 4 + 24 + 4) + 3 * 32 + 202 * 4
+    # Lookups pack the rules: a place for each, and its pattern in whole integers. An index of many
+    # has eight integers for each node, and for its end.
+    packed = 202 * (4 + 24 + 4) + 3 * 32 + 32
     unpacked = 202 * 24 + 201 * len("/a") + len("/")
     assert sys.getsizeof(rules[1]) - before == packed - unpacked
 

@@ -93,7 +93,7 @@ _PRODUCT_BITS = 32
 #: The bucket of rules without these bytes in their literal prefix.
 ANY = 0
 
-#: A slot of a bucket is two integers of 64 bits: the key of a rule, and its place with, in the
+#: A slot of a bucket or trie is two integers of 64 bits: the key of a rule, and its place with, in the
 #: upper half, its number.
 SLOT = 2
 NUMBER_SHIFT = 32
@@ -115,9 +115,9 @@ class RuleTable:
     ``keys`` are those of the rules. Before the rules are packed, there are no ``places`` and
     ``keys``, and the integers are in order. ``links`` are those of long literals between stars
     (`wildcards.link`). Many rules have an index: ``slots`` in buckets, of which number n starts at
-    ``starts[n]`` (``bits`` is that of their number), or, if too many rules begin alike, a ``trie``.
-    Without a match, a URL is ``unmatched_allowed``. ``is_settled`` tells whether the rules stay
-    where they are.
+    ``starts[n]`` (``bits`` is that of their number), or, if too many rules begin alike, of the nodes
+    of a ``trie``. Without a match, a URL is ``unmatched_allowed``. ``is_settled`` tells whether the
+    rules stay where they are.
     """
 
     def __init__(self) -> None:
@@ -240,7 +240,7 @@ def _best(table: RuleTable, path: Bytes, start: int, end: int, kinds: int) -> in
     """Return the best rule that matches a canonical path, or `UNMATCHED`."""
     missing = ~(head_in(path, start, end) | kinds)
     if table.trie is not None:
-        return _best_by_trie(table, table.trie, path, start, end, missing)
+        return _best_by_trie(table, table.trie.nodes, path, start, end, missing)
     if table.bits:
         return _best_by_buckets(table, path, start, end, missing)
     return best_by_scan(table, path, start, end, missing)
@@ -318,33 +318,34 @@ def bucket_of(text: Bytes, start: int, end: int, bits: int) -> int:
 
 
 def _best_by_trie(
-    table: RuleTable, trie: Trie, path: Bytes, start: int, end: int, missing: int
+    table: RuleTable, nodes: Integers, path: Bytes, start: int, end: int, missing: int
 ) -> int:
     """Walk down the trie, and try only the rules on the way."""
-    keys = table.keys
-    nodes = trie.nodes
+    slots = table.slots
+    rules = table.rules
     best = UNMATCHED
     best_rank = -1
     node = 0
     while True:
-        at = _trie.NODE * node
-        rule = nodes[at + _trie.PLAIN] - 1
-        rank = nodes[at + _trie.RANK]
+        first = _trie.NODE * node
+        rule = nodes[first + _trie.PLAIN] - 1
+        rank = nodes[first + _trie.RANK]
         if rule >= 0 and _is_better(rank, rule, best_rank, best):
             best = rule
             best_rank = rank
-        rule = nodes[at + _trie.CHAIN] - 1
-        while rule >= 0:
-            at = place(table, rule)
-            rank = table.rules[at + RANK]
-            if (not keys or keys[rule] & missing == 0) and _is_better(rank, rule, best_rank, best):
-                matched = _rest_matches(table, at, path, start, end)
-                if matched < 0:
-                    return NO_MEMORY
-                if matched:
-                    best = rule
-                    best_rank = rank
-            rule = trie.chain[rule + 1] - 1
+        for slot in range(nodes[first + _trie.SLOTS], nodes[first + _trie.NODE + _trie.SLOTS]):
+            at = slots[SLOT * slot + 1] & _PLACE_MASK
+            rule = slots[SLOT * slot + 1] >> NUMBER_SHIFT
+            if slots[SLOT * slot] & missing or not _is_better(
+                rules[at + RANK], rule, best_rank, best
+            ):
+                continue
+            matched = _rest_matches(table, at, path, start, end)
+            if matched < 0:
+                return NO_MEMORY
+            if matched:
+                best = rule
+                best_rank = rules[at + RANK]
         node = _trie.step(nodes, node, table.text, path, start, end) if start < end else 0
         if node == 0:
             return best

@@ -29,19 +29,22 @@ cdef class Packed(RuleTable):
     cdef Py_ssize_t allocated(self) noexcept
     @cython.locals(words=int, rule=int, size=Py_ssize_t, arena=Arena)
     cdef bint reserve(self, RuleTable table) except -1
+    cdef bint _has_keys(self) noexcept nogil
     cdef int _first(self) noexcept nogil
     @cython.locals(memory="unsigned char*", first=int, rule=int, at=int)
     cdef void fill(self, RuleTable table) noexcept nogil
-    @cython.locals(
-        memory="unsigned char*", count=int, bucket=int, rule=int, slot=int, number="long long"
-    )
+    @cython.locals(memory="unsigned char*", count=int, bucket=int, rule=int)
     cdef void _fill_buckets(self) noexcept nogil
+    @cython.locals(number="long long")
+    cdef void _fill_slot(self, int slot, int rule) noexcept nogil
     @cython.locals(source=int, start=int, size=int, moved=int, part=int, target=Py_ssize_t)
     cdef int _copy(self, RuleTable table, int rule, int at) noexcept nogil
     @cython.locals(trie=Trie)
     cdef int index(self) except -1
-    @cython.locals(rule=int, at=int, node=int, best=int, rank=int)
+    @cython.locals(rule=int, at=int, node=int, rank=int)
     cdef void _fill_trie(self, Trie trie) noexcept nogil
+    @cython.locals(slot=int, node=int, rule=int, last=int, free=int)
+    cdef void _fill_slots(self, Trie trie) noexcept nogil
 
 
 @cython.locals(found=Packed)

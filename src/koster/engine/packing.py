@@ -87,7 +87,8 @@ def _arena_for(size: int) -> Arena:
 class Packed(RuleTable):
     """A table in one block of memory: ``words`` integers of 32 bits in an arena.
 
-    They are keys, or the starts of buckets and their slots, then places and rules.
+    They are keys, the starts of buckets and their slots, or nothing if a trie has the slots; then
+    places and rules.
     """
 
     def __init__(self) -> None:
@@ -108,7 +109,7 @@ class Packed(RuleTable):
         if self.links:
             total += 16 * self.words
         if self.trie is not None:
-            total += 4 * (_trie.NODE * self.trie.used + self.count)
+            total += self.trie.allocated()
         return total
 
     def reserve(self, table: RuleTable) -> bool:
@@ -137,9 +138,14 @@ class Packed(RuleTable):
             _used_bytes += size
         return True
 
+    def _has_keys(self) -> bool:
+        return not self.bits and self.count <= MAX_RULES_WITHOUT_TRIE
+
     def _first(self) -> int:
         """Return where the places are: after the keys, or the buckets."""
-        return 2 * _matcher.SLOT * self.count + _starts(self.bits) if self.bits else 2 * self.count
+        if self.bits:
+            return 2 * _matcher.SLOT * self.count + _starts(self.bits)
+        return 2 * self.count if self._has_keys() else 0
 
     def fill(self, table: RuleTable) -> None:
         """Pack the rules of a table into the reserved memory."""
@@ -156,7 +162,7 @@ class Packed(RuleTable):
         self.text = _memory.bytes_in(memory, self.start, 4 * self.words)
         if self.bits:
             self._fill_buckets()
-        else:
+        elif self._has_keys():
             self.keys = _memory.longs_in(memory, self.start, self.count)
             for rule in range(self.count):
                 self.keys[rule] = _key_of(self, rule)
@@ -178,14 +184,16 @@ class Packed(RuleTable):
             self.starts[bucket] += self.starts[bucket - 1]
         for rule in range(self.count):
             bucket = _bucket_of(self, rule, self.bits)
-            slot = _matcher.SLOT * self.starts[bucket]
+            self._fill_slot(self.starts[bucket], rule)
             self.starts[bucket] += 1
-            self.slots[slot] = _key_of(self, rule)
-            number = rule
-            self.slots[slot + 1] = number << _matcher.NUMBER_SHIFT | self.places[rule]
         for bucket in range(count - 1, 0, -1):
             self.starts[bucket] = self.starts[bucket - 1]
         self.starts[0] = 0
+
+    def _fill_slot(self, slot: int, rule: int) -> None:
+        number = rule
+        self.slots[_matcher.SLOT * slot] = _key_of(self, rule)
+        self.slots[_matcher.SLOT * slot + 1] = number << _matcher.NUMBER_SHIFT | self.places[rule]
 
     def _copy(self, table: RuleTable, rule: int, at: int) -> int:
         """Copy a rule and its pattern to integer ``at``; return where the next one goes."""
@@ -205,9 +213,11 @@ class Packed(RuleTable):
     def index(self) -> None:
         """Build the index; without memory for it, all rules are tried as before."""
         trie = Trie(self.count)
-        if trie.nodes and trie.chain:
+        if trie.nodes and trie.before:
             self._fill_trie(trie)
             if trie.arrange():
+                self.slots = trie.slots
+                self._fill_slots(trie)
                 self.trie = trie
 
     def _fill_trie(self, trie: Trie) -> None:
@@ -216,15 +226,31 @@ class Packed(RuleTable):
             node = trie.insert(
                 self.text, self.rules[at + _matcher.START], self.rules[at + _matcher.LITERAL]
             )
-            node *= _trie.NODE
-            best = trie.nodes[node + _trie.PLAIN] - 1
-            rank = self.rules[at + _matcher.RANK]
             if self.rules[at + _matcher.FLAGS] & ~_matcher.ALLOWS:
-                trie.chain[rule + 1] = trie.nodes[node + _trie.CHAIN]
-                trie.nodes[node + _trie.CHAIN] = rule + 1
-            elif best < 0 or rank > trie.nodes[node + _trie.RANK]:
+                trie.add_slot(node, rule)
+                continue
+            node *= _trie.NODE
+            rank = self.rules[at + _matcher.RANK]
+            if not trie.nodes[node + _trie.PLAIN] or rank > trie.nodes[node + _trie.RANK]:
                 trie.nodes[node + _trie.PLAIN] = rule + 1
                 trie.nodes[node + _trie.RANK] = rank
+
+    def _fill_slots(self, trie: Trie) -> None:
+        """Put the rules with slots of each node into them, in order."""
+        slot = 0
+        for node in range(trie.used + 1):
+            rule = trie.nodes[_trie.NODE * node + _trie.SLOTS]
+            trie.nodes[_trie.NODE * node + _trie.SLOTS] = slot
+            last = rule
+            while last:
+                slot += 1
+                last = trie.before[last]
+            free = slot
+            while rule:
+                free -= 1
+                self._fill_slot(free, rule - 1)
+                rule = trie.before[rule]
+        trie.before = _memory.released(trie.before)
 
 
 def packed(table: RuleTable) -> Packed | None:

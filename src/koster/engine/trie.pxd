@@ -1,14 +1,18 @@
 cimport cython
 from koster.engine cimport memory as _memory
 
-cdef int NODE, LABEL, SIZE, CHILD, CHILDREN, PLAIN, CHAIN, BYTE, RANK, _SIBLING
+cdef int NODE, LABEL, SIZE, CHILD, CHILDREN, PLAIN, SLOTS, BYTE, RANK, _SIBLING
 
 
 @cython.final
 cdef class Trie:
-    cdef int used
+    cdef int used, count
     cdef int* nodes
-    cdef int* chain
+    cdef int* before
+    cdef unsigned char* room
+    cdef long long* slots
+
+    cdef Py_ssize_t allocated(self) noexcept
 
     @cython.locals(nodes="int*", node=int, child=int, size=int, common=int)
     cdef int insert(self, const unsigned char* text, int start, int end) noexcept nogil
@@ -16,6 +20,7 @@ cdef class Trie:
     cdef int _append(self, int parent, int start, int end, int byte) noexcept nogil
     @cython.locals(nodes="int*", new=int)
     cdef void _split(self, int node, int common, const unsigned char* text) noexcept nogil
+    cdef void add_slot(self, int node, int rule) noexcept nogil
     @cython.locals(order="int*", out="int*")
     cdef bint arrange(self) noexcept nogil
 

@@ -2,14 +2,13 @@
 
 A decision walks down along the path and visits only rules whose literal prefix matches, so its cost
 depends on the length of the path, not on the number of rules. A node has the best of the plain
-patterns that end there, and a chain of the patterns that need further matching from there.
+patterns that end there, and slots for those that need further matching from there.
 
 A node is eight integers: the rank of its plain rule, where its label starts in the text of the
 patterns, the size of the label, its first child, the number of its children (adjacent, sorted by
-their first bytes), the best plain rule that ends there, the first rule of its chain, and the first
-byte of its label. Rules are numbered from 1, with 0 for none; ``chain`` has the next rule of each
-chain. The rank and the byte are redundant: each saves a large trie a cache miss (``make bench``,
-growth).
+their first bytes), the best plain rule that ends there (from 1, 0 for none), its first slot, and
+the first byte of its label. Its slots end where those of the next node start. The rank and the byte
+are redundant: each saves a large trie a cache miss (``make bench``, growth).
 """
 
 from __future__ import annotations
@@ -22,24 +21,36 @@ if TYPE_CHECKING:
 
 #: Integers in a node.
 NODE = 8
-RANK, LABEL, SIZE, CHILD, CHILDREN, PLAIN, CHAIN, BYTE = range(NODE)
+RANK, LABEL, SIZE, CHILD, CHILDREN, PLAIN, SLOTS, BYTE = range(NODE)
 
-#: While the trie grows, children are linked: the first in CHILD, the next one here.
+#: While the trie grows, children are linked: the first in CHILD, the next one here. So are the
+#: rules with slots: the last one in SLOTS, the one before each in ``before``; from 1, 0 for none.
 _SIBLING = CHILDREN
 
 
 class Trie:
-    """Grows by `insert`; after `arrange`, `step` walks in it."""
+    """Grows by `insert` and `add_slot`; after `arrange`, `step` walks in it.
+
+    After `arrange`, ``slots`` is room for two integers for each rule of ``count`` with a slot.
+    """
 
     def __init__(self, rules: int) -> None:
         """Allocate nodes for this many rules: at most two for each."""
         self.used = 1
+        self.count = 0
         self.nodes = _memory.integers(NODE * (2 * rules + 1))
-        self.chain = _memory.integers(rules + 1)
+        self.before = _memory.integers(rules + 1)
+        self.room = _memory.no_buffer()
+        self.slots = _memory.no_longs()
 
     def __dealloc__(self) -> None:
         _memory.release(self.nodes)
-        _memory.release(self.chain)
+        _memory.release(self.before)
+        _memory.release(self.room)
+
+    def allocated(self) -> int:
+        """Return its size in bytes, after `arrange`."""
+        return 4 * NODE * (self.used + 1) + 16 * self.count
 
     def insert(self, text: Bytes, start: int, end: int) -> int:
         """Return the node for ``text[start:end]``; make it if it is missing."""
@@ -80,28 +91,36 @@ class Trie:
         nodes[NODE * new + PLAIN] = nodes[NODE * node + PLAIN]
         nodes[NODE * new + RANK] = nodes[NODE * node + RANK]
         nodes[NODE * new + BYTE] = text[nodes[NODE * new + LABEL]]
-        nodes[NODE * new + CHAIN] = nodes[NODE * node + CHAIN]
+        nodes[NODE * new + SLOTS] = nodes[NODE * node + SLOTS]
         nodes[NODE * node + SIZE] = common
         nodes[NODE * node + CHILD] = new
         nodes[NODE * node + PLAIN] = 0
-        nodes[NODE * node + CHAIN] = 0
+        nodes[NODE * node + SLOTS] = 0
+
+    def add_slot(self, node: int, rule: int) -> None:
+        """Add a rule that needs further matching from a node."""
+        self.before[rule + 1] = self.nodes[NODE * node + SLOTS]
+        self.nodes[NODE * node + SLOTS] = rule + 1
+        self.count += 1
 
     def arrange(self) -> bool:
-        """Store the nodes level by level, with adjacent and sorted children.
+        """Store the nodes level by level, with adjacent and sorted children, and one for the end.
 
         Tells whether there was memory.
         """
         order = _memory.integers(self.used)
-        out = _memory.integers(NODE * self.used)
-        if order and out:
-            _arrange(self.nodes, self.used, order, out)
+        out = _memory.integers(NODE * (self.used + 1))
+        self.room = _memory.buffer(16 * self.count + 1)
+        if not order or not out or not self.room:
             _memory.release(order)
-            _memory.release(self.nodes)
-            self.nodes = out
-            return True
+            _memory.release(out)
+            return False
+        _arrange(self.nodes, self.used, order, out)
         _memory.release(order)
-        _memory.release(out)
-        return False
+        _memory.release(self.nodes)
+        self.nodes = out
+        self.slots = _memory.longs_in(self.room, 0, 2 * self.count)
+        return True
 
 
 def _find_child(nodes: Integers, node: int, byte: int) -> int:
