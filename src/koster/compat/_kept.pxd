@@ -3,7 +3,22 @@ from koster cimport _text
 from koster.robots cimport RobotsTxt, Rules
 
 
-# The classes are those of Python: they can be copied, pickled and extended as any other.
+cdef class KeptFile:
+    cdef public RobotsTxt _robots
+
+
+cdef class ProtegoFile(KeptFile):
+    pass
+
+
+cdef class ReppyFile(KeptFile):
+    cdef public str _own_prefix
+
+
+cdef class RerpFile(KeptFile):
+    pass
+
+
 cdef bint _verdict(RobotsTxt robots, object url, object agent) except -1
 cdef bint _starts_with(str text, str prefix) except -1
 @cython.locals(escape=str, character=str)

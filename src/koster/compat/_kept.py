@@ -1,9 +1,10 @@
-# cython: nonecheck=True
+# cython: nonecheck=True, binding=False, embedsignature.format=clinic
 """The decisions of facades that keep a parsed file; compiled.
 
 Code that keeps a file asks often, so a call from Python would be most of a facade's cost
 (``make bench``, facades). Each class here is the base of a facade, and decides about the arguments
-that are usual; the facade's own method about others.
+that are usual; the facade's own method about others. What a decision needs is not in the object's
+dictionary, which would be another place in memory.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from ._http import escapes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..robots import RobotsTxt
 
 #: The syntaxes of robotexclusionrulesparser.
@@ -24,10 +27,24 @@ PROTEGO_ESCAPES = escapes_of("?&=")
 REPPY_ESCAPES = escapes_of("/&=")
 
 
-class ProtegoFile:
-    """The base of `koster.compat.protego.Protego`."""
+class KeptFile:
+    """The base of these classes: copied and pickled like any object, with a parsed file."""
 
     _robots: RobotsTxt
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self._robots), self.__getstate__()
+
+
+def _restored(kind: Any, robots: RobotsTxt) -> Any:
+    """Make an object without its constructor; its dictionary follows."""
+    file = kind.__new__(kind)
+    file._robots = robots
+    return file
+
+
+class ProtegoFile(KeptFile):
+    """The base of `koster.compat.protego.Protego`."""
 
     def can_fetch(self, url: str, user_agent: str) -> bool:
         """Return whether the user agent may fetch the URL."""
@@ -39,10 +56,9 @@ class ProtegoFile:
         raise NotImplementedError
 
 
-class ReppyFile:
+class ReppyFile(KeptFile):
     """The base of `koster.compat.reppy.Robots`."""
 
-    _robots: RobotsTxt
     #: The usual start of this host's URLs, once it was asked for one.
     _own_prefix: str | None
 
@@ -56,12 +72,11 @@ class ReppyFile:
         raise NotImplementedError
 
 
-class RerpFile:
+class RerpFile(KeptFile):
     """The base of `koster.compat.robotexclusionrulesparser.RobotExclusionRulesParser`."""
 
-    _robots: RobotsTxt
-
-    def is_allowed(self, user_agent: str, url: str, syntax: int = GYM2008) -> bool:
+    # The default is GYM2008: `inspect` does not look up names for compiled methods.
+    def is_allowed(self, user_agent: str, url: str, syntax: int = 2) -> bool:
         """Return whether the user agent may visit the URL.
 
         Raises:

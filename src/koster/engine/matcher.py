@@ -93,8 +93,8 @@ _PRODUCT_BITS = 32
 #: The bucket of rules without these bytes in their literal prefix.
 ANY = 0
 
-#: A slot of a bucket or trie is two integers of 64 bits: the key of a rule, and its place with, in the
-#: upper half, its number.
+#: A slot of a bucket or a node is two integers of 64 bits: the key of a rule, and its place with,
+#: in the upper half, its number.
 SLOT = 2
 NUMBER_SHIFT = 32
 _PLACE_MASK = 0xFFFFFFFF
@@ -114,10 +114,10 @@ class RuleTable:
     Rule n has the six integers of ``rules`` from ``places[n]``; its pattern is a part of ``text``.
     ``keys`` are those of the rules. Before the rules are packed, there are no ``places`` and
     ``keys``, and the integers are in order. ``links`` are those of long literals between stars
-    (`wildcards.link`). Many rules have an index: ``slots`` in buckets, of which number n starts at
-    ``starts[n]`` (``bits`` is that of their number), or, if too many rules begin alike, of the nodes
-    of a ``trie``. Without a match, a URL is ``unmatched_allowed``. ``is_settled`` tells whether the
-    rules stay where they are.
+    (`wildcards.link`). Many rules have an index instead of ``keys``: ``slots`` in buckets, of which
+    number n starts at ``starts[n]`` (``bits`` is that of their number), or, if too many rules begin
+    alike, in the nodes of a ``trie``. Without a match, a URL is ``unmatched_allowed``.
+    ``is_settled`` tells whether the rules stay where they are.
     """
 
     def __init__(self) -> None:
