@@ -18,7 +18,7 @@ import pytest
 import koster
 from koster._asking import rules_for_data, selection_of
 from koster.bulk import kernel
-from koster.engine import batches, document, extents, memory, records, wildcards
+from koster.engine import batches, document, extents, memory, packing, records, wildcards
 
 #: After a star, it is searched with links.
 LONG = "a" * 33
@@ -126,6 +126,74 @@ def survey() -> Any:
 
 def scanned_records() -> int:
     return records.Scanner().scan(b"", array("q", [0]), array("q"))
+
+
+@pytest.fixture
+def arenas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let small blocks share arenas in plain Python too."""
+    monkeypatch.setattr(packing, "_MAX_SHARED_BYTES", 1 << 14)
+    for name, value in (("_arena", None), ("_shared_bytes", 0), ("_used_bytes", 0)):
+        monkeypatch.setattr(packing, name, value)
+
+
+@pytest.mark.skipif(koster.COMPILED, reason="compiled modules allocate in C")
+@pytest.mark.usefixtures("arenas")
+def test_small_blocks_share_an_arena(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "_ARENA_BYTES", 1 << 11)
+    kept = []
+    for number in range(100):
+        rules = koster.parse(f"User-agent: *\nDisallow: /a/{number}\n" * 3).rules_for("x")
+        kept.append((rules, rules.allowed_many([f"/a/{number}", "/a", "/b", "/c"])))
+        # Once most blocks are freed, others have memory of their own.
+        if number == 50:
+            shared = packing._shared_bytes
+            monkeypatch.setattr(packing, "_used_bytes", -(1 << 20))
+    assert shared == packing._shared_bytes > 2 * (1 << 11)
+    for number, (rules, found) in enumerate(kept):
+        assert found == [False, True, True, True]
+        assert rules.allowed_many([f"/a/{number}", f"/a/x{number}"]) == [False, True]
+
+
+@pytest.mark.skipif(koster.COMPILED, reason="compiled modules allocate in C")
+@pytest.mark.usefixtures("arenas")
+@pytest.mark.parametrize("work", [decisions, decisions_about_rules_that_begin_alike])
+def test_failing_allocation_in_arenas(
+    allocations: Allocations, work: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work_in_new_arenas() -> Any:
+        monkeypatch.setattr(packing, "_arena", None)
+        return work()
+
+    test_failing_allocation(allocations, work_in_new_arenas)
+
+
+KEEPING = """
+import koster
+def size():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+kept = []
+for number in range(400):
+    rules = [
+        koster.parse("User-agent: *\\n" + f"Disallow: /{number}/{each}\\n" * 6).rules_for("x")
+        for each in range(600)
+    ]
+    for each in rules:
+        each.allowed_many(["/"] * 4)
+    kept += rules[::120]
+    if number == 10:
+        before = size()
+print(size() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.skipif(not koster.COMPILED, reason="plain Python has no arenas")
+def test_few_rules_do_not_keep_the_memory_of_many() -> None:
+    command = [sys.executable, "-c", KEEPING]
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    # 2,000 rule sets, one for each 64 KiB of all.
+    assert int(process.stdout) < 24 << 10
 
 
 @pytest.mark.skipif(koster.COMPILED, reason="compiled modules allocate in C")

@@ -16,6 +16,7 @@ cdef class Arena:
 
 cdef Arena _arena
 cdef Py_ssize_t _shared_bytes, _used_bytes
+@cython.locals(arena=Arena)
 cdef Arena _arena_for(Py_ssize_t size)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from . import matcher as _matcher
 from . import memory as _memory
+from . import no_cython as cython
 from . import trie as _trie
 from . import wildcards as _wildcards
 from .matcher import RuleTable
@@ -19,11 +20,9 @@ from .trie import Trie
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .memory import Integers
-
-try:
+elif cython.compiled:
+    # Cython needs to see this, to know its own names; it never runs.
     import cython
-except ImportError:
-    from . import no_cython as cython
 
 #: Up to this many rules, going through their keys is as fast as buckets, and reads less memory.
 MAX_RULES_WITHOUT_BUCKETS = 24
@@ -80,7 +79,10 @@ def _arena_for(size: int) -> Arena:
     if _arena is None or _arena.size - _arena.used < size:
         if _shared_bytes > 2 * _used_bytes + _ARENA_BYTES:
             return Arena(size, False)
-        _arena = Arena(_ARENA_BYTES, True)
+        arena = Arena(_ARENA_BYTES, True)
+        if not arena.memory:
+            return arena
+        _arena = arena
     return _arena
 
 
