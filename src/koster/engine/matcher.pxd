@@ -61,11 +61,11 @@ cdef int best_by_scan(
     RuleTable table, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, long long missing
 ) noexcept nogil
 @cython.locals(
-    slots="const long long*", rules="const int*", best=int, best_rank=int, node=int, first=int,
-    slot=int, at=int, rule=int, rank=int, matched=int,
+    nodes="const int*", slots="const long long*", rules="const int*", best=int, best_rank=int,
+    node=int, first=int, slot=int, at=int, rule=int, rank=int, matched=int,
 )
 cdef int _best_by_trie(
-    RuleTable table, const int* nodes, const unsigned char* path, Py_ssize_t start, Py_ssize_t end,
+    RuleTable table, Trie trie, const unsigned char* path, Py_ssize_t start, Py_ssize_t end,
     long long missing
 ) noexcept nogil
 @cython.locals(

@@ -240,7 +240,7 @@ def _best(table: RuleTable, path: Bytes, start: int, end: int, kinds: int) -> in
     """Return the best rule that matches a canonical path, or `UNMATCHED`."""
     missing = ~(head_in(path, start, end) | kinds)
     if table.trie is not None:
-        return _best_by_trie(table, table.trie.nodes, path, start, end, missing)
+        return _best_by_trie(table, table.trie, path, start, end, missing)
     if table.bits:
         return _best_by_buckets(table, path, start, end, missing)
     return best_by_scan(table, path, start, end, missing)
@@ -318,9 +318,10 @@ def bucket_of(text: Bytes, start: int, end: int, bits: int) -> int:
 
 
 def _best_by_trie(
-    table: RuleTable, nodes: Integers, path: Bytes, start: int, end: int, missing: int
+    table: RuleTable, trie: Trie, path: Bytes, start: int, end: int, missing: int
 ) -> int:
     """Walk down the trie, and try only the rules on the way."""
+    nodes = trie.nodes
     slots = table.slots
     rules = table.rules
     best = UNMATCHED
@@ -346,7 +347,7 @@ def _best_by_trie(
             if matched:
                 best = rule
                 best_rank = rules[at + RANK]
-        node = _trie.step(nodes, node, table.text, path, start, end) if start < end else 0
+        node = _trie.step(trie, node, path, start, end) if start < end else 0
         if node == 0:
             return best
         start += nodes[_trie.NODE * node + _trie.SIZE]

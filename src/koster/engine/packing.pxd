@@ -32,24 +32,22 @@ cdef class Packed(RuleTable):
     cdef bint reserve(self, RuleTable table) except -1
     cdef bint _has_keys(self) noexcept nogil
     cdef int _first(self) noexcept nogil
-    @cython.locals(memory="unsigned char*", first=int, rule=int, at=int)
-    cdef void fill(self, RuleTable table) noexcept nogil
+    @cython.locals(memory="unsigned char*", first=int, rule=int, at=int, slot=int)
+    cdef int fill(self, RuleTable table, Trie trie) except -1
+    @cython.locals(slot=int)
+    cdef int _fill_trie(self, Trie trie) except -1
     @cython.locals(memory="unsigned char*", count=int, bucket=int, rule=int)
     cdef void _fill_buckets(self) noexcept nogil
     @cython.locals(number="long long")
     cdef void _fill_slot(self, int slot, int rule) noexcept nogil
     @cython.locals(source=int, start=int, size=int, moved=int, part=int, target=Py_ssize_t)
     cdef int _copy(self, RuleTable table, int rule, int at) noexcept nogil
-    @cython.locals(trie=Trie)
-    cdef int index(self) except -1
-    @cython.locals(rule=int, at=int, node=int, rank=int)
-    cdef void _fill_trie(self, Trie trie) noexcept nogil
-    @cython.locals(slot=int, node=int, rule=int, last=int, free=int)
-    cdef void _fill_slots(self, Trie trie) noexcept nogil
 
 
-@cython.locals(found=Packed)
+@cython.locals(found=Packed, has_trie=bint)
 cdef Packed packed(RuleTable table)
+@cython.locals(trie=Trie, rule=int, at=int, start=int, end=int, node=int)
+cdef Trie _trie_of(RuleTable table)
 @cython.locals(rule=int, at=int, links="int*")
 cdef void fill_links(RuleTable table) noexcept nogil
 @cython.locals(bits=int, sizes="int*", most=int, rule=int, bucket=int)

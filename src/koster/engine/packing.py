@@ -149,8 +149,8 @@ class Packed(RuleTable):
             return 2 * _matcher.SLOT * self.count + _starts(self.bits)
         return 2 * self.count if self._has_keys() else 0
 
-    def fill(self, table: RuleTable) -> None:
-        """Pack the rules of a table into the reserved memory."""
+    def fill(self, table: RuleTable, trie: Trie | None) -> None:
+        """Pack the rules of a table into the reserved memory, those of a trie in its order."""
         self.paths = table.paths
         self.unmatched_allowed = table.unmatched_allowed
         memory = self.arena.memory
@@ -159,10 +159,17 @@ class Packed(RuleTable):
         self.rules = _memory.integers_in(memory, self.start, self.words)
         at = first + self.count
         for rule in range(self.count):
-            self.places[rule] = at
-            at = self._copy(table, rule, at)
+            self.places[rule] = 0
+        if trie is not None:
+            for slot in range(trie.count):
+                at = self._copy(table, trie.slots[_matcher.SLOT * slot + 1], at)
+        for rule in range(self.count):
+            if not self.places[rule]:
+                at = self._copy(table, rule, at)
         self.text = _memory.bytes_in(memory, self.start, 4 * self.words)
-        if self.bits:
+        if trie is not None:
+            self._fill_trie(trie)
+        elif self.bits:
             self._fill_buckets()
         elif self._has_keys():
             self.keys = _memory.longs_in(memory, self.start, self.count)
@@ -170,6 +177,12 @@ class Packed(RuleTable):
                 self.keys[rule] = _key_of(self, rule)
         if self.links:
             fill_links(self)
+
+    def _fill_trie(self, trie: Trie) -> None:
+        self.trie = trie
+        self.slots = trie.slots
+        for slot in range(trie.count):
+            self._fill_slot(slot, trie.slots[_matcher.SLOT * slot + 1])
 
     def _fill_buckets(self) -> None:
         """Put the rules into their buckets, in order."""
@@ -199,6 +212,7 @@ class Packed(RuleTable):
 
     def _copy(self, table: RuleTable, rule: int, at: int) -> int:
         """Copy a rule and its pattern to integer ``at``; return where the next one goes."""
+        self.places[rule] = at
         source = _matcher.RULE * rule
         start = _matcher.start_of(table, rule)
         size = _matcher.size_of(table, rule)
@@ -212,48 +226,6 @@ class Packed(RuleTable):
         _memory.copy(self.arena.memory, target, table.text, start, size)
         return at + _matcher.RULE + _words(size)
 
-    def index(self) -> None:
-        """Build the index; without memory for it, all rules are tried as before."""
-        trie = Trie(self.count)
-        if trie.nodes and trie.before:
-            self._fill_trie(trie)
-            if trie.arrange():
-                self.slots = trie.slots
-                self._fill_slots(trie)
-                self.trie = trie
-
-    def _fill_trie(self, trie: Trie) -> None:
-        for rule in range(self.count):
-            at = self.places[rule]
-            node = trie.insert(
-                self.text, self.rules[at + _matcher.START], self.rules[at + _matcher.LITERAL]
-            )
-            if self.rules[at + _matcher.FLAGS] & ~_matcher.ALLOWS:
-                trie.add_slot(node, rule)
-                continue
-            node *= _trie.NODE
-            rank = self.rules[at + _matcher.RANK]
-            if not trie.nodes[node + _trie.PLAIN] or rank > trie.nodes[node + _trie.RANK]:
-                trie.nodes[node + _trie.PLAIN] = rule + 1
-                trie.nodes[node + _trie.RANK] = rank
-
-    def _fill_slots(self, trie: Trie) -> None:
-        """Put the rules with slots of each node into them, in order."""
-        slot = 0
-        for node in range(trie.used + 1):
-            rule = trie.nodes[_trie.NODE * node + _trie.SLOTS]
-            trie.nodes[_trie.NODE * node + _trie.SLOTS] = slot
-            last = rule
-            while last:
-                slot += 1
-                last = trie.before[last]
-            free = slot
-            while rule:
-                free -= 1
-                self._fill_slot(free, rule - 1)
-                rule = trie.before[rule]
-        trie.before = _memory.released(trie.before)
-
 
 def packed(table: RuleTable) -> Packed | None:
     """Return a table with the same rules, packed, and indexed if they are many.
@@ -263,10 +235,25 @@ def packed(table: RuleTable) -> Packed | None:
     found = Packed()
     if not found.reserve(table):
         return None
-    found.fill(table)
-    if found.count > MAX_RULES_WITHOUT_TRIE and not found.bits:
-        found.index()
+    has_trie = not found.bits and not found._has_keys()
+    found.fill(table, _trie_of(table) if has_trie else None)
     return found
+
+
+def _trie_of(table: RuleTable) -> Trie | None:
+    """Return a trie over rules that are not packed; None without memory: all are tried then."""
+    trie = Trie(table.count)
+    if not trie.nodes or not trie.before:
+        return None
+    for rule in range(table.count):
+        at = _matcher.place(table, rule)
+        start, end = table.rules[at + _matcher.START], table.rules[at + _matcher.LITERAL]
+        node = trie.insert(table.text, start, end)
+        if table.rules[at + _matcher.FLAGS] & ~_matcher.ALLOWS:
+            trie.add_slot(node, rule)
+        else:
+            trie.add_plain(node, rule, table.rules[at + _matcher.RANK])
+    return trie if trie.arrange(table.text) else None
 
 
 def fill_links(table: RuleTable) -> None:

@@ -11,6 +11,8 @@ cdef class Trie:
     cdef int* before
     cdef unsigned char* room
     cdef long long* slots
+    cdef unsigned char* labels
+    cdef Py_ssize_t label_bytes
 
     cdef Py_ssize_t allocated(self) noexcept
 
@@ -20,9 +22,12 @@ cdef class Trie:
     cdef int _append(self, int parent, int start, int end, int byte) noexcept nogil
     @cython.locals(nodes="int*", new=int)
     cdef void _split(self, int node, int common, const unsigned char* text) noexcept nogil
+    cdef void add_plain(self, int node, int rule, int rank) noexcept nogil
     cdef void add_slot(self, int node, int rule) noexcept nogil
-    @cython.locals(order="int*", out="int*")
-    cdef bint arrange(self) noexcept nogil
+    @cython.locals(order="int*", out="int*", node=int, at=int, size=int)
+    cdef bint arrange(self, const unsigned char* text) noexcept nogil
+    @cython.locals(node=int, first=int, last=int, rule=int, slot=int)
+    cdef void _number_slots(self) noexcept nogil
 
 @cython.locals(child=int)
 cdef int _find_child(int* nodes, int node, int byte) noexcept nogil
@@ -34,10 +39,11 @@ cdef int _common_prefix(
 cdef void _arrange(int* nodes, int count, int* order, int* out) noexcept nogil
 @cython.locals(byte=int)
 cdef void _insert_sorted(int* nodes, int child, int* order, int first, int at) noexcept nogil
-@cython.locals(low=int, high=int, byte=int, middle=int, label=int, size=int, fits=bint)
+@cython.locals(
+    nodes="const int*", low=int, high=int, byte=int, middle=int, label=int, size=int, fits=bint
+)
 cdef int step(
-    const int* nodes, int node, const unsigned char* text, const unsigned char* path,
-    Py_ssize_t position, Py_ssize_t stop
+    Trie trie, int node, const unsigned char* path, Py_ssize_t position, Py_ssize_t stop
 ) noexcept nogil
 @cython.locals(middle=int)
 cdef int _search(const int* nodes, int low, int high, int byte) noexcept nogil

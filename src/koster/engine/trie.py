@@ -4,8 +4,8 @@ A decision walks down along the path and visits only rules whose literal prefix 
 depends on the length of the path, not on the number of rules. A node has the best of the plain
 patterns that end there, and slots for those that need further matching from there.
 
-A node is eight integers: the rank of its plain rule, where its label starts in the text of the
-patterns, the size of the label, its first child, the number of its children (adjacent, sorted by
+A node is eight integers: the rank of its plain rule, where its label starts in ``labels`` (in the
+text of the patterns, until it is arranged), the size of the label, its first child, the number of its children (adjacent, sorted by
 their first bytes), the best plain rule that ends there (from 1, 0 for none), its first slot, and
 the first byte of its label. Its slots end where those of the next node start. The rank and the byte
 are redundant: each saves a large trie a cache miss (``make bench``, growth).
@@ -31,7 +31,8 @@ _SIBLING = CHILDREN
 class Trie:
     """Grows by `insert` and `add_slot`; after `arrange`, `step` walks in it.
 
-    After `arrange`, ``slots`` is room for two integers for each rule of ``count`` with a slot.
+    After `arrange`, ``slots`` has two integers for each of the ``count`` rules with a slot: room,
+    and the number of the rule.
     """
 
     def __init__(self, rules: int) -> None:
@@ -42,15 +43,18 @@ class Trie:
         self.before = _memory.integers(rules + 1)
         self.room = _memory.no_buffer()
         self.slots = _memory.no_longs()
+        self.labels = _memory.no_buffer()
+        self.label_bytes = 0
 
     def __dealloc__(self) -> None:
         _memory.release(self.nodes)
         _memory.release(self.before)
         _memory.release(self.room)
+        _memory.release(self.labels)
 
     def allocated(self) -> int:
         """Return its size in bytes, after `arrange`."""
-        return 4 * NODE * (self.used + 1) + 16 * self.count
+        return 4 * NODE * (self.used + 1) + 16 * self.count + self.label_bytes
 
     def insert(self, text: Bytes, start: int, end: int) -> int:
         """Return the node for ``text[start:end]``; make it if it is missing."""
@@ -97,21 +101,30 @@ class Trie:
         nodes[NODE * node + PLAIN] = 0
         nodes[NODE * node + SLOTS] = 0
 
+    def add_plain(self, node: int, rule: int, rank: int) -> None:
+        """Add a rule that ends at a node, unless another one with its rank or a higher one does."""
+        if not self.nodes[NODE * node + PLAIN] or rank > self.nodes[NODE * node + RANK]:
+            self.nodes[NODE * node + PLAIN] = rule + 1
+            self.nodes[NODE * node + RANK] = rank
+
     def add_slot(self, node: int, rule: int) -> None:
         """Add a rule that needs further matching from a node."""
         self.before[rule + 1] = self.nodes[NODE * node + SLOTS]
         self.nodes[NODE * node + SLOTS] = rule + 1
         self.count += 1
 
-    def arrange(self) -> bool:
+    def arrange(self, text: Bytes) -> bool:
         """Store the nodes level by level, with adjacent and sorted children, and one for the end.
 
-        Tells whether there was memory.
+        Their labels and slots are in the same order. Tells whether there was memory.
         """
+        for node in range(self.used):
+            self.label_bytes += self.nodes[NODE * node + SIZE]
         order = _memory.integers(self.used)
         out = _memory.integers(NODE * (self.used + 1))
         self.room = _memory.buffer(16 * self.count + 1)
-        if not order or not out or not self.room:
+        self.labels = _memory.buffer(self.label_bytes + 1)
+        if not order or not out or not self.room or not self.labels:
             _memory.release(order)
             _memory.release(out)
             return False
@@ -119,8 +132,32 @@ class Trie:
         _memory.release(order)
         _memory.release(self.nodes)
         self.nodes = out
-        self.slots = _memory.longs_in(self.room, 0, 2 * self.count)
+        at = 0
+        for node in range(self.used):
+            size = out[NODE * node + SIZE]
+            _memory.copy(self.labels, at, text, out[NODE * node + LABEL], size)
+            out[NODE * node + LABEL] = at
+            at += size
+        self._number_slots()
         return True
+
+    def _number_slots(self) -> None:
+        """Replace the linked rules of each node by slots."""
+        self.slots = _memory.longs_in(self.room, 0, 2 * self.count)
+        first = 0
+        for node in range(self.used + 1):
+            last = self.nodes[NODE * node + SLOTS]
+            self.nodes[NODE * node + SLOTS] = first
+            rule = last
+            while rule:
+                first += 1
+                rule = self.before[rule]
+            slot = first
+            while last:
+                slot -= 1
+                self.slots[2 * slot + 1] = last - 1
+                last = self.before[last]
+        self.before = _memory.released(self.before)
 
 
 def _find_child(nodes: Integers, node: int, byte: int) -> int:
@@ -166,8 +203,9 @@ def _insert_sorted(nodes: Integers, child: int, order: Integers, first: int, at:
     order[at] = child
 
 
-def step(nodes: Integers, node: int, text: Bytes, path: Bytes, position: int, stop: int) -> int:
+def step(trie: Trie, node: int, path: Bytes, position: int, stop: int) -> int:
     """Return the child whose whole label matches the path at ``position``, or 0."""
+    nodes = trie.nodes
     low = nodes[NODE * node + CHILD]
     high = low + nodes[NODE * node + CHILDREN]
     byte = path[position]
@@ -183,7 +221,7 @@ def step(nodes: Integers, node: int, text: Bytes, path: Bytes, position: int, st
     size = nodes[NODE * middle + SIZE]
     if size == 1:
         return middle
-    fits = size <= stop - position and _memory.same(text, label, path, position, size)
+    fits = size <= stop - position and _memory.same(trie.labels, label, path, position, size)
     return middle if fits else 0
 
 
