@@ -30,12 +30,12 @@ cdef class Packed(RuleTable):
     cdef Py_ssize_t allocated(self) noexcept
     @cython.locals(words=int, rule=int, size=Py_ssize_t, arena=Arena)
     cdef bint reserve(self, RuleTable table) except -1
-    cdef bint _has_keys(self) noexcept nogil
+    cdef bint has_keys(self) noexcept nogil
     cdef int _first(self) noexcept nogil
-    @cython.locals(memory="unsigned char*", first=int, rule=int, at=int, slot=int)
+    @cython.locals(rule=int, slot=int)
     cdef int fill(self, RuleTable table, Trie trie) except -1
-    @cython.locals(slot=int)
-    cdef int _fill_trie(self, Trie trie) except -1
+    @cython.locals(memory="unsigned char*", first=int, rule=int, at=int, slot=int)
+    cdef int _copy_rules(self, RuleTable table, Trie trie) except -1
     @cython.locals(memory="unsigned char*", count=int, bucket=int, rule=int)
     cdef void _fill_buckets(self) noexcept nogil
     @cython.locals(number="long long")

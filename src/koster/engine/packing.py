@@ -12,7 +12,6 @@ from __future__ import annotations
 from . import matcher as _matcher
 from . import memory as _memory
 from . import no_cython as cython
-from . import trie as _trie
 from . import wildcards as _wildcards
 from .matcher import RuleTable
 from .trie import Trie
@@ -33,7 +32,6 @@ _MAX_BITS = 10
 
 #: If more begin alike: up to this many rules, going through their keys is as fast as a trie.
 MAX_RULES_WITHOUT_TRIE = 128
-
 
 #: The size of arenas, and of the largest blocks that share one, in bytes. Without a compiler, the
 #: integers are objects elsewhere.
@@ -140,19 +138,36 @@ class Packed(RuleTable):
             _used_bytes += size
         return True
 
-    def _has_keys(self) -> bool:
+    def has_keys(self) -> bool:
+        """Tell whether the rules are so few that they need no index."""
         return not self.bits and self.count <= MAX_RULES_WITHOUT_TRIE
 
     def _first(self) -> int:
         """Return where the places are: after the keys, or the buckets."""
         if self.bits:
             return 2 * _matcher.SLOT * self.count + _starts(self.bits)
-        return 2 * self.count if self._has_keys() else 0
+        return 2 * self.count if self.has_keys() else 0
 
     def fill(self, table: RuleTable, trie: Trie | None) -> None:
         """Pack the rules of a table into the reserved memory, those of a trie in its order."""
         self.paths = table.paths
         self.unmatched_allowed = table.unmatched_allowed
+        self._copy_rules(table, trie)
+        if self.bits:
+            self._fill_buckets()
+        elif self.has_keys():
+            self.keys = _memory.longs_in(self.arena.memory, self.start, self.count)
+            for rule in range(self.count):
+                self.keys[rule] = _key_of(self, rule)
+        elif trie is not None:
+            self.trie = trie
+            self.slots = trie.slots
+            for slot in range(trie.count):
+                self._fill_slot(slot, trie.slots[_matcher.SLOT * slot + 1])
+        if self.links:
+            fill_links(self)
+
+    def _copy_rules(self, table: RuleTable, trie: Trie | None) -> None:
         memory = self.arena.memory
         first = self._first()
         self.places = _memory.integers_in(memory, self.start + 4 * first, self.count)
@@ -167,22 +182,6 @@ class Packed(RuleTable):
             if not self.places[rule]:
                 at = self._copy(table, rule, at)
         self.text = _memory.bytes_in(memory, self.start, 4 * self.words)
-        if trie is not None:
-            self._fill_trie(trie)
-        elif self.bits:
-            self._fill_buckets()
-        elif self._has_keys():
-            self.keys = _memory.longs_in(memory, self.start, self.count)
-            for rule in range(self.count):
-                self.keys[rule] = _key_of(self, rule)
-        if self.links:
-            fill_links(self)
-
-    def _fill_trie(self, trie: Trie) -> None:
-        self.trie = trie
-        self.slots = trie.slots
-        for slot in range(trie.count):
-            self._fill_slot(slot, trie.slots[_matcher.SLOT * slot + 1])
 
     def _fill_buckets(self) -> None:
         """Put the rules into their buckets, in order."""
@@ -235,7 +234,7 @@ def packed(table: RuleTable) -> Packed | None:
     found = Packed()
     if not found.reserve(table):
         return None
-    has_trie = not found.bits and not found._has_keys()
+    has_trie = not found.bits and not found.has_keys()
     found.fill(table, _trie_of(table) if has_trie else None)
     return found
 

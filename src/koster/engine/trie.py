@@ -5,10 +5,11 @@ depends on the length of the path, not on the number of rules. A node has the be
 patterns that end there, and slots for those that need further matching from there.
 
 A node is eight integers: the rank of its plain rule, where its label starts in ``labels`` (in the
-text of the patterns, until it is arranged), the size of the label, its first child, the number of its children (adjacent, sorted by
-their first bytes), the best plain rule that ends there (from 1, 0 for none), its first slot, and
-the first byte of its label. Its slots end where those of the next node start. The rank and the byte
-are redundant: each saves a large trie a cache miss (``make bench``, growth).
+text of the patterns until it is arranged), the size of the label, its first child, the number of
+its children (adjacent, sorted by their first bytes), the best plain rule that ends there (from 1,
+0 for none), its first slot, and the first byte of its label. Its slots end where those of the next
+node start. The rank and the byte are redundant: each saves a large trie a cache miss (``make
+bench``, growth).
 """
 
 from __future__ import annotations
