@@ -10,8 +10,7 @@ import pytest
 
 import koster
 from koster import crawlers
-from koster.lint import CHECK_OF, Finding, lint, with_edits
-from koster.lint._names import _brands, _tokens_by_letters, known_crawlers
+from koster.lint import CHECK_OF, Finding, _names, lint, with_edits
 
 _SIGNAL = "Write search, ai-input or ai-train with =yes or =no"
 _SIGNALS = "Use one of search, ai-input, ai-train, use"
@@ -161,7 +160,10 @@ def test_a_line_is_read_differently_once() -> None:
 
 @pytest.fixture
 def without_registry() -> Iterator[None]:
-    caches = (crawlers.known, known_crawlers, _brands, _tokens_by_letters)
+    caches = [
+        crawlers.known,
+        *(each for each in vars(_names).values() if hasattr(each, "cache_clear")),
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "ai_crawler_index", None)
         for cache in caches:
