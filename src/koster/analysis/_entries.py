@@ -140,15 +140,19 @@ class Entry:
         position = len(self.literal)
         if not self.rest:
             return not self.is_anchored or position == len(path)
-        *runs, last = self.runs
+        runs = self.runs
+        end = len(path)
+        if self.is_anchored:
+            *runs, last = runs
+            if not path.endswith(last):
+                return False
+            end -= len(last)
         for run in runs:
-            position = path.find(run, position)
+            position = path.find(run, position, end)
             if position < 0:
                 return False
             position += len(run)
-        if self.is_anchored:
-            return position + len(last) <= len(path) and path.endswith(last)
-        return path.find(last, position) >= 0
+        return position <= end
 
     def covers(self, other: Entry) -> bool:
         """Return whether it surely matches everything that another entry of its reading matches.

@@ -30,6 +30,10 @@ _MANY = 1_000
 #: Entries whose parts are counted.
 _MAX_COUNTED = 20_000
 
+#: Texts whose candidates are kept, as most texts are asked for twice, and the most candidates.
+_MAX_KEPT = 4_096
+_MAX_KEPT_CANDIDATES = 64
+
 #: For `map`, which is faster than a comprehension.
 _REST = attrgetter("rest")
 
@@ -305,13 +309,22 @@ class Parts:
             self._weight = max(self._weight, entry.weight_of_part)
         self._sizes = {*map(len, by_part)}
         self._others = keys_of(others)
+        self._kept: dict[tuple[bytes, bytes], list[Entry]] = {}
 
     def weight(self, key: bytes) -> int:
         """Return the maximum weight of the candidates for a text that has one of the parts."""
         return self._weight + self._others.weight(key)
 
     def candidates(self, key: bytes, text: bytes) -> list[Entry]:
-        """Return the entries that may match a text with this key."""
+        """Return the entries that may match a text with this key, in their order."""
+        found = self._kept.get((key, text))
+        if found is None:
+            found = sorted(self._candidates(key, text), key=BY_ORDER)
+            if len(found) <= _MAX_KEPT_CANDIDATES and len(self._kept) < _MAX_KEPT:
+                self._kept[key, text] = found
+        return found
+
+    def _candidates(self, key: bytes, text: bytes) -> list[Entry]:
         found = self._others.prefixing(key)
         for size in self._sizes:
             for part in self._by_part.keys() & _parts_in(text, size):

@@ -8,6 +8,7 @@ the entries that can match the same URLs.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
@@ -200,11 +201,17 @@ class Ranked:
         return url == "/robots.txt" or url.startswith("/robots.txt?")
 
     def deciding_without(self, gone: Sequence[Entry], url: str) -> Entry:
-        """Return the entry that decides a URL without some entries and the removed ones."""
+        """Return the entry that decides a URL without some entries and the removed ones.
+
+        With all, one of ``gone`` decides it, unless there are removed ones.
+        """
         path = self._selection.path_of(url)
         orders = {entry.order for entry in gone}
         best = self.no_rule_entry.order
-        for each in sorted(self._parts.candidates(path, path), key=BY_ORDER):
+        may_match = self._parts.candidates(path, path)
+        # None matches that comes before the one that decides.
+        first = 0 if self.removed else bisect_left(may_match, min(orders, default=0), key=BY_ORDER)
+        for each in may_match[first:]:
             # The others come later, and so do those that are alike.
             if each.order >= best:
                 break
@@ -218,7 +225,7 @@ class Ranked:
         Without some entries and the removed ones. It is at least that of ``no_rule_entry``.
         """
         if entry.covered_by is None:
-            entry.covered_by = sorted(self._covering(entry), key=BY_ORDER)
+            entry.covered_by = [*self._covering(entry)]
         best = self.no_rule_entry.order
         for each in entry.covered_by:
             # The others come later, and so do those that are alike.
@@ -260,7 +267,7 @@ class Ranked:
         return twin if twin is not entry else self.entries[self.covered_by(entry)]
 
     def _covering(self, entry: Entry) -> Iterator[Entry]:
-        """Yield the first of alike entries that surely match everything that an entry matches."""
+        """Yield the first of alike entries that surely match all that an entry matches, in order."""
         for other in self._parts.candidates(entry.key or _ROOT, entry.text):
             if other.covers(entry):
                 yield other
