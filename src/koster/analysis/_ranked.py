@@ -267,7 +267,7 @@ class Ranked:
         return twin if twin is not entry else self.entries[self.covered_by(entry)]
 
     def _covering(self, entry: Entry) -> Iterator[Entry]:
-        """Yield the first of alike entries that surely match all that an entry matches, in order."""
+        """Yield the first of alike entries that surely match all that one matches, in order."""
         for other in self._parts.candidates(entry.key or _ROOT, entry.text):
             if other.covers(entry):
                 yield other
