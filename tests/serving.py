@@ -7,6 +7,7 @@ import faulthandler
 import json
 import os
 import queue
+import random
 import signal
 import socket
 import subprocess
@@ -25,6 +26,20 @@ from koster.service._server import create_server
 
 #: Fetching from loopback is allowed, and clients are not rate-limited.
 OPEN = Settings(rate=0, work_per_minute=0, let_through=("127.0.0.1/32",))
+
+
+def _hard() -> str:
+    """Return a file that `lint` takes seconds for: each group has other rules that overlap."""
+    chance = random.Random(1)
+    lines = []
+    for number in range(1_100):
+        lines.append(f"User-agent: bot{number}")
+        patterns = ("".join(chance.choices("&=?a*", k=chance.randint(1, 3))) for _ in range(50))
+        lines += [f"Disallow: /{pattern}" for pattern in patterns]
+    return "\n".join(lines)
+
+
+HARD = _hard()
 
 
 @contextlib.contextmanager

@@ -26,6 +26,11 @@ def request(body: bytes = REQUEST_BODY, head: bytes = HEAD) -> bytes:
     return head + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
+def hard_request() -> bytes:
+    body = json.dumps({"robots": serving.HARD}).encode()
+    return request(body, HEAD.replace(b"decide", b"lint"))
+
+
 def exchange(url: str, *parts: bytes, pause: float = 0) -> bytes:
     """Send bytes, and return the whole response."""
     with serving.connected(url) as connection:
@@ -199,11 +204,10 @@ def test_upgrades_cannot_smuggle_requests(service_url: str, protocol: bytes) -> 
 
 
 def test_disconnect_frees_the_worker() -> None:
-    hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
     with serving.in_thread() as url:
         for _ in range(5):
             with serving.connected(url) as connection:
-                connection.sendall(request(hard, HEAD.replace(b"decide", b"audit")))
+                connection.sendall(hard_request())
                 time.sleep(0.1)
         start = time.monotonic()
         answer = httpx2.post(f"{url}/v1/lint", json={"robots": ""}, timeout=30)
@@ -213,8 +217,7 @@ def test_disconnect_frees_the_worker() -> None:
 
 
 def test_disconnect_is_detected_with_a_pipelined_request() -> None:
-    hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
-    busy = request(hard, HEAD.replace(b"decide", b"audit"))
+    busy = hard_request()
     with serving.in_thread() as url:
         with serving.connected(url) as connection:
             connection.sendall(busy + b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -230,11 +233,10 @@ def test_disconnect_is_detected_with_a_pipelined_request() -> None:
 
 
 def test_one_client_cannot_use_all_workers() -> None:
-    hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
     with serving.in_thread(Settings(rate=0, work_timeout=4)) as url:
         connections = [serving.connected(url) for _ in range(12)]
         for connection in connections:
-            connection.sendall(request(hard, HEAD.replace(b"decide", b"audit")))
+            connection.sendall(hard_request())
         rejected: set[socket.socket] = set()
         until = time.monotonic() + 10
         while len(rejected) < 2 and time.monotonic() < until:
@@ -390,8 +392,7 @@ def exchange_on(connection: socket.socket) -> bytes:
 
 
 def test_monitoring_works_when_all_connections_are_busy() -> None:
-    hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 60_000}).encode()
-    busy = request(hard, HEAD.replace(b"decide", b"audit"))
+    busy = hard_request()
     with serving.in_thread(max_connections=4) as url:
         busy_connections = open_connections(url, 4, busy)
         assert exchange(url, request()).startswith(b"HTTP/1.1 503 ")

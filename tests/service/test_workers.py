@@ -134,8 +134,8 @@ def test_one_client_cannot_use_all_workers() -> None:
 
 def test_short_requests_do_not_wait_for_long_ones() -> None:
     """The only worker for long requests is busy, and another long request waits for it."""
-    hard = json.dumps({"robots": "User-agent: *\n" + "Disallow: *9*x\n" * 4_000}).encode()
-    head = b"POST /v1/audit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    hard = json.dumps({"robots": serving.HARD}).encode()
+    head = b"POST /v1/lint HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     settings = Settings(rate=0, workers=1, work_per_minute=0, work_timeout=60)
     with (
         serving.in_thread(settings) as url,
@@ -177,13 +177,12 @@ def test_cancelled_wait_takes_no_slot() -> None:
 
 def test_work_time_limit_sends_retry_after() -> None:
     """Over the limit the response is 429 with Retry-After; other clients are not affected."""
-    hard = "User-agent: *\n" + "Disallow: *9*x\n" * 60_000
     settings = Settings(rate=0, work_timeout=1, work_per_minute=1)
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url, timeout=30) as api:
-        problem(api.post("/v1/audit", json={"robots": hard}), 422, "too-much-work")
-        answer = api.post("/v1/audit", json={"robots": hard})
+        problem(api.post("/v1/lint", json={"robots": serving.HARD}), 422, "too-much-work")
+        answer = api.post("/v1/lint", json={"robots": serving.HARD})
         while answer.status_code == 422:
-            answer = api.post("/v1/audit", json={"robots": hard})
+            answer = api.post("/v1/lint", json={"robots": serving.HARD})
         problem(answer, 429, "too-much-work-time")
         assert 1 <= int(answer.headers["retry-after"]) <= 120
         problem(api.post("/v1/lint", json={"robots": ""}), 429, "too-much-work-time")

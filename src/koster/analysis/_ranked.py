@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from functools import cached_property
+from operator import methodcaller
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
@@ -78,6 +79,8 @@ class Ranked:
         self._robots_txt_entry = next(iter(exempted), None)
         self._exempts_longer = exempts_longer
         self.removed: set[int] = set()
+        #: By the order of an entry: what may cover it, and was not looked at by `covered_by`.
+        self._uncompared: dict[int, Iterator[Entry]] = {}
         #: What `decides_all` returns, once it has looked at too many keys for single entries.
         self._deciding_all: bytearray | None = None
         self._keys_looked_at = 0
@@ -224,15 +227,25 @@ class Ranked:
 
         Without some entries and the removed ones. It is at least that of ``no_rule_entry``.
         """
-        if entry.covered_by is None:
-            entry.covered_by = [*self._covering(entry)]
         best = self.no_rule_entry.order
-        for each in entry.covered_by:
+        for each in self._coverers(entry):
             # The others come later, and so do those that are alike.
-            if each.order >= best:
-                break
             best = min(best, self._first(each, without))
+            if best <= each.order:
+                break
         return best
+
+    def _coverers(self, entry: Entry) -> Iterator[Entry]:
+        """Yield what `_covering` does, and keep what was found: nearly always, one is enough."""
+        found = entry.covered_by
+        if found is None:
+            found = entry.covered_by = []
+            self._uncompared[entry.order] = self._covering(entry)
+        yield from found
+        for other in self._uncompared.get(entry.order, ()):
+            found.append(other)
+            yield other
+        self._uncompared.pop(entry.order, None)
 
     def is_covered_above(self, entry: Entry, below: Entry) -> bool:
         """Return whether an entry with precedence over ``below`` surely covers another.
@@ -267,10 +280,11 @@ class Ranked:
         return twin if twin is not entry else self.entries[self.covered_by(entry)]
 
     def _covering(self, entry: Entry) -> Iterator[Entry]:
-        """Yield the first of alike entries that surely match all that one matches, in order."""
-        for other in self._parts.candidates(entry.key or _ROOT, entry.text):
-            if other.covers(entry):
-                yield other
+        """Return the first of alike entries that surely match all that one matches, in order."""
+        return filter(
+            methodcaller("covers", entry),
+            self._parts.candidates(entry.key or _ROOT, entry.text),
+        )
 
     def _first(self, entry: Entry, without: set[int] | frozenset[int]) -> int:
         """Return the order of the first entry that is left of those that are alike."""
