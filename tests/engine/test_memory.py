@@ -162,6 +162,7 @@ def test_failing_allocation_in_arenas(
 ) -> None:
     def work_in_new_arenas() -> Any:
         monkeypatch.setattr(packing, "_arena", None)
+        monkeypatch.setattr(packing, "_shared_bytes", 0)
         return work()
 
     test_failing_allocation(allocations, work_in_new_arenas)
