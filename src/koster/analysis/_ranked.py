@@ -229,8 +229,8 @@ class Ranked:
         """
         best = self.no_rule_entry.order
         for each in self._coverers(entry):
-            # The others come later, and so do those that are alike.
             best = min(best, self._first(each, without))
+            # The others come later, and so do those that are alike.
             if best <= each.order:
                 break
         return best
