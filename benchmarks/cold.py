@@ -12,8 +12,10 @@ import statistics
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from operator import truediv
+from typing import Any
 
 import koster
 
@@ -100,50 +102,47 @@ def run(*, is_quick: bool = False) -> dict[str, float]:
     faster = {}
     for kind, (count, processes) in counts.items():
         names = [name for name in SUBJECTS if kind == "cold" or name in _MANY]
-        found = _in_turns(names, count, processes)
+        memory, taken = _in_turns(names, count, processes)
         for name, row in rows.items():
-            if name not in found:
+            if name not in taken:
                 row += ["not here" if name in names else "", "", ""]
                 continue
-            seconds = statistics.median(found[name].seconds)
-            ratio = statistics.median(
-                theirs / ours
-                for theirs, ours in zip(found[name].seconds, found["koster"].seconds, strict=True)
-            )
-            row += [format_time(seconds), f"{ratio:.1f} ×", f"{found[name].memory / 1024:.1f} KiB"]
-            faster[f"{kind} {name}"] = seconds if name == "koster" else ratio
+            seconds = statistics.median(taken[name])
+            ratio = statistics.median(map(truediv, taken[name], taken["koster"]))
+            row += [format_time(seconds), f"{ratio:.1f} ×", f"{memory[name] / 1024:.1f} KiB"]
+            faster[f"{kind} {name}"] = ratio
+        faster[f"{kind} seconds"] = statistics.median(taken["koster"])
     headings = [
         text for count, _ in counts.values() for text in (f"{count:,} files", "koster is", "a file")
     ]
     table(["parser", *headings], rows.values())
-    faster |= {f"{kind} seconds": faster.pop(f"{kind} koster") for kind in counts}
     return faster
 
 
-class _Found(NamedTuple):
-    #: For each file, in bytes, and for each pass and process, by decision.
-    memory: float
-    seconds: list[float]
+def _in_turns(
+    names: list[str], count: int, processes: int
+) -> tuple[dict[str, float], dict[str, list[float]]]:
+    """Let the processes of the parsers that are here make a pass in turns.
 
-
-def _in_turns(names: list[str], count: int, processes: int) -> dict[str, _Found]:
-    """Return what the parsers take that are here: each process makes a pass in its turn."""
-    found = {name: _Found(0.0, []) for name in names}
+    Returns the memory of a file in bytes, and the seconds of a decision in each pass.
+    """
+    memory: dict[str, float] = {}
+    taken: defaultdict[str, list[float]] = defaultdict(list)
     for _ in range(processes):
         children = {}
         for name in names:
             child = _start(name, count)
-            if memory := child.stdout.readline():
+            if answer := child.stdout.readline():
                 children[name] = child
-                found[name] = _Found(float(memory), found[name].seconds)
+                memory[name] = float(answer)
         for _ in range(_ROUNDS):
             for name, child in children.items():
                 print(file=child.stdin, flush=True)
-                found[name].seconds.append(float(child.stdout.readline()))
+                taken[name].append(float(child.stdout.readline()))
         for child in children.values():
             child.stdin.close()
             child.wait()
-    return {name: each for name, each in found.items() if each.seconds}
+    return memory, taken
 
 
 def _start(name: str, count: int) -> Any:

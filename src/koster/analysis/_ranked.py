@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from functools import cached_property
-from operator import methodcaller
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
@@ -281,10 +280,8 @@ class Ranked:
 
     def _covering(self, entry: Entry) -> Iterator[Entry]:
         """Return the first of alike entries that surely match all that one matches, in order."""
-        return filter(
-            methodcaller("covers", entry),
-            self._parts.candidates(entry.key or _ROOT, entry.text),
-        )
+        may_match = self._parts.candidates(entry.key or _ROOT, entry.text)
+        return (other for other in may_match if other.covers(entry))
 
     def _first(self, entry: Entry, without: set[int] | frozenset[int]) -> int:
         """Return the order of the first entry that is left of those that are alike."""

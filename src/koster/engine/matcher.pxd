@@ -61,21 +61,26 @@ cdef int best_by_scan(
     RuleTable table, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, long long missing
 ) noexcept nogil
 @cython.locals(
-    nodes="const int*", slots="const long long*", rules="const int*", best=int, best_rank=int,
-    node=int, first=int, slot=int, at=int, rule=int, rank=int, matched=int,
+    nodes="const int*", best=int, best_rank=int, node=int, at=int, rule=int, rank=int, first=int,
+    last=int,
 )
 cdef int _best_by_trie(
     RuleTable table, Trie trie, const unsigned char* path, Py_ssize_t start, Py_ssize_t end,
     long long missing
 ) noexcept nogil
-@cython.locals(
-    slots="const long long*", rules="const int*", best=int, best_rank=int, bucket=int, slot=int,
-    at=int, rule=int, size=Py_ssize_t, matched=int,
-)
+@cython.locals(first=int, last=int, best=int, bucket=int)
 cdef int _best_by_buckets(
     RuleTable table, const unsigned char* path, Py_ssize_t start, Py_ssize_t end, long long missing
 ) noexcept nogil
 # Inline: a call would take as long as the rest.
+@cython.locals(
+    slots="const long long*", rules="const int*", best_rank=int, slot=int, at=int, rule=int,
+    matched=int,
+)
+cdef inline int _best_in_slots(
+    RuleTable table, int first, int last, int best, const unsigned char* path, Py_ssize_t start,
+    Py_ssize_t end, long long missing, bint is_after_literal
+) noexcept nogil
 @cython.locals(rules="const int*", size=Py_ssize_t)
 cdef inline int _matches(
     RuleTable table, int at, const unsigned char* path, Py_ssize_t start, Py_ssize_t end

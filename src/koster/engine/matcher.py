@@ -271,31 +271,51 @@ def best_by_scan(table: RuleTable, path: Bytes, start: int, end: int, missing: i
 
 
 def _best_by_buckets(table: RuleTable, path: Bytes, start: int, end: int, missing: int) -> int:
-    """Try the rules in the bucket of the path, and those that are in the bucket for any path."""
+    """Try the rules in the bucket for any path, and those in the bucket of the path."""
+    first, last = table.starts[ANY], table.starts[ANY + 1]
+    best = _best_in_slots(table, first, last, UNMATCHED, path, start, end, missing, False)
+    bucket = bucket_of(path, start, end, table.bits)
+    if bucket == ANY or best == NO_MEMORY:
+        return best
+    first, last = table.starts[bucket], table.starts[bucket + 1]
+    return _best_in_slots(table, first, last, best, path, start, end, missing, False)
+
+
+def _best_in_slots(
+    table: RuleTable,
+    first: int,
+    last: int,
+    best: int,
+    path: Bytes,
+    start: int,
+    end: int,
+    missing: int,
+    is_after_literal: bool,
+) -> int:
+    """Return the best rule that matches, of some slots and the best one so far.
+
+    ``start`` is where the path starts, or what comes after the literal prefix of all these rules.
+    """
     slots = table.slots
     rules = table.rules
-    best = UNMATCHED
     best_rank = -1
-    bucket = ANY
-    while True:
-        for slot in range(table.starts[bucket], table.starts[bucket + 1]):
-            at = slots[SLOT * slot + 1] & _PLACE_MASK
-            rule = slots[SLOT * slot + 1] >> NUMBER_SHIFT
-            if slots[SLOT * slot] & missing or not _is_better(
-                rules[at + RANK], rule, best_rank, best
-            ):
-                continue
+    if best >= 0 and first < last:
+        best_rank = rules[place(table, best) + RANK]
+    for slot in range(first, last):
+        at = slots[SLOT * slot + 1] & _PLACE_MASK
+        rule = slots[SLOT * slot + 1] >> NUMBER_SHIFT
+        if slots[SLOT * slot] & missing or not _is_better(rules[at + RANK], rule, best_rank, best):
+            continue
+        if is_after_literal:
+            matched = _rest_matches(table, at, path, start, end)
+        else:
             matched = _matches(table, at, path, start, end)
-            if matched < 0:
-                return NO_MEMORY
-            if matched:
-                best = rule
-                best_rank = rules[at + RANK]
-        if bucket != ANY:
-            return best
-        bucket = bucket_of(path, start, end, table.bits)
-        if bucket == ANY:
-            return best
+        if matched < 0:
+            return NO_MEMORY
+        if matched:
+            best = rule
+            best_rank = rules[at + RANK]
+    return best
 
 
 def _matches(table: RuleTable, at: int, path: Bytes, start: int, end: int) -> int:
@@ -322,31 +342,23 @@ def _best_by_trie(
 ) -> int:
     """Walk down the trie, and try only the rules on the way."""
     nodes = trie.nodes
-    slots = table.slots
-    rules = table.rules
     best = UNMATCHED
     best_rank = -1
     node = 0
     while True:
-        first = _trie.NODE * node
-        rule = nodes[first + _trie.PLAIN] - 1
-        rank = nodes[first + _trie.RANK]
+        at = _trie.NODE * node
+        rule = nodes[at + _trie.PLAIN] - 1
+        rank = nodes[at + _trie.RANK]
         if rule >= 0 and _is_better(rank, rule, best_rank, best):
             best = rule
             best_rank = rank
-        for slot in range(nodes[first + _trie.SLOTS], nodes[first + _trie.NODE + _trie.SLOTS]):
-            at = slots[SLOT * slot + 1] & _PLACE_MASK
-            rule = slots[SLOT * slot + 1] >> NUMBER_SHIFT
-            if slots[SLOT * slot] & missing or not _is_better(
-                rules[at + RANK], rule, best_rank, best
-            ):
-                continue
-            matched = _rest_matches(table, at, path, start, end)
-            if matched < 0:
-                return NO_MEMORY
-            if matched:
-                best = rule
-                best_rank = rules[at + RANK]
+        first, last = nodes[at + _trie.SLOTS], nodes[at + _trie.NODE + _trie.SLOTS]
+        rule = _best_in_slots(table, first, last, best, path, start, end, missing, True)
+        if rule == NO_MEMORY:
+            return NO_MEMORY
+        if rule != best:
+            best = rule
+            best_rank = table.rules[place(table, rule) + RANK]
         node = _trie.step(trie, node, path, start, end) if start < end else 0
         if node == 0:
             return best
