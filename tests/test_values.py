@@ -38,14 +38,11 @@ VALUES = {
     for _, each in inspect.getmembers(module, inspect.isclass)
     if each.__module__.startswith("koster") and dataclasses.is_dataclass(each)
 }
-#: Changed while it is built, inside its module.
-MUTABLE = {"koster.analysis._entries.Entry"}
 
 
 @pytest.mark.parametrize("value", sorted(VALUES, key=lambda each: each.__qualname__))
 def test_values_are_frozen_and_have_slots(value: type) -> None:
-    is_frozen = value.__dataclass_params__.frozen  # type: ignore[attr-defined]
-    assert is_frozen or f"{value.__module__}.{value.__qualname__}" in MUTABLE
+    assert value.__dataclass_params__.frozen  # type: ignore[attr-defined]
     assert "__slots__" in vars(value)
 
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 import koster
-from koster.analysis import WholeFile, _index, difference
+from koster.analysis import WholeFile, _overlaps, difference
 from koster.analysis._index import Keys
 from koster.analysis._ranked import Ranked
 
@@ -54,7 +54,7 @@ def test_first_of_overlapping_entries() -> None:
 
 @pytest.mark.parametrize("counted", [1, 20_000])
 def test_entries_are_found_by_any_rare_part(monkeypatch: pytest.MonkeyPatch, counted: int) -> None:
-    monkeypatch.setattr(_index, "_MAX_COUNTED", counted)
+    monkeypatch.setattr(_overlaps, "_MAX_COUNTED", counted)
     rng = random.Random(counted)
     patterns = [f"/*abcabc{rng.randrange(30)}def*{rng.randrange(9)}" for _ in range(200)]
     body = "User-agent: *\n" + "".join(f"Disallow: {pattern}\n" for pattern in patterns)
@@ -62,8 +62,8 @@ def test_entries_are_found_by_any_rare_part(monkeypatch: pytest.MonkeyPatch, cou
     for number in range(30):
         for path in (f"/abcabc{number}def5", f"/xabcabc{number}/abcabc7def12", "/abcdef1"):
             raw = path.encode()
-            found = ranked._parts.candidates(raw, raw)
-            matching = [each for each in ranked._by_paths.first.values() if each.matches(raw)]
+            found = ranked._overlaps.parts().candidates(raw, raw)
+            matching = [each for each in ranked._overlaps.first.values() if each.matches(raw)]
             assert {each.order for each in matching} <= {each.order for each in found}
 
 

@@ -63,6 +63,10 @@ _NOT_IN_QUERIES = ("%2F", "%3F")
 _ESCAPE = re.compile(rb"%(?:[0-9A-F]{2}|[\xb0-\xb9\xc1-\xc6]{2})")
 _NON_ASCII = re.compile(rb"[\x80-\xff]+")
 
+#: Bytes in a sample of a text, and the maximum number of samples.
+_SAMPLE_BYTES = 1_024
+_MAX_SAMPLES = 8
+
 #: Alphabets that are cached.
 _MAX_ALPHABETS = 64
 
@@ -133,14 +137,26 @@ def written_in(texts: Iterable[bytes], tables: Iterable[bytes] = ()) -> Written:
     escapes = {each.translate(UNMARK_DIGITS).decode("ascii") for each in found}
     others = () if text.isascii() else _NON_ASCII.findall(text)
     other = b"".join(others).decode("utf-8", "ignore")
+    all_bytes = _bytes_in(text)
     return Written(
-        frozenset(text),
-        frozenset(_ESCAPE.sub(b"", text) if escapes else text),
+        all_bytes,
+        _bytes_in(_ESCAPE.sub(b"", text)) if escapes else all_bytes,
         frozenset(escapes),
         tuple(dict.fromkeys(other)),
         STARTS_INSIDE_ESCAPE.search(text) is not None,
         frozenset(tables),
     )
+
+
+def _bytes_in(text: bytes) -> frozenset[int]:
+    """Return the bytes of a text; faster than a set of all, because few are different."""
+    found: set[int] = set()
+    for _ in range(_MAX_SAMPLES):
+        found.update(text[:: 1 + len(text) // _SAMPLE_BYTES])
+        text = text.translate(None, bytes(found))
+        if not text:
+            break
+    return frozenset(found.union(text))
 
 
 def _together(parts: Sequence[Written]) -> Written:

@@ -6,7 +6,6 @@ An entry tells which paths it matches, and which other entries it surely covers.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -35,7 +34,7 @@ _PREFIX = int(Patterns.PREFIX)
 STAR = b"*"
 #: The key to sort and to bisect entries by precedence.
 BY_ORDER = attrgetter("order")
-_ROOT = b"/"
+ROOT = b"/"
 #: Special characters of shell patterns besides stars.
 _SHELL_SPECIAL = re.compile(rb"[?\[\]!\\]")
 _SAFE = bytes(sorted(SAFE))
@@ -45,7 +44,6 @@ _READ_ALIKE = bytes(sorted(SAFE.difference(b"?&=")))
 _PLAIN = bytes(sorted(SAFE.difference(b"?&=*")))
 
 
-@dataclass(slots=True, eq=False)
 class Entry:
     """A compiled rule: a literal prefix and the rest of its pattern.
 
@@ -54,25 +52,46 @@ class Entry:
     unescaped one to compare with those of other readings.
     """
 
-    text: bytes
-    literal: bytes
-    rest: bytes
-    kind: int
-    is_anchored: bool
-    allow: bool
-    rank: int
-    row: int
-    _is_alike: bool | None = None
-    order: int = field(init=False)
-    key: bytes = field(init=False)
-    #: The entry before with the same part, and the weight of this one and all before: of `Parts`.
-    same_part: Entry | None = field(init=False)
-    weight_of_part: int = field(init=False)
-    covered_by: list[Entry] | None = None
-    _automaton: Automaton | None = None
-    _elements: int | None = None
-    _runs: list[bytes] | None = None
-    _is_alike_with_wildcards: bool | None = None
+    __slots__ = (
+        *("_automaton", "_elements", "_is_alike", "_is_alike_with_wildcards", "_runs", "allow"),
+        *("compared", "covered_by", "is_anchored", "key", "kind", "literal", "order", "rank"),
+        *("rest", "row", "same_part", "text", "uncompared", "weight_of_part"),
+    )
+
+    def __init__(
+        self,
+        text: bytes,
+        literal: bytes,
+        rest: bytes,
+        kind: int,
+        is_anchored: bool,
+        allow: bool,
+        rank: int,
+        row: int,
+        is_alike: bool | None = None,
+    ) -> None:
+        self.text = text
+        self.literal = literal
+        self.rest = rest
+        self.kind = kind
+        self.is_anchored = is_anchored
+        self.allow = allow
+        self.rank = rank
+        self.row = row
+        self.order = 0
+        self.key = literal
+        #: The entry before with the same part, and the weight of this one and all before.
+        self.same_part: Entry | None = None
+        self.weight_of_part = 0
+        #: What surely covers it, of what was compared so far: of `Overlaps`.
+        self.covered_by: list[Entry] | None = None
+        self.uncompared: list[Entry] = []
+        self.compared = 0
+        self._is_alike = is_alike
+        self._automaton: Automaton | None = None
+        self._elements: int | None = None
+        self._runs: list[bytes] | None = None
+        self._is_alike_with_wildcards: bool | None = None
 
     @property
     def is_rule(self) -> bool:
@@ -161,7 +180,7 @@ class Entry:
         anything, so it must match the other pattern as if that were a path in which no run
         contains the stars.
         """
-        if not (other.literal or _ROOT).startswith(self.literal):
+        if not (other.literal or ROOT).startswith(self.literal):
             return False
         if self.is_prefix:
             return True

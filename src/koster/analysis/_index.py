@@ -5,15 +5,14 @@ from __future__ import annotations
 import itertools
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from functools import cached_property
 from operator import attrgetter, gt
 from typing import TYPE_CHECKING
 
-from ._entries import BY_ORDER, SHELL, STAR, USUAL_REST
+from ._entries import BY_ORDER, USUAL_REST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from ._entries import Entry
 
@@ -75,29 +74,11 @@ class _Prefixes:
         return found
 
 
-class Grouped:
-    """Entries that have something in common, in their order.
-
-    No list where only one has it, as nearly all do: the garbage collector would look at all lists
-    each time that it runs.
-    """
-
-    def __init__(self) -> None:
-        #: The first entry by what it has, and the other ones if there are any.
-        self.first: dict[object, Entry] = {}
-        self.later: dict[object, list[Entry]] = {}
-
-    def add(self, common: object, entry: Entry) -> None:
-        """Add an entry; a new one."""
-        if self.first.setdefault(common, entry) is not entry:
-            self.later.setdefault(common, []).append(entry)
-
-
 class Keys:
     """Entries by their keys, prefixes of all that they match."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        # No lists by key, for the reason of `Grouped`.
+        # No lists by key: the garbage collector would look at all of them each time that it runs.
         some = [*entries]
         keys = [entry.key for entry in some]
         order = sorted(range(len(keys)), key=keys.__getitem__)
@@ -271,88 +252,3 @@ def _end_of(keys: list[bytes], key: bytes, begin: int) -> int:
     if not shorter:
         return len(keys)
     return bisect_left(keys, shorter[:-1] + bytes([shorter[-1] + 1]), begin)
-
-
-class Parts:
-    """Entries with stars by the rarest part that all matching texts have, the others by key.
-
-    Nearly all entries with stars may begin with the same key, ``/``.
-    """
-
-    def __init__(self, entries: Sequence[Entry], keys_of: Callable[[list[Entry]], Keys]) -> None:
-        sizes = (_LONG_PART, _PART) if len(entries) > _MANY else (_PART,)
-        # How often each part is there: of large files, only in some of the entries.
-        sample = entries[:: 1 + len(entries) // _MAX_COUNTED]
-        counts = Counter(itertools.chain.from_iterable(_parts_of(each, sizes) for each in sample))
-        count_of = counts.get
-        #: The last entry of each part; each has the one before, for the reason of `Grouped`.
-        self._by_part: dict[bytes, Entry] = {}
-        self._weight = 0
-        by_part = self._by_part
-        others: list[Entry] = []
-        for entry in entries:
-            parts = _parts_of(entry, sizes)
-            if not parts:
-                others.append(entry)
-                continue
-            rarest, least = b"", len(entries)
-            for part in parts:
-                count = count_of(part, 0)
-                if count < least:
-                    rarest, least = part, count
-                    if not count:
-                        break
-            before = by_part.get(rarest)
-            by_part[rarest] = entry
-            entry.same_part = before
-            entry.weight_of_part = entry.weight + (0 if before is None else before.weight_of_part)
-            self._weight = max(self._weight, entry.weight_of_part)
-        self._sizes = {*map(len, by_part)}
-        self._others = keys_of(others)
-        self._kept: dict[tuple[bytes, bytes], list[Entry]] = {}
-
-    def weight(self, key: bytes) -> int:
-        """Return the maximum weight of the candidates for a text that has one of the parts."""
-        return self._weight + self._others.weight(key)
-
-    def candidates(self, key: bytes, text: bytes) -> list[Entry]:
-        """Return the entries that may match a text with this key, in their order."""
-        found = self._kept.get((key, text))
-        if found is None:
-            found = sorted(self._candidates(key, text), key=BY_ORDER)
-            if len(found) <= _MAX_KEPT_CANDIDATES and len(self._kept) < _MAX_KEPT:
-                self._kept[key, text] = found
-        return found
-
-    def _candidates(self, key: bytes, text: bytes) -> list[Entry]:
-        found = self._others.prefixing(key)
-        for size in self._sizes:
-            for part in self._by_part.keys() & _parts_in(text, size):
-                each: Entry | None = self._by_part[part]
-                while each is not None:
-                    found.append(each)
-                    each = each.same_part
-        return found
-
-
-def _parts_of(entry: Entry, sizes: Sequence[int]) -> Sequence[bytes]:
-    """Return the parts that all texts have that an entry matches, after its literal prefix.
-
-    They are of the first size that its runs have.
-    """
-    if not entry.rest or entry.kind == SHELL:
-        return ()
-    for size in sizes:
-        parts: list[bytes] = []
-        for run in entry.rest.split(STAR):
-            if len(run) >= size:
-                # Side by side: the ones between overlap with two of these.
-                parts += [run[at : at + size] for at in range(0, len(run) - size, size)]
-                parts.append(run[-size:])
-        if parts:
-            return parts
-    return ()
-
-
-def _parts_in(text: bytes, size: int) -> list[bytes]:
-    return [text[at : at + size] for at in range(len(text) - size + 1)]

@@ -235,19 +235,17 @@ def idle_rules_of(
     """Return them as `idle_rules` does; with ``lines``, only those of these lines."""
     reasoner = Reasoner(ranked, budget)
     of_row = ranked.by_row
+    rows = [row for row in of_row if lines is None or ranked.line_of(row) in lines]
     try:
-        urls = {row: first_example(reasoner, of_row[row]) for row in of_row}
-    except BudgetSpentError:
-        return ()
-    some = [
-        row for row, url in urls.items() if url and (lines is None or ranked.line_of(row) in lines)
-    ]
-    try:
+        urls = {row: first_example(reasoner, of_row[row]) for row in rows}
+        some = [row for row, url in urls.items() if url]
         # All are compared before one is proved to be redundant.
         budget.require(len(some))
+        idle = [row for row in some if _is_idle(reasoner, of_row[row])]
+        if idle:
+            urls = {row: first_example(reasoner, of_row[row]) for row in of_row}
     except BudgetSpentError:
         return ()
-    idle = [row for row in some if _is_idle(reasoner, of_row[row])]
     # Rules that decide no likely URL may be removed later, so do not rely on them.
     ranked.removed = {
         entry.order for row, url in urls.items() if url is None for entry in of_row[row]
@@ -269,7 +267,11 @@ def first_example(reasoner: Reasoner, entries: Iterable[Entry]) -> str | None:
     Raises:
         BudgetSpentError: too many checks with many overlapping rules.
     """
-    return next(filter(None, map(reasoner.decided_example, entries)), None)
+    for entry in entries:
+        url = reasoner.decided_example(entry)
+        if url:
+            return url
+    return None
 
 
 def _is_idle(reasoner: Reasoner, entries: list[Entry]) -> bool:

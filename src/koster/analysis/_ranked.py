@@ -8,7 +8,6 @@ the entries that can match the same URLs.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
@@ -16,13 +15,14 @@ from urllib.parse import unquote_to_bytes
 from .._asking import selection_of
 from ..dialects import Choice, Patterns, RobotsTxtPath
 from ._alphabet import written_in
-from ._entries import BY_ORDER, NO_RULE, entries_of, pseudo_entry, robots_txt_entries
-from ._index import Grouped, Keys, Parts
+from ._entries import NO_RULE, ROOT, entries_of, pseudo_entry, robots_txt_entries
+from ._index import Keys
+from ._overlaps import Overlaps
 from ._plain import plain_texts
 from ._urls import UNAMBIGUOUS, with_host_if_ambiguous, with_written_escapes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from ..dialects import Dialect, Reading
     from ..engine.selection import Selection
@@ -40,7 +40,9 @@ _FEW = 64
 #: Rules that the engine checks in the time of one comparison here.
 _ENGINE_CHECKS_PER_COMPARISON = 64
 
-_ROOT = b"/"
+#: No entries.
+_NONE: set[int] = set()
+
 #: At the end of a literal prefix, or of a line of several.
 _INCOMPLETE_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?(?=\n|\Z)")
 
@@ -78,8 +80,6 @@ class Ranked:
         self._robots_txt_entry = next(iter(exempted), None)
         self._exempts_longer = exempts_longer
         self.removed: set[int] = set()
-        #: By the order of an entry: what may cover it, and was not looked at by `covered_by`.
-        self._uncompared: dict[int, Iterator[Entry]] = {}
         #: What `decides_all` returns, once it has looked at too many keys for single entries.
         self._deciding_all: bytearray | None = None
         self._keys_looked_at = 0
@@ -126,26 +126,18 @@ class Ranked:
         return self._by_key.weight(entry.key) // _ENGINE_CHECKS_PER_COMPARISON
 
     @cached_property
-    def _by_paths(self) -> Grouped:
-        """The entries by the paths that they match."""
-        found = Grouped()
-        for entry in self.entries:
-            found.add(entry.paths, entry)
-        return found
+    def _overlaps(self) -> Overlaps:
+        return Overlaps(self.entries, self._keys_of)
 
     @cached_property
     def _first_by_key(self) -> Keys:
-        if len(self._by_paths.first) == len(self.entries):
+        if not self._overlaps.later:
             return self._by_key
-        return Keys(self._by_paths.first.values())
-
-    @cached_property
-    def _parts(self) -> Parts:
-        return Parts([*self._by_paths.first.values()], self._keys_of)
+        return Keys(self._overlaps.first.values())
 
     def _keys_of(self, entries: list[Entry]) -> Keys:
         """Return an index of some of the first entries."""
-        if len(entries) == len(self._by_paths.first):
+        if len(entries) == len(self._overlaps.first):
             return self._first_by_key
         return Keys(entries)
 
@@ -154,7 +146,7 @@ class Ranked:
 
         ``entry`` matches the path; it may be one of other rules.
         """
-        return self._parts.weight(entry.key or _ROOT)
+        return self._overlaps.parts().weight(entry.key or ROOT)
 
     @cached_property
     def examples(self) -> dict[int, str | None]:
@@ -209,55 +201,30 @@ class Ranked:
         """
         path = self._selection.path_of(url)
         orders = {entry.order for entry in gone}
-        best = self.no_rule_entry.order
-        may_match = self._parts.candidates(path, path)
-        # None matches that comes before the one that decides.
-        first = 0 if self.removed else bisect_left(may_match, min(orders, default=0), key=BY_ORDER)
-        for each in may_match[first:]:
-            # The others come later, and so do those that are alike.
-            if each.order >= best:
-                break
-            if each.matches(path):
-                best = min(best, self._first(each, orders))
-        return self.entries[best]
+        return self.entries[self._overlaps.deciding_without(path, orders, self.removed)]
 
-    def covered_by(self, entry: Entry, without: set[int] | frozenset[int] = frozenset()) -> int:
+    def covered_by(self, entry: Entry, without: set[int] = _NONE) -> int:
         """Return the order of the first entry that surely matches everything that one matches.
 
         Without some entries and the removed ones. It is at least that of ``no_rule_entry``.
         """
-        best = self.no_rule_entry.order
-        for each in self._coverers(entry):
-            best = min(best, self._first(each, without))
-            # The others come later, and so do those that are alike.
-            if best <= each.order:
-                break
-        return best
-
-    def _coverers(self, entry: Entry) -> Iterator[Entry]:
-        """Yield what `_covering` does, and keep what was found: nearly always, one is enough."""
-        found = entry.covered_by
-        if found is None:
-            found = entry.covered_by = []
-            self._uncompared[entry.order] = self._covering(entry)
-        yield from found
-        for other in self._uncompared.get(entry.order, ()):
-            found.append(other)
-            yield other
-        self._uncompared.pop(entry.order, None)
+        return self._overlaps.covered_by(entry, without, self.removed)
 
     def is_covered_above(self, entry: Entry, below: Entry) -> bool:
         """Return whether an entry with precedence over ``below`` surely covers another.
 
         ``entry`` may be one of other rules with the same reading.
         """
-        return any(each.order < below.order for each in self._covering(entry))
+        return any(
+            other.order < below.order and other.covers(entry)
+            for other in self._overlaps.may_cover(entry)
+        )
 
     def is_covered_everywhere_above(self, entry: Entry, key: bytes, below: Entry) -> bool:
         """Like `is_covered_above`, for an entry of another reading."""
         return any(
             other.order < below.order and other.covers_everywhere(entry)
-            for other in self._parts.candidates(key or _ROOT, entry.text)
+            for other in self._overlaps.parts().candidates(key or ROOT, entry.text)
         )
 
     def is_covered(self, entry: Entry) -> bool:
@@ -269,32 +236,18 @@ class Ranked:
 
         It is that of ``no_rule_entry`` if there is no other.
         """
-        return self._by_paths.first.get(entry.paths, self.no_rule_entry).order
+        return self._overlaps.first.get(entry.paths, self.no_rule_entry).order
+
+    def is_first_alike(self, entry: Entry) -> bool:
+        """Return whether no entry before it matches the same paths."""
+        return self._overlaps.first[entry.paths] is entry
 
     def coverer(self, entry: Entry) -> Entry | None:
         """Return an entry with precedence that surely covers an entry: best one with its paths."""
         if not self.is_covered(entry):
             return None
-        twin = self._by_paths.first[entry.paths]
+        twin = self._overlaps.first[entry.paths]
         return twin if twin is not entry else self.entries[self.covered_by(entry)]
-
-    def _covering(self, entry: Entry) -> Iterator[Entry]:
-        """Return the first of alike entries that surely match all that one matches, in order."""
-        may_match = self._parts.candidates(entry.key or _ROOT, entry.text)
-        return (other for other in may_match if other.covers(entry))
-
-    def _first(self, entry: Entry, without: set[int] | frozenset[int]) -> int:
-        """Return the order of the first entry that is left of those that are alike."""
-        if entry.order not in without and entry.order not in self.removed:
-            return entry.order
-        return next(
-            (
-                each.order
-                for each in self._by_paths.later.get(entry.paths, ())
-                if each.order not in without and each.order not in self.removed
-            ),
-            self.no_rule_entry.order,
-        )
 
     def may_match(self, key: bytes) -> list[Entry]:
         """Return the entries that may match a path that starts with ``key``, also removed ones."""

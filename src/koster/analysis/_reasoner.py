@@ -95,11 +95,18 @@ class Reasoner:
             BudgetSpentError: too many checks with many overlapping rules.
         """
         examples = self.ranked.examples
-        if entry.order not in examples:
+        order = entry.order
+        if order not in examples:
             self._budget.compare(self.ranked.cost_of_deciding(entry))
-            urls = candidates(entry, self.ranked.reading)
-            examples[entry.order] = next((url for url in urls if self._decides(entry, url)), None)
-        return examples[entry.order]
+            examples[order] = self._example(entry)
+        return examples[order]
+
+    def _example(self, entry: Entry) -> str | None:
+        if self.ranked.is_first_alike(entry):
+            for url in candidates(entry, self.ranked.reading):
+                if self._decides(entry, url):
+                    return url
+        return None
 
     def _decides(self, entry: Entry, url: str) -> bool:
         return self.ranked.deciding(url) is entry and not self.ranked.is_exempt(url)

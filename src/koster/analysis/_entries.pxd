@@ -1,0 +1,29 @@
+cimport cython
+
+
+
+@cython.final
+cdef class Entry:
+    cdef readonly bytes text, literal, rest
+    cdef readonly int kind
+    cdef public bint is_anchored
+    cdef readonly bint allow
+    cdef readonly long long rank
+    cdef readonly long row
+    cdef public long order
+    cdef public bytes key
+    cdef public Entry same_part
+    cdef public long weight_of_part
+    cdef public list covered_by, uncompared
+    cdef public Py_ssize_t compared
+    cdef object _is_alike, _automaton, _elements, _is_alike_with_wildcards
+    cdef list _runs
+
+    @cython.locals(position=Py_ssize_t, end=Py_ssize_t, run=bytes, last=bytes, runs=list)
+    cpdef bint matches(self, bytes path) except -1
+    @cython.locals(start=bytes)
+    cpdef bint covers(self, Entry other) except -1
+    cpdef bint is_read_alike_with_wildcards(self) except -1
+    cpdef bint covers_everywhere(self, Entry other) except -1
+    cpdef bint is_read_alike(self) except -1
+    cdef bint _is_rest_read_alike(self) except -1

@@ -1,0 +1,50 @@
+cimport cython
+from koster.analysis._entries cimport Entry
+
+cdef Py_ssize_t _PART
+cdef int _LAST_PLACE
+
+
+@cython.final
+cdef class Parts:
+    cdef dict _by_part, _kept
+    cdef Py_ssize_t _weight
+    cdef list _sizes
+    cdef bytearray _starts
+    cdef object _others
+
+    cpdef object weight(self, bytes key)
+    @cython.locals(found=list)
+    cpdef list candidates(self, bytes key, bytes text)
+    @cython.locals(found=list, each=Entry, part=bytes)
+    cdef list _candidates(self, bytes key, bytes text)
+    @cython.locals(
+        data="const unsigned char*", starts="const unsigned char*", found=set, at=Py_ssize_t,
+        size=Py_ssize_t, part=bytes,
+    )
+    cdef set _parts_in(self, bytes text)
+
+
+cdef inline Py_ssize_t _place(const unsigned char* data, Py_ssize_t at) noexcept
+@cython.locals(size=Py_ssize_t, at=Py_ssize_t, parts=list, run=bytes, end=Py_ssize_t)
+cdef list _parts_of(Entry entry, tuple sizes)
+
+
+@cython.final
+cdef class Overlaps:
+    cdef list _entries
+    cdef long _last
+    cdef object _keys_of
+    cdef Parts _parts
+    cdef readonly dict first, later
+
+    cpdef Parts parts(self)
+    @cython.locals(first=long, best=long, each=Entry)
+    cpdef long deciding_without(self, bytes path, set gone, set removed) except -1
+    @cython.locals(best=long, number=Py_ssize_t, each=Entry)
+    cpdef long covered_by(self, Entry entry, set gone, set removed) except -1
+    @cython.locals(found=list, other=Entry)
+    cdef Entry _coverer(self, Entry entry, Py_ssize_t number)
+    cpdef list may_cover(self, Entry entry)
+    @cython.locals(each=Entry)
+    cdef long _first_left(self, Entry entry, set gone, set removed) except -1
