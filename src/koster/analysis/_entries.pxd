@@ -27,3 +27,10 @@ cdef class Entry:
     cpdef bint covers_everywhere(self, Entry other) except -1
     cpdef bint is_read_alike(self) except -1
     cdef bint _is_rest_read_alike(self) except -1
+
+
+@cython.locals(entry=Entry, others=list)
+cpdef dict by_row(list entries)
+@cython.locals(found=dict, numbers=dict, number=Py_ssize_t, entry=Entry)
+cpdef dict first_entries_of(object selection)
+cdef Entry _simplified(bytes text, Py_ssize_t size, bint allow, object rank, object row)

@@ -264,6 +264,20 @@ def entries_of(selection: Selection) -> list[Entry]:
     return [*each_entry_of(selection)]
 
 
+def by_row(entries: list[Entry]) -> dict[int, list[Entry]]:
+    """Return the entries of each rule, in their order, by row."""
+    found: dict[int, list[Entry]] = {}
+    for entry in entries:
+        row = entry.row
+        if row > NO_RULE:
+            others = found.get(row)
+            if others is None:
+                found[row] = [entry]
+            else:
+                others.append(entry)
+    return found
+
+
 def each_entry_of(selection: Selection) -> Iterator[Entry]:
     """Yield the entries of compiled rules, by number."""
     compiled = selection.compiled_rules()
@@ -274,6 +288,21 @@ def each_entry_of(selection: Selection) -> Iterator[Entry]:
         else:
             literal, rest = text[:size], text[size:]
             yield Entry(text, literal, rest, kind, is_anchored, allow, rank, row, is_alike)
+
+
+def first_entries_of(selection: Selection) -> dict[int, Entry]:
+    """Return the entries that come before all others with their paths, by number, in its order."""
+    found: dict[int, Entry] = {}
+    numbers: dict[object, int] = {}
+    for number, entry in enumerate(each_entry_of(selection)):
+        paths = entry.paths
+        last = numbers.get(paths)
+        if last is None or entry.rank > found[last].rank:
+            if last is not None:
+                del found[last]
+            numbers[paths] = number
+            found[number] = entry
+    return found
 
 
 def _simplified(text: bytes, size: int, allow: bool, rank: int, row: int) -> Entry:

@@ -37,14 +37,20 @@ cdef class Overlaps:
     cdef object _keys_of
     cdef Parts _parts
     cdef readonly dict first, later
+    cdef readonly set removed
+    cdef dict _passed
 
     cpdef Parts parts(self)
     @cython.locals(first=long, best=long, each=Entry)
-    cpdef long deciding_without(self, bytes path, set gone, set removed) except -1
+    cpdef long deciding_without(self, bytes path, set gone) except -1
     @cython.locals(best=long, number=Py_ssize_t, each=Entry)
-    cpdef long covered_by(self, Entry entry, set gone, set removed) except -1
+    cpdef long covered_by(self, Entry entry, set gone) except -1
     @cython.locals(found=list, other=Entry)
     cdef Entry _coverer(self, Entry entry, Py_ssize_t number)
     cpdef list may_cover(self, Entry entry)
-    @cython.locals(each=Entry)
-    cdef long _first_left(self, Entry entry, set gone, set removed) except -1
+    @cython.locals(found=Entry)
+    cpdef long first_alike(self, Entry entry) except -1
+    @cython.locals(found=list, other=Entry, is_alike=bint)
+    cpdef list opposed(self, Entry entry, list others, long last, bint is_one_reading)
+    @cython.locals(removed=set, later=list, number=Py_ssize_t, order=long)
+    cdef long _first_left(self, Entry entry, set gone) except -1

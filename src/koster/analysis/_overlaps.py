@@ -153,6 +153,19 @@ class Overlaps:
             paths = entry.paths
             if self.first.setdefault(paths, entry) is not entry:
                 self.later.setdefault(paths, []).append(entry)
+        #: The orders of the entries that do not count any more.
+        self.removed: set[int] = set()
+        #: By paths: how many entries at the start of those in ``later`` are removed.
+        self._passed: dict[object, int] = {}
+
+    def remove(self, orders: set[int]) -> None:
+        """Do as if there were no entries with these orders."""
+        self.removed.update(orders)
+
+    def restore(self) -> None:
+        """Let all entries count again."""
+        self.removed.clear()
+        self._passed.clear()
 
     def parts(self) -> Parts:
         """Return the first entries with their paths, by their parts."""
@@ -160,26 +173,26 @@ class Overlaps:
             self._parts = Parts([*self.first.values()], self._keys_of)
         return self._parts
 
-    def deciding_without(self, path: bytes, gone: set[int], removed: set[int]) -> int:
+    def deciding_without(self, path: bytes, gone: set[int]) -> int:
         """Return the order of the entry that decides a path without some entries.
 
-        With all, one of ``gone`` decides it, unless some are ``removed`` as well.
+        With all, one of ``gone`` decides it, unless others are removed.
         """
         # None matches that comes before the one that decides.
-        first = 0 if removed else min(gone, default=0)
+        first = 0 if self.removed else min(gone, default=0)
         best = self._last
         for each in self.parts().candidates(path, path):
             # The others come later, and so do those that are alike.
             if each.order >= best:
                 break
             if each.order >= first and each.matches(path):
-                best = min(best, self._first_left(each, gone, removed))
+                best = min(best, self._first_left(each, gone))
         return best
 
-    def covered_by(self, entry: Entry, gone: set[int], removed: set[int]) -> int:
+    def covered_by(self, entry: Entry, gone: set[int]) -> int:
         """Return the order of the first entry that surely matches everything that one matches.
 
-        Without those that are ``gone`` or ``removed``. It is at least that of the last entry.
+        Without those that are ``gone``. It is at least that of the last entry.
         """
         best = self._last
         number = 0
@@ -187,7 +200,7 @@ class Overlaps:
             each = self._coverer(entry, number)
             if each is None:
                 return best
-            best = min(best, self._first_left(each, gone, removed))
+            best = min(best, self._first_left(each, gone))
             # The others come later, and so do those that are alike.
             if best <= each.order:
                 return best
@@ -212,11 +225,46 @@ class Overlaps:
         """Return the first of alike entries that may match all that one matches, in order."""
         return self.parts().candidates(entry.key or ROOT, entry.text)
 
-    def _first_left(self, entry: Entry, gone: set[int], removed: set[int]) -> int:
+    def first_alike(self, entry: Entry) -> int:
+        """Return the order of the first entry that matches the same paths as one of other rules.
+
+        That of the last entry if there is no other.
+        """
+        found = self.first.get(entry.paths)
+        return self._last if found is None else found.order
+
+    def opposed(
+        self, entry: Entry, others: list[Entry], last: int, is_one_reading: bool
+    ) -> list[Entry]:
+        """Return those of some entries of another set with the opposite verdict.
+
+        Up to an order, and those for which no entry before ``entry`` surely matches the same paths.
+        """
+        found = []
+        for other in others:
+            if other.allow != entry.allow and other.order <= last:
+                is_alike = is_one_reading or other.is_read_alike()
+                if not is_alike or entry.order <= self.first_alike(other):
+                    found.append(other)
+        return found
+
+    def _first_left(self, entry: Entry, gone: set[int]) -> int:
         """Return the order of the first entry that is left of those that are alike."""
+        removed = self.removed
         if entry.order not in gone and entry.order not in removed:
             return entry.order
-        for each in self.later.get(entry.paths, ()):
-            if each.order not in gone and each.order not in removed:
-                return each.order
+        paths = entry.paths
+        later = self.later.get(paths)
+        if later is None:
+            return self._last
+        # Thousands may be alike, and removed.
+        number = self._passed.get(paths, 0)
+        while number < len(later) and later[number].order in removed:
+            number += 1
+        self._passed[paths] = number
+        while number < len(later):
+            order = later[number].order
+            if order not in gone and order not in removed:
+                return order
+            number += 1
         return self._last

@@ -73,8 +73,8 @@ class Pairs:
         self._decodes = [*map(decodes_escapes, readings)]
         exempts = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
         unescaped = not self._is_one_reading
-        self.old = rankings.of(before, unescaped=unescaped, exempts=exempts)
-        self.new = Ranked(after, unescaped=unescaped, exempts=exempts)
+        self.old = rankings.to_compare(before, unescaped=unescaped, exempts=exempts)
+        self.new = Ranked(after, unescaped=unescaped, exempts=exempts, firsts_only=True)
         #: How many more pairs may be checked with likely URLs.
         self._samples_left = max(
             min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // len(self.old.entries)), _MIN_SAMPLES
@@ -98,12 +98,12 @@ class Pairs:
         if self._is_one_reading and _are_alike(old.entries, new.entries):
             return
         if not (old.is_longest_first and new.is_longest_first):
-            yield from self._opposites(old, old.entries, new)
+            yield from self._opposites(old, old.firsts, new)
             return
-        contents = [[*map(_ranked_content, each.entries)] for each in (old, new)]
+        contents = [{_ranked_content(each): each for each in some.firsts} for some in (old, new)]
         common = self._common_entries(*contents)
-        yield from self._opposites(old, _not_in(common, old.entries, contents[0]), new)
-        theirs = _not_in(common, new.entries, contents[1])
+        yield from self._opposites(old, _not_in(common, contents[0]), new)
+        theirs = _not_in(common, contents[1])
         for entry, other in self._opposites(new, theirs, old):
             if _ranked_content(other) in common:
                 yield other, entry
@@ -138,13 +138,7 @@ class Pairs:
         """
         may_match = others.first_that_may_match(entry.key)
         self._budget.compare(len(may_match) // _PAIRS_PER_COMPARISON)
-        return [
-            other
-            for other in may_match
-            if other.allow != entry.allow
-            and other.order <= last
-            and entry.order <= self._first_alike(ranked, other)
-        ]
+        return ranked.opposed_of(entry, may_match, last, is_one_reading=self._is_one_reading)
 
     def _first_alike(self, ranked: Ranked, entry: Entry) -> int:
         """Return the order of the first entry that surely matches the same as one of the other set.
@@ -165,20 +159,21 @@ class Pairs:
         is_exempt = entry.row == ROBOTS_TXT_ROW and not self._is_one_reading
         return is_exempt or ranked.is_covered(entry)
 
-    def _common_entries(self, before: list[object], after: list[object]) -> set[object]:
+    def _common_entries(
+        self, before: dict[object, Entry], after: dict[object, Entry]
+    ) -> set[object]:
         """Return the entries of both sets, which have the same precedence in both.
 
         Two such entries cannot decide a URL differently, because the same one takes precedence.
         """
         if self._is_one_reading:
-            return set(before).intersection(after)
+            return before.keys() & after.keys()
         is_alike = (
             Entry.is_read_alike_with_wildcards
             if self._decodes[0] == self._decodes[1]
             else Entry.is_read_alike
         )
-        ours = dict(zip(before, self.old.entries, strict=True))
-        return {content for content in after if content in ours and is_alike(ours[content])}
+        return {content for content in after if content in before and is_alike(before[content])}
 
     def witness(self, old: Entry, new: Entry) -> str | None:
         """Return a shortest URL that one entry decides before and the other after, or None.
@@ -342,8 +337,6 @@ def _ranked_content(entry: Entry) -> object:
     )
 
 
-def _not_in(common: set[object], entries: list[Entry], contents: list[object]) -> Iterator[Entry]:
+def _not_in(common: set[object], entries: dict[object, Entry]) -> Iterator[Entry]:
     """Return the entries whose content is not common."""
-    return (
-        entry for entry, content in zip(entries, contents, strict=True) if content not in common
-    )
+    return (entry for content, entry in entries.items() if content not in common)

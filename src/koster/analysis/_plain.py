@@ -32,16 +32,13 @@ def plain_texts(rules: Rules) -> set[bytes] | None:
     compiled = selection_of(rules).compiled_rules()
     if not compiled:
         return set()
-    # In few steps that take no time for each rule: files may have a million.
-    patterns, _, kinds, are_anchored, *_ = zip(*compiled, strict=True)
-    texts = set(patterns) - {b""}
+    texts = {rule[0] for rule in compiled} - {b""}
     lines = b"\n".join([b"", *texts])
     is_plain = (
         are_plain([*texts])
         and lines.count(b"\n/") == len(texts)
         and _ROBOTS_TXT not in lines
-        and SHELL not in kinds
-        and True not in are_anchored
+        and not any(rule[2] == SHELL or rule[3] for rule in compiled)
     )
     return texts if is_plain else None
 

@@ -164,7 +164,7 @@ def _url_of_first_rules(rules: Rules, *, allow: bool) -> str | None:
 
 def _url_of_any_rule(rules: Rules, allow: bool, budget: Budget) -> tuple[str | None, bool]:
     """Return a URL with a verdict, or None, and whether that is proved."""
-    ranked = Ranked(rules, exempts_longer=True)
+    ranked = Ranked(rules, exempts_longer=True, firsts_only=True)
     reasoner = Reasoner(ranked, budget)
     some = [entry for entry in ranked.in_file_order if entry.allow == allow]
     found = None
@@ -247,9 +247,9 @@ def idle_rules_of(
     except BudgetSpentError:
         return ()
     # Rules that decide no likely URL may be removed later, so do not rely on them.
-    ranked.removed = {
-        entry.order for row, url in urls.items() if url is None for entry in of_row[row]
-    }
+    ranked.remove(
+        {entry.order for row, url in urls.items() if url is None for entry in of_row[row]}
+    )
     found = []
     for row in sorted(idle):
         url = urls[row]
@@ -257,7 +257,7 @@ def idle_rules_of(
             instead = ranked.deciding_without(of_row[row], url)
             rule = ranked.rule(instead.row) if instead.is_rule else None
             found.append(IdleRule(ranked.rule(row), url, rule))
-    ranked.removed = set()
+    ranked.restore()
     return tuple(found)
 
 
@@ -304,13 +304,13 @@ def redundant_rules_of(each_ranked: Sequence[Ranked], budget: Budget) -> tuple[R
         try:
             if not any(_is_needed(*each) for each in of_line[line]):
                 for reasoner, entries in of_line[line]:
-                    reasoner.ranked.removed |= {entry.order for entry in entries}
+                    reasoner.ranked.remove({entry.order for entry in entries})
                 removed.append(line)
         except BudgetSpentError:
             if budget.is_spent:
                 break
     for ranked in each_ranked:
-        ranked.removed = set()
+        ranked.restore()
     found = []
     for line in sorted(removed):
         reasoner, (entry, *_) = of_line[line][0]

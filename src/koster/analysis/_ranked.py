@@ -9,22 +9,31 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from .._asking import selection_of
 from ..dialects import Choice, Patterns, RobotsTxtPath
 from ._alphabet import written_in
-from ._entries import NO_RULE, ROOT, entries_of, pseudo_entry, robots_txt_entries
+from ._entries import (
+    NO_RULE,
+    ROOT,
+    by_row,
+    entries_of,
+    first_entries_of,
+    pseudo_entry,
+    robots_txt_entries,
+)
 from ._index import Keys
 from ._overlaps import Overlaps
 from ._plain import plain_texts
 from ._urls import UNAMBIGUOUS, with_host_if_ambiguous, with_written_escapes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from ..dialects import Dialect, Reading
+    from ..dialects import Reading
     from ..engine.selection import Selection
     from ..model import Rule
     from ..robots import Rules
@@ -40,6 +49,9 @@ _FEW = 64
 #: Rules that the engine checks in the time of one comparison here.
 _ENGINE_CHECKS_PER_COMPARISON = 64
 
+#: Reversed, a sort by it keeps the order of equal ones.
+_RANK = attrgetter("rank")
+
 #: No entries.
 _NONE: set[int] = set()
 
@@ -51,7 +63,8 @@ class Ranked:
     """The entries of some rules; ``unescaped`` keys allow comparisons with other readings.
 
     ``exempts`` excludes /robots.txt even if the reading does not exempt it; ``exempts_longer``
-    excludes all paths that start so.
+    excludes all paths that start so. ``firsts_only`` leaves out the entries that decide nothing,
+    because others with their paths come before.
     """
 
     def __init__(
@@ -61,15 +74,23 @@ class Ranked:
         unescaped: bool = False,
         exempts: bool = False,
         exempts_longer: bool = False,
+        firsts_only: bool = False,
     ) -> None:
         selection = self._selection = selection_of(rules)
         self.reading = selection.reading()
         self.is_longest_first = self.reading.choice == Choice.LONGEST
-        numbered = entries_of(selection)
+        self._entry_of: Callable[[int], Entry]
+        if firsts_only:
+            by_number = first_entries_of(selection)
+            self._entry_of = by_number.__getitem__
+            numbered = [*by_number.values()]
+        else:
+            numbered = entries_of(selection)
+            self._entry_of = numbered.__getitem__
         no_rule_entry = pseudo_entry(NO_RULE, b"", allow=selection.unmatched_allowed())
         exempt = exempts or exempts_longer or _exempts_robots_txt(selection)
         exempted = robots_txt_entries(and_longer=exempts_longer) if exempt else []
-        self.entries = [*exempted, *sorted(numbered, key=_rank_key), no_rule_entry]
+        self.entries = [*exempted, *sorted(numbered, key=_RANK, reverse=True), no_rule_entry]
         literals = [entry.literal for entry in self.entries]
         keys = _unescaped_keys(literals, self.reading) if unescaped else literals
         for place, (entry, key) in enumerate(zip(self.entries, keys, strict=True)):
@@ -79,7 +100,6 @@ class Ranked:
         self.no_rule_entry = no_rule_entry
         self._robots_txt_entry = next(iter(exempted), None)
         self._exempts_longer = exempts_longer
-        self.removed: set[int] = set()
         #: What `decides_all` returns, once it has looked at too many keys for single entries.
         self._deciding_all: bytearray | None = None
         self._keys_looked_at = 0
@@ -103,16 +123,13 @@ class Ranked:
     @cached_property
     def by_row(self) -> dict[int, list[Entry]]:
         """The entries of each rule in their order, by row."""
-        found: dict[int, list[Entry]] = {}
-        for entry in self.entries:
-            if entry.row > NO_RULE:
-                found.setdefault(entry.row, []).append(entry)
-        return found
+        return by_row(self.entries)
 
     @cached_property
     def by_line(self) -> dict[int, list[Entry]]:
         """The entries of each rule, by line."""
-        return {self.line_of(row): entries for row, entries in self.by_row.items()}
+        line_of = self._selection.line_of
+        return {line_of(row): entries for row, entries in self.by_row.items()}
 
     @cached_property
     def _by_key(self) -> Keys:
@@ -128,6 +145,24 @@ class Ranked:
     @cached_property
     def _overlaps(self) -> Overlaps:
         return Overlaps(self.entries, self._keys_of)
+
+    @property
+    def removed(self) -> set[int]:
+        """The orders of the entries that do not count any more."""
+        return self._overlaps.removed
+
+    def remove(self, orders: set[int]) -> None:
+        """Do as if there were no entries with these orders."""
+        self._overlaps.remove(orders)
+
+    def restore(self) -> None:
+        """Let all entries count again."""
+        self._overlaps.restore()
+
+    @property
+    def firsts(self) -> list[Entry]:
+        """The entries that are the first with their paths: the others decide nothing."""
+        return [*self._overlaps.first.values()]
 
     @cached_property
     def _first_by_key(self) -> Keys:
@@ -157,12 +192,13 @@ class Ranked:
         """
         if self._by_key.has_weight():
             return {}
-        number_for = self._selection.number_for
+        number_for, entry_of = self._selection.number_for, self._entry_of
         found: dict[int, str | None] = {}
-        for number, entry in enumerate(self._numbered):
+        for entry in self._numbered:
             if not entry.rest and UNAMBIGUOUS.fullmatch(entry.literal):
                 url = with_host_if_ambiguous(entry.literal.decode("ascii"))
-                if number_for(url) == number and not self.is_exempt(url):
+                number = number_for(url)
+                if number >= 0 and entry_of(number) is entry and not self.is_exempt(url):
                     found[entry.order] = url
         return found
 
@@ -175,7 +211,7 @@ class Ranked:
         """Return the entry that decides a URL, according to the engine."""
         number = self._selection.number_for(url)
         if number >= 0:
-            return self._numbered[number]
+            return self._entry_of(number)
         if number == NO_RULE or self._robots_txt_entry is None:
             return self.no_rule_entry
         return self._robots_txt_entry
@@ -201,14 +237,14 @@ class Ranked:
         """
         path = self._selection.path_of(url)
         orders = {entry.order for entry in gone}
-        return self.entries[self._overlaps.deciding_without(path, orders, self.removed)]
+        return self.entries[self._overlaps.deciding_without(path, orders)]
 
     def covered_by(self, entry: Entry, without: set[int] = _NONE) -> int:
         """Return the order of the first entry that surely matches everything that one matches.
 
         Without some entries and the removed ones. It is at least that of ``no_rule_entry``.
         """
-        return self._overlaps.covered_by(entry, without, self.removed)
+        return self._overlaps.covered_by(entry, without)
 
     def is_covered_above(self, entry: Entry, below: Entry) -> bool:
         """Return whether an entry with precedence over ``below`` surely covers another.
@@ -236,7 +272,13 @@ class Ranked:
 
         It is that of ``no_rule_entry`` if there is no other.
         """
-        return self._overlaps.first.get(entry.paths, self.no_rule_entry).order
+        return self._overlaps.first_alike(entry)
+
+    def opposed_of(
+        self, entry: Entry, others: list[Entry], last: int, *, is_one_reading: bool
+    ) -> list[Entry]:
+        """Return what `Overlaps.opposed` does, for an entry of these."""
+        return self._overlaps.opposed(entry, others, last, is_one_reading)
 
     def is_first_alike(self, entry: Entry) -> bool:
         """Return whether no entry before it matches the same paths."""
@@ -312,20 +354,28 @@ class Rankings:
     """
 
     def __init__(self) -> None:
-        self._made: dict[tuple[Dialect, tuple[int, ...], bool, bool], Ranked] = {}
+        self._made: dict[object, Ranked] = {}
         self._texts: dict[object, set[bytes] | None] = {}
         self.equal: dict[object, list[tuple[Rules, Rules]]] = {}
 
-    def of(self, rules: Rules, *, unescaped: bool = False, exempts: bool = False) -> Ranked:
-        """Return the entries of some rules; see `Ranked` for the arguments."""
-        exempts = exempts or _exempts_robots_txt(selection_of(rules))
+    def of(self, rules: Rules) -> Ranked:
+        """Return the entries of some rules."""
+        key = rules.dialect, rules.group_lines
+        if key not in self._made:
+            self._made[key] = Ranked(rules)
+        return self._made[key]
+
+    def to_compare(self, rules: Rules, *, unescaped: bool, exempts: bool) -> Ranked:
+        """Return the entries of some rules that may decide; see `Ranked` for the arguments."""
         key = rules.dialect, rules.group_lines, unescaped, exempts
         if key not in self._made:
-            plain = self._made.get((rules.dialect, rules.group_lines, False, exempts))
+            all_of_them = self._made.get(key[:2])
             self._made[key] = (
-                plain
-                if plain is not None and plain.has_unescaped_keys
-                else Ranked(rules, unescaped=unescaped, exempts=exempts)
+                all_of_them
+                if all_of_them is not None
+                and exempts == _exempts_robots_txt(selection_of(rules))
+                and not (unescaped and not all_of_them.has_unescaped_keys)
+                else Ranked(rules, unescaped=unescaped, exempts=exempts, firsts_only=True)
             )
         return self._made[key]
 
@@ -339,10 +389,6 @@ class Rankings:
 
 def _exempts_robots_txt(selection: Selection) -> bool:
     return selection.reading().robots_txt == RobotsTxtPath.ALWAYS_ALLOWED
-
-
-def _rank_key(entry: Entry) -> int:
-    return -entry.rank
 
 
 def _are_unescaped(literals: list[bytes]) -> bool:
