@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
@@ -17,7 +17,7 @@ from support import bodies
 import koster
 from koster import _charsets, formatting
 from koster._contents import is_readable
-from koster.analysis import Budget, redundant_rules_of
+from koster.analysis import Budget, redundant_lines
 from koster.analysis._ranked import Ranked
 from koster.dialects import Merging
 from koster.diff import compare
@@ -89,6 +89,14 @@ def test_minified_large_file_that_is_mostly_comments() -> None:
         formatting.minified(body + b"Disallow: /c\n")
 
 
+def test_rules_that_are_repeated_thousands_of_times_are_removed() -> None:
+    """Without comparing each with all others."""
+    rules = b"Allow: *a\nDisallow: *b\nAllow: *ab\n" * 3_000
+    body = b"User-agent: x\n" + rules + b"User-agent: x\nUser-agent: y\n" + rules
+    expected = b"User-agent: x\nUser-agent: y\nAllow: *a\nDisallow: *b\nAllow: *ab\n"
+    assert len(formatting.minified(body)) < 2 * len(expected)
+
+
 @pytest.mark.usefixtures("small_limit")
 def test_a_large_file_is_refused_before_the_search_for_redundant_rules(
     monkeypatch: pytest.MonkeyPatch,
@@ -96,11 +104,12 @@ def test_a_large_file_is_refused_before_the_search_for_redundant_rules(
     """Only its first part is searched."""
     searched = []
 
-    def redundant(each_ranked: Sequence[Ranked], budget: Budget) -> tuple[koster.Rule, ...]:
-        searched.extend(len(ranked.entries) for ranked in each_ranked)
-        return redundant_rules_of(each_ranked, budget)
+    def redundant(each_ranked: Iterable[Ranked], budget: Budget) -> set[int]:
+        some = list(each_ranked)
+        searched.extend(len(ranked.entries) for ranked in some)
+        return redundant_lines(some, budget)
 
-    monkeypatch.setattr(formatting, "redundant_rules_of", redundant)
+    monkeypatch.setattr(formatting, "redundant_lines", redundant)
     rules = b"".join(b"Disallow: /%d/\n" % number for number in range(1_000))
     body = b"User-agent: *\nDisallow: /1/%b\n" % (b"a" * 100) + rules
     with pytest.raises(formatting.NotTheSame, match="the first 500 KiB, which crawlers read"):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ._charsets import MAX_BYTES, bom_charset, to_utf8
 from ._contents import has_readable_line
-from .analysis import Budget, Rankings, least_sets, names_in, redundant_rules_of, rule_sets
+from .analysis import Budget, Rankings, least_sets, names_in, redundant_lines, rule_sets
 from .dialects import GOOGLE, RFC9309, RobotsTxtPath
 from .diff import MAX_AGENTS, compare
 from .model import RULES, SPACE, Directive, LineKind
@@ -189,9 +189,8 @@ def _groups_without(readings: list[RobotsTxt], redundant: AbstractSet[int]) -> _
 def _redundant_lines(readings: list[RobotsTxt], rankings: Rankings) -> set[int]:
     """Return the lines of rules that are redundant in all dialects."""
     sets = [rules for robots in readings for _, rules in rule_sets(robots, MAX_AGENTS)]
-    ranked = list(map(rankings.of, least_sets(sets)))
-    found = redundant_rules_of(ranked, _budget_of_redundance())
-    return {rule.line for rule in found}
+    each_ranked = map(rankings.without_repeated, least_sets(sets))
+    return redundant_lines(each_ranked, _budget_of_redundance())
 
 
 def _budget_of_redundance() -> Budget:

@@ -62,9 +62,49 @@ def test_entries_are_found_by_any_rare_part(monkeypatch: pytest.MonkeyPatch, cou
     for number in range(30):
         for path in (f"/abcabc{number}def5", f"/xabcabc{number}/abcabc7def12", "/abcdef1"):
             raw = path.encode()
-            found = ranked._overlaps.parts().candidates(raw, raw)
-            matching = [each for each in ranked._overlaps.first.values() if each.matches(raw)]
+            found = ranked.overlaps.parts().candidates(raw, raw)
+            matching = [each for each in ranked.overlaps.first.values() if each.matches(raw)]
             assert {each.order for each in matching} <= {each.order for each in found}
+
+
+@pytest.mark.parametrize("dialect", koster.DIALECTS.values(), ids=str)
+def test_entries_without_repeated_ones(dialect: koster.Dialect) -> None:
+    rng = random.Random(2)
+    patterns = ["/a", "/a*", "/a**", "/a$", "*a", "/*a", "/a*b$", "/[a]*", "", "/robots.txt"]
+    body = "User-agent: *\n" + "".join(
+        f"{rng.choice(['Allow', 'Disallow'])}: {rng.choice(patterns)}\n" for _ in range(60)
+    )
+    rules = koster.parse(body, dialect).rules_for("x")
+    whole, some = Ranked(rules), Ranked.without_repeated(rules)
+    firsts = [each.row for each in whole.entries if each.is_rule and whole.is_first_alike(each)]
+    rows = [each.row for each in some.entries if each.is_rule]
+    assert [row for row in rows if row in firsts] == firsts
+    assert sorted([*rows, *some.left_out]) == sorted(
+        each.row for each in whole.entries if each.is_rule
+    )
+    for url in ("/", "/a", "/ab", "/a/b", "/ba", "/b", "/robots.txt"):
+        assert some.deciding(url).row == whole.deciding(url).row
+
+
+def test_removed_entries_do_not_count() -> None:
+    body = "User-agent: *\n" + "Disallow: /a*b\n" * 4 + "Disallow: /a*bc\n"
+    ranked = Ranked(koster.parse(body).rules_for("x"))
+    longer, *alike = (each for each in ranked.entries if each.rest)
+    orders = [each.order for each in alike]
+    last = ranked.no_rule_entry.order
+    overlaps = ranked.overlaps
+
+    def found(*gone: int) -> tuple[int, int]:
+        left = overlaps.deciding_without(b"/aXb", {*gone})
+        return left, overlaps.covered_by(longer, {longer.order, *gone})
+
+    assert found() == (orders[0], orders[0])
+    assert found(orders[0]) == (orders[1], orders[1])
+    overlaps.remove({orders[1], orders[2]})
+    assert found(orders[0]) == (orders[3], orders[3])
+    assert found(orders[0], orders[3]) == (last, last)
+    overlaps.restore()
+    assert found(orders[0]) == (orders[1], orders[1])
 
 
 @pytest.mark.parametrize("special", ["%0A", "%0a", "%C3%A9", "%7e", "%4", "%"])

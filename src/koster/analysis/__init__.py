@@ -38,8 +38,8 @@ from ._questions import (
     dead_rules,
     idle_rules,
     likely_urls,
+    redundant_lines,
     redundant_rules,
-    redundant_rules_of,
 )
 from ._ranked import Rankings
 from ._search import Budget, BudgetSpentError
@@ -71,7 +71,7 @@ __all__ = [
     "likely_urls",
     "names_in",
     "paired_names",
+    "redundant_lines",
     "redundant_rules",
-    "redundant_rules_of",
     "rule_sets",
 ]

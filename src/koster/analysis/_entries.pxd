@@ -31,6 +31,6 @@ cdef class Entry:
 
 @cython.locals(entry=Entry, others=list)
 cpdef dict by_row(list entries)
-@cython.locals(found=dict, numbers=dict, number=Py_ssize_t, entry=Entry)
-cpdef dict first_entries_of(object selection)
+@cython.locals(found=dict, others=list, numbers=dict, number=Py_ssize_t, entry=Entry, old=Entry)
+cpdef tuple first_entries_of(object selection)
 cdef Entry _simplified(bytes text, Py_ssize_t size, bint allow, object rank, object row)

@@ -15,7 +15,7 @@ from ._automata import Automaton, Shell, automaton
 from ._urls import SAFE, STARTS_INSIDE_ESCAPE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from ..engine.selection import Selection
 
@@ -290,19 +290,34 @@ def each_entry_of(selection: Selection) -> Iterator[Entry]:
             yield Entry(text, literal, rest, kind, is_anchored, allow, rank, row, is_alike)
 
 
-def first_entries_of(selection: Selection) -> dict[int, Entry]:
-    """Return the entries that come before all others with their paths, by number, in its order."""
+def first_entries_of(selection: Selection) -> tuple[dict[int, Entry], list[int]]:
+    """Return the entries that come before all others with their paths, by number, in its order.
+
+    And the rows of the others.
+    """
     found: dict[int, Entry] = {}
+    others: list[int] = []
     numbers: dict[object, int] = {}
     for number, entry in enumerate(each_entry_of(selection)):
         paths = entry.paths
         last = numbers.get(paths)
-        if last is None or entry.rank > found[last].rank:
-            if last is not None:
-                del found[last]
-            numbers[paths] = number
-            found[number] = entry
-    return found
+        if last is not None and entry.rank <= found[last].rank:
+            others.append(entry.row)
+            continue
+        if last is not None:
+            others.append(found.pop(last).row)
+        numbers[paths] = number
+        found[number] = entry
+    return found, others
+
+
+def entries_in_lines(selection: Selection, lines: Container[int]) -> dict[int, Entry]:
+    """Return the entries of the rules in some lines, by number."""
+    return {
+        number: entry
+        for number, entry in enumerate(each_entry_of(selection))
+        if selection.line_of(entry.row) in lines
+    }
 
 
 def _simplified(text: bytes, size: int, allow: bool, rank: int, row: int) -> Entry:

@@ -73,8 +73,8 @@ class Pairs:
         self._decodes = [*map(decodes_escapes, readings)]
         exempts = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
         unescaped = not self._is_one_reading
-        self.old = rankings.to_compare(before, unescaped=unescaped, exempts=exempts)
-        self.new = Ranked(after, unescaped=unescaped, exempts=exempts, firsts_only=True)
+        self.old = rankings.without_repeated(before, unescaped=unescaped, exempts=exempts)
+        self.new = Ranked.without_repeated(after, unescaped=unescaped, exempts=exempts)
         #: How many more pairs may be checked with likely URLs.
         self._samples_left = max(
             min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // len(self.old.entries)), _MIN_SAMPLES
@@ -138,7 +138,7 @@ class Pairs:
         """
         may_match = others.first_that_may_match(entry.key)
         self._budget.compare(len(may_match) // _PAIRS_PER_COMPARISON)
-        return ranked.opposed_of(entry, may_match, last, is_one_reading=self._is_one_reading)
+        return ranked.overlaps.opposed(entry, may_match, last, self._is_one_reading)
 
     def _first_alike(self, ranked: Ranked, entry: Entry) -> int:
         """Return the order of the first entry that surely matches the same as one of the other set.
@@ -146,7 +146,7 @@ class Pairs:
         It is that of ``no_rule_entry`` if there is no other.
         """
         if self._is_one_reading or entry.is_read_alike():
-            return ranked.first_alike(entry)
+            return ranked.overlaps.first_alike(entry)
         return ranked.no_rule_entry.order
 
     def _is_covered(self, ranked: Ranked, entry: Entry) -> bool:

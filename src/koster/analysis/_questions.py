@@ -15,7 +15,7 @@ from ._reasoner import Reasoner, candidates
 from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable
 
     from ..model import Rule
     from ..robots import Rules
@@ -164,7 +164,7 @@ def _url_of_first_rules(rules: Rules, *, allow: bool) -> str | None:
 
 def _url_of_any_rule(rules: Rules, allow: bool, budget: Budget) -> tuple[str | None, bool]:
     """Return a URL with a verdict, or None, and whether that is proved."""
-    ranked = Ranked(rules, exempts_longer=True, firsts_only=True)
+    ranked = Ranked.without_repeated(rules, exempts_longer=True)
     reasoner = Reasoner(ranked, budget)
     some = [entry for entry in ranked.in_file_order if entry.allow == allow]
     found = None
@@ -247,7 +247,7 @@ def idle_rules_of(
     except BudgetSpentError:
         return ()
     # Rules that decide no likely URL may be removed later, so do not rely on them.
-    ranked.remove(
+    ranked.overlaps.remove(
         {entry.order for row, url in urls.items() if url is None for entry in of_row[row]}
     )
     found = []
@@ -257,7 +257,7 @@ def idle_rules_of(
             instead = ranked.deciding_without(of_row[row], url)
             rule = ranked.rule(instead.row) if instead.is_rule else None
             found.append(IdleRule(ranked.rule(row), url, rule))
-    ranked.restore()
+    ranked.overlaps.restore()
     return tuple(found)
 
 
@@ -288,47 +288,71 @@ def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, .
     With several rule sets of one file, also in different dialects, this is true for each of them.
     Includes rules that decide no URL. Only proved cases are returned.
     """
-    return redundant_rules_of([Ranked(rules) for rules in sets], budget or Budget())
+    each_ranked = list(map(Ranked.without_repeated, sets))
+    redundant = redundant_lines(each_ranked, budget or Budget())
+    rules: dict[int, Rule] = {}
+    for selection in map(selection_of, sets):
+        for *_, row in selection.compiled_rules():
+            line = selection.line_of(row)
+            if line in redundant and line not in rules:
+                rules[line] = selection.rule(row)
+    return tuple(rules[line] for line in sorted(redundant))
 
 
-def redundant_rules_of(each_ranked: Sequence[Ranked], budget: Budget) -> tuple[Rule, ...]:
-    """Return them as `redundant_rules` does."""
+def redundant_lines(each_ranked: Iterable[Ranked], budget: Budget) -> set[int]:
+    """Return the lines of the rules that `redundant_rules` returns.
+
+    ``each_ranked`` are the entries of each rule set, at least those that may decide.
+    """
+    each_ranked, found = _without_repeated_lines(each_ranked)
     of_line: dict[int, list[tuple[Reasoner, list[Entry]]]] = {}
     for ranked in each_ranked:
         reasoner = Reasoner(ranked, budget)
         for line, entries in ranked.by_line.items():
             of_line.setdefault(line, []).append((reasoner, entries))
-    removed = []
     # Remove rules with the lowest precedence first: of two equivalent ones the more specific stays.
     for line in sorted(of_line, key=lambda line: -of_line[line][0][1][-1].order):
         try:
             if not any(_is_needed(*each) for each in of_line[line]):
                 for reasoner, entries in of_line[line]:
-                    reasoner.ranked.remove({entry.order for entry in entries})
-                removed.append(line)
+                    reasoner.ranked.overlaps.remove({entry.order for entry in entries})
+                found.add(line)
         except BudgetSpentError:
             if budget.is_spent:
                 break
     for ranked in each_ranked:
-        ranked.restore()
-    found = []
-    for line in sorted(removed):
-        reasoner, (entry, *_) = of_line[line][0]
-        found.append(reasoner.ranked.rule(entry.row))
-    return tuple(found)
+        ranked.overlaps.restore()
+    return found
+
+
+def _without_repeated_lines(each_ranked: Iterable[Ranked]) -> tuple[list[Ranked], set[int]]:
+    """Return the entries of rule sets without lines that only repeat other rules, and these lines.
+
+    Nearly all lines of a large file may be equal.
+    """
+    found = list(each_ranked)
+    kept = set().union(*[ranked.by_line for ranked in found])
+    repeated: set[int] = set()
+    for number, ranked in enumerate(found):
+        lines = set(map(ranked.line_of, ranked.left_out))
+        repeated |= lines
+        if not kept.isdisjoint(lines):
+            found[number] = ranked.with_lines(kept)
+    return found, repeated - kept
 
 
 def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:
     """Return whether some URL that a rule decides would be decided differently without it."""
     ranked = reasoner.ranked
-    removed = ranked.removed
+    overlaps = ranked.overlaps
+    removed = overlaps.removed
     own = {entry.order for entry in entries}
     for entry in entries:
         reasoner.spend_comparisons(ranked.weight_of_candidates(entry))
         url = reasoner.decided_example(entry)
         if url is not None and ranked.deciding_without(entries, url).allow != entry.allow:
             return True
-        covered_by = ranked.covered_by(entry, own)
+        covered_by = overlaps.covered_by(entry, own)
         if covered_by < entry.order:
             continue
         opposed = ranked.opposed_to(entry)
@@ -338,7 +362,7 @@ def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:
                 continue
             if other.covered_by is None:
                 reasoner.spend_comparisons(ranked.weight_of_candidates(other))
-            if min(covered_by, ranked.covered_by(other, own)) < other.order:
+            if min(covered_by, overlaps.covered_by(other, own)) < other.order:
                 continue
             if reasoner.has_joint_example(entries, entry, other):
                 return True

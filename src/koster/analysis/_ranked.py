@@ -20,6 +20,7 @@ from ._entries import (
     NO_RULE,
     ROOT,
     by_row,
+    entries_in_lines,
     entries_of,
     first_entries_of,
     pseudo_entry,
@@ -31,7 +32,7 @@ from ._plain import plain_texts
 from ._urls import UNAMBIGUOUS, with_host_if_ambiguous, with_written_escapes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Container, Sequence
 
     from ..dialects import Reading
     from ..engine.selection import Selection
@@ -63,8 +64,8 @@ class Ranked:
     """The entries of some rules; ``unescaped`` keys allow comparisons with other readings.
 
     ``exempts`` excludes /robots.txt even if the reading does not exempt it; ``exempts_longer``
-    excludes all paths that start so. ``firsts_only`` leaves out the entries that decide nothing,
-    because others with their paths come before.
+    excludes all paths that start so. ``some`` are the entries by number, without those that are
+    ``left_out`` because they decide nothing.
     """
 
     def __init__(
@@ -74,19 +75,17 @@ class Ranked:
         unescaped: bool = False,
         exempts: bool = False,
         exempts_longer: bool = False,
-        firsts_only: bool = False,
+        some: dict[int, Entry] | None = None,
+        left_out: Sequence[int] = (),
     ) -> None:
+        #: The rows of the entries that are left out.
+        self.left_out = left_out
+        self._rules = rules
         selection = self._selection = selection_of(rules)
         self.reading = selection.reading()
         self.is_longest_first = self.reading.choice == Choice.LONGEST
-        self._entry_of: Callable[[int], Entry]
-        if firsts_only:
-            by_number = first_entries_of(selection)
-            self._entry_of = by_number.__getitem__
-            numbered = [*by_number.values()]
-        else:
-            numbered = entries_of(selection)
-            self._entry_of = numbered.__getitem__
+        numbered = entries_of(selection) if some is None else [*some.values()]
+        self._entry_of = numbered.__getitem__ if some is None else some.__getitem__
         no_rule_entry = pseudo_entry(NO_RULE, b"", allow=selection.unmatched_allowed())
         exempt = exempts or exempts_longer or _exempts_robots_txt(selection)
         exempted = robots_txt_entries(and_longer=exempts_longer) if exempt else []
@@ -106,6 +105,31 @@ class Ranked:
         #: The last key of `first_that_may_match`, and what it found: the next one is often equal.
         self._last_key: bytes | None = None
         self._last: list[Entry] = []
+
+    @classmethod
+    def without_repeated(
+        cls,
+        rules: Rules,
+        *,
+        unescaped: bool = False,
+        exempts: bool = False,
+        exempts_longer: bool = False,
+    ) -> Ranked:
+        """Return the entries without those whose paths an entry before them also matches."""
+        some, left_out = first_entries_of(selection_of(rules))
+        return cls(
+            rules,
+            unescaped=unescaped,
+            exempts=exempts,
+            exempts_longer=exempts_longer,
+            some=some,
+            left_out=left_out,
+        )
+
+    def with_lines(self, lines: Container[int]) -> Ranked:
+        """Return the entries of the rules in some lines, among them all that may decide."""
+        some = entries_in_lines(self._selection, lines)
+        return Ranked(self._rules, some=some, left_out=self.left_out)
 
     @cached_property
     def written(self) -> Written:
@@ -143,36 +167,28 @@ class Ranked:
         return self._by_key.weight(entry.key) // _ENGINE_CHECKS_PER_COMPARISON
 
     @cached_property
-    def _overlaps(self) -> Overlaps:
+    def overlaps(self) -> Overlaps:
+        """The entries by what they match."""
         return Overlaps(self.entries, self._keys_of)
-
-    @property
-    def removed(self) -> set[int]:
-        """The orders of the entries that do not count any more."""
-        return self._overlaps.removed
-
-    def remove(self, orders: set[int]) -> None:
-        """Do as if there were no entries with these orders."""
-        self._overlaps.remove(orders)
-
-    def restore(self) -> None:
-        """Let all entries count again."""
-        self._overlaps.restore()
 
     @property
     def firsts(self) -> list[Entry]:
         """The entries that are the first with their paths: the others decide nothing."""
-        return [*self._overlaps.first.values()]
+        return [*self.overlaps.first.values()]
+
+    def is_first_alike(self, entry: Entry) -> bool:
+        """Return whether no entry before it matches the same paths."""
+        return self.overlaps.first[entry.paths] is entry
 
     @cached_property
     def _first_by_key(self) -> Keys:
-        if not self._overlaps.later:
+        if not self.overlaps.later:
             return self._by_key
-        return Keys(self._overlaps.first.values())
+        return Keys(self.overlaps.first.values())
 
     def _keys_of(self, entries: list[Entry]) -> Keys:
         """Return an index of some of the first entries."""
-        if len(entries) == len(self._overlaps.first):
+        if len(entries) == len(self.overlaps.first):
             return self._first_by_key
         return Keys(entries)
 
@@ -181,7 +197,7 @@ class Ranked:
 
         ``entry`` matches the path; it may be one of other rules.
         """
-        return self._overlaps.parts().weight(entry.key or ROOT)
+        return self.overlaps.parts().weight(entry.key or ROOT)
 
     @cached_property
     def examples(self) -> dict[int, str | None]:
@@ -237,14 +253,7 @@ class Ranked:
         """
         path = self._selection.path_of(url)
         orders = {entry.order for entry in gone}
-        return self.entries[self._overlaps.deciding_without(path, orders)]
-
-    def covered_by(self, entry: Entry, without: set[int] = _NONE) -> int:
-        """Return the order of the first entry that surely matches everything that one matches.
-
-        Without some entries and the removed ones. It is at least that of ``no_rule_entry``.
-        """
-        return self._overlaps.covered_by(entry, without)
+        return self.entries[self.overlaps.deciding_without(path, orders)]
 
     def is_covered_above(self, entry: Entry, below: Entry) -> bool:
         """Return whether an entry with precedence over ``below`` surely covers another.
@@ -253,43 +262,26 @@ class Ranked:
         """
         return any(
             other.order < below.order and other.covers(entry)
-            for other in self._overlaps.may_cover(entry)
+            for other in self.overlaps.may_cover(entry)
         )
 
     def is_covered_everywhere_above(self, entry: Entry, key: bytes, below: Entry) -> bool:
         """Like `is_covered_above`, for an entry of another reading."""
         return any(
             other.order < below.order and other.covers_everywhere(entry)
-            for other in self._overlaps.parts().candidates(key or ROOT, entry.text)
+            for other in self.overlaps.parts().candidates(key or ROOT, entry.text)
         )
 
     def is_covered(self, entry: Entry) -> bool:
         """Return whether a single entry with precedence surely covers an entry."""
-        return self.covered_by(entry) < entry.order
-
-    def first_alike(self, entry: Entry) -> int:
-        """Return the order of the first entry that matches the same paths as one of other rules.
-
-        It is that of ``no_rule_entry`` if there is no other.
-        """
-        return self._overlaps.first_alike(entry)
-
-    def opposed_of(
-        self, entry: Entry, others: list[Entry], last: int, *, is_one_reading: bool
-    ) -> list[Entry]:
-        """Return what `Overlaps.opposed` does, for an entry of these."""
-        return self._overlaps.opposed(entry, others, last, is_one_reading)
-
-    def is_first_alike(self, entry: Entry) -> bool:
-        """Return whether no entry before it matches the same paths."""
-        return self._overlaps.first[entry.paths] is entry
+        return self.overlaps.covered_by(entry, _NONE) < entry.order
 
     def coverer(self, entry: Entry) -> Entry | None:
         """Return an entry with precedence that surely covers an entry: best one with its paths."""
         if not self.is_covered(entry):
             return None
-        twin = self._overlaps.first[entry.paths]
-        return twin if twin is not entry else self.entries[self.covered_by(entry)]
+        twin = self.overlaps.first[entry.paths]
+        return twin if twin is not entry else self.entries[self.overlaps.covered_by(entry, _NONE)]
 
     def may_match(self, key: bytes) -> list[Entry]:
         """Return the entries that may match a path that starts with ``key``, also removed ones."""
@@ -360,22 +352,24 @@ class Rankings:
 
     def of(self, rules: Rules) -> Ranked:
         """Return the entries of some rules."""
-        key = rules.dialect, rules.group_lines
-        if key not in self._made:
-            self._made[key] = Ranked(rules)
-        return self._made[key]
+        key = rules.dialect, rules.group_lines, False, _exempts_robots_txt(selection_of(rules))
+        made = self._made.get(key)
+        if made is None or made.left_out:
+            made = self._made[key] = Ranked(rules)
+        return made
 
-    def to_compare(self, rules: Rules, *, unescaped: bool, exempts: bool) -> Ranked:
-        """Return the entries of some rules that may decide; see `Ranked` for the arguments."""
+    def without_repeated(
+        self, rules: Rules, *, unescaped: bool = False, exempts: bool = False
+    ) -> Ranked:
+        """Return at least the entries that may decide; see `Ranked` for the arguments."""
+        exempts = exempts or _exempts_robots_txt(selection_of(rules))
         key = rules.dialect, rules.group_lines, unescaped, exempts
         if key not in self._made:
-            all_of_them = self._made.get(key[:2])
+            plain = self._made.get((*key[:2], False, exempts))
             self._made[key] = (
-                all_of_them
-                if all_of_them is not None
-                and exempts == _exempts_robots_txt(selection_of(rules))
-                and not (unescaped and not all_of_them.has_unescaped_keys)
-                else Ranked(rules, unescaped=unescaped, exempts=exempts, firsts_only=True)
+                plain
+                if plain is not None and plain.has_unescaped_keys
+                else Ranked.without_repeated(rules, unescaped=unescaped, exempts=exempts)
             )
         return self._made[key]
 

@@ -68,7 +68,7 @@ class Reasoner:
             if path.startswith(b"/"):
                 url = with_host_if_ambiguous(url_of(path, ranked.reading))
                 first = ranked.deciding(url)
-                if first.order in ranked.removed:
+                if first.order in ranked.overlaps.removed:
                     first = ranked.deciding_without((), url)
                 if first is not entry or ranked.is_exempt(url):
                     continue
