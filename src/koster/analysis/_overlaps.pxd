@@ -52,5 +52,11 @@ cdef class Overlaps:
     cpdef long first_alike(self, Entry entry) except -1
     @cython.locals(found=list, other=Entry, is_alike=bint)
     cpdef list opposed(self, Entry entry, list others, long last, bint is_one_reading)
+    @cython.locals(place=Py_ssize_t, other=Entry)
+    cpdef Py_ssize_t next_open(
+        self, Entry entry, list others, Py_ssize_t at, long covered_by, set gone
+    ) except -2
+    @cython.locals(found=list, entry=Entry)
+    cpdef list left_before(self, list entries, long order, set gone)
     @cython.locals(removed=set, later=list, number=Py_ssize_t, order=long)
     cdef long _first_left(self, Entry entry, set gone) except -1

@@ -248,6 +248,33 @@ class Overlaps:
                     found.append(other)
         return found
 
+    def next_open(
+        self, entry: Entry, others: list[Entry], at: int, covered_by: int, gone: set[int]
+    ) -> int:
+        """Return the place of the next of some other entries that one may cover up, or -1.
+
+        From a place on. Without those before ``entry``, and those that another entry before them
+        covers, or ``covered_by``, which covers ``entry``. Also of one that was never compared.
+        """
+        for place in range(at, len(others)):
+            other = others[place]
+            if other.order < entry.order or other.order > covered_by:
+                continue
+            if other.order not in self.removed and (
+                other.covered_by is None or self.covered_by(other, gone) >= other.order
+            ):
+                return place
+        return -1
+
+    def left_before(self, entries: list[Entry], order: int, gone: set[int]) -> list[Entry]:
+        """Return those of some entries that are left, and come before an order."""
+        found = []
+        for entry in entries:
+            if entry.order < order and entry.order not in gone:
+                if entry.order not in self.removed:
+                    found.append(entry)
+        return found
+
     def _first_left(self, entry: Entry, gone: set[int]) -> int:
         """Return the order of the first entry that is left of those that are alike."""
         removed = self.removed

@@ -345,7 +345,6 @@ def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:
     """Return whether some URL that a rule decides would be decided differently without it."""
     ranked = reasoner.ranked
     overlaps = ranked.overlaps
-    removed = overlaps.removed
     own = {entry.order for entry in entries}
     for entry in entries:
         reasoner.spend_comparisons(ranked.weight_of_candidates(entry))
@@ -357,22 +356,20 @@ def _is_needed(reasoner: Reasoner, entries: list[Entry]) -> bool:
             continue
         opposed = ranked.opposed_to(entry)
         reasoner.spend_comparisons(len(opposed))
-        for other in opposed:
-            if other.order < entry.order or other.order in removed:
-                continue
+        at = overlaps.next_open(entry, opposed, 0, covered_by, own)
+        while at >= 0:
+            other = opposed[at]
             if other.covered_by is None:
                 reasoner.spend_comparisons(ranked.weight_of_candidates(other))
-            if min(covered_by, overlaps.covered_by(other, own)) < other.order:
+                overlaps.covered_by(other, own)
+                at = overlaps.next_open(entry, opposed, at, covered_by, own)
                 continue
             if reasoner.has_joint_example(entries, entry, other):
                 return True
             may_match = ranked.may_match(entry.key)
             reasoner.spend_comparisons(len(may_match))
-            between = [
-                each
-                for each in may_match
-                if each.order < other.order and each.order not in own and each.order not in removed
-            ]
+            between = overlaps.left_before(may_match, other.order, own)
             if reasoner.shortest_match([entry, other], between) is not None:
                 return True
+            at = overlaps.next_open(entry, opposed, at + 1, covered_by, own)
     return False
