@@ -56,7 +56,7 @@ cdef class Overlaps:
     cpdef Py_ssize_t next_open(
         self, Entry entry, list others, Py_ssize_t at, long covered_by, set gone
     ) except -2
-    @cython.locals(found=list, entry=Entry)
+    @cython.locals(found=list, entry=Entry, own=long)
     cpdef list left_before(self, list entries, long order, set gone)
     @cython.locals(removed=set, later=list, number=Py_ssize_t, order=long)
     cdef long _first_left(self, Entry entry, set gone) except -1

@@ -270,9 +270,9 @@ class Overlaps:
         """Return those of some entries that are left, and come before an order."""
         found = []
         for entry in entries:
-            if entry.order < order and entry.order not in gone:
-                if entry.order not in self.removed:
-                    found.append(entry)
+            own = entry.order
+            if own < order and own not in gone and own not in self.removed:
+                found.append(entry)
         return found
 
     def _first_left(self, entry: Entry, gone: set[int]) -> int:
