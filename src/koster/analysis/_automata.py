@@ -34,16 +34,28 @@ _FORCED = 16
 
 _STAR = b"*"
 
-#: The successors of a state by token, and the bit set of tokens that may lead elsewhere than all
-#: the others, which lead to the same state.
-Row: TypeAlias = tuple[tuple[int, ...], int]
+#: The successors of a state by token, each plus one. Then three bit sets of tokens: those that may
+#: lead elsewhere than all the others, which lead to the same state; those that lead to `NEVER`; and
+#: those that lead to `PRUNED`.
+Row: TypeAlias = tuple[tuple[int, ...], int, int, int]
 
 
-def _bit_set(numbers: Iterable[int]) -> int:
-    found = 0
-    for number in numbers:
-        found |= 1 << number
-    return found
+def _row(successors: list[int], usual: int, others: Iterable[int]) -> Row:
+    """Return a row: ``usual`` is the successor of all tokens but ``others``."""
+    unlike = never = pruned = 0
+    for token in others:
+        bit = 1 << token
+        unlike |= bit
+        if successors[token] == NEVER + 1:
+            never |= bit
+        elif successors[token] == PRUNED + 1:
+            pruned |= bit
+    alike = (1 << len(successors)) - 1 & ~unlike
+    if usual == NEVER + 1:
+        never |= alike
+    elif usual == PRUNED + 1:
+        pruned |= alike
+    return tuple(successors), unlike, never, pruned
 
 
 class Automaton:
@@ -102,10 +114,11 @@ class Automaton:
         return row
 
     def _new_row(self, state: int, outputs: Outputs, must_match: bool) -> Row:
-        successors = self.successors(state, outputs.raw, must_match)
+        successors = [each + 1 for each in self.successors(state, outputs.raw, must_match)]
         usual = successors[-1]
-        others = [token for token, each in enumerate(successors) if each != usual]
-        return tuple([each + 1 for each in successors]), _bit_set(others)
+        return _row(
+            successors, usual, [token for token, each in enumerate(successors) if each != usual]
+        )
 
     def pruned_state(self, must_match: bool) -> int | None:
         """Return the state from which no solution can be reached, if there is one."""
@@ -190,7 +203,8 @@ class Starred(Automaton):
         is_prefix = state < self._literal
         start = NEVER if is_prefix else self._starts[state]
         pruned_state = self.pruned_state(must_match)
-        row = [(PRUNED if start == pruned_state else start) + 1] * len(outputs.raw)
+        usual = (PRUNED if start == pruned_state else start) + 1
+        row = [usual] * len(outputs.raw)
         for token in outputs.empty:
             row[token] = state + 1
         others = [*outputs.empty]
@@ -201,7 +215,7 @@ class Starred(Automaton):
             for token in tokens:
                 successor = self.after(state, outputs.raw[token])
                 row[token] = (PRUNED if successor == pruned_state else successor) + 1
-        return tuple(row), _bit_set(others)
+        return _row(row, usual, others)
 
     def start(self, raw: bytes) -> int:
         """Return the state after the first bytes of a path."""

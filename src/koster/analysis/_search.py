@@ -11,10 +11,8 @@ from itertools import compress
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from ._automata import PRUNED
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ._alphabet import Alphabet, Outputs
     from ._automata import Automaton, Row
@@ -24,10 +22,16 @@ if TYPE_CHECKING:
 _MANY = 64
 _MIN_VISITS = 8
 
-#: Whether the path has a ``?`` so far; the numbers of the members that may still match, and the
-#: states of their automata, each plus one: see `Automaton.add_row`.
-_SearchState = tuple[bool, tuple[int, ...], tuple[int, ...]]
-_PRUNED = PRUNED + 1
+#: Whether the path has a ``?`` so far; the number of `Search.lives`, the members that may still
+#: match; and the states of their automata, each plus one: see `Automaton.add_row`.
+_SearchState = tuple[bool, int, tuple[int, ...]]
+
+
+def _chooser(tokens: list[int]) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+    """Return what chooses some items of a tuple."""
+    if len(tokens) > 1:
+        return itemgetter(*tokens)
+    return lambda row: tuple([row[token] for token in tokens])
 
 
 class BudgetSpentError(Exception):
@@ -165,8 +169,11 @@ class Search:
         self._has_queries = letters.has_queries
         self._question = letters.tokens.index("?")
         self._choices: dict[
-            int, tuple[list[int], Callable[[tuple[int, ...]], tuple[int, ...]]]
+            tuple[int, int], tuple[list[int], Callable[[tuple[int, ...]], tuple[int, ...]]]
         ] = {}
+        #: Members that may still match, by number: hashing such a list takes long.
+        self._lives: list[tuple[int, ...]] = []
+        self._numbers_of_lives: dict[tuple[int, ...], int] = {}
 
     def shortest(self, url: str, prefixes: Sequence[bytes], budget: Budget) -> str | None:
         """Return a shortest URL that begins with ``url``, or None if no URL does.
@@ -182,9 +189,8 @@ class Search:
             if initial == pruned_state:
                 return None
             states.append(initial + 1)
-        start = self._state(
-            self._has_queries and "?" in url, tuple(range(len(states))), tuple(states)
-        )
+        in_query = self._has_queries and "?" in url
+        start = self._without_never(in_query, tuple(range(len(states))), tuple(states))
         size = len(url)
         # The states that were reached, by number: how, and with how many characters.
         numbers = {start: 0}
@@ -223,17 +229,18 @@ class Search:
                 layers.setdefault(after + self._min_cost_left(successor), []).append(found)
         return None
 
-    def _state(
+    def _without_never(
         self, in_query: bool, live: tuple[int, ...], states: tuple[int, ...]
     ) -> _SearchState:
         """Return a state without the members that cannot match any more.
 
         Only those that must not match: otherwise the branch is pruned.
         """
-        if 0 in states:
-            live = tuple(compress(live, states))
-            states = tuple(filter(None, states))
-        return in_query, live, states
+        live = tuple(compress(live, states))
+        number = self._numbers_of_lives.setdefault(live, len(self._lives))
+        if number == len(self._lives):
+            self._lives.append(live)
+        return in_query, number, tuple(filter(None, states))
 
     def _min_cost_left(self, state: _SearchState) -> int:
         """Return the minimum number of characters until all required patterns match."""
@@ -247,7 +254,7 @@ class Search:
 
     def _accepts(self, state: _SearchState) -> bool:
         """Return whether a path that ends here is a solution."""
-        for each, reached in zip(state[1], state[2], strict=True):
+        for each, reached in zip(self._lives[state[1]], state[2], strict=True):
             member = self._members[each]
             if member.automaton.accepts(reached - 1) != member.must_match:
                 return False
@@ -255,46 +262,59 @@ class Search:
 
     def _successors(self, state: _SearchState) -> list[tuple[int, _SearchState]]:
         """Return the successors of a state, each with a token that leads to it."""
-        in_query, live, states = state
+        in_query, number, states = state
+        live = self._lives[number]
         question = self._question if self._has_queries and not in_query else -1
-        # Many tokens lead to the same states.
-        found: dict[tuple[tuple[int, ...], bool], int] = {}
         forced = self._forced_tokens(in_query, states)
         if forced is not None:
-            for token in forced:
-                after = self._step(live, in_query, states, token)
-                found.setdefault((after, token == question), token)
+            never = -1
+            tokens = forced
+            all_after: Iterable[tuple[int, ...] | None] = [
+                self._step(live, in_query, states, token) for token in forced
+            ]
         else:
             rows = []
-            unlike = 1 << self._question
+            unlike, never, pruned = 1 << self._question, 0, 0
             known = self._rows[in_query]
             for each, reached in zip(live, states, strict=True):
                 found_row = known[each].get(reached)
-                row, others = found_row or self._members[each].add_row(reached - 1, in_query)
+                row, others, to_never, to_pruned = found_row or self._members[each].add_row(
+                    reached - 1, in_query
+                )
                 rows.append(row)
                 unlike |= others
-            tokens, choose = self._tokens_for(unlike)
-            for token, after in zip(tokens, zip(*map(choose, rows), strict=True), strict=True):
+                never |= to_never
+                pruned |= to_pruned
+            tokens, choose = self._tokens_for(unlike, pruned)
+            all_after = zip(*map(choose, rows), strict=True)
+        # Many tokens lead to the same states.
+        found: dict[tuple[tuple[int, ...], bool], int] = {}
+        for token, after in zip(tokens, all_after, strict=True):
+            if after is not None:
                 found.setdefault((after, token == question), token)
         return [
-            (token, self._state(in_query or is_question, live, after))
+            (
+                token,
+                self._without_never(in_query or is_question, live, after)
+                if never >> token & 1
+                else (in_query or is_question, number, after),
+            )
             for (after, is_question), token in found.items()
-            if _PRUNED not in after
         ]
 
     def _tokens_for(
-        self, unlike: int
+        self, unlike: int, pruned: int
     ) -> tuple[list[int], Callable[[tuple[int, ...]], tuple[int, ...]]]:
         """Return the tokens of a bit set, the first other one, and what chooses theirs from a row.
 
-        All the others lead to the same states.
+        All the others lead to the same states. Without those of branches that are ``pruned``.
         """
-        found = self._choices.get(unlike)
+        found = self._choices.get((unlike, pruned))
         if found is None:
-            every = range(len(self._letters.tokens))
-            first_other = next((token for token in every if not unlike >> token & 1), -1)
-            tokens = [token for token in every if unlike >> token & 1 or token == first_other]
-            found = self._choices[unlike] = tokens, itemgetter(*tokens)
+            # The first other one is the lowest bit that is not set.
+            chosen = (unlike | unlike + 1) & ~pruned
+            tokens = [token for token in range(len(self._letters.tokens)) if chosen >> token & 1]
+            found = self._choices[unlike, pruned] = tokens, _chooser(tokens)
         return found
 
     def _forced_tokens(self, in_query: bool, states: tuple[int, ...]) -> Sequence[int] | None:
@@ -314,14 +334,14 @@ class Search:
 
     def _step(
         self, live: tuple[int, ...], in_query: bool, states: tuple[int, ...], token: int
-    ) -> tuple[int, ...]:
-        """Return the states after a token; at least one is `_PRUNED` if the branch is."""
+    ) -> tuple[int, ...] | None:
+        """Return the states after a token, or None if the branch is pruned."""
         found = []
         for each, state in zip(live, states, strict=True):
             automaton, _, outputs, _, pruned_state = self._members[each]
             successor = automaton.after(state - 1, outputs[in_query].raw[token])
             if successor == pruned_state:
-                return (_PRUNED,)
+                return None
             found.append(successor + 1)
         return tuple(found)
 
