@@ -31,6 +31,9 @@ cdef class Entry:
 
 @cython.locals(entry=Entry, others=list)
 cpdef dict by_row(list entries)
-@cython.locals(found=dict, others=list, numbers=dict, number=Py_ssize_t, entry=Entry, old=Entry)
+cdef Entry _entry_of(tuple rule, object is_alike)
+@cython.locals(
+    compiled=list, others=list, numbers=dict, number=Py_ssize_t, last=Py_ssize_t, rule=tuple
+)
 cpdef tuple first_entries_of(object selection)
 cdef Entry _simplified(bytes text, Py_ssize_t size, bint allow, object rank, object row)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from ..engine.selection import Selection
 
+    CompiledRule = tuple[bytes, int, int, bool, bool, int, int]
+
 #: Entries with at most this many bytes after the literal prefix have weight 1; longer ones have
 #: their bytes divided by the second number.
 USUAL_REST = 32
@@ -281,33 +283,46 @@ def by_row(entries: list[Entry]) -> dict[int, list[Entry]]:
 def each_entry_of(selection: Selection) -> Iterator[Entry]:
     """Yield the entries of compiled rules, by number."""
     compiled = selection.compiled_rules()
-    is_alike = are_plain([rule[0] for rule in compiled]) or None
-    for text, size, kind, is_anchored, allow, rank, row in compiled:
-        if kind == SHELL and not _SHELL_SPECIAL.search(text):
-            yield _simplified(text, size, allow, rank, row)
-        else:
-            literal, rest = text[:size], text[size:]
-            yield Entry(text, literal, rest, kind, is_anchored, allow, rank, row, is_alike)
+    is_alike = _are_read_alike(compiled)
+    for rule in compiled:
+        yield _entry_of(rule, is_alike)
+
+
+def _are_read_alike(compiled: list[CompiledRule]) -> bool | None:
+    """Return True if all rules are compared alike in all readings, else None."""
+    return are_plain([rule[0] for rule in compiled]) or None
+
+
+def _entry_of(rule: CompiledRule, is_alike: bool | None) -> Entry:
+    text, size, kind, is_anchored, allow, rank, row = rule
+    if kind == SHELL and not _SHELL_SPECIAL.search(text):
+        return _simplified(text, size, allow, rank, row)
+    return Entry(text, text[:size], text[size:], kind, is_anchored, allow, rank, row, is_alike)
 
 
 def first_entries_of(selection: Selection) -> tuple[dict[int, Entry], list[int]]:
     """Return the entries that come before all others with their paths, by number, in its order.
 
-    And the rows of the others.
+    And the rows of the others, of which no entries are made: nearly all rules may be equal.
     """
-    found: dict[int, Entry] = {}
+    compiled = selection.compiled_rules()
+    is_alike = _are_read_alike(compiled)
     others: list[int] = []
     numbers: dict[object, int] = {}
-    for number, entry in enumerate(each_entry_of(selection)):
-        paths = entry.paths
-        last = numbers.get(paths)
-        if last is not None and entry.rank <= found[last].rank:
-            others.append(entry.row)
-            continue
-        if last is not None:
-            others.append(found.pop(last).row)
-        numbers[paths] = number
-        found[number] = entry
+    for number, rule in enumerate(compiled):
+        text, _, kind, is_anchored, _, rank, row = rule
+        paths: object
+        if kind == SHELL:
+            paths = _entry_of(rule, is_alike).paths
+        else:
+            paths = text if kind == _PREFIX and not is_anchored else (text, kind, is_anchored)
+        last = numbers.setdefault(paths, number)
+        if last != number:
+            if rank > compiled[last][5]:
+                numbers[paths] = number
+                row = compiled[last][6]
+            others.append(row)
+    found = {number: _entry_of(compiled[number], is_alike) for number in sorted(numbers.values())}
     return found, others
 
 
