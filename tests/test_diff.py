@@ -153,6 +153,23 @@ def test_more_names_than_the_maximum_are_not_proved(monkeypatch: pytest.MonkeyPa
         assert (comparison.is_whole, comparison.decides_alike) == (is_whole, is_whole)
 
 
+def test_too_many_rules_of_all_names_together_are_not_proved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first rule sets are compared, one more as the largest, and those that did not change."""
+    monkeypatch.setattr(diff, "_MAX_RULES", 6)
+    groups = [f"User-agent: foo{number}\nDisallow: /{number}\n" for number in range(9)]
+    whole = compare(parsed("".join(groups)), parsed("".join(groups)))
+    assert whole.is_empty
+    assert whole.compared == 10
+    changed = "".join(groups).replace("Dis", "")
+    some = compare(parsed("".join(groups)), parsed(changed))
+    assert not some.is_whole
+    assert not some.decides_alike
+    assert [each.agents for each in some.changes] == [(f"foo{number}",) for number in range(4)]
+    assert some.compared == 5
+
+
 def test_crawler_matching_two_groups_is_compared() -> None:
     """Old dialects use the first group whose name is a substring of the crawler's name."""
     foo, bar = "User-agent: foo\nDisallow: /a\n\n", "User-agent: bar\nDisallow: /b\n\n"

@@ -97,6 +97,16 @@ def test_rules_that_are_repeated_thousands_of_times_are_removed() -> None:
     assert len(formatting.minified(body)) < 2 * len(expected)
 
 
+def test_a_file_with_too_many_rules_of_all_names_together_is_not_minified(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(formatting, "_MAX_RULES", 20)
+    one = b"User-agent: a\n" + b"".join(b"Disallow: /%d/\n" % each for each in range(30))
+    assert formatting.minified(one) == one
+    with pytest.raises(formatting.NotTheSame, match="have too many rules together"):
+        formatting.minified(one + one.replace(b"a\n", b"b\n").replace(b"/1", b"/x"))
+
+
 @pytest.mark.usefixtures("small_limit")
 def test_a_large_file_is_refused_before_the_search_for_redundant_rules(
     monkeypatch: pytest.MonkeyPatch,

@@ -15,7 +15,10 @@ from .analysis import (
     Budget,
     BudgetSpentError,
     Differences,
+    Limit,
     Rankings,
+    count_rules,
+    decide_alike,
     difference_of,
     first_of,
     names_in,
@@ -33,6 +36,8 @@ __all__ = ["EVERYBODY", "MAX_AGENTS", "Change", "Comparison", "Setting", "compar
 
 #: Maximum number of agents to compare; legitimate files name fewer.
 MAX_AGENTS = 5_000
+#: Maximum number of rules in all sets of both files that differ, see `Limit`: seconds of work.
+_MAX_RULES = 1_000_000
 #: Comparisons of rules that take as long as reading the setting in a line.
 _COMPARISONS_PER_LINE = 4
 
@@ -64,7 +69,7 @@ class Comparison:
     """The differences between two files: for agents, and for the whole site.
 
     ``compared`` is the number of distinct rule sets compared. ``is_whole``: all agents named in a
-    file were compared.
+    file were compared; not if there are too many, or too many rules for all of them together.
     """
 
     changes: tuple[Change, ...]
@@ -110,11 +115,19 @@ def compare(
     rankings = rankings or Rankings()
     classes, is_whole = _classes(old, new, known, budget)
     changes = []
+    limit = Limit(_MAX_RULES)
+    count = 0
     for each in classes:
-        found = difference_of(each.before, each.after, budget, rankings)
+        before, after = each.before, each.after
+        is_alike = decide_alike(before, after)
+        if not (is_alike or limit.allows(count_rules(before) + count_rules(after))):
+            is_whole = False
+            continue
+        count += 1
+        found = difference_of(before, after, budget, rankings)
         if each.settings or not found.are_equal:
             changes.append(Change(tuple(each.agents), found, each.settings))
-    return Comparison(tuple(changes), _file_settings(old, new), len(classes), is_whole)
+    return Comparison(tuple(changes), _file_settings(old, new), count, is_whole)
 
 
 @dataclass(slots=True)

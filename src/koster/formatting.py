@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ._charsets import MAX_BYTES, bom_charset, to_utf8
 from ._contents import has_readable_line
-from .analysis import Budget, Rankings, least_sets, names_in, redundant_lines, rule_sets
+from .analysis import Budget, Limit, Rankings, least_sets, names_in, redundant_lines, rule_sets
 from .dialects import GOOGLE, RFC9309, RobotsTxtPath
 from .diff import MAX_AGENTS, compare
 from .model import RULES, SPACE, Directive, LineKind
@@ -37,6 +37,12 @@ T = TypeVar("T")
 _BOM = "\ufeff"
 #: Faster than the directives' own values, for many lines.
 _NAME_OF = {directive.code: directive.value for directive in Directive}
+
+
+#: Maximum number of different rules in all sets of one dialect, see `Limit`; how many that repeat
+#: others count as one: seconds of work.
+_MAX_RULES = 200_000
+_REPEATED_PER_RULE = 5
 
 
 class NotTheSame(Exception):  # noqa: N818 - not an error of the caller
@@ -187,9 +193,20 @@ def _groups_without(readings: list[RobotsTxt], redundant: AbstractSet[int]) -> _
 
 
 def _redundant_lines(readings: list[RobotsTxt], rankings: Rankings) -> set[int]:
-    """Return the lines of rules that are redundant in all dialects."""
+    """Return the lines of rules that are redundant in all dialects.
+
+    Raises:
+        NotTheSame: there are too many rules to tell.
+    """
     sets = [rules for robots in readings for _, rules in rule_sets(robots, MAX_AGENTS)]
-    each_ranked = map(rankings.without_repeated, least_sets(sets))
+    limits = {robots.dialect: Limit(_MAX_RULES) for robots in readings}
+    each_ranked = []
+    for rules in least_sets(sets):
+        ranked = rankings.without_repeated(rules)
+        count = len(ranked.entries) + len(ranked.left_out) // _REPEATED_PER_RULE
+        if not limits[rules.dialect].allows(count):
+            raise NotTheSame("its user agents have too many rules together")
+        each_ranked.append(ranked)
     return redundant_lines(each_ranked, _budget_of_redundance())
 
 

@@ -361,3 +361,18 @@ def test_number_of_paired_names_is_limited() -> None:
     assert len(pairs) == 200 * 199 // 2
     assert pairs[0] == "Bot0 Bot1"
     assert not list(paired_names(named, koster.parse("")))
+
+
+def test_rule_sets_beyond_the_limit_of_rules_are_not_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is said to be dead that is in one of them."""
+    monkeypatch.setattr("koster.analysis._files._MAX_RULES", 4)
+    dead = "Disallow: /a\nDisallow: /a\n"
+    body = f"User-agent: a\n{dead}User-agent: b\n{dead}Disallow: /b\n"
+    robots = koster.parse(f"{body}User-agent: c\n{dead}Disallow: /c\nDisallow: /d\n")
+    whole = WholeFile(robots)
+    assert [(name, each.is_proved) for name, _, each in whole.dead] == [
+        *(("*", True), ("a", True), ("b", True), ("c", False)),
+    ]
+    assert [each.rule.line for each, _ in whole.surely_dead] == [3, 6]

@@ -17,7 +17,7 @@ with their query; if a path would be parsed as a host (``//a``), the URL is abso
 
 from __future__ import annotations
 
-from ._alike import least_sets
+from ._alike import count_rules, decide_alike, least_sets
 from ._differences import (
     Difference,
     Differences,
@@ -26,7 +26,16 @@ from ._differences import (
     difference_of,
     disagreements,
 )
-from ._files import EVERYBODY, WholeFile, first_of, letters_of, names_in, paired_names, rule_sets
+from ._files import (
+    EVERYBODY,
+    Limit,
+    WholeFile,
+    first_of,
+    letters_of,
+    names_in,
+    paired_names,
+    rule_sets,
+)
 from ._questions import (
     Cause,
     Classification,
@@ -57,10 +66,13 @@ __all__ = [
     "Disagreement",
     "Extent",
     "IdleRule",
+    "Limit",
     "Rankings",
     "WholeFile",
     "classify",
+    "count_rules",
     "dead_rules",
+    "decide_alike",
     "difference",
     "difference_of",
     "disagreements",

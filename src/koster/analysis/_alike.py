@@ -37,6 +37,11 @@ def decide_alike(one: Rules, other: Rules) -> bool:
     return are_plain(texts) and {text[:1] for text in texts} <= {b"", b"/"}
 
 
+def count_rules(rules: Rules) -> int:
+    """Return the number of the Allow and Disallow lines of a rule set."""
+    return len(selection_of(rules).rule_lines())
+
+
 def content_of(rules: Rules) -> object:
     """Return what decides about all URLs: equal for rule sets alike on whatever lines they are."""
     selection = selection_of(rules)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,7 +12,7 @@ from .._asking import file_of, rules_for_data, selection_of
 from ..dialects import Names
 from ..model import SPACE
 from ..robots import parse
-from ._alike import content_of, counterparts
+from ._alike import content_of, count_rules, counterparts
 from ._differences import difference_of
 from ._questions import DeadRules, dead_rules_of, first_example, idle_rules_of
 from ._ranked import Rankings
@@ -42,6 +43,9 @@ _HEADER_COST = 20
 
 #: Maximum number of names for which all pairs are checked.
 _MAX_PAIRED_NAMES = 200
+
+#: Rules of all sets that are looked at for dead and idle ones, see `Limit`: seconds of work.
+_MAX_RULES = 500_000
 
 #: The agent for all crawlers that no file names.
 EVERYBODY = "*"
@@ -129,6 +133,24 @@ def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rul
     return list(found.values())
 
 
+class Limit:
+    """A limit of the rules of several rule sets together, but for the largest set.
+
+    A file with many names may have most of its rules in each of their sets.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._count = 0
+        self._largest = 0
+
+    def allows(self, count: int) -> bool:
+        """Count the rules of one more set; return whether the limit allows it."""
+        self._count += count
+        self._largest = max(self._largest, count)
+        return self._count - self._largest <= self._most
+
+
 def letters_of(name: str) -> str:
     """Return the part of a name that Google's parser reads.
 
@@ -214,7 +236,9 @@ class WholeFile:
     def dead(self) -> list[tuple[str, Rules, DeadRules]]:
         """The dead rules of each rule set."""
         return self._of_each_set(
-            lambda ranked: dead_rules_of(ranked, self._budget), DeadRules.moved
+            lambda ranked: dead_rules_of(ranked, self._budget),
+            DeadRules.moved,
+            DeadRules((), is_proved=False),
         )
 
     @cached_property
@@ -223,23 +247,40 @@ class WholeFile:
         return self._of_each_set(
             lambda ranked: idle_rules_of(ranked, self._idle_budget),
             lambda found, rule_for: tuple(each.moved(rule_for) for each in found),
+            (),
         )
+
+    @cached_property
+    def _first_alike(self) -> dict[Rules, Rules]:
+        """The first set with the same rules, perhaps on other lines, of each set."""
+        counts = {rules: count_rules(rules) for _, rules in self.sets}
+        sets_of_count = Counter(counts.values())
+        first: dict[object, Rules] = {}
+        return {
+            rules: first.setdefault(content_of(rules), rules) if sets_of_count[count] > 1 else rules
+            for rules, count in counts.items()
+        }
 
     def _of_each_set(
         self,
         analyze: Callable[[Ranked], Found],
         move: Callable[[Found, Callable[[Rule], Rule]], Found],
+        nothing: Found,
     ) -> list[tuple[str, Rules, Found]]:
-        """Return what is found about each rule set; with the same rules on other lines, moved."""
-        first: dict[object, Rules] = {}
+        """Return what is found about each rule set; with the same rules on other lines, moved.
+
+        That is ``nothing`` for sets beyond the limit of rules.
+        """
+        limit = Limit(_MAX_RULES)
         found: dict[Rules, Found] = {}
         for _, rules in self.sets:
-            alike = first.setdefault(content_of(rules), rules) if len(self.sets) > 1 else rules
-            found[rules] = (
-                analyze(self._rankings.of(rules))
-                if alike is rules
-                else move(found[alike], counterparts(alike, rules))
-            )
+            alike = self._first_alike[rules]
+            if alike is not rules:
+                found[rules] = move(found[alike], counterparts(alike, rules))
+            elif limit.allows(count_rules(rules)):
+                found[rules] = analyze(self._rankings.of(rules))
+            else:
+                found[rules] = nothing
         return [(name, rules, found[rules]) for name, rules in self.sets]
 
     def difference(self, rules: Rules, theirs: Rules) -> Differences:
