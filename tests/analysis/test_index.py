@@ -86,6 +86,13 @@ def test_entries_without_repeated_ones(dialect: koster.Dialect) -> None:
         assert some.deciding(url).row == whole.deciding(url).row
 
 
+def test_entries_of_a_rule_with_two_patterns() -> None:
+    """Google's parser also reads a rule about an index page as one about its folder."""
+    body = "User-agent: *\nAllow: /a/index.html\nDisallow: /\n"
+    ranked = Ranked(koster.parse(body, koster.GOOGLE).rules_for("x"))
+    assert sorted(len(entries) for entries in ranked.by_row.values()) == [1, 2]
+
+
 def test_removed_entries_do_not_count() -> None:
     body = "User-agent: *\n" + "Disallow: /a*b\n" * 4 + "Disallow: /a*bc\n"
     ranked = Ranked(koster.parse(body).rules_for("x"))

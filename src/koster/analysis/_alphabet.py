@@ -63,9 +63,8 @@ _NOT_IN_QUERIES = ("%2F", "%3F")
 _ESCAPE = re.compile(rb"%(?:[0-9A-F]{2}|[\xb0-\xb9\xc1-\xc6]{2})")
 _NON_ASCII = re.compile(rb"[\x80-\xff]+")
 
-#: Bytes in a sample of a text, and the maximum number of samples.
+#: Bytes in a sample of a text: most of the different ones.
 _SAMPLE_BYTES = 1_024
-_MAX_SAMPLES = 8
 
 #: Alphabets that are cached.
 _MAX_ALPHABETS = 64
@@ -150,13 +149,8 @@ def written_in(texts: Iterable[bytes], tables: Iterable[bytes] = ()) -> Written:
 
 def _bytes_in(text: bytes) -> frozenset[int]:
     """Return the bytes of a text; faster than a set of all, because few are different."""
-    found: set[int] = set()
-    for _ in range(_MAX_SAMPLES):
-        found.update(text[:: 1 + len(text) // _SAMPLE_BYTES])
-        text = text.translate(None, bytes(found))
-        if not text:
-            break
-    return frozenset(found.union(text))
+    found = set(text[:: 1 + len(text) // _SAMPLE_BYTES])
+    return frozenset(found.union(text.translate(None, bytes(found))))
 
 
 def _together(parts: Sequence[Written]) -> Written:
