@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from collections.abc import Set as AbstractSet
 
+    from .analysis import Ranked
     from .dialects import Dialect
     from .model import Line
     from .robots import RobotsTxt
@@ -43,6 +44,8 @@ _NAME_OF = {directive.code: directive.value for directive in Directive}
 #: others count as one: seconds of work.
 _MAX_RULES = 200_000
 _REPEATED_PER_RULE = 5
+#: Different rules that are searched for redundant ones in no time.
+_FEW_RULES = 200
 
 
 class NotTheSame(Exception):  # noqa: N818 - not an error of the caller
@@ -131,7 +134,8 @@ def minified(
     proof = _Proof(on_disk or body, readings)
     if proof.is_of_large_file:
         _verify_beginning(readings, proof)
-    redundant = _redundant_lines(readings, proof.rankings)
+    each_ranked = _different_rules(readings, proof.rankings)
+    redundant = redundant_lines(each_ranked, _budget_of_redundance())
     return _verify_either(proof.verify, _groups_without(readings, redundant))
 
 
@@ -139,12 +143,16 @@ def _verify_beginning(readings: list[RobotsTxt], proof: _Proof) -> None:
     """Check a large file without the rules that are redundant in its first 500 KiB.
 
     Later rules move there in their place, so most large files fail: better before the search for
-    all redundant rules, which takes long. In few cases that search would have led to a proof.
+    all redundant rules, which takes long unless few are different. In few cases that search would
+    have led to a proof.
 
     Raises:
         NotTheSame: the first part is not proved to be equivalent.
     """
-    redundant = _redundant_lines(proof.first_part, Rankings())
+    each_ranked = _different_rules(proof.first_part, Rankings())
+    if sum(len(ranked.entries) for ranked in each_ranked) <= _FEW_RULES:
+        return
+    redundant = redundant_lines(each_ranked, _budget_of_redundance())
     size = 2 * MAX_BYTES
     beginning = [parse(robots.body[:size], robots.dialect) for robots in readings]
     groups = _groups_without(beginning, redundant)
@@ -175,10 +183,13 @@ def _groups_without(readings: list[RobotsTxt], redundant: AbstractSet[int]) -> _
     groups = _Groups()
     drops_empty = not any(robots.dialect.reading.empty_rules for robots in readings)
     usual = _usual_reading(readings)
-    others = [each for each in readings if each is not usual]
-    for line, *read_by_others in zip(*(each.lines for each in (usual, *others)), strict=True):
+    lines = usual.lines
+    # Making all lines takes long.
+    has_other = any(line.directive is None for line in lines)
+    others = [each.lines for each in readings if each is not usual and has_other]
+    for at, line in enumerate(lines):
         if line.directive is None:
-            if any(each.directive for each in read_by_others):
+            if any(each[at].directive for each in others):
                 groups.add_line(_stripped_text(line), is_rule=False)
         elif line.directive is Directive.USER_AGENT:
             groups.add_agent(line.value)
@@ -192,11 +203,11 @@ def _groups_without(readings: list[RobotsTxt], redundant: AbstractSet[int]) -> _
     return groups
 
 
-def _redundant_lines(readings: list[RobotsTxt], rankings: Rankings) -> set[int]:
-    """Return the lines of rules that are redundant in all dialects.
+def _different_rules(readings: list[RobotsTxt], rankings: Rankings) -> list[Ranked]:
+    """Return the rules of each rule set in each dialect, without those that repeat others.
 
     Raises:
-        NotTheSame: there are too many rules to tell.
+        NotTheSame: there are too many rules to tell which are redundant.
     """
     sets = [rules for robots in readings for _, rules in rule_sets(robots, MAX_AGENTS)]
     limits = {robots.dialect: Limit(_MAX_RULES) for robots in readings}
@@ -207,7 +218,7 @@ def _redundant_lines(readings: list[RobotsTxt], rankings: Rankings) -> set[int]:
         if not limits[rules.dialect].allows(count):
             raise NotTheSame("its user agents have too many rules together")
         each_ranked.append(ranked)
-    return redundant_lines(each_ranked, _budget_of_redundance())
+    return each_ranked
 
 
 def _budget_of_redundance() -> Budget:

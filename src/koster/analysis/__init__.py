@@ -50,7 +50,7 @@ from ._questions import (
     redundant_lines,
     redundant_rules,
 )
-from ._ranked import Rankings
+from ._ranked import Ranked, Rankings
 from ._search import Budget, BudgetSpentError
 
 __all__ = [
@@ -67,6 +67,7 @@ __all__ = [
     "Extent",
     "IdleRule",
     "Limit",
+    "Ranked",
     "Rankings",
     "WholeFile",
     "classify",
