@@ -32,7 +32,7 @@ QUICK_SIZES = (1_000, 10_000)
 #: MiB are read.
 MAX_SECONDS = 100
 #: Faster runs are not compared: what does not depend on the file counts too much.
-_MIN_SECONDS = 0.005
+_MIN_SECONDS = 0.002
 
 
 def one_group(count: int) -> str:
