@@ -319,9 +319,17 @@ from dataclasses import replace
 sys.path.insert(0, sys.argv[3])
 from entries import ENTRY
 from koster.cache import SqliteCache
+from koster.errors import CacheError
 cache = SqliteCache(sys.argv[1])
 for count in range(10**9):
-    cache.put(sys.argv[2], replace(ENTRY, status=count, body=b"%d\\n" % count * 3000))
+    entry = replace(ENTRY, status=count, body=b"%d\\n" % count * 3000)
+    while True:
+        try:
+            cache.put(sys.argv[2], entry)
+        except CacheError:
+            # Other processes had the lock for very long.
+            continue
+        break
     print(count, flush=True)
 """
 
