@@ -119,12 +119,14 @@ def compare(
     count = 0
     for each in classes:
         before, after = each.before, each.after
-        is_alike = decide_alike(before, after)
-        if not (is_alike or limit.allows(count_rules(before) + count_rules(after))):
+        if decide_alike(before, after):
+            found = Differences(())
+        elif limit.allows(count_rules(before) + count_rules(after)):
+            found = difference_of(before, after, budget, rankings)
+        else:
             is_whole = False
             continue
         count += 1
-        found = difference_of(before, after, budget, rankings)
         if each.settings or not found.are_equal:
             changes.append(Change(tuple(each.agents), found, each.settings))
     return Comparison(tuple(changes), _file_settings(old, new), count, is_whole)

@@ -39,7 +39,6 @@ _BOM = "\ufeff"
 #: Faster than the directives' own values, for many lines.
 _NAME_OF = {directive.code: directive.value for directive in Directive}
 
-
 #: Maximum number of different rules in all sets of one dialect, see `Limit`; how many that repeat
 #: others count as one: seconds of work.
 _MAX_RULES = 200_000

@@ -75,7 +75,7 @@ def test_entries_without_repeated_ones(dialect: koster.Dialect) -> None:
         f"{rng.choice(['Allow', 'Disallow'])}: {rng.choice(patterns)}\n" for _ in range(60)
     )
     rules = koster.parse(body, dialect).rules_for("x")
-    whole, some = Ranked(rules), Ranked.without_repeated(rules)
+    whole, some = Ranked(rules), Ranked(rules, keeps_repeated=False)
     firsts = [each.row for each in whole.entries if each.is_rule and whole.is_first_alike(each)]
     rows = [each.row for each in some.entries if each.is_rule]
     assert [row for row in rows if row in firsts] == firsts

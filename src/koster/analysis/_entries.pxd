@@ -1,7 +1,6 @@
 cimport cython
 
 
-
 @cython.final
 cdef class Entry:
     cdef readonly bytes text, literal, rest
@@ -21,7 +20,6 @@ cdef class Entry:
 
     @cython.locals(position=Py_ssize_t, end=Py_ssize_t, run=bytes, last=bytes, runs=list)
     cpdef bint matches(self, bytes path) except -1
-    @cython.locals(start=bytes)
     cpdef bint covers(self, Entry other) except -1
     cpdef bint is_read_alike_with_wildcards(self) except -1
     cpdef bint covers_everywhere(self, Entry other) except -1
@@ -31,6 +29,7 @@ cdef class Entry:
 
 @cython.locals(entry=Entry, others=list)
 cpdef dict by_row(list entries)
+cdef object _paths(bytes text, int kind, bint is_anchored)
 cdef Entry _entry_of(tuple rule, object is_alike)
 @cython.locals(
     compiled=list, others=list, numbers=dict, number=Py_ssize_t, last=Py_ssize_t, rule=tuple

@@ -138,10 +138,7 @@ class Entry:
     @property
     def paths(self) -> object:
         """What it matches: entries with the same value match the same paths."""
-        if self.kind == _PREFIX and not self.rest and not self.is_anchored:
-            # As most are: its hash is kept.
-            return self.literal
-        return self.text, self.kind, self.is_anchored
+        return _paths(self.text, self.kind, self.is_anchored)
 
     @property
     def min_bytes(self) -> int:
@@ -230,6 +227,11 @@ class Entry:
         return self.automaton.tables if isinstance(self.automaton, Shell) else ()
 
 
+def _paths(text: bytes, kind: int, is_anchored: bool) -> object:
+    # As most are: the hash of a text is kept.
+    return text if kind == _PREFIX and not is_anchored else (text, kind, is_anchored)
+
+
 def are_plain(texts: list[bytes]) -> bool:
     """Return whether texts of patterns have no special characters, as in most large files.
 
@@ -311,11 +313,11 @@ def first_entries_of(selection: Selection) -> tuple[dict[int, Entry], list[int]]
     numbers: dict[object, int] = {}
     for number, rule in enumerate(compiled):
         text, _, kind, is_anchored, _, rank, row = rule
-        paths: object
         if kind == SHELL:
+            # It may be a simpler pattern.
             paths = _entry_of(rule, is_alike).paths
         else:
-            paths = text if kind == _PREFIX and not is_anchored else (text, kind, is_anchored)
+            paths = _paths(text, kind, is_anchored)
         last = numbers.setdefault(paths, number)
         if last != number:
             if rank > compiled[last][5]:
@@ -328,10 +330,12 @@ def first_entries_of(selection: Selection) -> tuple[dict[int, Entry], list[int]]
 
 def entries_in_lines(selection: Selection, lines: Container[int]) -> dict[int, Entry]:
     """Return the entries of the rules in some lines, by number."""
+    compiled = selection.compiled_rules()
+    is_alike = _are_read_alike(compiled)
     return {
-        number: entry
-        for number, entry in enumerate(each_entry_of(selection))
-        if selection.line_of(entry.row) in lines
+        number: _entry_of(rule, is_alike)
+        for number, rule in enumerate(compiled)
+        if selection.line_of(rule[-1]) in lines
     }
 
 

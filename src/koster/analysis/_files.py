@@ -251,15 +251,22 @@ class WholeFile:
         )
 
     @cached_property
-    def _first_alike(self) -> dict[Rules, Rules]:
-        """The first set with the same rules, perhaps on other lines, of each set."""
+    def _first_alike(self) -> dict[Rules, Rules | None]:
+        """The first set with the rules of each set, perhaps on other lines.
+
+        None if it is beyond the limit of rules.
+        """
         counts = {rules: count_rules(rules) for _, rules in self.sets}
         sets_of_count = Counter(counts.values())
+        limit = Limit(_MAX_RULES)
         first: dict[object, Rules] = {}
-        return {
-            rules: first.setdefault(content_of(rules), rules) if sets_of_count[count] > 1 else rules
-            for rules, count in counts.items()
-        }
+        found: dict[Rules, Rules | None] = {}
+        for rules, count in counts.items():
+            alike = rules
+            if sets_of_count[count] > 1:
+                alike = first.setdefault(content_of(rules), rules)
+            found[rules] = alike if alike is not rules or limit.allows(count) else None
+        return found
 
     def _of_each_set(
         self,
@@ -271,16 +278,15 @@ class WholeFile:
 
         That is ``nothing`` for sets beyond the limit of rules.
         """
-        limit = Limit(_MAX_RULES)
         found: dict[Rules, Found] = {}
         for _, rules in self.sets:
             alike = self._first_alike[rules]
-            if alike is not rules:
-                found[rules] = move(found[alike], counterparts(alike, rules))
-            elif limit.allows(count_rules(rules)):
+            if alike is None:
+                found[rules] = nothing
+            elif alike is rules:
                 found[rules] = analyze(self._rankings.of(rules))
             else:
-                found[rules] = nothing
+                found[rules] = move(found[alike], counterparts(alike, rules))
         return [(name, rules, found[rules]) for name, rules in self.sets]
 
     def difference(self, rules: Rules, theirs: Rules) -> Differences:

@@ -164,7 +164,7 @@ def _url_of_first_rules(rules: Rules, *, allow: bool) -> str | None:
 
 def _url_of_any_rule(rules: Rules, allow: bool, budget: Budget) -> tuple[str | None, bool]:
     """Return a URL with a verdict, or None, and whether that is proved."""
-    ranked = Ranked.without_repeated(rules, exempts_longer=True)
+    ranked = Ranked(rules, exempts_longer=True, keeps_repeated=False)
     reasoner = Reasoner(ranked, budget)
     some = [entry for entry in ranked.in_file_order if entry.allow == allow]
     found = None
@@ -288,7 +288,7 @@ def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, .
     With several rule sets of one file, also in different dialects, this is true for each of them.
     Includes rules that decide no URL. Only proved cases are returned.
     """
-    each_ranked = list(map(Ranked.without_repeated, sets))
+    each_ranked = [Ranked(rules, keeps_repeated=False) for rules in sets]
     redundant = redundant_lines(each_ranked, budget or Budget())
     rules: dict[int, Rule] = {}
     for selection in map(selection_of, sets):

@@ -64,8 +64,9 @@ class Ranked:
     """The entries of some rules; ``unescaped`` keys allow comparisons with other readings.
 
     ``exempts`` excludes /robots.txt even if the reading does not exempt it; ``exempts_longer``
-    excludes all paths that start so. ``some`` are the entries by number, without those that are
-    ``left_out`` because they decide nothing.
+    excludes all paths that start so. Without ``keeps_repeated``, it has no entries whose paths an
+    entry before them also matches; with ``lines``, only those of the rules there, among them all
+    that may decide.
     """
 
     def __init__(
@@ -75,15 +76,20 @@ class Ranked:
         unescaped: bool = False,
         exempts: bool = False,
         exempts_longer: bool = False,
-        some: dict[int, Entry] | None = None,
-        left_out: Sequence[int] = (),
+        keeps_repeated: bool = True,
+        lines: Container[int] | None = None,
     ) -> None:
-        #: The rows of the entries that are left out.
-        self.left_out = left_out
         self._rules = rules
         selection = self._selection = selection_of(rules)
         self.reading = selection.reading()
         self.is_longest_first = self.reading.choice == Choice.LONGEST
+        #: The rows of repeated entries that are left out.
+        self.left_out: list[int] = []
+        some: dict[int, Entry] | None = None
+        if lines is not None:
+            some = entries_in_lines(selection, lines)
+        elif not keeps_repeated:
+            some, self.left_out = first_entries_of(selection)
         numbered = entries_of(selection) if some is None else [*some.values()]
         self._entry_of = numbered.__getitem__ if some is None else some.__getitem__
         no_rule_entry = pseudo_entry(NO_RULE, b"", allow=selection.unmatched_allowed())
@@ -106,30 +112,9 @@ class Ranked:
         self._last_key: bytes | None = None
         self._last: list[Entry] = []
 
-    @classmethod
-    def without_repeated(
-        cls,
-        rules: Rules,
-        *,
-        unescaped: bool = False,
-        exempts: bool = False,
-        exempts_longer: bool = False,
-    ) -> Ranked:
-        """Return the entries without those whose paths an entry before them also matches."""
-        some, left_out = first_entries_of(selection_of(rules))
-        return cls(
-            rules,
-            unescaped=unescaped,
-            exempts=exempts,
-            exempts_longer=exempts_longer,
-            some=some,
-            left_out=left_out,
-        )
-
     def with_lines(self, lines: Container[int]) -> Ranked:
         """Return the entries of the rules in some lines, among them all that may decide."""
-        some = entries_in_lines(self._selection, lines)
-        return Ranked(self._rules, some=some, left_out=self.left_out)
+        return Ranked(self._rules, lines=lines)
 
     @cached_property
     def written(self) -> Written:
@@ -369,7 +354,7 @@ class Rankings:
             self._made[key] = (
                 plain
                 if plain is not None and plain.has_unescaped_keys
-                else Ranked.without_repeated(rules, unescaped=unescaped, exempts=exempts)
+                else Ranked(rules, unescaped=unescaped, exempts=exempts, keeps_repeated=False)
             )
         return self._made[key]
 

@@ -266,32 +266,17 @@ class Search:
         live = self._lives[number]
         question = self._question if self._has_queries and not in_query else -1
         forced = self._forced_tokens(in_query, states)
-        if forced is not None:
-            never = -1
-            tokens = forced
-            all_after: Iterable[tuple[int, ...] | None] = [
-                self._step(live, in_query, states, token) for token in forced
-            ]
+        steps: Iterable[tuple[int, tuple[int, ...]]]
+        if forced is None:
+            steps, never = self._free_steps(in_query, live, states)
         else:
-            rows = []
-            unlike, never, pruned = 1 << self._question, 0, 0
-            known = self._rows[in_query]
-            for each, reached in zip(live, states, strict=True):
-                found_row = known[each].get(reached)
-                row, others, to_never, to_pruned = found_row or self._members[each].add_row(
-                    reached - 1, in_query
-                )
-                rows.append(row)
-                unlike |= others
-                never |= to_never
-                pruned |= to_pruned
-            tokens, choose = self._tokens_for(unlike, pruned)
-            all_after = zip(*map(choose, rows), strict=True)
+            all_after = ((token, self._step(live, in_query, states, token)) for token in forced)
+            steps = [(token, after) for token, after in all_after if after is not None]
+            never = -1
         # Many tokens lead to the same states.
         found: dict[tuple[tuple[int, ...], bool], int] = {}
-        for token, after in zip(tokens, all_after, strict=True):
-            if after is not None:
-                found.setdefault((after, token == question), token)
+        for token, after in steps:
+            found.setdefault((after, token == question), token)
         return [
             (
                 token,
@@ -301,6 +286,28 @@ class Search:
             )
             for (after, is_question), token in found.items()
         ]
+
+    def _free_steps(
+        self, in_query: bool, live: tuple[int, ...], states: tuple[int, ...]
+    ) -> tuple[Iterable[tuple[int, tuple[int, ...]]], int]:
+        """Return the tokens that are not pruned, each with the states after it.
+
+        And the bit set of the tokens after which a member cannot match any more.
+        """
+        rows = []
+        unlike, never, pruned = 1 << self._question, 0, 0
+        known = self._rows[in_query]
+        for each, reached in zip(live, states, strict=True):
+            found_row = known[each].get(reached)
+            row, others, to_never, to_pruned = found_row or self._members[each].add_row(
+                reached - 1, in_query
+            )
+            rows.append(row)
+            unlike |= others
+            never |= to_never
+            pruned |= to_pruned
+        tokens, choose = self._tokens_for(unlike, pruned)
+        return zip(tokens, zip(*map(choose, rows), strict=True), strict=True), never
 
     def _tokens_for(
         self, unlike: int, pruned: int
