@@ -81,8 +81,12 @@ def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_limit")
-def test_minified_large_file_that_is_mostly_comments() -> None:
+@pytest.mark.parametrize("few_rules", [0, 200])
+def test_minified_large_file_that_is_mostly_comments(
+    monkeypatch: pytest.MonkeyPatch, few_rules: int
+) -> None:
     """Twice what crawlers read does not fill that part of the new file."""
+    monkeypatch.setattr(formatting, "_FEW_RULES", few_rules)
     body = b"User-agent: *\nDisallow: /a\n" + b"# comment\n" * 1_100 + b"Disallow: /a/b\n"
     assert formatting.minified(body) == b"User-agent: *\nDisallow: /a\n"
     with pytest.raises(formatting.NotTheSame, match="the first 500 KiB, which crawlers read"):
