@@ -394,6 +394,23 @@ def test_output_folder_of_another_question_is_rejected(table: Path, tmp_path: Pa
     assert result.exit_code == 2
 
 
+@pytest.mark.parametrize("kind", ["classify", "facts"])
+def test_shards_of_archives_have_what_their_readers_use(tmp_path: Path, kind: str) -> None:
+    """No dictionaries of URLs, and no statistics of lists."""
+    data, _ = archives.archive(archives.sites(50))
+    (tmp_path / "robots.warc.gz").write_bytes(data)
+    agents = ("GPTBot",) if kind == "classify" else ()
+    run_answers(Question(kind, agents), tmp_path / "robots.warc.gz")
+    [shard] = tmp_path.glob("out-*/*.parquet")
+    group = pq.read_metadata(shard).row_group(0)
+    columns = [group.column(number) for number in range(group.num_columns)]
+    without = {each.path_in_schema for each in columns if not each.has_dictionary_page}
+    assert without >= {"url", "origin", "bytes", "offset"}
+    assert without.isdisjoint({"archive", "content_type", "robots.list.element.agent"})
+    for each in columns:
+        assert each.is_stats_set == (".list." not in each.path_in_schema)
+
+
 def test_no_space_left(
     table: Path, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from ..dialects import dialect_named
 from ..errors import KosterError
 from ..model import Reason
 from . import _reading, kernel
-from ._archived import ARCHIVED
+from ._archived import ARCHIVED, DISTINCT
 from ._arrow import pa, pc
 from ._batches import BadRecords, WrongColumnsError
 from ._shards import KEY, ShardReport, identity_of
@@ -81,7 +81,7 @@ def _write(
     """Write the answers about an input; return the number of rows."""
     batches = _reading.batches(task.input, task.question.columns, bad)
     with open(part, "wb") as file:
-        writer = Writer(file)
+        writer = Writer(file, DISTINCT if task.input.kind == "warc" else ())
         try:
             for tables, position in _answer_batches(task.question, batches, threads):
                 for table in tables:

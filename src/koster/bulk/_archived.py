@@ -19,3 +19,6 @@ ARCHIVED = pa.schema([
     pa.field("archive", pa.string()),
     pa.field("offset", pa.int64()),
 ])  # fmt: skip
+
+#: Those of them whose values rarely repeat.
+DISTINCT = frozenset({"url", "origin", "bytes", "offset"})

@@ -42,7 +42,8 @@ def batches_of(file: BinaryIO, path: str, name: str, bad: BadRecords) -> Iterato
             rest = _slice(rest, count)
             rows += count
             total += int(sizes[:count].sum())
-            if rows == ROWS or total >= BYTES:
+            # Waiting for more would be to copy all.
+            if 2 * rows >= ROWS or total >= BYTES:
                 batch = _to_batch(pending)
                 # Otherwise the pieces would stay in memory until the next batch.
                 pending, rows, total = [], 0, 0

@@ -8,7 +8,6 @@ data: bytes within a member that look like the start of another one are noticed.
 from __future__ import annotations
 
 import io
-from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from ._arrow import Numbers
 
 #: Compressed bytes that are read at once.
-_CHUNK = 1 << 20
+_CHUNK = 3 << 20
 #: The maximum of the compressed and decompressed bytes of a chunk.
 _MAX_COMPRESSED = 1 << 24
 _MAX_DECOMPRESSED = 1 << 25
@@ -75,8 +74,8 @@ def read_members(file: BinaryIO) -> Iterator[Members]:
 
 def _bounds(compressed: bytes) -> Numbers:
     """Return where members seem to start."""
-    room = array("q", bytes(8 * (len(compressed) // MEMBER_HEADER + 1)))
-    return np.frombuffer(room, np.int64)[: find_members(compressed, room)]
+    starts = np.empty(len(compressed) // MEMBER_HEADER + 1, np.int64)
+    return starts[: find_members(compressed, starts)]
 
 
 def _decompress(compressed: bytes, bounds: Numbers, offset: int) -> Members | None:

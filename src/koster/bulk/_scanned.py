@@ -63,12 +63,11 @@ def scan(file: BinaryIO, name: str, crawl: str | None) -> Iterator[Scanned]:
     scanner = _records.Scanner()
     last = -1
     for members in read_members(file):
-        table = array("q", bytes(8 * _WIDTH * len(members.offsets)))
-        count = scanner.scan(members.data, memoryview(members.bounds), table)
+        table = np.empty((len(members.offsets), _WIDTH), np.int64)
+        count = scanner.scan(members.data, members.bounds, table.reshape(-1))
         if count < 0:
             return
-        values = np.frombuffer(table, np.int64).reshape(-1, _WIDTH)[:count].T
-        rows = dict(zip(_records.COLUMNS, np.ascontiguousarray(values), strict=True))
+        rows = dict(zip(_records.COLUMNS, np.ascontiguousarray(table[:count].T), strict=True))
         if count > _FEW and 2 * np.count_nonzero(rows["status"]) < count:
             # One by one, fastwarc reads irregular records half as fast as all of them.
             return

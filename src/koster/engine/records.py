@@ -13,8 +13,6 @@ from . import memory as _memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from array import array
-
     from .buffers import Buffer, Longs
     from .memory import Bytes
 
@@ -87,7 +85,7 @@ _GZIP_TABLE = b"\x1f\x8b\x08"
 _GZIP = _GZIP_TABLE
 
 
-def find_members(data: Buffer, starts: array[int]) -> int:
+def find_members(data: Buffer, starts: Longs) -> int:
     """Find what looks like the start of a gzip member; return the number of places.
 
     ``starts`` has room for one in `MEMBER_HEADER` bytes.
@@ -97,7 +95,7 @@ def find_members(data: Buffer, starts: array[int]) -> int:
         return _find_all(raw, len(data), starts)
 
 
-def _find_all(data: Bytes, size: int, starts: array[int]) -> int:
+def _find_all(data: Bytes, size: int, starts: Longs) -> int:
     count = 0
     last = size - _HEADER_SIZE
     at = _memory.find(data, 31, 0, size)
@@ -134,7 +132,7 @@ class Scanner:
     def __dealloc__(self) -> None:
         _memory.release(self.spans)
 
-    def scan(self, data: Buffer, bounds: Longs, table: array[int]) -> int:
+    def scan(self, data: Buffer, bounds: Longs, table: Longs) -> int:
         """Add a row to ``table`` for each record that may be a response or warcinfo.
 
         ``bounds`` are where the records start, and where the last one ends; ``table`` has room for
@@ -144,7 +142,7 @@ class Scanner:
         with cython.nogil:
             return self._scan_all(raw, bounds, table)
 
-    def _scan_all(self, data: Bytes, bounds: Longs, table: array[int]) -> int:
+    def _scan_all(self, data: Bytes, bounds: Longs, table: Longs) -> int:
         rows = 0
         for number in range(len(bounds) - 1):
             start = bounds[number]
@@ -237,7 +235,7 @@ class Scanner:
             return _memory.same(data, start, _REQUEST, 0, size)
         return size == 8 and _memory.same(data, start, _METADATA, 0, size)
 
-    def _read_response(self, data: Bytes, start: int, end: int, table: array[int], at: int) -> int:
+    def _read_response(self, data: Bytes, start: int, end: int, table: Longs, at: int) -> int:
         """Fill in a row, and return the HTTP status; 0 if the record is irregular."""
         status = _status(data, start) if end - start > 16 and self._is_response(data) else 0
         if status < 100:
@@ -258,7 +256,7 @@ class Scanner:
         table[at + _PLAIN] = 200 <= status < 300 and _is_plain(data, body, end)
         return status
 
-    def _fill(self, table: array[int], at: int, field: int) -> None:
+    def _fill(self, table: Longs, at: int, field: int) -> None:
         """Fill in start and size of a header field."""
         table[at] = self.spans[2 * field]
         table[at + 1] = self.spans[2 * field + 1]
