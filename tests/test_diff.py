@@ -170,6 +170,18 @@ def test_too_many_rules_of_all_names_together_are_not_proved(
     assert some.compared == 5
 
 
+def test_too_many_rules_of_all_names_together_are_not_prepared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not even to tell whether they changed; each takes memory in the set of each name."""
+    monkeypatch.setattr(diff, "MAX_RULES_OF_SETS", 6)
+    body = "".join(f"User-agent: foo{number}\nDisallow: /{number}\n" for number in range(9))
+    comparison = compare(parsed(body), parsed(body))
+    assert not comparison.is_whole
+    assert not comparison.decides_alike
+    assert comparison.compared == 5
+
+
 def test_crawler_matching_two_groups_is_compared() -> None:
     """Old dialects use the first group whose name is a substring of the crawler's name."""
     foo, bar = "User-agent: foo\nDisallow: /a\n\n", "User-agent: bar\nDisallow: /b\n\n"

@@ -61,6 +61,13 @@ def test_no_dead_rules() -> None:
     )
 
 
+def test_too_many_rules_may_be_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("koster.analysis._files.MAX_RULES_OF_SETS", 1)
+    body = "".join(f"User-agent: {name}\nDisallow: /\nDisallow: /a\n" for name in "abc")
+    (outcome,) = results("no-dead-rules = true\n", body)
+    assert outcome == (False, "not proved: too many rules", None)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ._asking import rules_for_data, values_of
 from .analysis import (
     EVERYBODY,
+    MAX_RULES_OF_SETS,
     Budget,
     BudgetSpentError,
     Differences,
@@ -148,6 +149,7 @@ def _classes(
     """Return the agents to compare, and whether they are all that a file names."""
     found: dict[object, _Class] = {}
     star_settings: dict[object, tuple[Setting, ...]] = {}
+    limit = Limit(MAX_RULES_OF_SETS)
 
     def add(names: Sequence[str], *, is_new: bool = False) -> None:
         agent = agent_for(names[0])
@@ -157,7 +159,11 @@ def _classes(
         settings = None if before.is_named or after.is_named else star_settings.get(lines)
         if settings is None:
             settings = star_settings[lines] = _settings(before, after, budget)
-        each = found.setdefault((lines, settings), _Class([], before, after, settings))
+        each = found.get((lines, settings))
+        if each is None:
+            if not limit.allows(count_rules(before) + count_rules(after)):
+                raise BudgetSpentError
+            each = found[lines, settings] = _Class([], before, after, settings)
         if not (is_new and each.agents):
             each.agents.extend(names)
 

@@ -376,3 +376,29 @@ def test_rule_sets_beyond_the_limit_of_rules_are_not_looked_at(
         *(("*", True), ("a", True), ("b", True), ("c", False)),
     ]
     assert [each.rule.line for each, _ in whole.surely_dead] == [3, 6]
+
+
+@pytest.mark.parametrize(("limit", "lines"), [(6, [5]), (4, [])])
+def test_rules_of_a_group_that_is_also_in_a_set_beyond_the_limit_are_not_dead(
+    monkeypatch: pytest.MonkeyPatch, limit: int, lines: list[int]
+) -> None:
+    monkeypatch.setattr("koster.analysis._files._MAX_RULES", limit)
+    names = "User-agent: a\nUser-agent: b\nUser-agent: c\n"
+    own = "User-agent: b\nDisallow: /b\nUser-agent: c\nDisallow: /c\nDisallow: /d\n"
+    robots = koster.parse(f"{names}Disallow: /a\nDisallow: /a\n{own}Disallow: /e\n")
+    assert [each.rule.line for each, _ in WholeFile(robots).surely_dead] == lines
+
+
+@pytest.mark.parametrize(("limit", "most", "count"), [(5, None, 4), (4, None, 4), (9, 3, 3)])
+def test_without_all_sets_of_a_file_no_rule_is_dead_or_idle(
+    monkeypatch: pytest.MonkeyPatch, limit: int, most: int | None, count: int
+) -> None:
+    """It may have an effect for another crawler. The set that exceeds the limit is kept."""
+    monkeypatch.setattr("koster.analysis._files.MAX_RULES_OF_SETS", limit)
+    dead = "Disallow: /\nDisallow: /a\nDisallow: /a\n"
+    robots = koster.parse(f"User-agent: a\n{dead}User-agent: b\n{dead}User-agent: c\n{dead}")
+    whole = WholeFile(robots, most=most)
+    assert len(whole.sets) == count
+    assert len(whole.surely_dead) == (3 if whole.has_all_sets else 0)
+    assert len(whole.surely_idle) == (3 if whole.has_all_sets else 0)
+    assert whole.has_all_sets == (limit == 6)

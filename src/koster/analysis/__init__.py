@@ -28,6 +28,7 @@ from ._differences import (
 )
 from ._files import (
     EVERYBODY,
+    MAX_RULES_OF_SETS,
     Limit,
     WholeFile,
     first_of,
@@ -55,6 +56,7 @@ from ._search import Budget, BudgetSpentError
 
 __all__ = [
     "EVERYBODY",
+    "MAX_RULES_OF_SETS",
     "Budget",
     "BudgetSpentError",
     "Cause",

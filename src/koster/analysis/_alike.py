@@ -39,7 +39,7 @@ def decide_alike(one: Rules, other: Rules) -> bool:
 
 def count_rules(rules: Rules) -> int:
     """Return the number of the Allow and Disallow lines of a rule set."""
-    return len(selection_of(rules).rule_lines())
+    return selection_of(rules).count_rules()
 
 
 def content_of(rules: Rules) -> object:

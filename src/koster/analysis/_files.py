@@ -20,7 +20,7 @@ from ._reasoner import Reasoner
 from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ..dialects import Dialect
     from ..model import Rule
@@ -46,6 +46,9 @@ _MAX_PAIRED_NAMES = 200
 
 #: Rules of all sets that are looked at for dead and idle ones, see `Limit`: seconds of work.
 _MAX_RULES = 500_000
+
+#: Rules that all sets may have together, see `Limit`: each takes 30 bytes in each set.
+MAX_RULES_OF_SETS = 10_000_000
 
 #: The agent for all crawlers that no file names.
 EVERYBODY = "*"
@@ -124,13 +127,25 @@ def paired_names(named: list[list[str]], *files: RobotsTxt) -> Iterator[str]:
 def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rules]]:
     """Return each rule set of a file, with an agent that it applies to; that of ``*`` comes first.
 
-    ``most`` is the maximum number of agents to check.
+    ``most`` is the maximum number of agents to check. Without some of the sets if all together have
+    more than `MAX_RULES_OF_SETS` rules.
     """
+    return _rule_sets(robots, most)[0]
+
+
+def _rule_sets(robots: RobotsTxt, most: int | None) -> tuple[list[tuple[str, Rules]], bool]:
+    """Return the rule sets as `rule_sets` does, and whether they are all of the file."""
+    named = names_in(robots)
+    selected = first_of(named)[:most]
+    limit = Limit(MAX_RULES_OF_SETS)
     found: dict[tuple[int, ...], tuple[str, Rules]] = {}
-    for name, *_ in first_of(names_in(robots))[:most]:
+    for name, *_ in selected:
         rules = rules_for_data(robots, name)
-        found.setdefault(rules.group_lines, (name, rules))
-    return list(found.values())
+        if rules.group_lines not in found:
+            found[rules.group_lines] = (name, rules)
+            if not limit.allows(count_rules(rules)):
+                return list(found.values()), False
+    return list(found.values()), len(selected) == len(named)
 
 
 class Limit:
@@ -228,9 +243,18 @@ class WholeFile:
         return self._parsed[dialect]
 
     @cached_property
+    def _all_sets(self) -> tuple[list[tuple[str, Rules]], bool]:
+        return _rule_sets(self.robots, self._most)
+
+    @property
     def sets(self) -> list[tuple[str, Rules]]:
         """The rule sets of the file, each with an agent; that of ``*`` comes first."""
-        return rule_sets(self.robots, self._most)
+        return self._all_sets[0]
+
+    @property
+    def has_all_sets(self) -> bool:
+        """Whether `sets` are all of the file: it has neither too many names nor too many rules."""
+        return self._all_sets[1]
 
     @cached_property
     def dead(self) -> list[tuple[str, Rules, DeadRules]]:
@@ -258,12 +282,12 @@ class WholeFile:
         """
         counts = {rules: count_rules(rules) for _, rules in self.sets}
         sets_of_count = Counter(counts.values())
-        limit = Limit(_MAX_RULES)
+        limit, limit_of_contents = Limit(_MAX_RULES), Limit(_MAX_RULES)
         first: dict[object, Rules] = {}
         found: dict[Rules, Rules | None] = {}
         for rules, count in counts.items():
             alike = rules
-            if sets_of_count[count] > 1:
+            if sets_of_count[count] > 1 and limit_of_contents.allows(count):
                 alike = first.setdefault(content_of(rules), rules)
             found[rules] = alike if alike is not rules or limit.allows(count) else None
         return found
@@ -308,17 +332,16 @@ class WholeFile:
 
         Excludes rules that may have an effect in another dialect.
         """
-        if not any(dead_rules_of_set.rules for _, _, dead_rules_of_set in self.dead):
+        if not self.has_all_sets:
             return []
-        living: set[int] = set()
         found: dict[int, tuple[DeadRule, str]] = {}
-        for name, rules, dead_rules_of_set in self.dead:
-            dead_lines = {each.rule.line for each in dead_rules_of_set.rules}
+        for name, _, dead_rules_of_set in self.dead:
             for each in dead_rules_of_set.rules:
                 found.setdefault(each.rule.line, (each, name))
-            living.update(
-                line for line in selection_of(rules).rule_lines() if line not in dead_lines
-            )
+        living = _lines_elsewhere(
+            {*found},
+            ((rules, (each.rule for each in dead.rules)) for _, rules, dead in self.dead),
+        )
         return [
             (dead, name)
             for line, (dead, name) in sorted(found.items())
@@ -333,14 +356,17 @@ class WholeFile:
 
         Excludes rules that may have an effect in another dialect.
         """
+        if not self.has_all_sets:
+            return []
         found: dict[int, IdleRule] = {}
         needed: set[int] = set()
-        for name, rules, idle_rules in self._idle:
-            idle = {each.rule.line: each for each in idle_rules}
-            needed.update(line for line in selection_of(rules).rule_lines() if line not in idle)
-            for line, each in idle.items():
-                found.setdefault(line, each)
-            needed.update(self._needed_in_dialects([each.rule for each in idle.values()], name))
+        for name, _, idle_rules in self._idle:
+            for each in idle_rules:
+                found.setdefault(each.rule.line, each)
+            needed.update(self._needed_in_dialects([each.rule for each in idle_rules], name))
+        needed |= _lines_elsewhere(
+            {*found}, ((rules, (each.rule for each in idle)) for _, rules, idle in self._idle)
+        )
         return [idle for line, idle in sorted(found.items()) if line not in needed]
 
     def _needed_in_dialects(self, rules: Sequence[Rule], name: str) -> Iterator[int]:
@@ -380,3 +406,19 @@ class WholeFile:
         except BudgetSpentError:
             # Undecided.
             return True
+
+
+def _lines_elsewhere(lines: set[int], found: Iterable[tuple[Rules, Iterable[Rule]]]) -> set[int]:
+    """Return those of some lines that are in a rule set of whose rules they were not found.
+
+    ``found`` are the rules that were found in each set.
+    """
+    elsewhere: set[int] = set()
+    #: The groups of sets without any: large ones may be in many sets.
+    seen: set[int] = set()
+    for rules, some in found if lines else ():
+        own = {rule.line for rule in some}
+        selection = selection_of(rules)
+        of_set = selection.rule_lines() if own else selection.new_rule_lines(seen)
+        elsewhere |= lines.intersection(of_set) - own
+    return elsewhere

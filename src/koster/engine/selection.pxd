@@ -33,8 +33,11 @@ cdef class Selection:
     cdef tuple groups(self)
     @cython.locals(file=File, number=int)
     cdef tuple group_lines(self)
-    @cython.locals(rows=Rows, number=int, after=int, row=int, found=list)
     cpdef list rule_lines(self)
+    @cython.locals(rows=Rows, number=int, after=int, row=int, found=list)
+    cpdef list new_rule_lines(self, set seen)
+    @cython.locals(rows=Rows, count=int, number=int, after=int, row=int)
+    cpdef int count_rules(self) except -1
     @cython.locals(file=File, number=int, first=int, after=int)
     cdef list binding_rows(self)
     cpdef int line_of(self, int row) except -1

@@ -107,14 +107,31 @@ class Selection:
 
     def rule_lines(self) -> list[int]:
         """Return the lines of the Allow and Disallow directives in the groups."""
+        return self.new_rule_lines(set())
+
+    def new_rule_lines(self, seen: set[int]) -> list[int]:
+        """Return the same without the groups whose numbers were seen; those here are added."""
         rows = self.file.rows
         found: list[int] = []
         for number in self.chosen:
+            if number in seen:
+                continue
+            seen.add(number)
             after = self.file.row_after(number)
             for row in range(self.file.first_row(number), after):
                 if rows.code(row) == _ALLOW or rows.code(row) == _DISALLOW:
                     found.append(rows.number(row))  # noqa: PERF401 - a comprehension is not compiled
         return found
+
+    def count_rules(self) -> int:
+        """Return the number of the Allow and Disallow directives in the groups."""
+        rows = self.file.rows
+        count = 0
+        for number in self.chosen:
+            after = self.file.row_after(number)
+            for row in range(self.file.first_row(number), after):
+                count += rows.code(row) == _ALLOW or rows.code(row) == _DISALLOW
+        return count
 
     def binding_rows(self) -> list[int]:
         """Return the rows of the groups after a User-agent line for the agent."""
