@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import random
 import re
@@ -476,3 +477,26 @@ def test_groups_of_many_names_are_not_looked_for(monkeypatch: pytest.MonkeyPatch
         group = "".join(f"User-agent: {name}\n" for name in names)
         found = {each.code for each in lint(f"{body}\n{group}Crawl-delay: 1\n".encode())}
         assert ("G002" in found) == expected
+
+
+@pytest.mark.parametrize("dialect", [koster.RFC9309, koster.EXTENDED2])
+def test_checks_of_patterns_find_nothing_in_usual_ones(
+    monkeypatch: pytest.MonkeyPatch, dialect: koster.Dialect
+) -> None:
+    """They do not look at them: with all short patterns, the findings are the same if they do."""
+    parts = [*"/*?=$a\u00e9\u2003.&:()^%", " a"]
+    short = ["".join(each) for size in (1, 2, 3) for each in itertools.product(parts, repeat=size)]
+    short += [
+        *("/*?b=", "/a*?a=", "/*&a=*", "/a: disallow:", "//a://a", "/a.com/", "http://a", "*a.com"),
+    ]
+    rules = "".join(f"Disallow: {each}\nDisallow: /a{each}\n" for each in short)
+    found = _in_patterns(f"User-agent: *\n{rules}", dialect)
+    monkeypatch.setattr("koster.lint._model._USUAL_PATTERN", re.compile("(?!)"))
+    codes = {each.code for each in found}
+    assert codes >= {"P001", "P002", "P005", "P006", "P007"}
+    assert (codes >= {"P003", "P004", "P008"}) == (dialect == koster.RFC9309)
+    assert found == _in_patterns(f"User-agent: *\n{rules}", dialect)
+
+
+def _in_patterns(body: str, dialect: koster.Dialect) -> list[Finding]:
+    return [each for each in lint(body.encode(), dialect) if each.code.startswith("P")]

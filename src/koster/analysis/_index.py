@@ -22,17 +22,6 @@ _HEAVY = 16
 #: Entries per key from which on those with a low order are found by bisection.
 _FEW_PER_KEY = 8
 
-#: Bytes of the parts of patterns by which they are found; longer ones first if there are many.
-_PART = 3
-_LONG_PART = 6
-_MANY = 1_000
-#: Entries whose parts are counted.
-_MAX_COUNTED = 20_000
-
-#: Texts whose candidates are kept, as most texts are asked for twice, and the most candidates.
-_MAX_KEPT = 4_096
-_MAX_KEPT_CANDIDATES = 64
-
 #: For `map`, which is faster than a comprehension.
 _REST = attrgetter("rest")
 
@@ -244,6 +233,24 @@ class Keys:
         if end == len(keys) or not keys[end].startswith(key):
             return 0, 0
         return end, _end_of(keys, key, end)
+
+
+class Indexes:
+    """The indexes of the entries of some rules, each made when it is needed.
+
+    For all of them, for those that are the first with their paths, and for some of these: so their
+    number tells which. Knows none who asks, for memory to be freed at once.
+    """
+
+    def __init__(self) -> None:
+        self._of_count: dict[int, Keys] = {}
+
+    def of(self, entries: list[Entry]) -> Keys:
+        """Return the index of entries."""
+        count = len(entries)
+        if count not in self._of_count:
+            self._of_count[count] = Keys(entries)
+        return self._of_count[count]
 
 
 def _end_of(keys: list[bytes], key: bytes, begin: int) -> int:

@@ -26,7 +26,7 @@ from ._entries import (
     pseudo_entry,
     robots_txt_entries,
 )
-from ._index import Keys
+from ._index import Indexes, Keys
 from ._overlaps import Overlaps
 from ._plain import plain_texts
 from ._urls import UNAMBIGUOUS, with_host_if_ambiguous, with_written_escapes
@@ -102,6 +102,7 @@ class Ranked:
             entry.order = place
             entry.key = key
         self._numbered = numbered
+        self._indexes = Indexes()
         self.no_rule_entry = no_rule_entry
         self._robots_txt_entry = next(iter(exempted), None)
         self._exempts_longer = exempts_longer
@@ -140,9 +141,9 @@ class Ranked:
         line_of = self._selection.line_of
         return {line_of(row): entries for row, entries in self.by_row.items()}
 
-    @cached_property
+    @property
     def _by_key(self) -> Keys:
-        return Keys(self.entries)
+        return self._indexes.of(self.entries)
 
     def cost_of_deciding(self, entry: Entry) -> int:
         """Return the comparisons that `deciding` counts as, with a URL of an entry.
@@ -154,7 +155,7 @@ class Ranked:
     @cached_property
     def overlaps(self) -> Overlaps:
         """The entries by what they match."""
-        return Overlaps(self.entries, self._keys_of)
+        return Overlaps(self.entries, self._indexes.of)
 
     @property
     def firsts(self) -> list[Entry]:
@@ -167,15 +168,7 @@ class Ranked:
 
     @cached_property
     def _first_by_key(self) -> Keys:
-        if not self.overlaps.later:
-            return self._by_key
-        return Keys(self.overlaps.first.values())
-
-    def _keys_of(self, entries: list[Entry]) -> Keys:
-        """Return an index of some of the first entries."""
-        if len(entries) == len(self.overlaps.first):
-            return self._first_by_key
-        return Keys(entries)
+        return self._indexes.of(self.firsts)
 
     def weight_of_candidates(self, entry: Entry) -> int:
         """Return the weight of the entries that are tried to find those that match a path.

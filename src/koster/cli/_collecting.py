@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: Allocations before a young collection, young ones before a middle one, and those before a full
-#: one: as good as never. A large file becomes millions of objects, all of them in use until the
-#: command ends; going through them again and again takes a third of its time.
-_THRESHOLDS = (100_000, 50, 1_000)
+#: Objects that became more before a young collection, young ones before a middle one, and those
+#: before a full one: as good as never. A large file becomes millions of objects, all of them in use
+#: until the command ends; going through them again and again takes a third of its time.
+_THRESHOLDS = (1_000_000, 1_000, 1_000)
 
 
 def collects_rarely(command: Callable[P, R]) -> Callable[P, R]:

@@ -127,7 +127,7 @@ def bom(subject: Subject) -> Iterator[Remark]:
 
 def not_utf8(subject: Subject) -> Iterator[Remark]:
     """Find lines with bytes that are not UTF-8, except comments."""
-    lines = list(_non_ascii_lines(subject))
+    lines = _non_ascii_lines(subject)
     if lines and subject.charset and not is_utf16_or_utf32(subject.charset):
         yield Remark(
             WHOLE_FILE,
@@ -144,24 +144,29 @@ def not_utf8(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _non_ascii_lines(subject: Subject) -> Iterator[tuple[Line, str]]:
-    """Yield the lines with characters beyond ASCII outside comments, without their comments."""
+def _non_ascii_lines(subject: Subject) -> list[tuple[Line, str]]:
+    """Return the lines with characters beyond ASCII outside comments, without their comments."""
+    return subject.once("lines beyond ASCII", lambda: _find_non_ascii_lines(subject))
+
+
+def _find_non_ascii_lines(subject: Subject) -> list[tuple[Line, str]]:
     if subject.robots.body.isascii():
-        return
+        return []
+    found = []
     for line in subject.lines:
-        if line.kind not in (LineKind.BLANK, LineKind.COMMENT) and not line.text.isascii():
+        if not line.text.isascii() and line.kind not in (LineKind.BLANK, LineKind.COMMENT):
             text = _without_comment(subject, line)
             if not text.isascii():
-                yield line, text
+                found.append((line, text))
+    return found
 
 
 def invisible(subject: Subject) -> Iterator[Remark]:
     """Find invisible characters and non-ASCII spaces outside comments."""
     for line, text in _non_ascii_lines(subject):
-        invisibles = list(
-            _INVISIBLE.finditer(text, line.text.startswith("\ufeff") and line.number == 1)
-        )
-        if invisibles:
+        start = line.number == 1 and text.startswith("\ufeff")
+        if _INVISIBLE.search(text, start):
+            invisibles = list(_INVISIBLE.finditer(text, start))
             more = f", and {len(invisibles) - 1} more" if len(invisibles) > 1 else ""
             yield Remark(
                 Place(line.number, invisibles[0].start(), 1),
@@ -171,8 +176,8 @@ def invisible(subject: Subject) -> Iterator[Remark]:
                     subject.edit(line, match.start(), 1, "") for match in invisibles[:_MAX_FIXES]
                 ),
             )
-        spaces = list(_NON_ASCII_SPACE.finditer(text))
-        if spaces:
+        if _NON_ASCII_SPACE.search(text):
+            spaces = list(_NON_ASCII_SPACE.finditer(text))
             more = f", and {len(spaces) - 1} more" if len(spaces) > 1 else ""
             yield Remark(
                 Place(line.number, spaces[0].start(), 1),
@@ -198,6 +203,8 @@ def look_alike(subject: Subject) -> Iterator[Remark]:
     """Find directives with characters that look like ASCII."""
     for line, text in _non_ascii_lines(subject):
         key, colon, _ = text.partition(":")
+        if colon and key.isascii():
+            continue
         if not colon:
             key = text.split(maxsplit=1)[0] if text.split() else ""
         fixed = _to_ascii(key if colon else text)

@@ -177,8 +177,10 @@ _MAX_RULE_SETS = 2_000
 _LINES_WITHOUT_SEARCHES = 1_250
 _MIN_SEARCHED = 0.05
 
-#: No value, or the beginning of a path, without wildcards, escapes and whatever else is special.
-_USUAL_PATTERN = re.compile(r"(?:/[A-Za-z0-9._~/-]*)?")
+#: No value, or a path with stars between names, without escapes and whatever else is special.
+_USUAL_PATTERN = re.compile(
+    r"(?:(?:/|(?=\*))[\w.~/?&;,@!+-]*(?:\*[\w.~/&;,@!+-][\w.~/?&;,@!+-]*)*)?"
+)
 
 
 class Subject:
@@ -281,9 +283,9 @@ class Subject:
 
     @cached_property
     def unusual_rules(self) -> list[Line]:
-        """Those of `rules` with another value than the start of a path without special characters.
+        """Those of `rules` in whose values the checks of patterns may find something.
 
-        Most checks of patterns find nothing in the others, of which a large file has many.
+        A large file has many others.
         """
         return [line for line in self.rules if not _USUAL_PATTERN.fullmatch(line.value)]
 

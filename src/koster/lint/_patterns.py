@@ -27,7 +27,10 @@ _REGEX = re.compile(
     r"\(\.\*|\.\*\)|\\[./dws?]|\(\?|\([^()|]*\|[^()]*\)|\[[^\[\]-]*-[^\[\]]*\]|\[\^|\A/?\^|\)\*"
 )
 
-
+_QUERY_OR_EXTENSION = re.compile(r"[?&.]|\w+=")
+_FIRST_PARAMETER = re.compile(r"/?\*\?(\w+)=\*?")
+_SPACE = re.compile(r"[ \t]")
+_STARS = re.compile(r"\*\*+")
 _TRAILING_STAR = re.compile(r"\*\$?\Z")
 #: Patterns whose canonical form has the same length.
 _PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*-]*\$?")
@@ -96,7 +99,7 @@ def _intended_path(pattern: str) -> str:
     if pattern.lower() in ("all", "everything", "any"):
         return "/"
     # Query parameters and file extensions follow a path.
-    return f"/*{pattern}" if re.match(r"[?&.]|\w+=", pattern) else f"/{pattern}"
+    return f"/*{pattern}" if _QUERY_OR_EXTENSION.match(pattern) else f"/{pattern}"
 
 
 def _is_html(pattern: str) -> bool:
@@ -134,7 +137,7 @@ def stars(subject: Subject) -> Iterator[Remark]:
             sizes[opposite] = {_sizes(each.value) for each in lines if each.value}
         if any(each.start <= len(pattern) and len(shorter) < each.stop for each in sizes[opposite]):
             continue
-        several = re.search(r"\*\*+", pattern)
+        several = _STARS.search(pattern)
         first, last = several.span() if several else (len(shorter), len(pattern))
         yield Remark(
             Place(line.number, subject.value_start(line) + first, last - first),
@@ -155,7 +158,7 @@ def _sizes(pattern: str) -> range:
 
 def _without_stars(pattern: str) -> str:
     """Return a pattern without the stars that make no difference to what it matches."""
-    shorter = re.sub(r"\*\*+", "*", pattern)
+    shorter = _STARS.sub("*", pattern)
     trailing = _TRAILING_STAR.search(shorter) if pattern.startswith("/") else None
     return shorter[: trailing.start()] if trailing else shorter
 
@@ -164,7 +167,7 @@ def spaces(subject: Subject) -> Iterator[Remark]:
     """Find spaces within patterns."""
     for line, pattern in _patterns(subject):
         glued = SECOND_DIRECTIVE.search(pattern)
-        match = re.search(r"[ \t]", pattern)
+        match = _SPACE.search(pattern)
         if glued:
             yield _second_directive(subject, line, glued)
         elif match:
@@ -233,7 +236,7 @@ def query(subject: Subject) -> Iterator[Remark]:
         return
     others = {pattern.lstrip("/").rstrip("*") for _, pattern in _patterns(subject)}
     for line, pattern in _patterns(subject):
-        match = re.fullmatch(r"/?\*\?(\w+)=\*?", pattern)
+        match = _FIRST_PARAMETER.fullmatch(pattern)
         if match and line.directive is Directive.DISALLOW:
             wider = {f"*{mark}{match[1]}=" for mark in ("&", "")}
             if not wider & others:
