@@ -212,7 +212,7 @@ def _different_rules(readings: list[RobotsTxt], rankings: Rankings) -> list[Rank
     limits = {robots.dialect: Limit(_MAX_RULES) for robots in readings}
     each_ranked = []
     for rules in least_sets(sets):
-        ranked = rankings.without_repeated(rules)
+        ranked = rankings.of(rules)
         count = len(ranked.entries) + len(ranked.left_out) // _REPEATED_PER_RULE
         if not limits[rules.dialect].allows(count):
             raise NotTheSame("its user agents have too many rules together")

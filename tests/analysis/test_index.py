@@ -7,9 +7,12 @@ import random
 import pytest
 
 import koster
-from koster.analysis import WholeFile, _overlaps, difference
+from koster.analysis import WholeFile, _overlaps, _questions, dead_rules, difference, idle_rules
 from koster.analysis._index import Keys
 from koster.analysis._ranked import Ranked
+
+#: All lines of a file: with them, no entries are left out.
+ALL = range(1_000)
 
 KEYS = ("/", "/a", "/a/", "/a/b", "/ab", "/b", "/c", "/c/d")
 
@@ -67,23 +70,54 @@ def test_entries_are_found_by_any_rare_part(monkeypatch: pytest.MonkeyPatch, cou
             assert {each.order for each in matching} <= {each.order for each in found}
 
 
+@pytest.mark.parametrize("keeps_next", [False, True])
 @pytest.mark.parametrize("dialect", koster.DIALECTS.values(), ids=str)
-def test_entries_without_repeated_ones(dialect: koster.Dialect) -> None:
+def test_entries_without_repeated_ones(dialect: koster.Dialect, keeps_next: bool) -> None:
     rng = random.Random(2)
     patterns = ["/a", "/a*", "/a**", "/a$", "*a", "/*a", "/a*b$", "/[a]*", "", "/robots.txt"]
+    patterns += ["/index.html", "/", "/index.htm*"]
     body = "User-agent: *\n" + "".join(
         f"{rng.choice(['Allow', 'Disallow'])}: {rng.choice(patterns)}\n" for _ in range(60)
     )
     rules = koster.parse(body, dialect).rules_for("x")
-    whole, some = Ranked(rules), Ranked(rules, keeps_repeated=False)
-    firsts = [each.row for each in whole.entries if each.is_rule and whole.is_first_alike(each)]
+    whole, some = Ranked(rules, lines=ALL), Ranked(rules, keeps_next=keeps_next)
+    expected = []
+    for paths, first in whole.overlaps.first.items():
+        later = [each for each in whole.overlaps.later.get(paths, []) if each.row != first.row]
+        expected += [first] if first.is_rule else later[:1]
+        if keeps_next:
+            later = [each for each in later if each.row != expected[-1].row]
+            expected += later[:1]
+    in_order = sorted(expected, key=lambda entry: entry.order)
+    assert [each.row for each in some.entries if each.is_rule] == [
+        each.row for each in in_order if each.is_rule
+    ]
     rows = [each.row for each in some.entries if each.is_rule]
-    assert [row for row in rows if row in firsts] == firsts
     assert sorted([*rows, *some.left_out]) == sorted(
         each.row for each in whole.entries if each.is_rule
     )
-    for url in ("/", "/a", "/ab", "/a/b", "/ba", "/b", "/robots.txt"):
+    assert {*some.first_of_left_out()} == {*some.left_out}
+    for url in ("/", "/a", "/ab", "/a/b", "/ba", "/b", "/robots.txt", "/index.html"):
         assert some.deciding(url).row == whole.deciding(url).row
+
+
+@pytest.mark.parametrize("dialect", koster.DIALECTS.values(), ids=str)
+@pytest.mark.parametrize("seed", range(20))
+def test_repeated_rules_do_not_change_what_is_dead_or_idle(
+    monkeypatch: pytest.MonkeyPatch, dialect: koster.Dialect, seed: int
+) -> None:
+    """With entries for all rules, the results are the same."""
+    rng = random.Random(seed)
+    patterns = ["/a", "/a*", "/a$", "/*a", "/a/b", "/a*b", "/ab", "/", "", "/robots.txt", "/b"]
+    patterns += ["/index.html", "/[ab]*"]
+    some = rng.choices(patterns, k=rng.randrange(2, 9))
+    rules = "".join(f"{rng.choice(['Allow', 'Disallow'])}: {rng.choice(some)}\n" for _ in range(12))
+    body = f"User-agent: *\n{rules}"
+    found = dead_rules(koster.parse(body, dialect).rules_for("x"))
+    idle = idle_rules(koster.parse(body, dialect).rules_for("x"))
+    monkeypatch.setattr(_questions, "Ranked", lambda rules, **_: Ranked(rules, lines=ALL))
+    assert dead_rules(koster.parse(body, dialect).rules_for("x")) == found
+    assert idle_rules(koster.parse(body, dialect).rules_for("x")) == idle
 
 
 def test_entries_of_a_rule_with_two_patterns() -> None:
@@ -95,7 +129,7 @@ def test_entries_of_a_rule_with_two_patterns() -> None:
 
 def test_removed_entries_do_not_count() -> None:
     body = "User-agent: *\n" + "Disallow: /a*b\n" * 4 + "Disallow: /a*bc\n"
-    ranked = Ranked(koster.parse(body).rules_for("x"))
+    ranked = Ranked(koster.parse(body).rules_for("x"), lines=ALL)
     longer, *alike = (each for each in ranked.entries if each.rest)
     orders = [each.order for each in alike]
     last = ranked.no_rule_entry.order

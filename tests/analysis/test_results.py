@@ -131,7 +131,7 @@ def test_rule_that_another_dialect_needs_is_not_redundant() -> None:
 
 
 def test_undecided_in_another_dialect_is_not_surely_dead() -> None:
-    robots = koster.parse(f"{HEAD}Disallow: /é\nDisallow: /é\nDisallow: /ü\nDisallow: /ü\n")
+    robots = koster.parse(f"{HEAD}Disallow: /*é\nDisallow: /é\nDisallow: /*ü\nDisallow: /ü\n")
     for compared, proved, surely in ((100, [3, 5], [3, 5]), (1, [3], [])):
         whole = WholeFile(robots, (koster.GOOGLE,), Budget(compared=compared))
         ((_, _, found),) = whole.dead

@@ -32,7 +32,8 @@ cpdef dict by_row(list entries)
 cdef object _paths(bytes text, int kind, bint is_anchored)
 cdef Entry _entry_of(tuple rule, object is_alike)
 @cython.locals(
-    compiled=list, others=list, numbers=dict, number=Py_ssize_t, last=Py_ssize_t, rule=tuple
+    compiled=list, numbers=dict, following=dict, others=list, all_paths=list, number=Py_ssize_t,
+    last=Py_ssize_t, later=Py_ssize_t, before=Py_ssize_t, rule=tuple
 )
-cpdef tuple first_entries_of(object selection)
+cpdef tuple first_entries_of(object selection, bint and_next)
 cdef Entry _simplified(bytes text, Py_ssize_t size, bint allow, object rank, object row)

@@ -263,11 +263,6 @@ def distinct(entries: Iterable[Entry]) -> list[Entry]:
     return list(found.values())
 
 
-def entries_of(selection: Selection) -> list[Entry]:
-    """Return the entries of compiled rules, by number."""
-    return [*each_entry_of(selection)]
-
-
 def by_row(entries: list[Entry]) -> dict[int, list[Entry]]:
     """Return the entries of each rule, in their order, by row."""
     found: dict[int, list[Entry]] = {}
@@ -302,15 +297,21 @@ def _entry_of(rule: CompiledRule, is_alike: bool | None) -> Entry:
     return Entry(text, text[:size], text[size:], kind, is_anchored, allow, rank, row, is_alike)
 
 
-def first_entries_of(selection: Selection) -> tuple[dict[int, Entry], list[int]]:
+def first_entries_of(
+    selection: Selection, and_next: bool
+) -> tuple[dict[int, Entry], list[int], list[object]]:
     """Return the entries that come before all others with their paths, by number, in its order.
 
-    And the rows of the others, of which no entries are made: nearly all rules may be equal.
+    With ``and_next``, also the first of those of other rules, which decides without that rule. And
+    the rows and paths of all others, of which no entries are made: nearly all rules may be equal.
     """
     compiled = selection.compiled_rules()
     is_alike = _are_read_alike(compiled)
-    others: list[int] = []
     numbers: dict[object, int] = {}
+    #: The numbers of the first of other rules, and of all others.
+    following: dict[object, int] = {}
+    others: list[int] = []
+    all_paths: list[object] = []
     for number, rule in enumerate(compiled):
         text, _, kind, is_anchored, _, rank, row = rule
         if kind == SHELL:
@@ -319,13 +320,24 @@ def first_entries_of(selection: Selection) -> tuple[dict[int, Entry], list[int]]
         else:
             paths = _paths(text, kind, is_anchored)
         last = numbers.setdefault(paths, number)
-        if last != number:
-            if rank > compiled[last][5]:
-                numbers[paths] = number
-                row = compiled[last][6]
-            others.append(row)
-    found = {number: _entry_of(compiled[number], is_alike) for number in sorted(numbers.values())}
-    return found, others
+        if last == number:
+            continue
+        later = number
+        if rank > compiled[last][5]:
+            numbers[paths] = number
+            later = last
+        if and_next and compiled[last][6] != row:
+            before = following.setdefault(paths, later)
+            if before == later:
+                continue
+            if later == last or compiled[later][5] > compiled[before][5]:
+                following[paths] = later
+                later = before
+        others.append(compiled[later][6])
+        all_paths.append(paths)
+    kept = [*numbers.values(), *following.values()] if following else numbers.values()
+    found = {number: _entry_of(compiled[number], is_alike) for number in sorted(kept)}
+    return found, others, all_paths
 
 
 def entries_in_lines(selection: Selection, lines: Container[int]) -> dict[int, Entry]:

@@ -308,7 +308,7 @@ class WholeFile:
             if alike is None:
                 found[rules] = nothing
             elif alike is rules:
-                found[rules] = analyze(self._rankings.of(rules))
+                found[rules] = analyze(self._rankings.with_next(rules))
             else:
                 found[rules] = move(found[alike], counterparts(alike, rules))
         return [(name, rules, found[rules]) for name, rules in self.sets]
@@ -322,9 +322,6 @@ class WholeFile:
         ranked = self._rankings.of(self.sets[0][1])
         # A whole budget is more than the few decisions about one rule can spend.
         return first_example(Reasoner(ranked, Budget()), ranked.by_line.get(line, ()))
-
-    def _ranked_for(self, dialect: Dialect, name: str) -> Ranked:
-        return self._rankings.of(rules_for_data(self.read_by(dialect), name))
 
     @cached_property
     def surely_dead(self) -> list[tuple[DeadRule, str]]:
@@ -376,7 +373,7 @@ class WholeFile:
             for dialect in self._differing_dialects(rule):
                 by_dialect.setdefault(dialect, set()).add(rule.line)
         for dialect, lines in by_dialect.items():
-            ranked = self._ranked_for(dialect, name)
+            ranked = self._rankings.with_next(rules_for_data(self.read_by(dialect), name))
             idle = idle_rules_of(ranked, self._idle_budget, lines)
             yield from lines.difference(each.rule.line for each in idle)
 
@@ -395,11 +392,12 @@ class WholeFile:
         If only some dialects treat ``:`` and ``%3A`` alike, both lines are needed.
         """
         return any(
-            self._decides_likely_url(rule.line, self._ranked_for(dialect, name))
+            self._decides_likely_url(rule.line, rules_for_data(self.read_by(dialect), name))
             for dialect in self._differing_dialects(rule)
         )
 
-    def _decides_likely_url(self, line: int, ranked: Ranked) -> bool:
+    def _decides_likely_url(self, line: int, rules: Rules) -> bool:
+        ranked = self._rankings.of(rules)
         reasoner = Reasoner(ranked, self._budget)
         try:
             return any(map(reasoner.decided_example, ranked.by_line.get(line, ())))

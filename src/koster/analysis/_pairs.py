@@ -73,8 +73,8 @@ class Pairs:
         self._decodes = [*map(decodes_escapes, readings)]
         exempts = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
         unescaped = not self._is_one_reading
-        self.old = rankings.without_repeated(before, unescaped=unescaped, exempts=exempts)
-        self.new = Ranked(after, unescaped=unescaped, exempts=exempts, keeps_repeated=False)
+        self.old = rankings.of(before, unescaped=unescaped, exempts=exempts)
+        self.new = Ranked(after, unescaped=unescaped, exempts=exempts)
         #: How many more pairs may be checked with likely URLs.
         self._samples_left = max(
             min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // len(self.old.entries)), _MIN_SAMPLES

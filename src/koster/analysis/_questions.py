@@ -164,7 +164,7 @@ def _url_of_first_rules(rules: Rules, *, allow: bool) -> str | None:
 
 def _url_of_any_rule(rules: Rules, allow: bool, budget: Budget) -> tuple[str | None, bool]:
     """Return a URL with a verdict, or None, and whether that is proved."""
-    ranked = Ranked(rules, exempts_longer=True, keeps_repeated=False)
+    ranked = Ranked(rules, exempts_longer=True)
     reasoner = Reasoner(ranked, budget)
     some = [entry for entry in ranked.in_file_order if entry.allow == allow]
     found = None
@@ -186,30 +186,36 @@ def dead_rules_of(ranked: Ranked, budget: Budget) -> DeadRules:
     """Return them as `dead_rules` does."""
     reasoner = Reasoner(ranked, budget)
     of_row = ranked.by_row
+    firsts = ranked.first_of_left_out()
     examples = ranked.examples
     found = []
     is_proved = True
-    for row in sorted(of_row):
+    for row in sorted(of_row.keys() | firsts.keys()):
+        entries = of_row.get(row, [])
         # Nearly always.
-        if examples.get(of_row[row][0].order) is not None:
+        if entries and examples.get(entries[0].order) is not None:
             continue
         if budget.is_spent:
             is_proved = False
             break
         try:
-            if all(reasoner.is_dead(entry) for entry in of_row[row]):
-                found.append(_dead_rule(reasoner, row, of_row[row]))
+            for first in firsts.get(row, ()):
+                reasoner.spend_comparisons(ranked.weight_of_candidates(first))
+            if all(map(reasoner.is_dead, entries)):
+                found.append(_dead_rule(reasoner, row, entries, firsts.get(row, [])))
         except BudgetSpentError:
             is_proved = False
     return DeadRules(tuple(found), is_proved)
 
 
-def _dead_rule(reasoner: Reasoner, row: int, entries: list[Entry]) -> DeadRule:
+def _dead_rule(reasoner: Reasoner, row: int, entries: list[Entry], firsts: list[Entry]) -> DeadRule:
+    """Return a dead rule with its entries, and the first with the paths of those left out."""
     rule_of = reasoner.ranked.rule
-    covers = {each.row: each for entry in entries for each in reasoner.covers(entry)}
+    some = [*(each for entry in entries for each in reasoner.covers(entry)), *firsts]
+    covers = {each.row: each for each in some}
     covered_by = tuple(rule_of(each) for each in sorted(covers) if covers[each].is_rule)
     otherwise = Cause.ROBOTS_TXT if ROBOTS_TXT_ROW in covers else Cause.NO_PATH
-    twins = (rule_of(each.row) for each in covers.values() if _are_twins(each, entries))
+    twins = (rule_of(each.row) for each in some if _are_twins(each, [*entries, *firsts]))
     return DeadRule(
         rule_of(row), Cause.COVERED if covered_by else otherwise, covered_by, next(twins, None)
     )
@@ -226,7 +232,7 @@ def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ..
     Each of them can be removed on its own, whether dead rules stay or not. Only proved cases are
     returned.
     """
-    return idle_rules_of(Ranked(rules), budget or Budget())
+    return idle_rules_of(Ranked(rules, keeps_next=True), budget or Budget())
 
 
 def idle_rules_of(
@@ -288,7 +294,7 @@ def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, .
     With several rule sets of one file, also in different dialects, this is true for each of them.
     Includes rules that decide no URL. Only proved cases are returned.
     """
-    each_ranked = [Ranked(rules, keeps_repeated=False) for rules in sets]
+    each_ranked = [Ranked(rules) for rules in sets]
     redundant = redundant_lines(each_ranked, budget or Budget())
     rules: dict[int, Rule] = {}
     for selection in map(selection_of, sets):

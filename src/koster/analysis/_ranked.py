@@ -21,7 +21,6 @@ from ._entries import (
     ROOT,
     by_row,
     entries_in_lines,
-    entries_of,
     first_entries_of,
     pseudo_entry,
     robots_txt_entries,
@@ -63,10 +62,10 @@ _INCOMPLETE_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?(?=\n|\Z)")
 class Ranked:
     """The entries of some rules; ``unescaped`` keys allow comparisons with other readings.
 
-    ``exempts`` excludes /robots.txt even if the reading does not exempt it; ``exempts_longer``
-    excludes all paths that start so. Without ``keeps_repeated``, it has no entries whose paths an
-    entry before them also matches; with ``lines``, only those of the rules there, among them all
-    that may decide.
+    It has no entries whose paths an entry before them also matches, but with ``keeps_next`` those
+    of the next rule that does: what decides without the one before. With ``lines``, only those of
+    the rules there, among them all that may decide. ``exempts`` excludes /robots.txt even if the
+    reading does not exempt it; ``exempts_longer`` excludes all paths that start so.
     """
 
     def __init__(
@@ -76,22 +75,23 @@ class Ranked:
         unescaped: bool = False,
         exempts: bool = False,
         exempts_longer: bool = False,
-        keeps_repeated: bool = True,
+        keeps_next: bool = False,
         lines: Container[int] | None = None,
     ) -> None:
         self._rules = rules
         selection = self._selection = selection_of(rules)
         self.reading = selection.reading()
         self.is_longest_first = self.reading.choice == Choice.LONGEST
-        #: The rows of repeated entries that are left out.
+        self.keeps_next = keeps_next
+        #: The rows of repeated entries that are left out, and their paths.
         self.left_out: list[int] = []
-        some: dict[int, Entry] | None = None
-        if lines is not None:
+        self._paths_left_out: list[object] = []
+        if lines is None:
+            some, self.left_out, self._paths_left_out = first_entries_of(selection, keeps_next)
+        else:
             some = entries_in_lines(selection, lines)
-        elif not keeps_repeated:
-            some, self.left_out = first_entries_of(selection)
-        numbered = entries_of(selection) if some is None else [*some.values()]
-        self._entry_of = numbered.__getitem__ if some is None else some.__getitem__
+        numbered = [*some.values()]
+        self._entry_of = some.__getitem__
         no_rule_entry = pseudo_entry(NO_RULE, b"", allow=selection.unmatched_allowed())
         exempt = exempts or exempts_longer or _exempts_robots_txt(selection)
         exempted = robots_txt_entries(and_longer=exempts_longer) if exempt else []
@@ -134,6 +134,13 @@ class Ranked:
     def by_row(self) -> dict[int, list[Entry]]:
         """The entries of each rule in their order, by row."""
         return by_row(self.entries)
+
+    def first_of_left_out(self) -> dict[int, list[Entry]]:
+        """Return the first entries with the paths of those that are left out, by row."""
+        found: dict[int, list[Entry]] = {}
+        for row, paths in zip(self.left_out, self._paths_left_out, strict=True):
+            found.setdefault(row, []).append(self.overlaps.first[paths])
+        return found
 
     @cached_property
     def by_line(self) -> dict[int, list[Entry]]:
@@ -328,17 +335,15 @@ class Rankings:
         self._texts: dict[object, set[bytes] | None] = {}
         self.equal: dict[object, list[tuple[Rules, Rules]]] = {}
 
-    def of(self, rules: Rules) -> Ranked:
-        """Return the entries of some rules."""
+    def with_next(self, rules: Rules) -> Ranked:
+        """Return the entries of some rules, also those that decide without another rule."""
         key = rules.dialect, rules.group_lines, False, _exempts_robots_txt(selection_of(rules))
         made = self._made.get(key)
-        if made is None or made.left_out:
-            made = self._made[key] = Ranked(rules)
+        if made is None or (made.left_out and not made.keeps_next):
+            made = self._made[key] = Ranked(rules, keeps_next=True)
         return made
 
-    def without_repeated(
-        self, rules: Rules, *, unescaped: bool = False, exempts: bool = False
-    ) -> Ranked:
+    def of(self, rules: Rules, *, unescaped: bool = False, exempts: bool = False) -> Ranked:
         """Return at least the entries that may decide; see `Ranked` for the arguments."""
         exempts = exempts or _exempts_robots_txt(selection_of(rules))
         key = rules.dialect, rules.group_lines, unescaped, exempts
@@ -347,7 +352,7 @@ class Rankings:
             self._made[key] = (
                 plain
                 if plain is not None and plain.has_unescaped_keys
-                else Ranked(rules, unescaped=unescaped, exempts=exempts, keeps_repeated=False)
+                else Ranked(rules, unescaped=unescaped, exempts=exempts)
             )
         return self._made[key]
 
