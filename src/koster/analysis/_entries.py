@@ -313,20 +313,20 @@ def first_entries_of(
     others: list[int] = []
     all_paths: list[object] = []
     for number, rule in enumerate(compiled):
-        text, _, kind, is_anchored, _, rank, row = rule
+        kind = rule[2]
         if kind == SHELL:
             # It may be a simpler pattern.
             paths = _entry_of(rule, is_alike).paths
         else:
-            paths = _paths(text, kind, is_anchored)
+            paths = _paths(rule[0], kind, rule[3])
         last = numbers.setdefault(paths, number)
         if last == number:
             continue
         later = number
-        if rank > compiled[last][5]:
+        if rule[5] > compiled[last][5]:
             numbers[paths] = number
             later = last
-        if and_next and compiled[last][6] != row:
+        if and_next and compiled[last][6] != rule[6]:
             before = following.setdefault(paths, later)
             if before == later:
                 continue

@@ -319,7 +319,7 @@ class WholeFile:
 
     def likely_url(self, line: int) -> str | None:
         """Return a likely URL that the rule of a line decides in the first rule set, or None."""
-        ranked = self._rankings.of(self.sets[0][1])
+        ranked = self._rankings.with_next(self.sets[0][1])
         # A whole budget is more than the few decisions about one rule can spend.
         return first_example(Reasoner(ranked, Budget()), ranked.by_line.get(line, ()))
 
@@ -397,7 +397,7 @@ class WholeFile:
         )
 
     def _decides_likely_url(self, line: int, rules: Rules) -> bool:
-        ranked = self._rankings.of(rules)
+        ranked = self._rankings.with_next(rules)
         reasoner = Reasoner(ranked, self._budget)
         try:
             return any(map(reasoner.decided_example, ranked.by_line.get(line, ())))

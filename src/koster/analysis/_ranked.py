@@ -148,7 +148,7 @@ class Ranked:
         line_of = self._selection.line_of
         return {line_of(row): entries for row, entries in self.by_row.items()}
 
-    @property
+    @cached_property
     def _by_key(self) -> Keys:
         return self._indexes.of(self.entries)
 

@@ -59,7 +59,7 @@ def html(subject: Subject) -> Iterator[Remark]:
 
 def page_in_parts(subject: Subject) -> Iterator[Remark]:
     """Find HTML tags in an otherwise normal file."""
-    for line in subject.lines:
+    for line in subject.lines if b"<" in subject.body else ():
         if line.kind in (LineKind.MALFORMED, LineKind.UNKNOWN) and _TAG.match(line.text):
             yield Remark(
                 subject.text(line),
