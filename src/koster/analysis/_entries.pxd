@@ -33,7 +33,7 @@ cdef object _paths(bytes text, int kind, bint is_anchored)
 cdef Entry _entry_of(tuple rule, object is_alike)
 @cython.locals(
     compiled=list, numbers=dict, following=dict, others=list, all_paths=list, number=Py_ssize_t,
-    last=Py_ssize_t, later=Py_ssize_t, before=Py_ssize_t, rule=tuple, kind=int
+    last=Py_ssize_t, later=Py_ssize_t, before=Py_ssize_t, rule=tuple
 )
 cpdef tuple first_entries_of(object selection, bint and_next)
 cdef Entry _simplified(bytes text, Py_ssize_t size, bint allow, object rank, object row)

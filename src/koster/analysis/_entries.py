@@ -313,12 +313,10 @@ def first_entries_of(
     others: list[int] = []
     all_paths: list[object] = []
     for number, rule in enumerate(compiled):
-        kind = rule[2]
-        if kind == SHELL:
+        paths = _paths(rule[0], rule[2], rule[3])
+        if rule[2] == SHELL:
             # It may be a simpler pattern.
             paths = _entry_of(rule, is_alike).paths
-        else:
-            paths = _paths(rule[0], kind, rule[3])
         last = numbers.setdefault(paths, number)
         if last == number:
             continue

@@ -235,6 +235,7 @@ class WholeFile:
         self._most = most
         self._parsed: dict[Dialect, RobotsTxt] = {}
         self._rankings = Rankings()
+        self._reasoners: dict[tuple[int, str], Reasoner] = {}
 
     def read_by(self, dialect: Dialect) -> RobotsTxt:
         """Return the file parsed in another dialect, cached."""
@@ -392,18 +393,26 @@ class WholeFile:
         If only some dialects treat ``:`` and ``%3A`` alike, both lines are needed.
         """
         return any(
-            self._decides_likely_url(rule.line, rules_for_data(self.read_by(dialect), name))
+            _decides_likely_url(rule.line, self._reasoner_for(dialect, name))
             for dialect in self._differing_dialects(rule)
         )
 
-    def _decides_likely_url(self, line: int, rules: Rules) -> bool:
-        ranked = self._rankings.with_next(rules)
-        reasoner = Reasoner(ranked, self._budget)
-        try:
-            return any(map(reasoner.decided_example, ranked.by_line.get(line, ())))
-        except BudgetSpentError:
-            # Undecided.
-            return True
+    def _reasoner_for(self, dialect: Dialect, name: str) -> Reasoner:
+        """Return the reasoner about the rules of an agent in another dialect, cached."""
+        # A name may have thousands of groups: its rules are looked up only once.
+        key = id(dialect), name
+        if key not in self._reasoners:
+            rules = rules_for_data(self.read_by(dialect), name)
+            self._reasoners[key] = Reasoner(self._rankings.with_next(rules), self._budget)
+        return self._reasoners[key]
+
+
+def _decides_likely_url(line: int, reasoner: Reasoner) -> bool:
+    """Return whether the rule in a line decides a likely URL; also if that takes too long."""
+    try:
+        return any(map(reasoner.decided_example, reasoner.ranked.by_line.get(line, ())))
+    except BudgetSpentError:
+        return True
 
 
 def _lines_elsewhere(lines: set[int], found: Iterable[tuple[Rules, Iterable[Rule]]]) -> set[int]:

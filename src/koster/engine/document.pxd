@@ -5,7 +5,7 @@ from koster.engine.lexer cimport Lexer
 from koster.engine.ruleset cimport Form
 from koster.engine.rows cimport Rows
 
-cdef int _USER_AGENT, _ALLOW, _DISALLOW
+cdef int _USER_AGENT, _ALLOW, _DISALLOW, _RETURN, _LINE_FEED
 cdef Py_ssize_t _MIN_SELECTIONS, _MAX_SEARCHED_ROWS
 cdef Plan _default_plan
 
@@ -83,10 +83,15 @@ cdef class File:
     cdef tuple values(self, object rows, int code)
     @cython.locals(code=int, row=int)
     cdef list entries(self, object rows)
-    @cython.locals(data=bytes, rows=Rows, row=int)
+    @cython.locals(
+        data=bytes, rows=Rows, skipped=int, texts=list, keys=dict, found=list, at=Py_ssize_t,
+        row=int, text=bytes, first=int, last=int, is_two=bint,
+    )
     cdef tuple lines(self)
 
 
 cdef tuple _rules_between(File file, int first, int after)
-@cython.locals(key=bytes, value=bytes, mark=Py_ssize_t)
-cdef object _line(bytes text, int code, int number, int start, int end, int skipped)
+@cython.locals(key=str, value=str, before=bytes, mark=Py_ssize_t)
+cdef object _line(
+    bytes text, int code, int number, int start, int end, int skipped, dict keys
+)

@@ -54,6 +54,9 @@ _KINDS = {
 }
 #: Compiled when all lines are asked for: parsing needs no regular expression.
 _LINE_ENDS = rb"\r\n|\n|\r"
+_RETURN, _LINE_FEED = 13, 10
+#: Keys of lines that are kept to be used again.
+_MAX_KEYS = 256
 
 
 class Plan:
@@ -369,42 +372,52 @@ class File:
         self.plan.lexer.scan(data, len(data), rows, True)
         rows.close()
         skipped = self.plan.lexer.after_bom(data, len(data))
-        ends = list(re.finditer(_LINE_ENDS, data))
-        starts = [0, *[match.end() for match in ends]]
-        stops = [*[match.start() for match in ends], len(data)]
-        return tuple([
-            _line(
-                data[starts[row] : stops[row]],
-                rows.code(row),
-                row + 1,
-                rows.start(row) - starts[row],
-                rows.end(row) - starts[row],
-                skipped if row == 0 else 0,
-            )
-            for row in range(rows.count)
-        ])  # fmt: skip
+        texts = re.split(_LINE_ENDS, data)
+        # Most lines have one of few directives.
+        keys: dict[bytes, str] = {}
+        found = []
+        at = 0
+        for row in range(rows.count):
+            text = texts[row]
+            first, last = rows.start(row) - at, rows.end(row) - at
+            found.append(_line(text, rows.code(row), row + 1, first, last, skipped, keys))
+            skipped = 0
+            at += len(text)
+            is_two = at + 1 < len(data) and data[at] == _RETURN and data[at + 1] == _LINE_FEED
+            at += 2 if is_two else 1
+        return tuple(found)
 
 
-def _line(text: bytes, code: int, number: int, start: int, end: int, skipped: int) -> Line:
+def _line(
+    text: bytes, code: int, number: int, start: int, end: int, skipped: int, keys: dict[bytes, str]
+) -> Line:
     """Make the object of a line; its value is ``text[start:end]``.
 
-    ``skipped`` is the size of a byte order mark before it.
+    ``skipped`` is the size of a byte order mark before it; ``keys`` are those of other lines.
     """
     kind = _KINDS.get(code, _DIRECTIVE_LINE)
-    key = value = b""
+    key = value = ""
+    comment = None
     if kind is _DIRECTIVE_LINE or kind is _UNKNOWN_LINE:
-        value = text[start:end]
-        key = text[skipped:start].strip().removesuffix(b":").strip()
+        before = text[skipped:start]
+        known = keys.get(before)
+        if known is None:
+            known = _memory.text(before.strip().removesuffix(b":").strip())
+            if len(keys) < _MAX_KEYS:
+                keys[before] = known
+        key = known
+        value = _memory.text(text[start:end])
     if not value:
-        start = len(text) - len(text[skipped:].lstrip())
-    mark = text.find(b"#", end)
-    comment = _memory.text(text[mark + 1 :].strip()) if mark >= 0 else None
+        start = len(text) - len(text[skipped:].lstrip()) if text else 0
+    mark = text.find(b"#", end) if text else -1
+    if mark >= 0:
+        comment = _memory.text(text[mark + 1 :].strip())
     line = _memory.new(Line)
     _memory.assign(line, "number", number)
     _memory.assign(line, "kind", kind)
     _memory.assign(line, "text", _memory.text(text))
-    _memory.assign(line, "key", _memory.text(key))
-    _memory.assign(line, "value", _memory.text(value))
+    _memory.assign(line, "key", key)
+    _memory.assign(line, "value", value)
     _memory.assign(line, "comment", comment)
     _memory.assign(line, "column", start + 1)
     _memory.assign(line, "directive", DIRECTIVE_OF.get(code))
