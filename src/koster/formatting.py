@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from ._asking import file_of
 from ._charsets import MAX_BYTES, bom_charset, to_utf8
 from ._contents import has_readable_line
 from .analysis import Budget, Limit, Rankings, least_sets, names_in, redundant_lines, rule_sets
@@ -68,7 +69,7 @@ def formatted(
             _separate_group(out, lines, number)
             in_rules = False
         in_rules = in_rules or line.directive in RULES
-        text = _format_line(line)
+        text = _format_line(line) if line.text else ""
         if text or (out and out[-1]):
             out.append(text)
     while out and not out[-1]:
@@ -183,12 +184,12 @@ def _groups_without(readings: list[RobotsTxt], redundant: AbstractSet[int]) -> _
     drops_empty = not any(robots.dialect.reading.empty_rules for robots in readings)
     usual = _usual_reading(readings)
     lines = usual.lines
-    # Making all lines takes long.
-    has_other = any(line.directive is None for line in lines)
-    others = [each.lines for each in readings if each is not usual and has_other]
-    for at, line in enumerate(lines):
+    unknown = {line.number for line in lines if line.directive is None and line.text}
+    others = (file_of(each).directives_of(unknown) for each in readings if each is not usual)
+    read_by_others = set().union(*others)
+    for line in lines:
         if line.directive is None:
-            if any(each[at].directive for each in others):
+            if line.number in read_by_others:
                 groups.add_line(_stripped_text(line), is_rule=False)
         elif line.directive is Directive.USER_AGENT:
             groups.add_agent(line.value)
