@@ -234,11 +234,13 @@ class Pairs:
             return None
         if self.new.is_covered_everywhere_above(old, old.key, new):
             return None
-        least = self.old.least_ranked_above(old, new.key)
-        least = max(least, self.new.least_ranked_above(new, old.key))
+        # That of one entry may be empty, as all entries may match what "no rule" matches.
+        key = max(old.key, new.key, key=len)
+        least = self.old.least_ranked_above(old, key)
+        least = max(least, self.new.least_ranked_above(new, key))
         self._budget.begin(2 + least)
-        before = self.old.ranked_above(old, new.key)
-        after = self.new.ranked_above(new, old.key)
+        before = self.old.ranked_above(old, key)
+        after = self.new.ranked_above(new, key)
         self._budget.compare(1 + (len(before) + len(after)) // _PAIRS_PER_COMPARISON)
         # Those that are in both are left out below.
         self._budget.begin(2 + max(len(before), len(after)))
