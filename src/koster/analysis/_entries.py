@@ -302,8 +302,9 @@ def first_entries_of(
 ) -> tuple[dict[int, Entry], list[int], list[object]]:
     """Return the entries that come before all others with their paths, by number, in its order.
 
-    With ``and_next``, also the first of those of other rules, which decides without that rule. And
-    the rows and paths of all others, of which no entries are made: nearly all rules may be equal.
+    With ``and_next``, also the first of those of other rules, which decides without that rule;
+    and those that match no path. And the rows and paths of all others, of which no entries are
+    made: nearly all rules may be equal.
     """
     compiled = selection.compiled_rules()
     is_alike = _are_read_alike(compiled)
@@ -317,6 +318,10 @@ def first_entries_of(
         if rule[2] == SHELL:
             # It may be a simpler pattern.
             paths = _entry_of(rule, is_alike).paths
+        if not and_next and rule[1] and not rule[0].startswith(ROOT):
+            others.append(rule[6])
+            all_paths.append(paths)
+            continue
         last = numbers.setdefault(paths, number)
         if last == number:
             continue

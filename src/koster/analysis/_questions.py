@@ -179,7 +179,7 @@ def _url_of_any_rule(rules: Rules, allow: bool, budget: Budget) -> tuple[str | N
 
 def dead_rules(rules: Rules, budget: Budget | None = None) -> DeadRules:
     """Return the rules that decide no URL, each with the rules that override it."""
-    return dead_rules_of(Ranked(rules), budget or Budget())
+    return dead_rules_of(Ranked(rules, keeps_next=True), budget or Budget())
 
 
 def dead_rules_of(ranked: Ranked, budget: Budget) -> DeadRules:

@@ -62,9 +62,10 @@ _INCOMPLETE_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?(?=\n|\Z)")
 class Ranked:
     """The entries of some rules; ``unescaped`` keys allow comparisons with other readings.
 
-    It has no entries whose paths an entry before them also matches, but with ``keeps_next`` those
-    of the next rule that does: what decides without the one before. With ``lines``, only those of
-    the rules there, among them all that may decide. ``exempts`` excludes /robots.txt even if the
+    It has no entries that match no path, or whose paths an entry before them also matches. With
+    ``keeps_next``, it has the former, and those of the next rule with the same paths: what decides
+    without the one before. With ``lines``, it has those of the rules there, among them all that may
+    decide. ``exempts`` excludes /robots.txt even if the
     reading does not exempt it; ``exempts_longer`` excludes all paths that start so.
     """
 
@@ -83,7 +84,7 @@ class Ranked:
         self.reading = selection.reading()
         self.is_longest_first = self.reading.choice == Choice.LONGEST
         self.keeps_next = keeps_next
-        #: The rows of repeated entries that are left out, and their paths.
+        #: The rows of the entries that are left out, and their paths.
         self.left_out: list[int] = []
         self._paths_left_out: list[object] = []
         if lines is None:
@@ -136,7 +137,10 @@ class Ranked:
         return by_row(self.entries)
 
     def first_of_left_out(self) -> dict[int, list[Entry]]:
-        """Return the first entries with the paths of those that are left out, by row."""
+        """Return the first entries with the paths of those that are left out, by row.
+
+        With ``keeps_next``.
+        """
         found: dict[int, list[Entry]] = {}
         for row, paths in zip(self.left_out, self._paths_left_out, strict=True):
             found.setdefault(row, []).append(self.overlaps.first[paths])
