@@ -623,3 +623,10 @@ def test_names_from_data_are_never_swapped_arguments(agent: str | tuple[str, ...
     parsed = koster.parse("User-agent: foobot\nUser-agent: *\nDisallow: /x")
     assert not allowed_for_data(parsed, "/x", agent)
     assert allowed_for_data(parsed, "FooBot", agent)
+
+
+def test_lines_of_many_different_directives() -> None:
+    """A few hundred keys are kept to be used again."""
+    keys = [f"X-{number}" for number in range(400)] * 2
+    lines = koster.parse("".join(f"{key} : {key[2:]}\r\n" for key in keys)).lines
+    assert [(line.key, line.value) for line in lines] == [(key, key[2:]) for key in keys]

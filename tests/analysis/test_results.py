@@ -378,14 +378,15 @@ def test_rule_sets_beyond_the_limit_of_rules_are_not_looked_at(
     assert [each.rule.line for each, _ in whole.surely_dead] == [3, 6]
 
 
-@pytest.mark.parametrize(("limit", "lines"), [(6, [5]), (4, [])])
+@pytest.mark.parametrize(("limit", "lines"), [(8, [6]), (4, [])])
 def test_rules_of_a_group_that_is_also_in_a_set_beyond_the_limit_are_not_dead(
     monkeypatch: pytest.MonkeyPatch, limit: int, lines: list[int]
 ) -> None:
     monkeypatch.setattr("koster.analysis._files._MAX_RULES", limit)
-    names = "User-agent: a\nUser-agent: b\nUser-agent: c\n"
-    own = "User-agent: b\nDisallow: /b\nUser-agent: c\nDisallow: /c\nDisallow: /d\n"
-    robots = koster.parse(f"{names}Disallow: /a\nDisallow: /a\n{own}Disallow: /e\n")
+    names = "".join(f"User-agent: {name}\n" for name in "abcd")
+    own = "User-agent: b\nDisallow: /b\nUser-agent: c\nDisallow: /c\nDisallow: /d\nDisallow: /e\n"
+    own += "User-agent: d\nDisallow: /f\n"
+    robots = koster.parse(f"{names}Disallow: /a\nDisallow: /a\n{own}")
     assert [each.rule.line for each, _ in WholeFile(robots).surely_dead] == lines
 
 
