@@ -309,7 +309,7 @@ def first_entries_of(
     compiled = selection.compiled_rules()
     is_alike = _are_read_alike(compiled)
     numbers: dict[object, int] = {}
-    #: The numbers of the first of other rules, and of all others.
+    #: The numbers of the next ones, of other rules.
     following: dict[object, int] = {}
     others: list[int] = []
     all_paths: list[object] = []

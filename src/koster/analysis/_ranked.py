@@ -60,13 +60,14 @@ _INCOMPLETE_ESCAPE = re.compile(rb"%[0-9A-Fa-f]?(?=\n|\Z)")
 
 
 class Ranked:
-    """The entries of some rules; ``unescaped`` keys allow comparisons with other readings.
+    """The entries of some rules that may decide.
 
     It has no entries that match no path, or whose paths an entry before them also matches. With
-    ``keeps_next``, it has the former, and those of the next rule with the same paths: what decides
-    without the one before. With ``lines``, it has those of the rules there, among them all that may
-    decide. ``exempts`` excludes /robots.txt even if the
-    reading does not exempt it; ``exempts_longer`` excludes all paths that start so.
+    ``keeps_next``, it has the former, and of the latter those of the next rule, which decides
+    without the one before. With ``lines``, it has the entries of the rules there, among them all
+    that may decide. ``unescaped`` keys allow comparisons with other readings. ``exempts`` excludes
+    /robots.txt even if the reading does not exempt it; ``exempts_longer`` excludes all paths that
+    start so.
     """
 
     def __init__(
