@@ -63,10 +63,10 @@ def is_readable(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) ->
 
 def has_readable_line(readings: list[RobotsTxt]) -> bool:
     """Return the same as `is_readable`, for a file that is parsed in each dialect."""
-    # Fast paths: creating all lines is slow, and most files have groups.
-    if any(robots.groups for robots in readings) or not any(
-        robots.body.strip() for robots in readings
-    ):
+    # Creating all lines is slow, and most files have groups.
+    if any(robots.groups for robots in readings):
+        return True
+    if not any(robots.body.strip() for robots in readings):
         return True
     kinds = set()
     for robots in readings:

@@ -31,6 +31,7 @@ cdef class Entry:
 cpdef dict by_row(list entries)
 cdef object _paths(bytes text, int kind, bint is_anchored)
 cdef Entry _entry_of(tuple rule, object is_alike)
+cdef object _paths_of(tuple rule)
 @cython.locals(
     compiled=list, numbers=dict, following=dict, others=list, all_paths=list, number=Py_ssize_t,
     last=Py_ssize_t, later=Py_ssize_t, before=Py_ssize_t, rule=tuple

@@ -297,6 +297,14 @@ def _entry_of(rule: CompiledRule, is_alike: bool | None) -> Entry:
     return Entry(text, text[:size], text[size:], kind, is_anchored, allow, rank, row, is_alike)
 
 
+def _paths_of(rule: CompiledRule) -> object:
+    """Return the `Entry.paths` of a rule."""
+    if rule[2] == SHELL:
+        # It may be a simpler pattern.
+        return _entry_of(rule, None).paths
+    return _paths(rule[0], rule[2], rule[3])
+
+
 def first_entries_of(
     selection: Selection, and_next: bool
 ) -> tuple[dict[int, Entry], list[int], list[object]]:
@@ -314,10 +322,7 @@ def first_entries_of(
     others: list[int] = []
     all_paths: list[object] = []
     for number, rule in enumerate(compiled):
-        paths = _paths(rule[0], rule[2], rule[3])
-        if rule[2] == SHELL:
-            # It may be a simpler pattern.
-            paths = _entry_of(rule, is_alike).paths
+        paths = _paths_of(rule)
         if not and_next and rule[1] and not rule[0].startswith(ROOT):
             others.append(rule[6])
             all_paths.append(paths)

@@ -338,7 +338,7 @@ class WholeFile:
                 found.setdefault(each.rule.line, (each, name))
         living = _lines_elsewhere(
             {*found},
-            ((rules, (each.rule for each in dead.rules)) for _, rules, dead in self.dead),
+            ((rules, {each.rule.line for each in dead.rules}) for _, rules, dead in self.dead),
         )
         return [
             (dead, name)
@@ -363,7 +363,7 @@ class WholeFile:
                 found.setdefault(each.rule.line, each)
             needed.update(self._needed_in_dialects([each.rule for each in idle_rules], name))
         needed |= _lines_elsewhere(
-            {*found}, ((rules, (each.rule for each in idle)) for _, rules, idle in self._idle)
+            {*found}, ((rules, {each.rule.line for each in idle}) for _, rules, idle in self._idle)
         )
         return [idle for line, idle in sorted(found.items()) if line not in needed]
 
@@ -399,7 +399,8 @@ class WholeFile:
 
     def _reasoner_for(self, dialect: Dialect, name: str) -> Reasoner:
         """Return the reasoner about the rules of an agent in another dialect, cached."""
-        # A name may have thousands of groups: its rules are looked up only once.
+        # A name may have thousands of groups, so its rules are looked up only once; and the hash of
+        # a dialect takes as long as an answer.
         key = id(dialect), name
         if key not in self._reasoners:
             rules = rules_for_data(self.read_by(dialect), name)
@@ -415,16 +416,15 @@ def _decides_likely_url(line: int, reasoner: Reasoner) -> bool:
         return True
 
 
-def _lines_elsewhere(lines: set[int], found: Iterable[tuple[Rules, Iterable[Rule]]]) -> set[int]:
-    """Return those of some lines that are in a rule set of whose rules they were not found.
+def _lines_elsewhere(lines: set[int], found: Iterable[tuple[Rules, set[int]]]) -> set[int]:
+    """Return those of some lines that are in a rule set for which they were not found.
 
-    ``found`` are the rules that were found in each set.
+    ``found`` are the rule sets, each with the lines that were found for it.
     """
     elsewhere: set[int] = set()
-    #: The groups of sets without any: large ones may be in many sets.
+    #: The groups of sets for which none were found: large ones may be in many sets.
     seen: set[int] = set()
-    for rules, some in found if lines else ():
-        own = {rule.line for rule in some}
+    for rules, own in found if lines else ():
         selection = selection_of(rules)
         of_set = selection.rule_lines() if own else selection.new_rule_lines(seen)
         elsewhere |= lines.intersection(of_set) - own

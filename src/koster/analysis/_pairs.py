@@ -234,7 +234,7 @@ class Pairs:
             return None
         if self.new.is_covered_everywhere_above(old, old.key, new):
             return None
-        # That of one entry may be empty, as all entries may match what "no rule" matches.
+        # The key of "no rule" is empty: alone, it would leave all entries.
         key = max(old.key, new.key, key=len)
         least = self.old.least_ranked_above(old, key)
         least = max(least, self.new.least_ranked_above(new, key))

@@ -42,7 +42,7 @@ def batches_of(file: BinaryIO, path: str, name: str, bad: BadRecords) -> Iterato
             rest = _slice(rest, count)
             rows += count
             total += int(sizes[:count].sum())
-            # Waiting for more would be to copy all.
+            # Half a batch is enough: to add another piece is to copy both.
             if 2 * rows >= ROWS or total >= BYTES:
                 batch = _to_batch(pending)
                 # Otherwise the pieces would stay in memory until the next batch.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ._arrow import Numbers
 
-#: Compressed bytes that are read at once.
+#: Compressed bytes that are read at once: the members of a batch, if files have a usual size.
 _CHUNK = 3 << 20
 #: The maximum of the compressed and decompressed bytes of a chunk.
 _MAX_COMPRESSED = 1 << 24

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: Objects that became more before a young collection, young ones before a middle one, and those
-#: before a full one: as good as never. A large file becomes millions of objects, all of them in use
-#: until the command ends; going through them again and again takes a third of its time.
+#: How many more objects there must be for a young collection, young ones before a middle one, and
+#: those before a full one: as good as never. A large file becomes millions of objects, all of them
+#: in use until the command ends; going through them again and again takes a third of its time.
 _THRESHOLDS = (1_000_000, 1_000, 1_000)
 
 
