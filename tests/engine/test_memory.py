@@ -128,10 +128,12 @@ def scanned_records() -> int:
     return records.Scanner().scan(b"", array("q", [0]), array("q"))
 
 
-@pytest.fixture
-def arenas(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let small blocks share arenas in plain Python too."""
+@pytest.fixture(params=[1 << 20, 0], ids=["small", "large pages"])
+def arenas(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Let small blocks share arenas in plain Python too, small ones or large pages."""
     monkeypatch.setattr(packing, "_MAX_SHARED_BYTES", 1 << 14)
+    monkeypatch.setattr(packing, "_MANY_BYTES", request.param)
+    monkeypatch.setattr(packing, "_PAGE_BYTES", 1 << 15)
     for name, value in (("_arena", None), ("_shared_bytes", 0), ("_used_bytes", 0)):
         monkeypatch.setattr(packing, name, value)
 

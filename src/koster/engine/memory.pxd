@@ -21,6 +21,23 @@ cdef extern from *:
     """
     void KOSTER_PREFETCH(const void* address) noexcept nogil
 
+# A system that refuses has small pages there: madvise(2).
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #if defined(__linux__)
+    #include <sys/mman.h>
+    #endif
+    static inline Py_ssize_t koster_large_page(unsigned char *values, Py_ssize_t size) {
+        Py_ssize_t start = (Py_ssize_t) (-(uintptr_t) values & (uintptr_t) (size - 1));
+    #if defined(__linux__) && defined(MADV_HUGEPAGE)
+        (void) madvise(values + start, (size_t) size, MADV_HUGEPAGE);
+    #endif
+        return start;
+    }
+    """
+    Py_ssize_t koster_large_page(unsigned char* values, Py_ssize_t size) noexcept nogil
+
 # Eight bytes at a time, in two lanes: a processor multiplies both at once. Two hashes that are equal
 # cost a comparison, so it need not resist an attacker.
 cdef extern from *:
@@ -106,6 +123,10 @@ cdef inline int* resized(int* values, Py_ssize_t count) noexcept nogil:
 
 cdef inline unsigned char* buffer(Py_ssize_t count) noexcept nogil:
     return <unsigned char*> PyMem_RawMalloc(<size_t> count)
+
+
+cdef inline Py_ssize_t large_page(unsigned char* values, Py_ssize_t size) noexcept nogil:
+    return koster_large_page(values, size)
 
 
 cdef inline int* no_integers() noexcept nogil:

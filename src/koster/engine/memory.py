@@ -70,6 +70,14 @@ def buffer(count: int) -> bytearray:
     return bytearray(count)
 
 
+def large_page(values: bytearray, size: int) -> int:  # noqa: ARG001 - C uses them
+    """Return where the first part of a buffer starts whose address is a multiple of ``size``.
+
+    On Linux, asks for one page of memory for its ``size`` bytes, a power of two; 0 in Python.
+    """
+    return 0
+
+
 def integers_in(values: bytearray, at: int, count: int) -> Integers:
     """Return ``count`` integers of a buffer, from byte ``at``, which they share."""
     return memoryview(values)[at : at + 4 * count].cast("i")  # type: ignore[return-value]

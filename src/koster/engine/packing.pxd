@@ -4,13 +4,13 @@ from koster.engine.matcher cimport RuleTable
 from koster.engine.trie cimport Trie
 
 cdef int MAX_RULES_WITHOUT_BUCKETS, MAX_RULES_WITHOUT_TRIE, _MAX_IN_BUCKETS, _MAX_BITS
-cdef Py_ssize_t _ARENA_BYTES, _MAX_SHARED_BYTES
+cdef Py_ssize_t _ARENA_BYTES, _MAX_SHARED_BYTES, _MANY_BYTES, _PAGE_BYTES
 
 
 @cython.final
 cdef class Arena:
     cdef unsigned char* memory
-    cdef Py_ssize_t size, used
+    cdef Py_ssize_t size, next, end
     cdef bint is_shared
 
 

@@ -38,6 +38,11 @@ MAX_RULES_WITHOUT_TRIE = 128
 _ARENA_BYTES = 1 << 16
 _MAX_SHARED_BYTES = 1 << 14 if cython.compiled else 0
 
+#: Once arenas have so many bytes, the next ones are this large, each in one large page: with small
+#: pages, decisions about thousands of sites also wait for the tables of pages.
+_MANY_BYTES = 1 << 20
+_PAGE_BYTES = 1 << 21
+
 
 class Arena:
     """Memory for blocks, one after the other. It is freed with the last table that uses it."""
@@ -45,9 +50,16 @@ class Arena:
     def __init__(self, size: int, is_shared: bool) -> None:
         """Allocate ``size`` bytes; there may be no memory for them."""
         global _shared_bytes  # noqa: PLW0603 - for the thread that has the interpreter lock
-        self.memory = _memory.buffer(size)
         self.size = size
-        self.used = 0
+        self.next = 0
+        if size == _PAGE_BYTES and is_shared:
+            # What is before and after the page is not touched, and takes no memory.
+            self.memory = _memory.buffer(2 * size)
+            if self.memory:
+                self.next = _memory.large_page(self.memory, size)
+        else:
+            self.memory = _memory.buffer(size)
+        self.end = self.next + size
         self.is_shared = is_shared
         if is_shared:
             _shared_bytes += size
@@ -74,10 +86,10 @@ def _arena_for(size: int) -> Arena:
     global _arena  # noqa: PLW0603 - see above
     if size > _MAX_SHARED_BYTES:
         return Arena(size, False)
-    if _arena is None or _arena.size - _arena.used < size:
+    if _arena is None or _arena.end - _arena.next < size:
         if _shared_bytes > 2 * _used_bytes + _ARENA_BYTES:
             return Arena(size, False)
-        arena = Arena(_ARENA_BYTES, True)
+        arena = Arena(_PAGE_BYTES if _shared_bytes >= _MANY_BYTES else _ARENA_BYTES, True)
         if not arena.memory:
             return arena
         _arena = arena
@@ -131,8 +143,8 @@ class Packed(RuleTable):
                 return False
         self.words = words
         self.arena = arena
-        self.start = arena.used
-        arena.used += size
+        self.start = arena.next
+        arena.next += size
         if arena.is_shared:
             self.shared_bytes = size
             _used_bytes += size
