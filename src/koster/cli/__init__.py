@@ -17,7 +17,7 @@ import signal
 import sys
 from typing import Any, NoReturn
 
-from .._imports import leave_out_pandas
+from .._own_process import leave_out_pandas
 
 #: What the extra ``cli`` brings.
 _EXTRA = {"click", "rich", "rich_click"}

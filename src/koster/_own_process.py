@@ -1,0 +1,49 @@
+"""What only processes that run nothing but koster do: they may change the interpreter."""
+
+from __future__ import annotations
+
+import sys
+
+#: Of malloc.h, and 32 MiB, the most that the second one can be.
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
+_MAX_MMAP_THRESHOLD = 1 << 25
+_KEPT_BYTES = 1 << 28
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+
+class _WithoutPandas:
+    """A finder that finds no pandas."""
+
+    @staticmethod
+    def find_spec(
+        name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
+    ) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("koster does not use pandas", name=name)
+
+
+def leave_out_pandas() -> None:
+    """Import no pandas in this process.
+
+    Arrow imports it, if it is installed, to recognize its types: 0.15 s.
+    """
+    sys.meta_path.insert(0, _WithoutPandas)
+
+
+def keep_freed_memory() -> None:
+    """Keep the memory of large blocks that are freed: the next batch needs as much.
+
+    Else the system takes each, and gives it back page by page, filled with zeros: a tenth of the
+    time for archives. Only with the C library of GNU.
+    """
+    import ctypes  # noqa: PLC0415 - most commands do not need it
+
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt is not None:
+        mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+        mallopt(_M_MMAP_THRESHOLD, _MAX_MMAP_THRESHOLD)

@@ -1,0 +1,50 @@
+"""What only processes that run nothing but koster do."""
+
+from __future__ import annotations
+
+import importlib
+import platform
+import subprocess
+import sys
+
+import pytest
+
+from koster._own_process import keep_freed_memory, leave_out_pandas
+
+#: Prints how often the system gave a page of memory to ten batches of three blocks.
+BATCHES = """
+import resource
+from koster._own_process import keep_freed_memory
+if {kept}:
+    keep_freed_memory()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(10):
+    batch = [bytearray(8 << 20) for _ in range(3)]
+    del batch
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+def test_pandas_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    for name in ("pandas", "json.tool"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    leave_out_pandas()
+    with pytest.raises(ModuleNotFoundError, match="koster does not use pandas"):
+        importlib.import_module("pandas")
+    assert importlib.import_module("json.tool").__name__ == "json.tool"
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can keep it")
+def test_freed_memory_is_kept() -> None:
+    faults = []
+    for kept in (False, True):
+        command = [sys.executable, "-c", BATCHES.format(kept=kept)]
+        process = subprocess.run(command, capture_output=True, text=True, check=True)
+        faults.append(int(process.stdout))
+    assert faults[1] < faults[0] / 3
+
+
+def test_without_glibc_memory_is_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    keep_freed_memory()
