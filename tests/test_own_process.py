@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from koster._own_process import keep_freed_memory, leave_out_pandas
+from koster._own_process import keep_freed_memory, leave_out_unused
 
 #: Prints how often the system gave a page of memory to ten batches of three blocks.
 BATCHES = """
@@ -27,12 +27,30 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 def test_pandas_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
     for name in ("pandas", "json.tool"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    leave_out_pandas()
+    leave_out_unused()
     with pytest.raises(ModuleNotFoundError, match="koster does not use pandas"):
         importlib.import_module("pandas")
     assert importlib.import_module("json.tool").__name__ == "json.tool"
+
+
+#: Prints the number of threads after an import of NumPy.
+THREADS = """
+import os
+from koster._own_process import leave_out_unused
+leave_out_unused()
+import numpy
+print(len(os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_numpy_starts_no_threads() -> None:
+    pytest.importorskip("numpy")
+    command = [sys.executable, "-c", THREADS]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b"1\n"
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can keep it")

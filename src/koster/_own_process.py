@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 #: Of malloc.h, and 32 MiB, the most that the second one can be.
@@ -27,12 +28,14 @@ class _WithoutPandas:
             raise ModuleNotFoundError("koster does not use pandas", name=name)
 
 
-def leave_out_pandas() -> None:
-    """Import no pandas in this process.
+def leave_out_unused() -> None:
+    """Leave out what libraries start, and koster does not use.
 
-    Arrow imports it, if it is installed, to recognize its types: 0.15 s.
+    Arrow imports pandas, if it is installed, to recognize its types: 0.15 s. NumPy starts threads
+    for linear algebra, which keep a core busy for 0.1 s.
     """
     sys.meta_path.insert(0, _WithoutPandas)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def keep_freed_memory() -> None:

@@ -17,7 +17,7 @@ import traceback
 from contextlib import suppress
 from typing import IO, Any
 
-from .._own_process import keep_freed_memory, leave_out_pandas
+from .._own_process import keep_freed_memory, leave_out_unused
 
 #: Seconds between two reports of the progress.
 INTERVAL = 0.1
@@ -33,7 +33,7 @@ def main() -> None:
     incoming: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(incoming,), daemon=True).start()
     keep_freed_memory()
-    leave_out_pandas()
+    leave_out_unused()
     from ._answering import write_shard  # noqa: PLC0415 - imports Arrow, which takes 0.2 s
 
     last = 0.0

@@ -17,7 +17,7 @@ import signal
 import sys
 from typing import Any, NoReturn
 
-from .._own_process import leave_out_pandas
+from .._own_process import leave_out_unused
 
 #: What the extra ``cli`` brings.
 _EXTRA = {"click", "rich", "rich_click"}
@@ -89,7 +89,7 @@ def main() -> None:
         command = "pip install 'koster[cli]' (in a checkout '.[cli]')"
         print(f"koster: the extra cli is not installed: {command}", file=sys.stderr)
         sys.exit(2)
-    leave_out_pandas()
+    leave_out_unused()
     sys.stdout = _escaping(sys.stdout)
     sys.stderr = _escaping(sys.stderr)
     # Without standard output, the exit code is the answer. Without standard error, `print` would
