@@ -91,37 +91,39 @@ def difference_of(before: Rules, after: Rules, budget: Budget, rankings: Ranking
 def _difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> Differences:
     ours = rankings.plain_texts(before)
     theirs = None if ours is None else plain_texts(after)
+    numbers: dict[str, tuple[int, int]] = {}
     if ours is None or theirs is None:
-        urls, is_proved = urls_of_pairs(Pairs(before, after, budget, rankings))
+        pairs = Pairs(before, after, budget, rankings)
+        urls, is_proved = urls_of_pairs(pairs)
+        numbers = pairs.numbers
     else:
         is_proved = True
         try:
             urls = urls_decided_differently(before, after, ours | theirs, budget)
         except BudgetSpentError:
             urls, is_proved = [], False
-    found = _decided(before, after, sorted(urls, key=_by_size), is_proved=is_proved)
+    decided = [_decided(before, after, url, numbers.get(url)) for url in sorted(urls, key=_by_size)]
     # Dialects may make several patterns of a rule.
-    pairs: dict[object, Difference] = {}
-    for each in found.found:
-        pairs.setdefault((_line(each.before), _line(each.after)), each)
-    return Differences((*pairs.values(),), found.is_proved)
+    found: dict[object, Difference] = {}
+    for each in decided:
+        if each.before.allowed == each.after.allowed:
+            # The engine disagrees with the search.
+            is_proved = False
+        else:
+            found.setdefault((_line(each.before), _line(each.after)), each)
+    return Differences((*found.values(),), is_proved)
 
 
 def _line(decision: Decision) -> int:
     return decision.rule.line if decision.rule else 0
 
 
-def _decided(before: Rules, after: Rules, urls: Iterable[str], *, is_proved: bool) -> Differences:
-    """Return the differences with some URLs."""
-    found = []
-    for url in urls:
-        decided = Difference(url, before.decide(url), after.decide(url))
-        if decided.before.allowed == decided.after.allowed:
-            # The engine disagrees with the search.
-            is_proved = False
-        else:
-            found.append(decided)
-    return Differences(tuple(found), is_proved)
+def _decided(before: Rules, after: Rules, url: str, numbers: tuple[int, int] | None) -> Difference:
+    """Return both decisions about a URL, by the numbers of the rules if they are known."""
+    if numbers is None:
+        return Difference(url, before.decide(url), after.decide(url))
+    first, second = numbers
+    return Difference(url, decision_by(before, url, first), decision_by(after, url, second))
 
 
 def disagreements(

@@ -76,9 +76,10 @@ class Pairs:
         self.old = rankings.of(before, unescaped=unescaped, exempts=exempts)
         self.new = Ranked(after, unescaped=unescaped, exempts=exempts)
         #: How many more pairs may be checked with likely URLs.
-        self._samples_left = max(
-            min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // len(self.old.entries)), _MIN_SAMPLES
-        )
+        weight = sum([entry.weight for entry in self.old.entries])
+        self._samples_left = max(min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // weight), _MIN_SAMPLES)
+        #: The numbers of the rules that decide some of the URLs: a decision may take long.
+        self.numbers: dict[str, tuple[int, int]] = {}
         self._budget = budget
 
     @cached_property
@@ -197,6 +198,7 @@ class Pairs:
             url = with_host_if_ambiguous(simplify_url(begin, self.old.reading))
             return url if self._decide(url, old, new) else None
         if not (old.rest and new.rest):
+            self._spend_decisions(max(old, new, key=_literal_size))
             path = prefix + (old.rest or new.rest).replace(b"*", b"")
             url = with_host_if_ambiguous(
                 simplify_url(url_of(path, self.old.reading), self.old.reading)
@@ -222,7 +224,22 @@ class Pairs:
         )
 
     def _decide(self, url: str, old: Entry, new: Entry) -> bool:
-        return self.old.deciding(url) is old and self.new.deciding(url) is new
+        before = self.old.number_for(url)
+        if self.old.entry_of(before) is not old:
+            return False
+        after = self.new.number_for(url)
+        if self.new.entry_of(after) is not new:
+            return False
+        self.numbers[url] = before, after
+        return True
+
+    def _spend_decisions(self, entry: Entry) -> None:
+        """Count the comparisons that decide a URL of an entry in both sets.
+
+        Raises:
+            BudgetSpentError: the limit is exceeded.
+        """
+        self._budget.compare(self.old.cost_of_deciding(entry) + self.new.cost_of_deciding(entry))
 
     def _witness_in_two_readings(self, old: Entry, new: Entry) -> str | None:
         url = self._plain_witness(old, new)
@@ -272,7 +289,7 @@ class Pairs:
         text = longer.literal or b"/"
         if old.rest or new.rest or not UNAMBIGUOUS.fullmatch(text):
             return None
-        self._budget.compare(self.old.cost_of_deciding(longer) + self.new.cost_of_deciding(longer))
+        self._spend_decisions(longer)
         url = with_host_if_ambiguous(text.decode("ascii"))
         return url if self._decide(url, old, new) else None
 

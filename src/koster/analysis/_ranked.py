@@ -215,7 +215,14 @@ class Ranked:
 
     def deciding(self, url: str) -> Entry:
         """Return the entry that decides a URL, according to the engine."""
-        number = self._selection.number_for(url)
+        return self.entry_of(self._selection.number_for(url))
+
+    def number_for(self, url: str) -> int:
+        """Return the number of the rule that decides a URL, according to the engine."""
+        return self._selection.number_for(url)
+
+    def entry_of(self, number: int) -> Entry:
+        """Return the entry of a result of `number_for`."""
         if number >= 0:
             return self._entry_of(number)
         if number == NO_RULE or self._robots_txt_entry is None:
