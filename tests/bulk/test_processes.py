@@ -227,11 +227,20 @@ def test_workers_that_do_not_start(
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_forked_program_holds_up_no_run(inputs: Path, tmp_path: Path) -> None:
     """A copy of the program has its pipes, too, so that no end of file tells that one has ended."""
+    # Popen waits for a copy that is made while it starts a process: not even Python avoids that.
     code = (
-        "import os, sys, threading, time; from koster.bulk import runs\n"
+        "import os, subprocess, sys, threading, time; from koster.bulk import runs\n"
+        "lock = threading.Lock()\n"
+        "start = subprocess.Popen._execute_child\n"
+        "def start_alone(*arguments):\n"
+        "    with lock:\n"
+        "        start(*arguments)\n"
+        "subprocess.Popen._execute_child = start_alone\n"
         "def fork():\n"
         "    while threading.main_thread().is_alive():\n"
-        "        if not os.fork():\n"
+        "        with lock:\n"
+        "            is_copy = not os.fork()\n"
+        "        if is_copy:\n"
         "            time.sleep(30)\n"
         "            os._exit(0)\n"
         "        time.sleep(0.02)\n"

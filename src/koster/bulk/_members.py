@@ -7,7 +7,6 @@ data: bytes within a member that look like the start of another one are noticed.
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -92,7 +91,8 @@ def _decompress(compressed: bytes, bounds: Numbers, offset: int) -> Members | No
     total = int(places[count])
     end = int(ends[count - 1])
     try:
-        data = GzipNGFile(fileobj=io.BytesIO(compressed[:end])).read(total + 1)
+        # Bytes in place of a file are not copied before.
+        data = GzipNGFile(fileobj=memoryview(compressed)[:end], mode="rb").read(total + 1)
     except (OSError, EOFError, zlib_ng.error):
         return None
     if len(data) != total:
