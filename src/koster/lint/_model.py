@@ -388,6 +388,8 @@ class Subject:
     def edit(self, line: Line, at: int, size: int, text: str) -> Edit:
         """Return the edit that replaces characters of a line."""
         start = self.line_starts[line.number - 1]
+        if line.text.isascii():
+            return Edit(start + at, start + at + size, text.encode("utf-8", "surrogateescape"))
         before = len(line.text[:at].encode("utf-8", "surrogateescape"))
         replaced = len(line.text[at : at + size].encode("utf-8", "surrogateescape"))
         return Edit(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..dialects import Patterns
@@ -35,6 +36,9 @@ _TRAILING_STAR = re.compile(r"\*\$?\Z")
 #: Patterns whose canonical form has the same length.
 _PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*-]*\$?")
 _OPPOSITE = {Directive.ALLOW: Directive.DISALLOW, Directive.DISALLOW: Directive.ALLOW}
+
+#: Patterns to remember: large files may have the same ones again and again.
+_MAX_CACHED = 10_000
 
 #: Maximum characters of a pattern to search for a regular expression.
 _MAX_REGEX_SEARCH = 200
@@ -126,10 +130,10 @@ def stars(subject: Subject) -> Iterator[Remark]:
     if not _has_wildcards(subject):
         return
     sizes: dict[Directive, set[range]] = {}
+    without_stars = lru_cache(_MAX_CACHED)(_without_stars)
     for line, pattern in _patterns(subject):
-        shorter = _without_stars(pattern)
-        # A literal "$" would be special without the star behind it.
-        if shorter == pattern or not _PLAIN.fullmatch(pattern) or line.directive is None:
+        shorter = without_stars(pattern)
+        if shorter == pattern or line.directive is None:
             continue
         opposite = _OPPOSITE[line.directive]
         if opposite not in sizes:
@@ -158,6 +162,9 @@ def _sizes(pattern: str) -> range:
 
 def _without_stars(pattern: str) -> str:
     """Return a pattern without the stars that make no difference to what it matches."""
+    # A literal "$" would be special without the star behind it.
+    if not _PLAIN.fullmatch(pattern):
+        return pattern
     shorter = _STARS.sub("*", pattern)
     trailing = _TRAILING_STAR.search(shorter) if pattern.startswith("/") else None
     return shorter[: trailing.start()] if trailing else shorter
