@@ -83,6 +83,8 @@ class Keys:
                 self._starts.append(place)
                 last = key
         self._starts.append(len(self._entries))
+        #: The last key of `weight`, and what it returned: the next one is often equal.
+        self._last_weighed: tuple[bytes | None, int] = None, 0
 
     @cached_property
     def _prefixes(self) -> _Prefixes:
@@ -153,8 +155,13 @@ class Keys:
         prefixes, weights = self._weights
         if not weights:
             return 0
+        last, weight = self._last_weighed
+        if key == last:
+            return weight
         place = prefixes.longest(key)
-        return weights[place] if place >= 0 else 0
+        weight = weights[place] if place >= 0 else 0
+        self._last_weighed = key, weight
+        return weight
 
     def prefixing(self, key: bytes) -> list[Entry]:
         """Return the entries whose key is a prefix of ``key``, the shortest key first."""

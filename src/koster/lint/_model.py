@@ -175,7 +175,7 @@ _MAX_RULE_SETS = 2_000
 #: Files with many lines take long before any search: so that no real file takes a tenth of a
 #: second, their searches visit fewer states, down to this part of all.
 _LINES_WITHOUT_SEARCHES = 1_250
-_MIN_SEARCHED = 0.05
+_MIN_SEARCHED = 0.01
 
 #: No value, or a path with stars between names, without escapes and whatever else is special.
 _USUAL_PATTERN = re.compile(
