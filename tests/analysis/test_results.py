@@ -191,6 +191,19 @@ def test_number_of_samples_is_limited(
         assert before.allowed(each.url) is not after.allowed(each.url)
 
 
+def test_number_of_decisions_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shortest URLs are decided, and the rest is not proved."""
+    before = rules_of(f"{HEAD}Disallow: /*z\n")
+    after = rules_of(HEAD + "".join(f"Disallow: /{'*a' * size}\n" for size in range(1, 30)))
+    everything = difference(before, after)
+    assert everything.is_proved
+    monkeypatch.setattr(_pairs, "_MAX_DECIDED_RULES", 0)
+    found = difference(before, after)
+    assert not found.is_proved
+    assert found.found == everything.found[: len(found.found)]
+    assert len(found.found) == 20 < len(everything.found)
+
+
 def test_url_that_the_engine_decides_alike_is_no_difference(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -91,21 +91,22 @@ def difference_of(before: Rules, after: Rules, budget: Budget, rankings: Ranking
 def _difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> Differences:
     ours = rankings.plain_texts(before)
     theirs = None if ours is None else plain_texts(after)
-    numbers: dict[str, tuple[int, int]] = {}
     if ours is None or theirs is None:
         pairs = Pairs(before, after, budget, rankings)
         urls, is_proved = urls_of_pairs(pairs)
-        numbers = pairs.numbers
+        is_proved = is_proved and len(urls) <= pairs.max_decided
+        urls = sorted(urls, key=len)[: pairs.max_decided]
+        decided = [Difference(url, *pairs.decide(url)) for url in urls]
     else:
         is_proved = True
         try:
             urls = urls_decided_differently(before, after, ours | theirs, budget)
         except BudgetSpentError:
             urls, is_proved = [], False
-    decided = [_decided(before, after, url, numbers.get(url)) for url in sorted(urls, key=_by_size)]
+        decided = [Difference(url, before.decide(url), after.decide(url)) for url in urls]
     # Dialects may make several patterns of a rule.
     found: dict[object, Difference] = {}
-    for each in decided:
+    for each in sorted(decided, key=_by_size):
         if each.before.allowed == each.after.allowed:
             # The engine disagrees with the search.
             is_proved = False
@@ -116,14 +117,6 @@ def _difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankin
 
 def _line(decision: Decision) -> int:
     return decision.rule.line if decision.rule else 0
-
-
-def _decided(before: Rules, after: Rules, url: str, numbers: tuple[int, int] | None) -> Difference:
-    """Return both decisions about a URL, by the numbers of the rules if they are known."""
-    if numbers is None:
-        return Difference(url, before.decide(url), after.decide(url))
-    first, second = numbers
-    return Difference(url, decision_by(before, url, first), decision_by(after, url, second))
 
 
 def disagreements(
@@ -177,5 +170,5 @@ def _differences_of_alike(
     return None
 
 
-def _by_size(url: str) -> tuple[int, str]:
-    return len(url), url
+def _by_size(difference: Difference) -> tuple[int, str]:
+    return len(difference.url), difference.url

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .._asking import selection_of
+from .._asking import decision_by, selection_of
 from ..dialects import RobotsTxtPath
+from ._alike import count_rules
 from ._alphabet import alphabet
 from ._entries import NO_RULE, ROBOTS_TXT_ROW, Entry, distinct, without_alike
 from ._ranked import Ranked, Rankings
@@ -25,6 +26,7 @@ from ._urls import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ..model import Decision
     from ..robots import Rules
     from ._alphabet import Alphabet
 
@@ -32,7 +34,11 @@ if TYPE_CHECKING:
 _MAX_SAMPLES = 200
 #: Rules that these checks may look at together, each of them perhaps at all rules.
 _MAX_SAMPLED_RULES = 10_000_000
-#: Pairs checked whatever the number of rules.
+#: What a pair takes at least, whatever is found.
+_COMPARISONS_PER_PAIR = 16
+#: Rules that the decisions about the URLs that were found may look at together.
+_MAX_DECIDED_RULES = 200_000_000
+#: Pairs checked, and URLs decided, whatever the number of rules.
 _MIN_SAMPLES = 20
 
 #: Maximum bytes of a pattern that one character of a URL can match.
@@ -69,6 +75,7 @@ class Pairs:
 
     def __init__(self, before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> None:
         readings = [selection_of(rules).reading() for rules in (before, after)]
+        self._rules = before, after
         self._is_one_reading = readings[0] == readings[1]
         self._decodes = [*map(decodes_escapes, readings)]
         exempts = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
@@ -76,10 +83,13 @@ class Pairs:
         self.old = rankings.of(before, unescaped=unescaped, exempts=exempts)
         self.new = Ranked(after, unescaped=unescaped, exempts=exempts)
         #: How many more pairs may be checked with likely URLs.
-        weight = sum([entry.weight for entry in self.old.entries])
+        # The engine also looks at rules that only repeat others.
+        entries = self.old.entries
+        repeated = max(count_rules(before) // len(entries), 1)
+        weight = sum([entry.weight for entry in entries]) * repeated
         self._samples_left = max(min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // weight), _MIN_SAMPLES)
-        #: The numbers of the rules that decide some of the URLs: a decision may take long.
-        self.numbers: dict[str, tuple[int, int]] = {}
+        #: How many URLs may be decided, each by all rules.
+        self.max_decided = max(_MAX_DECIDED_RULES // weight, _MIN_SAMPLES)
         self._budget = budget
 
     @cached_property
@@ -182,7 +192,7 @@ class Pairs:
         Raises:
             BudgetSpentError: not decided within the budget.
         """
-        self._budget.compare(max(old.weight, new.weight))
+        self._budget.compare(_COMPARISONS_PER_PAIR + max(old.weight, new.weight))
         return (
             self._witness_in_one_reading(old, new)
             if self._is_one_reading
@@ -224,14 +234,19 @@ class Pairs:
         )
 
     def _decide(self, url: str, old: Entry, new: Entry) -> bool:
-        before = self.old.number_for(url)
-        if self.old.entry_of(before) is not old:
-            return False
-        after = self.new.number_for(url)
-        if self.new.entry_of(after) is not new:
-            return False
-        self.numbers[url] = before, after
-        return True
+        before, after = self.old, self.new
+        return (
+            before.entry_of(before.number_for(url)) is old
+            and after.entry_of(after.number_for(url)) is new
+        )
+
+    def decide(self, url: str) -> tuple[Decision, Decision]:
+        """Return both decisions about a URL."""
+        before, after = self._rules
+        return (
+            decision_by(before, url, self.old.number_for(url)),
+            decision_by(after, url, self.new.number_for(url)),
+        )
 
     def _spend_decisions(self, entry: Entry) -> None:
         """Count the comparisons that decide a URL of an entry in both sets.

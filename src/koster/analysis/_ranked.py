@@ -49,6 +49,9 @@ _FEW = 64
 #: Rules that the engine checks in the time of one comparison here.
 _ENGINE_CHECKS_PER_COMPARISON = 64
 
+#: URLs whose rules are remembered.
+_MAX_REMEMBERED = 10_000
+
 #: Reversed, a sort by it keeps the order of equal ones.
 _RANK = attrgetter("rank")
 
@@ -108,6 +111,7 @@ class Ranked:
         self.no_rule_entry = no_rule_entry
         self._robots_txt_entry = next(iter(exempted), None)
         self._exempts_longer = exempts_longer
+        self._numbers: dict[str, int] = {}
         #: What `decides_all` returns, once it has looked at too many keys for single entries.
         self._deciding_all: bytearray | None = None
         self._keys_looked_at = 0
@@ -218,8 +222,16 @@ class Ranked:
         return self.entry_of(self._selection.number_for(url))
 
     def number_for(self, url: str) -> int:
-        """Return the number of the rule that decides a URL, according to the engine."""
-        return self._selection.number_for(url)
+        """Return the number of the rule that decides a URL, according to the engine.
+
+        It is remembered: with many rules, a decision takes as long as a search.
+        """
+        number = self._numbers.get(url)
+        if number is None:
+            number = self._selection.number_for(url)
+            if len(self._numbers) < _MAX_REMEMBERED:
+                self._numbers[url] = number
+        return number
 
     def entry_of(self, number: int) -> Entry:
         """Return the entry of a result of `number_for`."""
