@@ -1,11 +1,13 @@
-"""What only processes that run nothing but koster do."""
+"""For processes that run nothing but koster."""
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import platform
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -63,6 +65,18 @@ def test_freed_memory_is_kept() -> None:
     assert faults[1] < faults[0] / 3
 
 
-def test_without_glibc_memory_is_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "win32")
+def test_both_limits_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One alone has glibc set the other as it was at the start, for ever: that is slower."""
+    limits = []
+    library = SimpleNamespace(mallopt=lambda *limit: limits.append(limit))
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
+    keep_freed_memory()
+    assert sorted(limits) == [(-3, 32 << 20), (-1, 256 << 20)]
+
+
+@pytest.mark.parametrize("system", ["linux", "win32"])
+def test_other_libraries_have_no_limits(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace())
     keep_freed_memory()

@@ -1,9 +1,10 @@
-"""What only processes that run nothing but koster do: they may change the interpreter."""
+"""For processes that run nothing but koster: what they change holds for the whole process."""
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 #: Of malloc.h, and 32 MiB, the most that the second one can be.
 _M_TRIM_THRESHOLD = -1
@@ -44,9 +45,12 @@ def keep_freed_memory() -> None:
     Else the system takes each, and gives it back page by page, filled with zeros: a tenth of the
     time for archives. Only with the C library of GNU.
     """
-    import ctypes  # noqa: PLC0415 - most commands do not need it
+    if sys.platform != "linux":
+        return
+    # Some Pythons have no ctypes, and other C libraries no mallopt.
+    with suppress(ImportError, AttributeError):
+        import ctypes  # noqa: PLC0415 - most commands do not need it
 
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
-    if mallopt is not None:
+        mallopt = ctypes.CDLL(None).mallopt
         mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
         mallopt(_M_MMAP_THRESHOLD, _MAX_MMAP_THRESHOLD)

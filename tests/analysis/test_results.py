@@ -18,6 +18,7 @@ from koster.analysis import (
     WholeFile,
     _files,
     _pairs,
+    _ranked,
     classify,
     dead_rules,
     difference,
@@ -198,6 +199,7 @@ def test_number_of_decisions_is_limited(monkeypatch: pytest.MonkeyPatch) -> None
     everything = difference(before, after)
     assert everything.is_proved
     monkeypatch.setattr(_pairs, "_MAX_DECIDED_RULES", 0)
+    monkeypatch.setattr(_ranked, "_MAX_REMEMBERED", 1)
     found = difference(before, after)
     assert not found.is_proved
     assert found.found == everything.found[: len(found.found)]

@@ -147,6 +147,10 @@ class Keys:
         """Return whether `weight` is more than 0 for some key."""
         return bool(self._weights[1])
 
+    def max_weight(self) -> int:
+        """Return the maximum of `weight` for all keys."""
+        return max(self._weights[1], default=0)
+
     def weight(self, key: bytes) -> int:
         """Return the weight of the entries whose key is a prefix of ``key``.
 

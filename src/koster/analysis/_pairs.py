@@ -83,13 +83,8 @@ class Pairs:
         self.old = rankings.of(before, unescaped=unescaped, exempts=exempts)
         self.new = Ranked(after, unescaped=unescaped, exempts=exempts)
         #: How many more pairs may be checked with likely URLs.
-        # The engine also looks at rules that only repeat others.
-        entries = self.old.entries
-        repeated = max(count_rules(before) // len(entries), 1)
-        weight = sum([entry.weight for entry in entries]) * repeated
+        weight = sum([entry.weight for entry in self.old.entries])
         self._samples_left = max(min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // weight), _MIN_SAMPLES)
-        #: How many URLs may be decided, each by all rules.
-        self.max_decided = max(_MAX_DECIDED_RULES // weight, _MIN_SAMPLES)
         self._budget = budget
 
     @cached_property
@@ -102,6 +97,16 @@ class Pairs:
             [ranked.written for ranked in both],
             [ranked.written for ranked in as_written],
         )
+
+    @cached_property
+    def max_decided(self) -> int:
+        """How many URLs may be decided, some of them by all rules."""
+        most = 1
+        for ranked, rules in zip((self.old, self.new), self._rules, strict=True):
+            # The engine also checks rules that only repeat others.
+            repeated = 1 + count_rules(rules) // len(ranked.entries)
+            most = max(most, ranked.most_checked * repeated)
+        return max(_MAX_DECIDED_RULES // most, _MIN_SAMPLES)
 
     def differing(self) -> Iterator[tuple[Entry, Entry]]:
         """Yield the pairs with opposite verdicts that may decide the same URL."""

@@ -161,6 +161,11 @@ class Ranked:
     def _by_key(self) -> Keys:
         return self._indexes.of(self.entries)
 
+    @property
+    def most_checked(self) -> int:
+        """The weight of the entries that the engine checks at most to decide a URL."""
+        return self._by_key.max_weight()
+
     def cost_of_deciding(self, entry: Entry) -> int:
         """Return the comparisons that `deciding` counts as, with a URL of an entry.
 
