@@ -65,7 +65,7 @@ def test_freed_memory_is_kept() -> None:
     assert faults[1] < faults[0] / 3
 
 
-def test_both_limits_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_thresholds_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
     """One alone has glibc set the other as it was at the start, for ever: that is slower."""
     limits = []
     library = SimpleNamespace(mallopt=lambda *limit: limits.append(limit))
@@ -76,7 +76,7 @@ def test_both_limits_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("system", ["linux", "win32"])
-def test_other_libraries_have_no_limits(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+def test_other_libraries_have_no_thresholds(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace())
     keep_freed_memory()
