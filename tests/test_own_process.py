@@ -66,7 +66,7 @@ def test_freed_memory_is_kept() -> None:
 
 
 def test_both_thresholds_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One alone has glibc set the other as it was at the start, for ever: that is slower."""
+    """Once one is set, glibc no longer adapts the other, and batches take longer than before."""
     limits = []
     library = SimpleNamespace(mallopt=lambda *limit: limits.append(limit))
     monkeypatch.setattr(sys, "platform", "linux")

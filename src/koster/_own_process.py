@@ -6,11 +6,10 @@ import os
 import sys
 from contextlib import suppress
 
-#: Of malloc.h, and 32 MiB, the most that the second one can be.
-_M_TRIM_THRESHOLD = -1
-_M_MMAP_THRESHOLD = -3
-_MAX_MMAP_THRESHOLD = 1 << 25
-_KEPT_BYTES = 1 << 28
+#: Limits of glibc, by their numbers in malloc.h: how many free bytes are kept, and from which size
+#: on a block has memory of its own, which is never kept. 32 MiB is the most that this can be.
+_M_TRIM_THRESHOLD, _KEPT_BYTES = -1, 1 << 28
+_M_MMAP_THRESHOLD, _OWN_BYTES = -3, 1 << 25
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,4 +52,4 @@ def keep_freed_memory() -> None:
 
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
-        mallopt(_M_MMAP_THRESHOLD, _MAX_MMAP_THRESHOLD)
+        mallopt(_M_MMAP_THRESHOLD, _OWN_BYTES)

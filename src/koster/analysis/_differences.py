@@ -94,19 +94,20 @@ def _difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankin
     if ours is None or theirs is None:
         pairs = Pairs(before, after, budget, rankings)
         urls, is_proved = urls_of_pairs(pairs)
-        is_proved = is_proved and len(urls) <= pairs.max_decided
-        urls = sorted(urls, key=len)[: pairs.max_decided]
-        decided = [Difference(url, *pairs.decide(url)) for url in urls]
+        some = pairs.decidable(sorted(urls, key=_by_size))
+        is_proved = is_proved and len(some) == len(urls)
+        decided = [Difference(url, *pairs.decide(url)) for url in some]
     else:
         is_proved = True
         try:
             urls = urls_decided_differently(before, after, ours | theirs, budget)
         except BudgetSpentError:
             urls, is_proved = [], False
-        decided = [Difference(url, before.decide(url), after.decide(url)) for url in urls]
+        some = sorted(urls, key=_by_size)
+        decided = [Difference(url, before.decide(url), after.decide(url)) for url in some]
     # Dialects may make several patterns of a rule.
     found: dict[object, Difference] = {}
-    for each in sorted(decided, key=_by_size):
+    for each in decided:
         if each.before.allowed == each.after.allowed:
             # The engine disagrees with the search.
             is_proved = False
@@ -170,5 +171,5 @@ def _differences_of_alike(
     return None
 
 
-def _by_size(difference: Difference) -> tuple[int, str]:
-    return len(difference.url), difference.url
+def _by_size(url: str) -> tuple[int, str]:
+    return len(url), url

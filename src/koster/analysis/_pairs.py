@@ -98,15 +98,16 @@ class Pairs:
             [ranked.written for ranked in as_written],
         )
 
-    @cached_property
-    def max_decided(self) -> int:
-        """How many URLs may be decided, some of them by all rules."""
+    def decidable(self, urls: list[str]) -> list[str]:
+        """Return the first of some URLs: as many as may be decided, some of them by all rules."""
+        if len(urls) <= _MIN_SAMPLES:
+            return urls
         most = 1
         for ranked, rules in zip((self.old, self.new), self._rules, strict=True):
             # The engine also checks rules that only repeat others.
             repeated = 1 + count_rules(rules) // len(ranked.entries)
             most = max(most, ranked.most_checked * repeated)
-        return max(_MAX_DECIDED_RULES // most, _MIN_SAMPLES)
+        return urls[: max(_MAX_DECIDED_RULES // most, _MIN_SAMPLES)]
 
     def differing(self) -> Iterator[tuple[Entry, Entry]]:
         """Yield the pairs with opposite verdicts that may decide the same URL."""
