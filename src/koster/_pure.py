@@ -20,7 +20,7 @@ HOT = (
     *("engine.canonical", "engine.wildcards", "engine.trie", "engine.matcher", "engine.packing"),
     *("engine.ruleset", "engine.compiler", "engine.document", "engine.selection"),
     *("engine.batches", "engine.extents", "engine.records", "robots", "_asking", "_urls"),
-    *("compat._kept", "analysis._entries", "analysis._overlaps"),
+    *("compat._kept", "analysis._entries", "analysis._index", "analysis._overlaps"),
 )
 
 

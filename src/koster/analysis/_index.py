@@ -1,16 +1,18 @@
-"""Indexes of entries: which of them can match the same paths."""
+"""Indexes of entries: which of them can match the same paths.
+
+Compiled, because `koster.lint` asks this several times for each rule of a file.
+"""
 
 from __future__ import annotations
 
 import itertools
 from array import array
 from bisect import bisect_left, bisect_right
-from functools import cached_property
 from operator import attrgetter, gt
-from typing import TYPE_CHECKING
 
 from ._entries import BY_ORDER, USUAL_REST
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -26,7 +28,7 @@ _FEW_PER_KEY = 8
 _REST = attrgetter("rest")
 
 
-class _Prefixes:
+class Prefixes:
     """Sorted keys, and for each of them the longest other one that is a prefix of it."""
 
     def __init__(self, keys: list[bytes]) -> None:
@@ -41,24 +43,31 @@ class _Prefixes:
             self.parents.append(above[-1] if above else -1)
             above.append(place)
 
-    def longest(self, key: bytes, end: int | None = None) -> int:
+    def longest(self, key: bytes, end: int) -> int:
         """Return the place of the longest key that is a prefix of ``key``, or -1.
 
-        ``end`` is that of the keys up to ``key``, if it is known.
+        ``end`` is that of the keys up to ``key``.
         """
-        keys = self.keys
-        place = (bisect_right(keys, key) if end is None else end) - 1
-        while place >= 0 and not key.startswith(keys[place]):
-            place = self.parents[place]
+        keys, parents = self.keys, self.parents
+        place = end - 1
+        while place >= 0:
+            other = keys[place]
+            if key.startswith(other):
+                break
+            place = parents[place]
         return place
 
-    def all_of(self, key: bytes, end: int | None = None) -> list[int]:
-        """Return the places of the keys that are prefixes of ``key``, the shortest first."""
+    def all_of(self, key: bytes, end: int) -> list[int]:
+        """Return the places of the keys that are prefixes of ``key``, the shortest first.
+
+        ``end`` is that of the keys up to ``key``.
+        """
+        parents = self.parents
         place = self.longest(key, end)
         found = []
         while place >= 0:
             found.append(place)
-            place = self.parents[place]
+            place = parents[place]
         found.reverse()
         return found
 
@@ -83,16 +92,26 @@ class Keys:
                 self._starts.append(place)
                 last = key
         self._starts.append(len(self._entries))
+        #: The other members are made when they are needed.
+        self._prefixes: Prefixes | None = None
+        #: The keys of much weight, and the weight of the entries with each and its prefixes.
+        self._heavy: Prefixes | None = None
+        self._weights: list[int] = []
         #: The last key of `weight`, and what it returned: the next one is often equal.
-        self._last_weighed: tuple[bytes | None, int] = None, 0
+        self._last_weighed: bytes | None = None
+        self._last_weight = 0
+        #: The orders of the entries: side by side, they are faster to compare.
+        self._orders: array[int] | None = None
 
-    @cached_property
-    def _prefixes(self) -> _Prefixes:
-        return _Prefixes(self._keys)
+    def _all_prefixes(self) -> Prefixes:
+        if self._prefixes is None:
+            self._prefixes = Prefixes(self._keys)
+        return self._prefixes
 
-    @cached_property
-    def _weights(self) -> tuple[_Prefixes, list[int]]:
-        """The keys of much weight, and the weight of the entries with each and its prefixes."""
+    def _weigh(self) -> Prefixes:
+        """Fill in the weights of the keys of much weight; return these."""
+        if self._heavy is not None:
+            return self._heavy
         own = {}
         are_usual = max(map(len, map(_REST, self._entries)), default=0) <= USUAL_REST
         for key, (begin, end) in zip(self._keys, itertools.pairwise(self._starts), strict=True):
@@ -102,11 +121,11 @@ class Keys:
                 weight = sum([entry.weight for entry in self._entries[begin:end]])
             if weight >= _HEAVY:
                 own[key] = weight
-        prefixes = _Prefixes([*own])
-        found: list[int] = []
+        prefixes = self._heavy = Prefixes([*own])
+        found = self._weights
         for key, parent in zip(prefixes.keys, prefixes.parents, strict=True):
             found.append(own[key] + (found[parent] if parent >= 0 else 0))
-        return prefixes, found
+        return prefixes
 
     def first_of_overlapping(self) -> Iterator[int]:
         """Yield the orders of the entries that come before all others of `both_ways` of their key.
@@ -114,7 +133,7 @@ class Keys:
         The entries were passed in their order.
         """
         own = [self._entries[begin].order for begin in self._starts[:-1]]
-        parents = self._prefixes.parents
+        parents = self._all_prefixes().parents
         above: list[int] = []
         for order, parent in zip(own, parents, strict=True):
             above.append(order if parent < 0 else min(order, above[parent]))
@@ -137,39 +156,42 @@ class Keys:
 
         The entries were passed in their order.
         """
-        entries, starts = self._entries, self._starts
         after = bisect_right(self._keys, key)
-        below = range(*self._places_beginning_with(key, after))
-        places = itertools.chain(self._prefixes.all_of(key, after), below)
-        return all(entries[starts[place]].order >= order for place in places)
+        first, end = self._places_beginning_with(key, after)
+        entries, starts = self._entries, self._starts
+        for place in itertools.chain(self._all_prefixes().all_of(key, after), range(first, end)):
+            entry = entries[starts[place]]
+            if entry.order < order:
+                return False
+        return True
 
     def has_weight(self) -> bool:
         """Return whether `weight` is more than 0 for some key."""
-        return bool(self._weights[1])
+        self._weigh()
+        return bool(self._weights)
 
     def max_weight(self) -> int:
         """Return the maximum of `weight` for all keys."""
-        return max(self._weights[1], default=0)
+        self._weigh()
+        return max(self._weights, default=0)
 
     def weight(self, key: bytes) -> int:
         """Return the weight of the entries whose key is a prefix of ``key``.
 
         Without keys of little weight: a key has at most as many prefixes as it has bytes.
         """
-        prefixes, weights = self._weights
-        if not weights:
+        prefixes = self._weigh()
+        if not self._weights:
             return 0
-        last, weight = self._last_weighed
-        if key == last:
-            return weight
-        place = prefixes.longest(key)
-        weight = weights[place] if place >= 0 else 0
-        self._last_weighed = key, weight
-        return weight
+        if key != self._last_weighed:
+            place = prefixes.longest(key, bisect_right(prefixes.keys, key))
+            self._last_weighed = key
+            self._last_weight = self._weights[place] if place >= 0 else 0
+        return self._last_weight
 
     def prefixing(self, key: bytes) -> list[Entry]:
         """Return the entries whose key is a prefix of ``key``, the shortest key first."""
-        return self._joined(self._prefixes.all_of(key))
+        return self._joined(self._all_prefixes().all_of(key, bisect_right(self._keys, key)))
 
     def _joined(self, places: list[int]) -> list[Entry]:
         entries, starts = self._entries, self._starts
@@ -181,7 +203,7 @@ class Keys:
     def both_ways(self, key: bytes) -> list[Entry]:
         """Return the entries whose key is a prefix of ``key`` or begins with it."""
         end = bisect_right(self._keys, key)
-        found = self._joined(self._prefixes.all_of(key, end))
+        found = self._joined(self._all_prefixes().all_of(key, end))
         first, last = self._beginning_with(key, end)
         if first < last:
             found += self._entries[first:last]
@@ -191,10 +213,10 @@ class Keys:
         """Return the number of entries that `both_ways` returns."""
         end = bisect_right(self._keys, key)
         first, last = self._beginning_with(key, end)
-        starts = self._starts
-        return (last - first) + sum(
-            starts[place + 1] - starts[place] for place in self._prefixes.all_of(key, end)
-        )
+        count = last - first
+        for place in self._all_prefixes().all_of(key, end):
+            count += self._starts[place + 1] - self._starts[place]
+        return count
 
     def both_ways_before(self, key: bytes, order: int) -> list[Entry]:
         """Return the entries of `both_ways` with a lower order.
@@ -204,14 +226,14 @@ class Keys:
         entries = self._entries
         after = bisect_right(self._keys, key)
         found: list[Entry] = []
-        for place in self._prefixes.all_of(key, after):
+        for place in self._all_prefixes().all_of(key, after):
             found += self._before(place, order)
         first, last = self._beginning_with(key, after)
         if first == last:
             return found
         end = bisect_left(self._starts, last)
         if last - first <= _FEW_PER_KEY * (end - after):
-            orders = self._orders[first:last]
+            orders = self._all_orders()[first:last]
             found += itertools.compress(
                 entries[first:last], map(gt, itertools.repeat(order), orders)
             )
@@ -220,15 +242,25 @@ class Keys:
                 found += self._before(place, order)
         return found
 
-    @cached_property
-    def _orders(self) -> array[int]:
-        """The orders of the entries: side by side, they are faster to compare."""
-        return array("q", map(BY_ORDER, self._entries))
+    def _all_orders(self) -> array[int]:
+        if self._orders is None:
+            self._orders = array("q", map(BY_ORDER, self._entries))
+        return self._orders
 
     def _before(self, place: int, order: int) -> list[Entry]:
         """Return the entries with one key and a lower order."""
-        begin, end = self._starts[place], self._starts[place + 1]
-        return self._entries[begin : bisect_left(self._entries, order, begin, end, key=BY_ORDER)]
+        entries = self._entries
+        begin: int = self._starts[place]
+        end: int = self._starts[place + 1]
+        low = begin
+        while low < end:
+            middle = (low + end) // 2
+            entry = entries[middle]
+            if entry.order < order:
+                low = middle + 1
+            else:
+                end = middle
+        return entries[begin:low]
 
     def _beginning_with(self, key: bytes, end: int) -> tuple[int, int]:
         """Return where the entries are whose key is longer than ``key``, and begins with it.
@@ -241,7 +273,10 @@ class Keys:
     def _places_beginning_with(self, key: bytes, end: int) -> tuple[int, int]:
         """Return the first and the last place, excluded, of the longer keys that begin with one."""
         keys = self._keys
-        if end == len(keys) or not keys[end].startswith(key):
+        if end == len(keys):
+            return 0, 0
+        following = keys[end]
+        if not following.startswith(key):
             return 0, 0
         return end, _end_of(keys, key, end)
 

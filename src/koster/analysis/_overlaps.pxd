@@ -1,5 +1,6 @@
 cimport cython
 from koster.analysis._entries cimport Entry
+from koster.analysis._index cimport Keys
 
 cdef Py_ssize_t _PART
 cdef int _LAST_PLACE
@@ -11,9 +12,9 @@ cdef class Parts:
     cdef Py_ssize_t _weight
     cdef list _sizes
     cdef bytearray _starts
-    cdef object _others
+    cdef Keys _others
 
-    cpdef object weight(self, bytes key)
+    cpdef Py_ssize_t weight(self, bytes key) except -1
     @cython.locals(found=list)
     cpdef list candidates(self, bytes key, bytes text)
     @cython.locals(found=list, each=Entry, part=bytes)
