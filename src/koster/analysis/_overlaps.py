@@ -41,16 +41,16 @@ class Parts:
     def __init__(self, entries: Sequence[Entry], keys_of: Callable[[list[Entry]], Keys]) -> None:
         sizes = (_LONG_PART, _PART) if len(entries) > _MANY else (_PART,)
         # How often each part is there: of large files, only in some of the entries.
-        sample = entries[:: 1 + len(entries) // _MAX_COUNTED]
-        counts = Counter(itertools.chain.from_iterable(_parts_of(each, sizes) for each in sample))
-        count_of = counts.get
+        step = 1 + len(entries) // _MAX_COUNTED
+        sample = [_parts_of(each, sizes) for each in entries[::step]]
+        count_of = Counter(itertools.chain.from_iterable(sample)).get
         #: The last entry of each part; each has the one before, for the reason of `Overlaps`.
         self._by_part: dict[bytes, Entry] = {}
         self._weight = 0
         by_part = self._by_part
         others: list[Entry] = []
-        for entry in entries:
-            parts = _parts_of(entry, sizes)
+        for number, entry in enumerate(entries):
+            parts = sample[number] if step == 1 else _parts_of(entry, sizes)
             if not parts:
                 others.append(entry)
                 continue
