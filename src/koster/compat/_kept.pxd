@@ -19,9 +19,13 @@ cdef class RerpFile(KeptFile):
     pass
 
 
+cdef class RobotparserFile(KeptFile):
+    cdef public object disallow_all, allow_all, last_checked
+
+
 cdef bint _verdict(RobotsTxt robots, object url, object agent) except -1
 cdef bint _starts_with(str text, str prefix) except -1
 @cython.locals(escape=str, character=str)
 cdef str _decoded(str url, tuple escapes)
-@cython.locals(size=Py_ssize_t)
-cdef bint _needs_no_normalization(str url) except -1
+@cython.locals(size=Py_ssize_t, rest=str, path=str)
+cpdef str normalized(str url)

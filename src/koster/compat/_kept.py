@@ -36,10 +36,12 @@ class KeptFile:
         return _restored, (type(self), self._robots), self.__getstate__()
 
 
-def _restored(kind: Any, robots: RobotsTxt) -> Any:
+def _restored(kind: Any, robots: RobotsTxt, *members: Any) -> Any:
     """Make an object without its constructor; its dictionary follows."""
     file = kind.__new__(kind)
     file._robots = robots
+    if members:
+        file.disallow_all, file.allow_all, file.last_checked = members
     return file
 
 
@@ -87,12 +89,41 @@ class RerpFile(KeptFile):
             and type(url) is str
             and type(user_agent) is str
             and _text.is_ascii(user_agent)
-            and _needs_no_normalization(url)
         ):
-            return _verdict(self._robots, url, user_agent)
+            return _verdict(self._robots, normalized(url), user_agent)
         return self._is_allowed(user_agent, url, syntax)
 
     def _is_allowed(self, user_agent: str, url: str, syntax: int) -> bool:
+        raise NotImplementedError
+
+
+class RobotparserFile(KeptFile):
+    """The base of `koster.compat.robotparser.RobotFileParser`."""
+
+    #: Whether the status of `read` disallows or allows everything.
+    disallow_all: bool
+    allow_all: bool
+    #: When the file was last parsed, in seconds since the epoch; 0 before that.
+    last_checked: float
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        members = self.disallow_all, self.allow_all, self.last_checked
+        return _restored, (type(self), self._robots, *members), self.__getstate__()
+
+    def can_fetch(self, useragent: str, url: str) -> bool:
+        """Return whether the user agent may fetch the URL; False before anything is parsed."""
+        if (
+            type(url) is str
+            and type(useragent) is str
+            and _text.is_ascii(url)
+            and self.last_checked
+            and not self.disallow_all
+            and not self.allow_all
+        ):
+            return _verdict(self._robots, url, useragent)
+        return self._can_fetch(useragent, url)
+
+    def _can_fetch(self, useragent: str, url: str) -> bool:
         raise NotImplementedError
 
 
@@ -113,9 +144,18 @@ def _decoded(url: str, escapes: tuple[tuple[str, str], ...]) -> str:
     return url
 
 
-def _needs_no_normalization(url: str) -> bool:
-    """Tell whether a URL has no fragment, and no parameters or query, which may be empty."""
+def normalized(url: str) -> str:
+    """Return a URL as robotexclusionrulesparser reads it.
+
+    Its fragment is part of the path, and parameters and a query that are empty are not there.
+    """
     size = len(url)
-    return (
-        not _text.has(url, "#") and not _text.has(url, ";") and (size == 0 or url[size - 1] != "?")
-    )
+    if not _text.has(url, "#") and not _text.has(url, ";") and (size == 0 or url[size - 1] != "?"):
+        return url
+    rest, _, fragment = url.partition("#")
+    path, _, query = rest.partition("?")
+    if path.endswith(";") and path.find(";", path.rfind("/") + 1) == len(path) - 1:
+        path = path[:-1]
+    if query:
+        path += "?" + query
+    return path + "%23" + fragment if fragment else path

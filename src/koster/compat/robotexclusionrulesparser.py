@@ -23,7 +23,7 @@ from ..freshness import parse_http_date
 from ..model import RULES, Directive, LineKind, text_of
 from ..robots import parse
 from ._http import encoded, lower_non_ascii
-from ._kept import GYM2008, MK1996, RerpFile
+from ._kept import GYM2008, MK1996, RerpFile, normalized
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -197,11 +197,8 @@ class RobotExclusionRulesParser(RerpFile):
 
     def _is_allowed(self, user_agent: str, url: str, syntax: int) -> bool:
         robots = self._robots if syntax == GYM2008 else self._in_syntax(syntax)
-        if "#" in url or ";" in url or url.endswith("?"):
-            url = _normalize_url(url)
-        if not user_agent.isascii():
-            user_agent = user_agent.lower()
-        return allowed_for_data(robots, url, user_agent)
+        # Of a subclass of str, a slice is a str.
+        return allowed_for_data(robots, normalized(url[:]), lower_non_ascii(user_agent))
 
     def _in_syntax(self, syntax: int) -> RobotsTxt:
         """Return the file in another syntax.
@@ -342,17 +339,6 @@ def _delay(values: Sequence[str]) -> float | None:
         except ValueError:
             continue
     return None
-
-
-def _normalize_url(url: str) -> str:
-    """Return a URL with its fragment as part of the path, without empty parameters and query."""
-    rest, _, fragment = url.partition("#")
-    path, _, query = rest.partition("?")
-    if path.endswith(";") and path.find(";", path.rfind("/") + 1) == len(path) - 1:
-        path = path[:-1]
-    if query:
-        path += "?" + query
-    return f"{path}%23{fragment}" if fragment else path
 
 
 def _response_text(status: int, content: bytes, content_type: str | None) -> str:

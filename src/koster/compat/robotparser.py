@@ -21,6 +21,7 @@ from ..dialects import Names, Separator, keys_of
 from ..model import Directive
 from ..robots import parse as _parse
 from ._http import MAX_BYTES, escape_non_ascii
+from ._kept import RobotparserFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -108,18 +109,15 @@ class Entry:
         return "\n".join(lines + (list(map(str, self.rulelines)) or ["Allow:"]))
 
 
-class RobotFileParser:
+class RobotFileParser(RobotparserFile):
     """Reads and parses a robots.txt, and decides about URLs."""
 
     def __init__(self, url: str | urllib.request.Request = "") -> None:
-        #: Whether the status of `read` disallows or allows everything.
-        self.disallow_all = False
-        self.allow_all = False
-        #: When the file was last parsed, in seconds since the epoch; 0 before that.
-        self.last_checked: float = 0
+        self._robots = _EMPTY
+        self.disallow_all = self.allow_all = False
+        self.last_checked = 0
         #: The standard library no longer sets it.
         self.default_entry: Entry | None = None
-        self._robots = _EMPTY
         self.set_url(url)
 
     def mtime(self) -> float:
@@ -173,8 +171,7 @@ class RobotFileParser:
         self._robots = _parse(before + _SEPARATOR + body if before else body, _DIALECT)
         self.modified()
 
-    def can_fetch(self, useragent: str, url: str) -> bool:
-        """Return whether the user agent may fetch the URL; False before anything is parsed."""
+    def _can_fetch(self, useragent: str, url: str) -> bool:
         if self.disallow_all:
             return False
         if self.allow_all:
