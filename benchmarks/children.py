@@ -6,6 +6,7 @@ import json
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 
 from . import data
@@ -13,9 +14,23 @@ from .measure import in_turns
 from .peers import Peer, peer
 
 
-def growth(name: str, count: str) -> float:
-    """Return the seconds of one decision on ``count`` plain rules; prepared if the peer can."""
-    rules = int(count)
+def growth(name: str, *counts: str) -> list[float]:
+    """Return the seconds of one decision on as many plain rules, for each count.
+
+    With several counts, in turns, each pass after one outside the clock.
+    """
+    prepared = [_prepared(name, int(count)) for count in counts]
+    taken: list[list[float]] = [[] for _ in prepared]
+    for _ in range(7):
+        for (decide, urls), times in zip(prepared, taken, strict=True):
+            if len(prepared) > 1:
+                _ask_all(decide, urls)
+            times.append(_ask_all(decide, urls))
+    return [statistics.median(times) for times in taken]
+
+
+def _prepared(name: str, rules: int) -> tuple[Callable[[str], object], list[str]]:
+    """Return a function that decides by plain rules, prepared if the peer can, and URLs for it."""
     one = peer(name)
     body = data.prepare_body(data.plain_rules(rules), one.text)
     urls = data.urls_about(rules)
@@ -29,17 +44,15 @@ def growth(name: str, count: str) -> float:
     start = time.perf_counter()
     decide(urls[0])
     few = max(3, min(len(urls), int(0.5 / max(time.perf_counter() - start, 1e-9))))
-    return _median(decide, urls[:few])
+    return decide, urls[:few]
 
 
-def _median(decide: object, urls: list[str]) -> float:
-    taken = []
-    for _ in range(7):
-        start = time.perf_counter()
-        for url in urls:
-            decide(url)  # type: ignore[operator]
-        taken.append((time.perf_counter() - start) / len(urls))
-    return statistics.median(taken)
+def _ask_all(decide: Callable[[str], object], urls: list[str]) -> float:
+    """Return the seconds of one decision."""
+    start = time.perf_counter()
+    for url in urls:
+        decide(url)
+    return (time.perf_counter() - start) / len(urls)
 
 
 def hostile(name: str, pattern: str, path: str) -> float:

@@ -352,13 +352,14 @@ def _best_by_trie(
         if rule >= 0 and _is_better(rank, rule, best_rank, best):
             best = rule
             best_rank = rank
-        first, last = nodes[at + _trie.SLOTS], nodes[at + _trie.NODE + _trie.SLOTS]
-        rule = _best_in_slots(table, first, last, best, path, start, end, missing, True)
-        if rule == NO_MEMORY:
-            return NO_MEMORY
-        if rule != best:
-            best = rule
-            best_rank = table.rules[place(table, rule) + RANK]
+        if nodes[at + _trie.CHILDREN] & _trie.HAS_SLOTS:
+            first, last = nodes[at + _trie.SLOTS], nodes[at + _trie.NODE + _trie.SLOTS]
+            rule = _best_in_slots(table, first, last, best, path, start, end, missing, True)
+            if rule == NO_MEMORY:
+                return NO_MEMORY
+            if rule != best:
+                best = rule
+                best_rank = table.rules[place(table, rule) + RANK]
         node = _trie.step(trie, node, path, start, end) if start < end else 0
         if node == 0:
             return best

@@ -2,6 +2,7 @@ cimport cython
 from koster.engine cimport memory as _memory
 
 cdef int NODE, LABEL, SIZE, CHILD, CHILDREN, PLAIN, SLOTS, BYTE, RANK, _SIBLING
+cdef int HAS_SLOTS, _CHILDREN, _BYTES, _BYTE
 
 
 @cython.final
@@ -24,7 +25,7 @@ cdef class Trie:
     cdef void _split(self, int node, int common, const unsigned char* text) noexcept nogil
     cdef void add_plain(self, int node, int rule, int rank) noexcept nogil
     cdef void add_slot(self, int node, int rule) noexcept nogil
-    @cython.locals(order="int*", out="int*", node=int, at=int, size=int)
+    @cython.locals(order="int*", out="int*", node=int, at=int, size=int, label=int)
     cdef bint arrange(self, const unsigned char* text) noexcept nogil
     @cython.locals(node=int, first=int, last=int, rule=int, slot=int)
     cdef void _number_slots(self) noexcept nogil
@@ -40,10 +41,11 @@ cdef void _arrange(int* nodes, int count, int* order, int* out) noexcept nogil
 @cython.locals(byte=int)
 cdef void _insert_sorted(int* nodes, int child, int* order, int first, int at) noexcept nogil
 @cython.locals(
-    nodes="const int*", low=int, high=int, byte=int, middle=int, label=int, size=int, fits=bint
+    nodes="const int*", low=int, high=int, byte=int, middle=int, label=int, size=int, more=int,
+    is_same=bint
 )
 cdef int step(
     Trie trie, int node, const unsigned char* path, Py_ssize_t position, Py_ssize_t stop
 ) noexcept nogil
-@cython.locals(middle=int)
+@cython.locals(middle=int, other=int)
 cdef int _search(const int* nodes, int low, int high, int byte) noexcept nogil

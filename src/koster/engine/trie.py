@@ -8,8 +8,9 @@ A node is eight integers: the rank of its plain rule, where its label starts in 
 text of the patterns until it is arranged), the size of the label, its first child, the number of
 its children (adjacent, sorted by their first bytes), the best plain rule that ends there (from 1,
 0 for none), its first slot, and the first byte of its label. Its slots end where those of the next
-node start. The rank and the byte are redundant: each saves a large trie a cache miss (``make
-bench``, growth).
+node start. When it is arranged, the number of its children has `HAS_SLOTS` added, and the byte has
+the next two above it. The rank, this bit and the bytes are redundant: each saves a large trie a
+cache miss (``make bench``, growth).
 """
 
 from __future__ import annotations
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
 #: Integers in a node.
 NODE = 8
 RANK, LABEL, SIZE, CHILD, CHILDREN, PLAIN, SLOTS, BYTE = range(NODE)
+
+#: Added to the number of children, of which there are at most 256.
+HAS_SLOTS = 512
+_CHILDREN = HAS_SLOTS - 1
+#: The bytes of a label that a node has itself, and one of them.
+_BYTES = 3
+_BYTE = 255
 
 #: While the trie grows, children are linked: the first in CHILD, the next one here. So are the
 #: rules with slots: the last one in SLOTS, the one before each in ``before``; from 1, 0 for none.
@@ -136,9 +144,14 @@ class Trie:
         at = 0
         for node in range(self.used):
             size = out[NODE * node + SIZE]
-            _memory.copy(self.labels, at, text, out[NODE * node + LABEL], size)
+            label = out[NODE * node + LABEL]
+            _memory.copy(self.labels, at, text, label, size)
             out[NODE * node + LABEL] = at
             at += size
+            if size > 1:
+                out[NODE * node + BYTE] |= text[label + 1] << 8
+            if size > 2:
+                out[NODE * node + BYTE] |= text[label + 2] << 16
         self._number_slots()
         return True
 
@@ -150,6 +163,8 @@ class Trie:
             last = self.nodes[NODE * node + SLOTS]
             self.nodes[NODE * node + SLOTS] = first
             rule = last
+            if rule:
+                self.nodes[NODE * node + CHILDREN] += HAS_SLOTS
             while rule:
                 first += 1
                 rule = self.before[rule]
@@ -208,31 +223,41 @@ def step(trie: Trie, node: int, path: Bytes, position: int, stop: int) -> int:
     """Return the child whose whole label matches the path at ``position``, or 0."""
     nodes = trie.nodes
     low = nodes[NODE * node + CHILD]
-    high = low + nodes[NODE * node + CHILDREN]
+    high = low + (nodes[NODE * node + CHILDREN] & _CHILDREN)
     byte = path[position]
     if low == high:
         return 0
     # Children of all digits or letters in a row need no search.
-    middle = low + byte - nodes[NODE * low + BYTE]
-    if middle < low or middle >= high or nodes[NODE * middle + BYTE] != byte:
+    middle = low + byte - (nodes[NODE * low + BYTE] & _BYTE)
+    if middle < low or middle >= high or nodes[NODE * middle + BYTE] & _BYTE != byte:
         middle = _search(nodes, low, high, byte)
         if middle == 0:
             return 0
-    label = nodes[NODE * middle + LABEL]
     size = nodes[NODE * middle + SIZE]
     if size == 1:
         return middle
-    fits = size <= stop - position and _memory.same(trie.labels, label, path, position, size)
-    return middle if fits else 0
+    if size > stop - position:
+        return 0
+    more = nodes[NODE * middle + BYTE] >> 8
+    if more & _BYTE != path[position + 1]:
+        return 0
+    if size > 2 and more >> 8 != path[position + 2]:
+        return 0
+    if size <= _BYTES:
+        return middle
+    label = nodes[NODE * middle + LABEL] + _BYTES
+    is_same = _memory.same(trie.labels, label, path, position + _BYTES, size - _BYTES)
+    return middle if is_same else 0
 
 
 def _search(nodes: Integers, low: int, high: int, byte: int) -> int:
     """Return the node from ``low`` to ``high`` whose label starts with a byte, or 0."""
     while low < high:
         middle = (low + high) >> 1
-        if nodes[NODE * middle + BYTE] < byte:
+        other = nodes[NODE * middle + BYTE] & _BYTE
+        if other < byte:
             low = middle + 1
-        elif nodes[NODE * middle + BYTE] > byte:
+        elif other > byte:
             high = middle
         else:
             return middle
