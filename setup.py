@@ -30,7 +30,7 @@ FLAGS = [] if sys.platform == "win32" else ["-g0"]
 
 #: The module with what Cython would else put into each of the others: a quarter of the compiler's
 #: work. Little of it is called often.
-SHARED = "koster._cython"
+SHARED = "koster.engine._cython"
 SHARED_FLAGS = FLAGS if sys.platform == "win32" else [*FLAGS, "-O1"]
 
 CORES = os.cpu_count() or 1
@@ -64,7 +64,7 @@ def extensions() -> list[Extension]:
         [
             *(Extension(name, [path], extra_compile_args=FLAGS) for name, path in SOURCES.items()),
             # Cython names a shared module as its file, with the package.
-            Extension(SHARED, [f"src/koster/{SHARED}.c"], extra_compile_args=SHARED_FLAGS),
+            Extension(SHARED, [f"src/koster/engine/{SHARED}.c"], extra_compile_args=SHARED_FLAGS),
         ],
         include_path=["src"],
         build_dir=C_FILES,

@@ -102,7 +102,7 @@ def test_purposes_need_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(
             expectations.ExpectationsError, match=r"needs the extra 'crawlers': pip"
         ):
-            expectations.expand_agent("@search")
+            expectations.read("[[expect]]\nagent = '@search'\nallow = '/'\n")
     finally:
         crawlers.known.cache_clear()
 

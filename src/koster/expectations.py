@@ -7,6 +7,7 @@ has an effect.
 
 from __future__ import annotations
 
+import itertools
 import json
 import tomllib
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._asking import rules_for_data
 from .analysis import EVERYBODY, WholeFile, likely_urls, rule_sets
-from .crawlers import Purpose, agent_for, of_purposes
+from .crawlers import UnknownPurposeError, agent_for, expand_agent
 from .dialects import GOOGLE, RFC9309, dialect_named
 from .diff import compare
 from .errors import KosterError, MissingExtraError, UnknownDialectError
@@ -123,7 +124,11 @@ def _questions(each: object) -> list[Question]:
     if not isinstance(each, dict):
         raise ExpectationsError("expect must be [[expect]] tables")
     _check_keys(each, _EXPECT_KEYS, "[[expect]]")
-    agents = [name for agent in _strings(each, "agent") or ["*"] for name in expand_agent(agent)]
+    try:
+        names = map(expand_agent, _strings(each, "agent") or ["*"])
+        agents = list(itertools.chain.from_iterable(names))
+    except (MissingExtraError, UnknownPurposeError) as error:
+        raise ExpectationsError(str(error)) from error
     found = [
         Question(agent, url, allowed)
         for agent in agents
@@ -144,27 +149,6 @@ def _validate_url(url: str) -> str:
     if url.startswith("/") or "://" in url:
         return url
     raise ExpectationsError(f"invalid path or URL {url!r}: a path must start with /")
-
-
-def expand_agent(agent: str) -> list[str]:
-    """Return an agent, or all known crawlers with a purpose, such as ``@search``.
-
-    Raises:
-        ExpectationsError: the agent is empty, the purpose is unknown, or the registry is missing.
-    """
-    if not agent.startswith("@"):
-        if not agent.strip():
-            raise ExpectationsError("agent must not be empty")
-        return [agent]
-    requested = agent[1:].lower().replace("-", " ").replace("_", " ")
-    purpose = next((each for each in Purpose if each.value.lower() == requested), None)
-    if purpose is None:
-        valid = ", ".join(f"@{each.value.lower().replace(' ', '-')}" for each in Purpose)
-        raise ExpectationsError(f"unknown purpose {agent!r}: valid purposes are {valid}")
-    try:
-        return [each.token for each in of_purposes([purpose])]
-    except MissingExtraError as error:
-        raise ExpectationsError(str(error)) from error
 
 
 def _strings(table: dict[str, Any], key: str) -> list[str]:

@@ -12,11 +12,9 @@ import rich_click as click
 from .._misuse import is_location
 from .._own_process import keep_freed_memory
 from .._wording import count_noun
-from ..crawlers import known
+from ..crawlers import UnknownPurposeError, expand_agent, known
 from ..errors import KosterError, MissingExtraError, UnreadableError
-from ..expectations import ExpectationsError, expand_agent
 from ..reports import screen
-from ..reports.bulk import Shares, as_csv, as_page
 from ..reports.plain import printable
 from ..reports.registry import render
 from . import _files, _writing
@@ -267,7 +265,7 @@ def _all_agents(agents: Sequence[str], lists: Sequence[str]) -> tuple[str, ...]:
             else:
                 lines = _files.read_lines(path)
                 found += [line for line in lines if not line.startswith("#")]
-    except (ExpectationsError, MissingExtraError) as error:
+    except (MissingExtraError, UnknownPurposeError) as error:
         raise click.UsageError(str(error)) from error
     except UnreadableError as error:
         _fail(str(error))
@@ -412,6 +410,7 @@ def report(
 
     _runs()
     from ..bulk import report as reports
+    from ..reports.bulk import Shares, as_csv, as_page
 
     try:
         found = reports.report(answers, crawl_column, time_column)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from ..errors import KosterError
 from . import _ours
 from ._model import MANNERS, Crawler, Obeys, Purpose, Verification
 
@@ -28,8 +29,10 @@ __all__ = [
     "Crawler",
     "Obeys",
     "Purpose",
+    "UnknownPurposeError",
     "Verification",
     "agent_for",
+    "expand_agent",
     "is_brand",
     "known",
     "matching",
@@ -161,6 +164,29 @@ def place_in_reports(crawler: Crawler) -> int:
     """Return a sort key for crawlers in reports: well-known ones come first."""
     known_well = _ours.WELL_KNOWN
     return known_well.index(crawler.token) if crawler.token in known_well else len(known_well)
+
+
+class UnknownPurposeError(KosterError, ValueError):
+    """The name of a purpose is unknown, or the name of a crawler is empty."""
+
+
+def expand_agent(agent: str) -> list[str]:
+    """Return an agent, or all known crawlers with a purpose, such as ``@search``.
+
+    Raises:
+        UnknownPurposeError: the agent is empty, or the purpose is unknown.
+        MissingExtraError: see `known`.
+    """
+    if not agent.startswith("@"):
+        if not agent.strip():
+            raise UnknownPurposeError("agent must not be empty")
+        return [agent]
+    requested = agent[1:].lower().replace("-", " ").replace("_", " ")
+    purpose = next((each for each in Purpose if each.value.lower() == requested), None)
+    if purpose is None:
+        valid = ", ".join(f"@{each.value.lower().replace(' ', '-')}" for each in Purpose)
+        raise UnknownPurposeError(f"unknown purpose {agent!r}: valid purposes are {valid}")
+    return [each.token for each in of_purposes([purpose])]
 
 
 def of_purposes(purposes: Iterable[Purpose]) -> tuple[Crawler, ...]:

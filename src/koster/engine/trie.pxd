@@ -40,11 +40,12 @@ cdef int _common_prefix(
 cdef void _arrange(int* nodes, int count, int* order, int* out) noexcept nogil
 @cython.locals(byte=int)
 cdef void _insert_sorted(int* nodes, int child, int* order, int first, int at) noexcept nogil
-@cython.locals(
-    nodes="const int*", low=int, high=int, byte=int, middle=int, label=int, size=int, more=int,
-    is_same=bint
-)
+@cython.locals(nodes="const int*", low=int, high=int, byte=int, middle=int)
 cdef int step(
+    Trie trie, int node, const unsigned char* path, Py_ssize_t position, Py_ssize_t stop
+) noexcept nogil
+@cython.locals(nodes="const int*", size=int, more=int, label=int)
+cdef bint _fits(
     Trie trie, int node, const unsigned char* path, Py_ssize_t position, Py_ssize_t stop
 ) noexcept nogil
 @cython.locals(middle=int, other=int)

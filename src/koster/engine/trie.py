@@ -233,21 +233,24 @@ def step(trie: Trie, node: int, path: Bytes, position: int, stop: int) -> int:
         middle = _search(nodes, low, high, byte)
         if middle == 0:
             return 0
-    size = nodes[NODE * middle + SIZE]
+    return middle if _fits(trie, middle, path, position, stop) else 0
+
+
+def _fits(trie: Trie, node: int, path: Bytes, position: int, stop: int) -> bool:
+    """Tell whether a path that has the first byte of a node's label has all of it."""
+    nodes = trie.nodes
+    size = nodes[NODE * node + SIZE]
     if size == 1:
-        return middle
+        return True
     if size > stop - position:
-        return 0
-    more = nodes[NODE * middle + BYTE] >> 8
-    if more & _BYTE != path[position + 1]:
-        return 0
-    if size > 2 and more >> 8 != path[position + 2]:
-        return 0
-    if size <= _BYTES:
-        return middle
-    label = nodes[NODE * middle + LABEL] + _BYTES
-    is_same = _memory.same(trie.labels, label, path, position + _BYTES, size - _BYTES)
-    return middle if is_same else 0
+        return False
+    more = nodes[NODE * node + BYTE] >> 8
+    if more & _BYTE != path[position + 1] or (size > 2 and more >> 8 != path[position + 2]):
+        return False
+    label = nodes[NODE * node + LABEL] + _BYTES
+    return size <= _BYTES or _memory.same(
+        trie.labels, label, path, position + _BYTES, size - _BYTES
+    )
 
 
 def _search(nodes: Integers, low: int, high: int, byte: int) -> int:
