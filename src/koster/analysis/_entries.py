@@ -46,6 +46,10 @@ _READ_ALIKE = bytes(sorted(SAFE.difference(b"?&=")))
 _PLAIN = bytes(sorted(SAFE.difference(b"?&=*")))
 
 
+#: Shared: the garbage collector would look at a list of each entry each time that it runs.
+_NONE: list[Entry] = []
+
+
 class Entry:
     """A compiled rule: a literal prefix and the rest of its pattern.
 
@@ -87,7 +91,7 @@ class Entry:
         self.weight_of_part = 0
         #: What surely covers it, of what was compared so far: of `Overlaps`.
         self.covered_by: list[Entry] | None = None
-        self.uncompared: list[Entry] = []
+        self.uncompared: list[Entry] = _NONE
         self.compared = 0
         self._is_alike = is_alike
         self._automaton: Automaton | None = None
