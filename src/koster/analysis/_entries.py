@@ -44,8 +44,6 @@ _SAFE = bytes(sorted(SAFE))
 _READ_ALIKE = bytes(sorted(SAFE.difference(b"?&=")))
 #: Those without the star: a text of them has no rest.
 _PLAIN = bytes(sorted(SAFE.difference(b"?&=*")))
-
-
 #: Shared: the garbage collector would look at a list of each entry each time that it runs.
 _NONE: list[Entry] = []
 

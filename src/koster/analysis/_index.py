@@ -121,10 +121,11 @@ class Keys:
                 weight = sum([entry.weight for entry in self._entries[begin:end]])
             if weight >= _HEAVY:
                 own[key] = weight
-        prefixes = self._heavy = Prefixes([*own])
-        found = self._weights
+        prefixes = Prefixes([*own])
+        found: list[int] = []
         for key, parent in zip(prefixes.keys, prefixes.parents, strict=True):
             found.append(own[key] + (found[parent] if parent >= 0 else 0))
+        self._heavy, self._weights = prefixes, found
         return prefixes
 
     def first_of_overlapping(self) -> Iterator[int]:
@@ -250,8 +251,7 @@ class Keys:
     def _before(self, place: int, order: int) -> list[Entry]:
         """Return the entries with one key and a lower order."""
         entries = self._entries
-        begin: int = self._starts[place]
-        end: int = self._starts[place + 1]
+        begin, end = self._starts[place], self._starts[place + 1]
         low = begin
         while low < end:
             middle = (low + end) // 2

@@ -36,12 +36,12 @@ class KeptFile:
         return _restored, (type(self), self._robots), self.__getstate__()
 
 
-def _restored(kind: Any, robots: RobotsTxt, *members: Any) -> Any:
+def _restored(kind: Any, robots: RobotsTxt, members: tuple[tuple[str, object], ...] = ()) -> Any:
     """Make an object without its constructor; its dictionary follows."""
     file = kind.__new__(kind)
     file._robots = robots
-    if members:
-        file.disallow_all, file.allow_all, file.last_checked = members
+    for name, value in members:
+        setattr(file, name, value)
     return file
 
 
@@ -107,8 +107,9 @@ class RobotparserFile(KeptFile):
     last_checked: float
 
     def __reduce__(self) -> tuple[Any, ...]:
-        members = self.disallow_all, self.allow_all, self.last_checked
-        return _restored, (type(self), self._robots, *members), self.__getstate__()
+        names = ("disallow_all", "allow_all", "last_checked")
+        members = tuple([(name, getattr(self, name)) for name in names])
+        return _restored, (type(self), self._robots, members), self.__getstate__()
 
     def can_fetch(self, useragent: str, url: str) -> bool:
         """Return whether the user agent may fetch the URL; False before anything is parsed."""
