@@ -113,6 +113,9 @@ class Directive(enum.Enum):
         member.spellings = (name.lower(), *others)
         return member
 
+    # There is one object for each; the usual hash is a function of Python, called for every line.
+    __hash__ = object.__hash__
+
     def __str__(self) -> str:
         return str(self.value)
 

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,8 @@ _IMPORTANT = (
 #: A file is checked at most so often to fix it.
 _MAX_FIXES = 20
 
+_BY_PLACE = attrgetter("line", "column", "code")
+
 
 def lint(
     body: bytes,
@@ -121,7 +124,7 @@ def lint(
     ignored = ignored_codes(subject.lines) if b"koster" in body else {}
     if ignored:
         found = [each for each in found if not each.code.startswith(ignored.get(each.line, ()))]
-    return sorted(found, key=lambda each: (each.line, each.column, each.code))
+    return sorted(found, key=_BY_PLACE)
 
 
 def _finding(check: Check, severity: Severity, remark: Remark) -> Finding:
