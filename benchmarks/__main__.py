@@ -86,10 +86,10 @@ def measure(*, is_quick: bool) -> None:
     if "cold seconds" in measured:
         measured["client"] = measured["client seconds"] / measured["cold seconds"]
     measured |= owners.run()
-    limits.run(measured)
-    archives.run(is_quick=is_quick)
+    measured |= archives.run(is_quick=is_quick)
     in_a_small_process("benchmarks.logs", is_quick=is_quick)
     service.run(is_quick=is_quick)
+    limits.run(measured)
     print(BIAS)
 
 
