@@ -7,7 +7,6 @@ has an effect.
 
 from __future__ import annotations
 
-import itertools
 import json
 import tomllib
 from dataclasses import dataclass
@@ -125,8 +124,8 @@ def _questions(each: object) -> list[Question]:
         raise ExpectationsError("expect must be [[expect]] tables")
     _check_keys(each, _EXPECT_KEYS, "[[expect]]")
     try:
-        names = map(expand_agent, _strings(each, "agent") or ["*"])
-        agents = list(itertools.chain.from_iterable(names))
+        given = _strings(each, "agent") or ["*"]
+        agents = [name for agent in given for name in expand_agent(agent)]
     except (MissingExtraError, UnknownPurposeError) as error:
         raise ExpectationsError(str(error)) from error
     found = [

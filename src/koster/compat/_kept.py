@@ -113,14 +113,13 @@ class RobotparserFile(KeptFile):
 
     def can_fetch(self, useragent: str, url: str) -> bool:
         """Return whether the user agent may fetch the URL; False before anything is parsed."""
-        if (
-            type(url) is str
-            and type(useragent) is str
-            and _text.is_ascii(url)
-            and self.last_checked
-            and not self.disallow_all
-            and not self.allow_all
-        ):
+        if self.disallow_all:
+            return False
+        if self.allow_all:
+            return True
+        if not self.last_checked:
+            return False
+        if type(url) is str and type(useragent) is str and _text.is_ascii(url):
             return _verdict(self._robots, url, useragent)
         return self._can_fetch(useragent, url)
 

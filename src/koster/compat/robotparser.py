@@ -172,12 +172,6 @@ class RobotFileParser(RobotparserFile):
         self.modified()
 
     def _can_fetch(self, useragent: str, url: str) -> bool:
-        if self.disallow_all:
-            return False
-        if self.allow_all:
-            return True
-        if not self.last_checked:
-            return False
         if not url.isascii():
             url = escape_non_ascii(url)
         return allowed_for_data(self._robots, url, useragent)
