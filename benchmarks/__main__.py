@@ -23,6 +23,7 @@ from . import (
     fetching,
     growth,
     limits,
+    native,
     owners,
     service,
     startup,
@@ -139,19 +140,23 @@ def parse_and_decide(peers: list[Peer], rounds: int) -> dict[str, float]:
     actions = {each.name: (lambda each=each: run(each)) for each in peers}
     # susbot takes minutes: one round on a part of the files.
     inputs["susbot"] = inputs["susbot"][::_PART]
-    taken = in_turns({name: action for name, action in actions.items() if name != "susbot"}, rounds)
-    taken["susbot"] = in_turns({"susbot": actions["susbot"]}, 1)["susbot"] * _PART
+    susbot = actions.pop("susbot")
+    with native.parser(bodies) as google:
+        taken = in_turns(actions | google, rounds)
+    taken["susbot"] = in_turns({"susbot": susbot}, 1)["susbot"] * _PART
     print(f"## Parse and one decision: {len(bodies):,} files, {total_bytes / 1e6:.1f} MB\n")
     table(
         ["parser", "a file", "MB/s", "koster is"],
         (
             [name, format_time(taken[name] / len(bodies)), f"{total_bytes / taken[name] / 1e6:.1f}",
              f"{taken[name] / taken['koster']:.1f} ×"]
-            for name in actions
+            for name in taken
         ),
     )  # fmt: skip
+    if native.NAME in taken:
+        print("Google is google/robotstxt in C++, called without Python.", end=" ")
     print(f"susbot reads one in {_PART} of the files.\n")
-    return {f"parse {name}": taken[name] / taken["koster"] for name in actions}
+    return {f"parse {name}": taken[name] / taken["koster"] for name in taken}
 
 
 def plain_python() -> dict[str, float]:

@@ -1,0 +1,57 @@
+"""Google's parser without Python: a program that you build, named by ``KOSTER_GOOGLE_PARSER``.
+
+It is not a package that a benchmark can install: it is C++ that links with Abseil. The program gets
+a folder, an agent and a URL. It reads all files of the folder; then, for each line on its standard
+input, it calls ``RobotsMatcher::OneAgentAllowedByRobots`` with each file, and prints how many files
+allow the URL.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import koster
+
+from . import data
+
+NAME = "Google"
+
+
+@contextlib.contextmanager
+def parser(bodies: list[bytes]) -> Iterator[dict[str, Callable[[], object]]]:
+    """Yield the action that decides about all files, under its name; nothing without a program."""
+    program = os.environ.get("KOSTER_GOOGLE_PARSER")
+    if not program:
+        yield {}
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for number, body in enumerate(bodies):
+            Path(folder, str(number)).write_bytes(body)
+        command = [program, folder, data.AGENT, data.URL]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+            _check(_ask(process), bodies)
+            yield {NAME: lambda: _ask(process)}
+            assert process.stdin is not None
+            process.stdin.close()
+
+
+def _ask(process: subprocess.Popen[str]) -> str:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    print(file=process.stdin, flush=True)
+    return process.stdout.readline()
+
+
+def _check(answer: str, bodies: list[bytes]) -> None:
+    """A program that decides otherwise than koster does other work."""
+    parsed = (koster.parse(body, koster.GOOGLE) for body in bodies)
+    allowed = sum(each.allowed(data.URL, data.AGENT) for each in parsed)
+    if answer != f"{allowed}\n":
+        sys.exit(f"KOSTER_GOOGLE_PARSER: the answer is {answer!r}, not {allowed}")
