@@ -9,6 +9,7 @@ import random
 import re
 import string
 import tomllib
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -477,6 +478,36 @@ def test_groups_of_many_names_are_not_looked_for(monkeypatch: pytest.MonkeyPatch
         group = "".join(f"User-agent: {name}\n" for name in names)
         found = {each.code for each in lint(f"{body}\n{group}Crawl-delay: 1\n".encode())}
         assert ("G002" in found) == expected
+
+
+@pytest.mark.parametrize("max_rules", [500_000, 0])
+def test_number_of_decisions_is_limited(monkeypatch: pytest.MonkeyPatch, max_rules: int) -> None:
+    """Each rule with a star may be compared with each URL of the file: here two, for * and Google.
+
+    A long URL counts as several.
+    """
+    monkeypatch.setattr("koster.analysis._files._MAX_RULES", max_rules)
+    monkeypatch.setattr("koster.analysis._files._MAX_DECIDED_RULES", 20)
+    rules = "User-agent: *\nDisallow: /*.xml\nDisallow: /*.gz\n"
+    for name, count in (("a", 5), ("a" * 200, 1)):
+        sitemaps = "".join(f"Sitemap: https://x.example/{name}{at}.xml\n" for at in range(9))
+        codes = Counter(each.code for each in lint(f"{rules}{sitemaps}".encode()))
+        assert codes["M002"] == count
+
+
+def test_star_rules_are_repeated_in_other_groups_if_they_are_few() -> None:
+    def inserted(star: int, own: int) -> list[str]:
+        first, second = (
+            "".join(f"Disallow: /{at}\n" for at in range(start, star)) for start in (0, star - own)
+        )
+        body = f"User-agent: *\n{first}{first}\nUser-agent: a\n{second}Disallow: /b\n"
+        found = next(each for each in lint(body.encode()) if each.code == "S011")
+        return [line for each in found.proposal for line in each.replacement.decode().splitlines()]
+
+    assert inserted(20, 0) == [f"Disallow: /{at}" for at in range(20)]
+    assert inserted(30, 10) == [f"Disallow: /{at}" for at in range(20)]
+    assert not inserted(31, 10)
+    assert not inserted(32, 10)
 
 
 @pytest.mark.parametrize("dialect", [koster.RFC9309, koster.EXTENDED2])

@@ -50,6 +50,13 @@ _MAX_RULES = 500_000
 #: Rules that all sets may have together, see `Limit`: each takes 30 bytes in each set.
 MAX_RULES_OF_SETS = 10_000_000
 
+#: Rules that single decisions about a file may look at together: seconds of work. A rule counts
+#: again for each so many characters of the URL.
+_MAX_DECIDED_RULES = 100_000_000
+_CHARACTERS_PER_RULE = 64
+#: Rules that a decision looks at for each character of the URL, besides those of much weight.
+_RULES_PER_CHARACTER = 16
+
 #: The agent for all crawlers that no file names.
 EVERYBODY = "*"
 
@@ -236,6 +243,9 @@ class WholeFile:
         self._parsed: dict[Dialect, RobotsTxt] = {}
         self._rankings = Rankings()
         self._reasoners: dict[tuple[int, str], Reasoner] = {}
+        self._decided_rules_left = _MAX_DECIDED_RULES
+        #: The number of rules of each set, and how many of much weight a decision looks at.
+        self._checked: dict[tuple[int, ...], tuple[int, int]] = {}
 
     def read_by(self, dialect: Dialect) -> RobotsTxt:
         """Return the file parsed in another dialect, cached."""
@@ -317,6 +327,22 @@ class WholeFile:
     def difference(self, rules: Rules, theirs: Rules) -> Differences:
         """Return what another dialect decides differently, by its rules for the same agent."""
         return difference_of(rules, theirs, self._budget, self._rankings)
+
+    def may_decide(self, rules: Rules, url: str) -> bool:
+        """Count one more decision about a URL; return whether all of them take seconds.
+
+        A file may have many URLs to decide, and many rules that each of them is compared with.
+        """
+        lines = rules.group_lines
+        if lines not in self._checked:
+            count = count_rules(rules)
+            is_small = count <= _MAX_RULES
+            most = self._rankings.with_next(rules).most_checked if is_small else count
+            self._checked[lines] = count, most
+        count, most = self._checked[lines]
+        looked_at = min(count, most + _RULES_PER_CHARACTER * len(url))
+        self._decided_rules_left -= looked_at * (1 + len(url) // _CHARACTERS_PER_RULE)
+        return self._decided_rules_left >= 0
 
     def likely_url(self, line: int) -> str | None:
         """Return a likely URL that the rule of a line decides in the first rule set, or None."""

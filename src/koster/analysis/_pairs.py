@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from .._asking import decision_by, selection_of
 from ..dialects import RobotsTxtPath
-from ._alike import count_rules
 from ._alphabet import alphabet
 from ._entries import NO_RULE, ROBOTS_TXT_ROW, Entry, distinct, without_alike
 from ._ranked import Ranked, Rankings
@@ -102,11 +101,7 @@ class Pairs:
         """Return the first of some URLs: as many as may be decided, some of them by all rules."""
         if len(urls) <= _MIN_SAMPLES:
             return urls
-        most = 1
-        for ranked, rules in zip((self.old, self.new), self._rules, strict=True):
-            # The engine also checks rules that only repeat others.
-            repeated = 1 + count_rules(rules) // len(ranked.entries)
-            most = max(most, ranked.most_checked * repeated)
+        most = max(1, self.old.most_checked, self.new.most_checked)
         return urls[: max(_MAX_DECIDED_RULES // most, _MIN_SAMPLES)]
 
     def differing(self) -> Iterator[tuple[Entry, Entry]]:

@@ -15,6 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 from .._asking import selection_of
 from ..dialects import Choice, Patterns, RobotsTxtPath
+from ._alike import count_rules
 from ._alphabet import written_in
 from ._entries import (
     NO_RULE,
@@ -161,10 +162,14 @@ class Ranked:
     def _by_key(self) -> Keys:
         return self._indexes.of(self.entries)
 
-    @property
+    @cached_property
     def most_checked(self) -> int:
-        """The weight of the entries that the engine checks at most to decide a URL."""
-        return self._by_key.max_weight()
+        """The weight of the rules that the engine checks at most to decide a URL.
+
+        It also checks those that only repeat others, and so have no entries.
+        """
+        repeated = 1 + count_rules(self._rules) // len(self.entries)
+        return self._by_key.max_weight() * repeated
 
     def cost_of_deciding(self, entry: Entry) -> int:
         """Return the comparisons that `deciding` counts as, with a URL of an entry.

@@ -269,31 +269,33 @@ def star_rules_ignored(subject: Subject) -> Iterator[Remark]:
     url = subject.analysis.likely_url(first.line) if first else None
     if url is None or everybody.allowed(url):
         return
-    reported: set[int] = set()
+    group_at = {group.agents[0].number: group for group in subject.groups}
+    reported = set(everybody.group_lines)
     for name, rules in subject.sets:
-        lines = set(rules.group_lines)
-        if not rules.is_named or lines & (reported | set(everybody.group_lines)):
+        if not rules.is_named or not reported.isdisjoint(rules.group_lines):
             continue
         if _is_partly_blocked(subject, rules) and rules.decide(url).rule is None:
-            reported |= lines
-            yield _star_rules_ignored(subject, name, rules, star_rules, url)
+            reported.update(rules.group_lines)
+            start = min(rules.group_lines)
+            star_lines = subject.once("star lines", lambda: [*dict.fromkeys(map(str, star_rules))])
+            missing = _missing(star_lines, subject.rules_of(rules))
+            last = (group_at[start].rules or group_at[start].agents)[-1]
+            yield Remark(
+                subject.value(subject.lines[start - 1]),
+                f"{_quote(name)} ignores the * rules because it has its own group: {truncate(url)} is allowed",
+                "Repeat the * rules in this group if they should apply",
+                proposal=(subject.insertion(last, *missing),) if missing else (),
+                url=url,
+            )
 
 
-def _star_rules_ignored(
-    subject: Subject, name: str, rules: Rules, star_rules: list[Rule], url: str
-) -> Remark:
-    start = min(rules.group_lines)
-    group = next(each for each in subject.groups if each.agents[0].number == start)
-    own = {str(rule) for rule in subject.rules_of(rules)}
-    missing = [str(rule) for rule in star_rules if str(rule) not in own]
-    last = (group.rules or group.agents)[-1]
-    return Remark(
-        subject.value(subject.lines[start - 1]),
-        f"{_quote(name)} ignores the * rules because it has its own group: {truncate(url)} is allowed",
-        "Repeat the * rules in this group if they should apply",
-        proposal=(subject.insertion(last, *missing),) if len(missing) <= MAX_REPEATED else (),
-        url=url,
-    )
+def _missing(star_lines: list[str], rules: list[Rule]) -> list[str]:
+    """Return the lines without the rules that a group has; none if they are too many to repeat."""
+    if len(star_lines) > len(rules) + MAX_REPEATED:
+        return []
+    own = set(map(str, rules))
+    missing = [line for line in star_lines if line not in own]
+    return missing if len(missing) <= MAX_REPEATED else []
 
 
 def _is_partly_blocked(subject: Subject, rules: Rules) -> bool:
@@ -358,9 +360,11 @@ def resources(subject: Subject) -> Iterator[Remark]:
         if subject.extent(rules).extent is Extent.ALL:
             continue
         for rule in subject.rules_of(rules):
+            if resource_count == _MAX_RESOURCE_RULES:
+                break
             url = None if rule.allow or rule.line in reported else _resource_url(rule.pattern)
             resource_count += url is not None
-            if url and resource_count <= _MAX_RESOURCE_RULES:
+            if url and subject.analysis.may_decide(rules, url):
                 decision = rules.decide(url)
                 if decision.rule == rule and not decision.allowed:
                     reported.add(rule.line)
@@ -474,10 +478,13 @@ def _verdict(decision: Decision) -> str:
 
 def sitemap_blocked(subject: Subject) -> Iterator[Remark]:
     """Find sitemaps that are blocked."""
-    rules = subject.robots.rules_for("*")
+    rules, google = (subject.robots.rules_for(name) for name in ("*", "Googlebot"))
+    may_decide = subject.analysis.may_decide
     for line in subject.lines_of(Directive.SITEMAP):
         if line.value.lower().startswith(("http://", "https://")):
-            if rules.allowed(line.value) or subject.robots.allowed(line.value, "Googlebot"):
+            if not (may_decide(rules, line.value) and may_decide(google, line.value)):
+                break
+            if rules.allowed(line.value) or google.allowed(line.value):
                 continue
             rule = rules.decide(line.value).rule
             if rule is not None and rule.pattern.strip("/*$"):
