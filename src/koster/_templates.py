@@ -26,7 +26,7 @@ _GO_VALUE = re.compile(rb"\{\{-?\s*(?:\.|\$|/\*)")
 _COMMENT = re.compile(rb"\{#|<%#|\{\{-?\s*/\*")
 _VALUE = re.compile(rb"<\?=|<%=|\{\{")
 #: Paths with unrendered tags, such as ``Disallow: /*{{url}}``, are no template.
-_RULE = re.compile(rb"\s*(?:dis)?allow\s*:[^\r\n]*\Z", re.IGNORECASE)
+_RULE = re.compile(rb"\s*(?:dis)?allow\s*:", re.IGNORECASE)
 _NOT_LINE_END = re.compile(rb"[^\r\n]")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
@@ -49,7 +49,7 @@ class Template:
 def template_of(body: bytes) -> Template | None:
     """Return the template that a file is, or None if it has no tags."""
     tags = list(_tags(body))
-    if not any(_is_surely_template(body, *tag) for tag in tags):
+    if not _is_surely_template(body, tags):
         return None
     texts = [body[start:end] for start, end in tags]
     masked = bytearray(body)
@@ -96,14 +96,25 @@ def _tags(body: bytes) -> Iterator[tuple[int, int]]:
         yield found.start(), at
 
 
-def _is_surely_template(body: bytes, start: int, end: int) -> bool:
-    text = body[start:end]
-    if not text.startswith(b"{{") or _is_logic(text) or _COMMENT.match(text):
-        return True
-    line_start = max(body.rfind(b"\n", 0, start), body.rfind(b"\r", 0, start)) + 1
-    before = body[line_start:start]
-    is_wild = b"*" in before or body[end : end + 1] == b"*"
-    return not _RULE.match(before) or (text[2:3] in b" -" and not is_wild)
+def _is_surely_template(body: bytes, tags: list[tuple[int, int]]) -> bool:
+    # A line may be as long as the file, and have many tags: each part of it is read once.
+    at = line_start = 0
+    is_rule = is_wild = False
+    for start, end in tags:
+        text = body[start:end]
+        if not text.startswith(b"{{") or _is_logic(text) or _COMMENT.match(text):
+            return True
+        last_end = max(body.rfind(b"\n", at, start), body.rfind(b"\r", at, start))
+        if last_end >= 0 or not at:
+            line_start = last_end + 1
+            is_rule = _RULE.match(body, line_start, start) is not None
+            is_wild = False
+        is_wild = is_wild or body.find(b"*", max(at, line_start), start) >= 0
+        before_star = body[end : end + 1] == b"*"
+        if not is_rule or (text[2:3] in b" -" and not (is_wild or before_star)):
+            return True
+        at = start
+    return False
 
 
 def _is_logic(text: bytes) -> bool:

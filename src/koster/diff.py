@@ -169,7 +169,7 @@ def _classes(
 
     named = names_in(old, new)
     seen = {name.lower() for names in named for name in names}
-    selected = first_of(named)[:MAX_AGENTS]
+    selected = first_of(named, old, new)[:MAX_AGENTS]
     try:
         for names in [*selected, *([name] for name in known if name.lower() not in seen)]:
             add(names)

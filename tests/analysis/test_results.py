@@ -364,10 +364,35 @@ def test_names_of_several_words() -> None:
 def test_number_of_compared_names_is_limited(
     limit: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each name is compared with all four. A header counts as 20; the name that exceeds is kept."""
+    """Each name is compared with all four lines. A header counts as 20; the last name is kept."""
     monkeypatch.setattr(_files, "_MAX_NAME_COMPARISONS", limit)
-    names = [["Foo/1 (x)"], ["a"], ["b"], ["c"]]
-    assert first_of(names) == names[:count]
+    names = [["Foo/1 (x)"], ["a"], ["b"]]
+    robots = koster.parse("User-agent: a\nUser-agent: a\nDisallow:\nUser-agent: b\nUser-agent: c")
+    assert first_of(names, robots) == names[:count]
+
+
+@pytest.mark.parametrize(("limit", "count"), [(3, 0), (4, 1), (27, 1), (28, 2), (52, 3)])
+def test_rules_of_agents_are_selected_as_long_as_that_takes_seconds(
+    limit: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four names to compare with; then each rule counts as 20."""
+    monkeypatch.setattr(_files, "_MAX_NAME_COMPARISONS", limit)
+    names = "".join(f"User-agent: {name}\n" for name in "abcd")
+    whole = WholeFile(koster.parse(f"{names}Disallow: /a\n"))
+    selected = [rules for rules in map(whole.rules_for, "abc") if rules]
+    assert len(selected) == count
+
+
+def test_sets_beyond_the_limit_of_rules_are_not_classified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The largest is."""
+    monkeypatch.setattr(WholeFile, "_max_rules", 1)
+    robots = koster.parse(
+        "User-agent: a\nDisallow: /\nUser-agent: b\nDisallow: /\nUser-agent: *\nDisallow: /\n"
+    )
+    whole = WholeFile(robots)
+    found = [whole.classification(robots.rules_for(name)) for name in "abc"]
+    assert [each.extent for each in found] == [Extent.ALL, Extent.ALL, Extent.SOME]
+    assert [each.is_proved for each in found] == [True, True, False]
 
 
 def test_number_of_paired_names_is_limited() -> None:
@@ -382,7 +407,7 @@ def test_rule_sets_beyond_the_limit_of_rules_are_not_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Nothing is said to be dead that is in one of them."""
-    monkeypatch.setattr("koster.analysis._files._MAX_RULES", 4)
+    monkeypatch.setattr(WholeFile, "_max_rules", 4)
     dead = "Disallow: /a\nDisallow: /a\n"
     body = f"User-agent: a\n{dead}User-agent: b\n{dead}Disallow: /b\n"
     robots = koster.parse(f"{body}User-agent: c\n{dead}Disallow: /c\nDisallow: /d\n")
@@ -397,7 +422,7 @@ def test_rule_sets_beyond_the_limit_of_rules_are_not_looked_at(
 def test_rules_of_a_group_that_is_also_in_a_set_beyond_the_limit_are_not_dead(
     monkeypatch: pytest.MonkeyPatch, limit: int, lines: list[int]
 ) -> None:
-    monkeypatch.setattr("koster.analysis._files._MAX_RULES", limit)
+    monkeypatch.setattr(WholeFile, "_max_rules", limit)
     names = "".join(f"User-agent: {name}\n" for name in "abcd")
     own = "User-agent: b\nDisallow: /b\nUser-agent: c\nDisallow: /c\nDisallow: /d\nDisallow: /e\n"
     own += "User-agent: d\nDisallow: /f\n"

@@ -480,19 +480,51 @@ def test_groups_of_many_names_are_not_looked_for(monkeypatch: pytest.MonkeyPatch
         assert ("G002" in found) == expected
 
 
-@pytest.mark.parametrize("max_rules", [500_000, 0])
+@pytest.mark.parametrize("max_rules", [100_000, 0])
 def test_number_of_decisions_is_limited(monkeypatch: pytest.MonkeyPatch, max_rules: int) -> None:
     """Each rule with a star may be compared with each URL of the file: here two, for * and Google.
 
     A long URL counts as several.
     """
-    monkeypatch.setattr("koster.analysis._files._MAX_RULES", max_rules)
+    monkeypatch.setattr("koster.analysis.WholeFile._max_rules", max_rules)
     monkeypatch.setattr("koster.analysis._files._MAX_DECIDED_RULES", 20)
     rules = "User-agent: *\nDisallow: /*.xml\nDisallow: /*.gz\n"
     for name, count in (("a", 5), ("a" * 200, 1)):
         sitemaps = "".join(f"Sitemap: https://x.example/{name}{at}.xml\n" for at in range(9))
         codes = Counter(each.code for each in lint(f"{rules}{sitemaps}".encode()))
         assert codes["M002"] == count
+
+
+def test_groups_are_not_looked_for_if_that_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither of names without rules nor of merged ones: each is compared with all names."""
+    merged = "User-agent: a\nCrawl-delay: 1\nUser-agent: b\nAllow: /x\nDisallow: /\n"
+    body = f"User-agent: *\nDisallow: /\n\n{merged}\nUser-agent: c\n".encode()
+    assert {"G002", "G003"} <= {each.code for each in lint(body)}
+    monkeypatch.setattr("koster.analysis._files._MAX_NAME_COMPARISONS", 0)
+    found = {each.code: each.suggestion for each in lint(body)}
+    assert "G002" not in found
+    assert "G003" in found
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "count"),
+    [
+        ("Content-Signal: " + "x=yes,x=yes," * 30, "E004", 2),
+        ("Content-Signal: " + ",".join(f"x{at}=yes" for at in range(30)), "E004", 20),
+        ("Content-Usage: " + ",".join(f"x{at}=y" for at in range(30)), "E005", 20),
+        ("Content-Signal: search=yes" + ",search=no" * 30, "E006", 20),
+        ("# koster: ignore[" + ",".join(f"x{at}" for at in range(30)) + "]", "L012", 20),
+    ],
+)
+def test_first_parts_of_a_value_are_reported(line: str, code: str, count: int) -> None:
+    body = f"User-agent: *\n{line}\nDisallow: /a\n".encode()
+    assert len([each for each in lint(body) if each.code == code]) == count
+
+
+def test_host_of_a_sitemap_has_a_length() -> None:
+    """Marks above and below a letter would take minutes to sort."""
+    found = lint(("Sitemap: https://a" + "\u0301\u0316" * 50_000).encode())
+    assert "M003" in {each.code for each in found}
 
 
 def test_star_rules_are_repeated_in_other_groups_if_they_are_few() -> None:

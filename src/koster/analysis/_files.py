@@ -14,7 +14,15 @@ from ..model import SPACE
 from ..robots import parse
 from ._alike import content_of, count_rules, counterparts
 from ._differences import difference_of
-from ._questions import DeadRules, dead_rules_of, first_example, idle_rules_of
+from ._questions import (
+    Classification,
+    DeadRules,
+    Extent,
+    classify,
+    dead_rules_of,
+    first_example,
+    idle_rules_of,
+)
 from ._ranked import Rankings
 from ._reasoner import Reasoner
 from ._search import Budget, BudgetSpentError
@@ -37,15 +45,17 @@ _LETTERS = re.compile(r"[A-Za-z_-]*")
 #: Patterns that all current dialects read alike.
 _PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
 
-#: Maximum number of comparisons of names, and the cost of one with a header.
+#: Maximum number of comparisons of names, and the cost of one with a header, and of a rule.
 _MAX_NAME_COMPARISONS = 100_000_000
 _HEADER_COST = 20
+_RULE_COST = 20
 
 #: Maximum number of names for which all pairs are checked.
 _MAX_PAIRED_NAMES = 200
 
-#: Rules of all sets that are looked at for dead and idle ones, see `Limit`: seconds of work.
-_MAX_RULES = 500_000
+#: Rules of all sets that are looked at for dead and idle ones, see `Limit`: seconds of work. As
+#: many as the file has lines, if these are more.
+_MAX_RULES = 100_000
 
 #: Rules that all sets may have together, see `Limit`: each takes 30 bytes in each set.
 MAX_RULES_OF_SETS = 10_000_000
@@ -104,12 +114,12 @@ def names_in(*files: RobotsTxt) -> list[list[str]]:
     return list(agents_by_groups.values())
 
 
-def first_of(named: list[list[str]]) -> list[list[str]]:
-    """Return the first of some agents: as many as can be checked in seconds.
+def first_of(named: list[list[str]], *files: RobotsTxt) -> list[list[str]]:
+    """Return the first of some agents of files: as many as can be checked in seconds.
 
     Selecting groups takes longer for files with many names, and for agents that are headers.
     """
-    count = sum(map(len, named))
+    count = sum(file_of(robots).count_agents() for robots in files)
     comparisons_left = _MAX_NAME_COMPARISONS
     for number, (name, *_) in enumerate(named):
         comparisons_left -= count * (1 if _TOKEN.fullmatch(name) else _HEADER_COST)
@@ -143,7 +153,7 @@ def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rul
 def _rule_sets(robots: RobotsTxt, most: int | None) -> tuple[list[tuple[str, Rules]], bool]:
     """Return the rule sets as `rule_sets` does, and whether they are all of the file."""
     named = names_in(robots)
-    selected = first_of(named)[:most]
+    selected = first_of(named, robots)[:most]
     limit = Limit(MAX_RULES_OF_SETS)
     found: dict[tuple[int, ...], tuple[str, Rules]] = {}
     for name, *_ in selected:
@@ -244,6 +254,8 @@ class WholeFile:
         self._rankings = Rankings()
         self._reasoners: dict[tuple[int, str], Reasoner] = {}
         self._decided_rules_left = _MAX_DECIDED_RULES
+        self._comparisons_left = _MAX_NAME_COMPARISONS
+        self._classified = Limit(self._max_rules)
         #: The number of rules of each set, and how many of much weight a decision looks at.
         self._checked: dict[tuple[int, ...], tuple[int, int]] = {}
 
@@ -252,6 +264,31 @@ class WholeFile:
         if dialect not in self._parsed:
             self._parsed[dialect] = parse(self.robots.body, dialect)
         return self._parsed[dialect]
+
+    @cached_property
+    def _max_rules(self) -> int:
+        body = self.robots.body
+        return max(_MAX_RULES, body.count(b"\n") + body.count(b"\r"))
+
+    @cached_property
+    def _count_agents(self) -> int:
+        return file_of(self.robots).count_agents()
+
+    def rules_for(self, agent: str) -> Rules | None:
+        """Return the rules of an agent; None once the agents asked for take too long together."""
+        cost = 1 if _TOKEN.fullmatch(agent) else _HEADER_COST
+        self._comparisons_left -= self._count_agents * cost
+        if self._comparisons_left < 0:
+            return None
+        rules = rules_for_data(self.robots, agent)
+        self._comparisons_left -= count_rules(rules) * _RULE_COST
+        return rules
+
+    def classification(self, rules: Rules) -> Classification:
+        """Return what `classify` does; not proved if all rule sets have too many rules."""
+        if not self._classified.allows(count_rules(rules)):
+            return Classification(Extent.SOME, None, None, None, is_proved=False)
+        return classify(rules, self._budget)
 
     @cached_property
     def _all_sets(self) -> tuple[list[tuple[str, Rules]], bool]:
@@ -293,7 +330,7 @@ class WholeFile:
         """
         counts = {rules: count_rules(rules) for _, rules in self.sets}
         sets_of_count = Counter(counts.values())
-        limit, limit_of_contents = Limit(_MAX_RULES), Limit(_MAX_RULES)
+        limit, limit_of_contents = Limit(self._max_rules), Limit(self._max_rules)
         first: dict[object, Rules] = {}
         found: dict[Rules, Rules | None] = {}
         for rules, count in counts.items():
@@ -336,7 +373,7 @@ class WholeFile:
         lines = rules.group_lines
         if lines not in self._checked:
             count = count_rules(rules)
-            is_small = count <= _MAX_RULES
+            is_small = count <= self._max_rules
             most = self._rankings.with_next(rules).most_checked if is_small else count
             self._checked[lines] = count, most
         count, most = self._checked[lines]

@@ -113,6 +113,7 @@ class Ranked:
         self._robots_txt_entry = next(iter(exempted), None)
         self._exempts_longer = exempts_longer
         self._numbers: dict[str, int] = {}
+        self._rules_of_rows: dict[int, Rule] = {}
         #: What `decides_all` returns, once it has looked at too many keys for single entries.
         self._deciding_all: bytearray | None = None
         self._keys_looked_at = 0
@@ -256,8 +257,11 @@ class Ranked:
         return self._selection.line_of(row)
 
     def rule(self, row: int) -> Rule:
-        """Return the rule of a row of the file."""
-        return self._selection.rule(row)
+        """Return the rule of a row of the file, cached: it may cover all others, and be long."""
+        rule = self._rules_of_rows.get(row)
+        if rule is None:
+            rule = self._rules_of_rows[row] = self._selection.rule(row)
+        return rule
 
     def is_exempt(self, url: str) -> bool:
         """Return whether a URL counts as exempt: that of /robots.txt."""

@@ -56,6 +56,8 @@ cdef class File:
     cpdef dict directives_of(self, object lines)
     @cython.locals(number=int, part=int, has_settings=bint, row=int, code=int, found=list)
     cpdef list named_parts(self)
+    @cython.locals(count=Py_ssize_t, row=cython.int, number=cython.int)
+    cpdef Py_ssize_t count_agents(self) except -1
     @cython.locals(applicable=Rows, number=int, first=int, after=int)
     cdef Rows applicable_groups(self)
     @cython.locals(row=int)

@@ -244,6 +244,14 @@ class File:
                     has_settings = True
         return found
 
+    def count_agents(self) -> int:
+        """Return the number of the User-agent lines of all groups."""
+        count = 0
+        for number in range(self.groups.count):
+            for row in range(self.first_row(number), self.row_after(number)):
+                count += self.rows.code(row) == _USER_AGENT
+        return count
+
     def applicable_groups(self) -> Rows:
         """Return the groups; those with a version to ignore are empty."""
         applicable = Rows(2, self.groups.count + 1)

@@ -121,9 +121,9 @@ def lint(
         found += [_finding(check, severity, remark) for remark in check.find(subject)]
     if template:
         found = list(_beside_tags(found, template))
-    ignored = ignored_codes(subject.lines) if b"koster" in body else {}
+    ignored = ignored_codes(subject.lines, CHECK_OF) if b"koster" in body else {}
     if ignored:
-        found = [each for each in found if not each.code.startswith(ignored.get(each.line, ()))]
+        found = [each for each in found if each.code not in ignored.get(each.line, ())]
     return sorted(found, key=_BY_PLACE)
 
 

@@ -144,7 +144,7 @@ CHECKS = (
     Check("M001", "relative-sitemap", _E, "A sitemap's URL is not absolute",
         "Crawlers ignore the line.", _SITEMAPS, _values.relative_sitemap),
     Check("M002", "sitemap-blocked", _W, "A sitemap is blocked",
-        "Crawlers that obey the file cannot read it, unless it is on another host.", _SITEMAPS, _semantics.sitemap_blocked),
+        "Crawlers that obey the file cannot read it, unless it is on another host.", _SITEMAPS, _values.sitemap_blocked),
     Check("M003", "invalid-sitemap", _W, "A sitemap's URL is missing or invalid",
         "Crawlers ignore the line.", _SITEMAPS, _values.bad_sitemap),
     Check("M004", "duplicate-sitemap", _N, "A sitemap is listed twice",

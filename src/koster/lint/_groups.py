@@ -7,7 +7,6 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._asking import rules_for_data, selection_of
 from .._wording import joined
 from ..analysis import Extent, letters_of
 from ..dialects import EXTENDED2, Names
@@ -35,8 +34,9 @@ _LIST = re.compile(r"[\w*.-]+(?:\s*[,;|]\s*[\w*.-]+)+[,;|]?")
 _ROBOT_VERSION = re.compile(r"0*([0-9]{1,9})\.([0-9]+)(?:\.[0-9]+)?")
 #: Settings that make no sense for crawlers that are blocked from the whole site.
 _PACE = (Directive.CRAWL_DELAY, Directive.REQUEST_RATE, Directive.VISIT_TIME)
-#: The maximum number of rules that a suggestion repeats.
+#: The maximum number of rules that a suggestion repeats, and of their characters.
 MAX_REPEATED = 20
+_MAX_REPEATED_TEXT = 4_000
 #: The maximum number of groups that a suggestion separates.
 _MAX_SEPARATED = 200
 
@@ -67,7 +67,7 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
     with_rules = {
         line.value.lower() for group in subject.groups if group.rules for line in group.agents
     }
-    known: dict[tuple[int, ...], bool] = {}
+    has_rules_at = {group.agents[0].number: bool(group.rules) for group in subject.groups}
     asked = 0
     for group in subject.groups:
         asked += 0 if group.rules else len(group.agents)
@@ -80,7 +80,7 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
             if line.value
             and line.value.lower() not in with_rules
             # A group with another spelling of the name may also apply.
-            and not _has_rules(subject, line.value, known)
+            and not _has_rules(subject, line.value, has_rules_at)
         ]
         named = [name for name in names if name != "*"]
         if named and has_star_rules and len(named) == len(names):
@@ -102,13 +102,10 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _has_rules(subject: Subject, name: str, known: dict[tuple[int, ...], bool]) -> bool:
-    """Return whether the groups for a name have rules; ``known`` has the results by group."""
-    rules = rules_for_data(subject.robots, _agent_for_name(subject, name))
-    groups = rules.group_lines
-    if groups not in known:
-        known[groups] = bool(selection_of(rules).rule_lines())
-    return known[groups]
+def _has_rules(subject: Subject, name: str, has_rules_at: dict[int, bool]) -> bool:
+    """Return whether the groups for a name have rules, or finding them takes too long."""
+    rules = subject.analysis.rules_for(_agent_for_name(subject, name))
+    return rules is None or any(map(has_rules_at.__getitem__, rules.group_lines))
 
 
 def _below(subject: Subject, group: GroupLines, line: str) -> Edit:
@@ -183,8 +180,8 @@ def _blocks_all(subject: Subject, agent: Line, rules: list[Line]) -> bool:
         return False
     if all(rule.directive is Directive.DISALLOW for rule in rules):
         return True
-    found = subject.extent(rules_for_data(subject.robots, agent.value))
-    return found.extent is Extent.ALL
+    found = subject.analysis.rules_for(agent.value)
+    return found is not None and subject.extent(found).extent is Extent.ALL
 
 
 def glued(subject: Subject) -> Iterator[Remark]:
@@ -203,8 +200,13 @@ def glued(subject: Subject) -> Iterator[Remark]:
             subject.value(each.second),
             f"{each.settings[0].directive} does not end the group: the rules below also apply to {_first_names(names)}",
             suggestion,
-            proposal=separation(subject, each, *added) if len(added) <= MAX_REPEATED else (),
+            proposal=separation(subject, each, *added) if are_few(added) else (),
         )
+
+
+def are_few(lines: list[str]) -> bool:
+    """Return whether a suggestion may repeat some lines, perhaps for each of many groups."""
+    return len(lines) <= MAX_REPEATED and sum(map(len, lines)) <= _MAX_REPEATED_TEXT
 
 
 def below(each: Merged) -> str:

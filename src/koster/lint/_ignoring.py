@@ -6,6 +6,8 @@ that is not a comment. Without codes they ignore all findings there.
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 from typing import TYPE_CHECKING
 
@@ -16,29 +18,38 @@ if TYPE_CHECKING:
 
     from ..model import Line
 
-_IGNORE = re.compile(r"#\s*koster:\s*ignore\b(?:\s*\[([^\]]*)\]|\s*(?=#|\Z))", re.IGNORECASE)
+_IGNORE = re.compile(r"#\s*koster:\s*ignore\b(?:\s*\[([^\]\[#]*)\]|\s*(?=#|\Z))", re.IGNORECASE)
 #: An attempt without brackets, or with a typo.
 _ATTEMPT = re.compile(r"#\s*koster\s*:\s*(\S[^#]*)", re.IGNORECASE)
 _CODE = re.compile(r"[^\s,]+")
 _EVERY_CODE = ""
 
+#: The maximum number of unknown codes of a line that are reported.
+_MAX_UNKNOWN = 20
 
-def ignored_codes(lines: Iterable[Line]) -> Mapping[int, tuple[str, ...]]:
-    """Return the prefixes of the ignored codes by line number."""
-    found: dict[int, tuple[str, ...]] = {}
-    pending: tuple[str, ...] = ()
+
+def ignored_codes(lines: Iterable[Line], known: Iterable[str]) -> Mapping[int, frozenset[str]]:
+    """Return those of the known codes that are ignored, by line number."""
+
+    @functools.lru_cache(maxsize=1_000)
+    def matching(codes: tuple[str, ...]) -> frozenset[str]:
+        return frozenset(code for code in known if code.startswith(codes))
+
+    found: dict[int, frozenset[str]] = {}
+    pending: frozenset[str] = frozenset()
     for line in lines:
         # A long line has no comment that people write.
         match = _IGNORE.search(line.text) if "koster" in line.text else None
         codes = tuple(code.upper() for code, _ in _codes(match)) if match else ()
         if match and match[1] is None:
             codes = (_EVERY_CODE,)
+        ignored = matching(tuple(dict.fromkeys(codes)))
         if line.kind is LineKind.COMMENT:
-            pending += codes
+            pending |= ignored
             continue
-        if codes or pending:
-            found[line.number] = codes + pending
-        pending = ()
+        if ignored or pending:
+            found[line.number] = ignored | pending
+        pending = frozenset()
     return found
 
 
@@ -51,9 +62,10 @@ def unknown_codes(text: str, known: Iterable[str]) -> Iterator[tuple[str, int]]:
     attempt = _ATTEMPT.search(text) if "koster" in text and match is None else None
     if attempt:
         yield attempt[1].strip(), attempt.start(1)
-    for code, start in _codes(match) if match else ():
-        if not any(each.startswith(code.upper()) for each in known):
-            yield code, start
+    if match:
+        beginnings = {each[:size] for each in known for size in range(1, len(each) + 1)}
+        unknown = (each for each in _codes(match) if each[0].upper() not in beginnings)
+        yield from itertools.islice(unknown, _MAX_UNKNOWN)
 
 
 def _codes(match: re.Match[str]) -> Iterator[tuple[str, int]]:

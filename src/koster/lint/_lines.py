@@ -242,13 +242,16 @@ def _find_ignored(subject: Subject) -> Iterator[tuple[Line, list[str], bool]]:
         names = {line.value.lower(): line.value for line in group.agents if line.value}
         known = [(name, operator_of(name)) for name in names.values()]
         known = [(name, operator) for name, operator in known if operator]
+        found: dict[Directive | None, tuple[list[str], bool]] = {}
         for line in settings:
-            operators = _IGNORED_BY[line.directive] if line.directive else ()
-            ignoring = [name for name, operator in known if operator in operators]
-            has_others = len(ignoring) < len(names)
-            if not ignoring and "*" in names:
-                ignoring = [name for name, operator in unnamed if operator in operators]
-            yield line, ignoring, has_others
+            if line.directive not in found:
+                operators = _IGNORED_BY[line.directive] if line.directive else ()
+                ignoring = [name for name, operator in known if operator in operators]
+                has_others = len(ignoring) < len(names)
+                if not ignoring and "*" in names:
+                    ignoring = [name for name, operator in unnamed if operator in operators]
+                found[line.directive] = ignoring, has_others
+            yield line, *found[line.directive]
 
 
 def obsolete(subject: Subject) -> Iterator[Remark]:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from .._asking import file_of
 from .._contents import is_binary, is_page, wide_charset
 from .._version import DOCS
-from ..analysis import Budget, Classification, WholeFile, classify
+from ..analysis import Budget, Classification, WholeFile
 from ..dialects import GOOGLE, RFC9309
 from ..model import RULES, SPACE, Directive, LineKind
 from ..robots import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from .._templates import Template
     from ..dialects import Dialect
@@ -166,6 +166,9 @@ class GroupLines:
         return [line for line in self.others if line.directive in RULES]
 
 
+#: Characters of a value in a message.
+_MAX_SHOWN = 60
+
 #: The search engines that should find a site, by default. They render pages.
 SEARCH_CRAWLERS = ("Googlebot", "bingbot")
 
@@ -210,7 +213,7 @@ class Subject:
         self.codes = codes
         self.template = template
         self._shared: dict[str, Any] = {}
-        self._rules: dict[tuple[int, ...], list[Rule]] = {}
+        self._blocking: dict[int, bool] = {}
         self._extents: dict[tuple[int, ...], Classification] = {}
         self.is_cut = is_cut
         self.charset = charset
@@ -343,15 +346,26 @@ class Subject:
         """Return how much of the site some rules disallow; agents with the same groups share it."""
         lines = rules.group_lines
         if lines not in self._extents:
-            self._extents[lines] = classify(rules, self.budget)
+            self._extents[lines] = self.analysis.classification(rules)
         return self._extents[lines]
 
     def rules_of(self, rules: Rules) -> list[Rule]:
-        """Return all rules of an agent, in the order of the file, cached."""
-        lines = rules.group_lines
-        if lines not in self._rules:
-            self._rules[lines] = [rule for group in rules.groups for rule in group.rules]
-        return self._rules[lines]
+        """Return all rules of an agent, in the order of the file."""
+        of_group = self._rules_of_group
+        return [rule for line in rules.group_lines for rule in of_group[line]]
+
+    @cached_property
+    def _rules_of_group(self) -> dict[int, Sequence[Rule]]:
+        """The rules of each group, by its first line: a group may be in many rule sets."""
+        return {group.line: tuple(group.rules) for group in self.robots.groups}
+
+    def blocks_a_part(self, line: int) -> bool:
+        """Return whether the group of a line has a rule that blocks a part of the site, cached."""
+        if line not in self._blocking:
+            self._blocking[line] = any(
+                not rule.allow and rule.pattern.strip("/*$") for rule in self._rules_of_group[line]
+            )
+        return self._blocking[line]
 
     def value(self, line: Line) -> Place:
         """Return the place of a line's value, or of all of it if it has none."""
@@ -439,4 +453,10 @@ class Subject:
 
 def truncate(text: str) -> str:
     """Truncate a value for a message."""
-    return text if len(text) <= 60 else text[:59] + "…"
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+
+
+def truncate_rule(rule: Rule) -> str:
+    """Return a rule for a message, truncated."""
+    # The path may be as long as the file.
+    return truncate(f"{rule.directive}: {rule.pattern[:_MAX_SHOWN]}".rstrip())

@@ -51,7 +51,12 @@ def crawlers_of(operator: str) -> tuple[Crawler, ...]:
 def tokens_for_brand(name: str) -> Sequence[str]:
     """Return the crawlers of a company or product, or nothing if a name is not that of one."""
     brand = name.lower()
-    return crawlers.suggestions(brand) if brand in _brands() else ()
+    return _suggestions(brand) if brand in _brands() else ()
+
+
+@functools.cache
+def _suggestions(brand: str) -> Sequence[str]:
+    return crawlers.suggestions(brand)
 
 
 @functools.cache

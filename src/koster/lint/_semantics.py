@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from .._asking import rules_for_data
 from .._wording import count_noun
 from ..analysis import Cause, Extent
 from ..crawlers import Purpose, agent_for
 from ..dialects import GOOGLE
-from ..model import Directive
-from ._groups import MAX_REPEATED, below, is_blocked_by_mistake, merged, separation, up_to
-from ._model import Remark, truncate
+from ._groups import (
+    MAX_REPEATED,
+    are_few,
+    below,
+    is_blocked_by_mistake,
+    merged,
+    separation,
+    up_to,
+)
+from ._model import Remark, truncate, truncate_rule
 from ._names import crawlers_of, known_crawlers
 
 if TYPE_CHECKING:
@@ -76,7 +82,7 @@ def _is_opposed(dead: DeadRule) -> bool:
 
 
 def _format_rules(rules: tuple[Rule, ...]) -> str:
-    reported = [f"line {rule.line} ({truncate(str(rule))})" for rule in rules[:_MAX_LISTED]]
+    reported = [f"line {rule.line} ({truncate_rule(rule)})" for rule in rules[:_MAX_LISTED]]
     more = len(rules) - _MAX_LISTED
     return ", ".join(reported) + (f" and {count_noun(more, 'more rule')}" if more > 0 else "")
 
@@ -88,7 +94,7 @@ def contradicted(subject: Subject) -> Iterator[Remark]:
             removal, proposal = subject.rule_removal(subject.lines[dead.rule.line - 1])
             yield Remark(
                 subject.rule(dead.rule),
-                f"Contradicts line {dead.twin.line} ({truncate(str(dead.twin))}), which applies",
+                f"Contradicts line {dead.twin.line} ({truncate_rule(dead.twin)}), which applies",
                 f"{removal}, or remove line {dead.twin.line}",
                 proposal=proposal,
             )
@@ -128,7 +134,7 @@ def redundant(subject: Subject) -> Iterator[Remark]:
         removal, proposal = subject.rule_removal(subject.lines[rule.line - 1])
         yield Remark(
             subject.rule(rule),
-            f"Redundant: line {instead.line} ({truncate(str(instead))}) already covers this",
+            f"Redundant: line {instead.line} ({truncate_rule(instead)}) already covers this",
             removal,
             proposal=proposal,
         )
@@ -295,16 +301,16 @@ def _missing(star_lines: list[str], rules: list[Rule]) -> list[str]:
         return []
     own = set(map(str, rules))
     missing = [line for line in star_lines if line not in own]
-    return missing if len(missing) <= MAX_REPEATED else []
+    return missing if are_few(missing) else []
 
 
 def _is_partly_blocked(subject: Subject, rules: Rules) -> bool:
-    closed = [rule.pattern for rule in subject.rules_of(rules) if not rule.allow]
-    return any(each.strip("/*$") for each in closed) and rules.allowed("/")
+    return any(map(subject.blocks_a_part, rules.group_lines)) and rules.allowed("/")
 
 
 def _quote(name: str) -> str:
     """Return a name, in quotation marks unless it is a plain token."""
+    name = truncate(name)
     return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 
 
@@ -474,25 +480,3 @@ def _who(name: str) -> str:
 def _verdict(decision: Decision) -> str:
     verdict = "allowed" if decision.allowed else "blocked"
     return f"{verdict} (line {decision.rule.line})" if decision.rule else verdict
-
-
-def sitemap_blocked(subject: Subject) -> Iterator[Remark]:
-    """Find sitemaps that are blocked."""
-    rules, google = (subject.robots.rules_for(name) for name in ("*", "Googlebot"))
-    may_decide = subject.analysis.may_decide
-    for line in subject.lines_of(Directive.SITEMAP):
-        if line.value.lower().startswith(("http://", "https://")):
-            if not (may_decide(rules, line.value) and may_decide(google, line.value)):
-                break
-            if rules.allowed(line.value) or google.allowed(line.value):
-                continue
-            rule = rules.decide(line.value).rule
-            if rule is not None and rule.pattern.strip("/*$"):
-                path = urlsplit(line.value).path
-                yield Remark(
-                    subject.value(line),
-                    f"Line {rule.line} ({truncate(str(rule))}) blocks this sitemap, if it is on this site",
-                    f"Add Allow: {path}",
-                    proposal=(subject.insertion(subject.lines[rule.line - 1], f"Allow: {path}"),),
-                    url=line.value,
-                )

@@ -12,7 +12,7 @@ from ..analysis import EVERYBODY
 from ..crawlers import agent_for
 from ..origins import as_browsers_read
 from ..sitemaps import Blocked, BlockedUrls
-from ._model import SEARCH_CRAWLERS, Remark, truncate
+from ._model import SEARCH_CRAWLERS, Remark, truncate_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -92,7 +92,7 @@ class SitemapUrls:
             example = blocked.examples[0]
             yield Remark(
                 subject.rule(rule),
-                f"{truncate(str(rule))} blocks {counts}, such as {example[:_MAX_URL]}",
+                f"{truncate_rule(rule)} blocks {counts}, such as {example[:_MAX_URL]}",
                 "Allow these URLs, or remove them from the sitemap",
                 url=example,
             )

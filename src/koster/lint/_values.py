@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,14 +22,18 @@ from ..directives import (
 )
 from ..engine import document as _document
 from ..model import Directive, LineKind
-from ._model import WHOLE_FILE, Place, Remark, truncate
+from ._model import WHOLE_FILE, Place, Remark, truncate, truncate_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ..model import Line
     from ._model import Edit, Subject
 
+#: The maximum number of parts of a value that are reported.
+_MAX_PARTS = 20
+#: Longer ones are no hosts: a name has at most 253 characters. Some take long to check.
+_MAX_HOST = 1_000
 #: Longer delays in seconds allow fewer than 1,440 pages a day.
 _LONG_DELAY = 60
 
@@ -147,6 +152,8 @@ def _joined(subject: Subject, line: Line) -> tuple[Edit, ...]:
 
 
 def _is_url(text: str) -> bool:
+    if len(text.partition("//")[2].partition("/")[0]) > _MAX_HOST:
+        return False
     try:
         parts = urlsplit(text)
         return bool(parts.hostname) and (parts.port is None or parts.port > 0)
@@ -165,6 +172,28 @@ def sitemap_twice(subject: Subject) -> Iterator[Remark]:
                 "Remove it",
                 edits=(subject.removal(line),),
             )
+
+
+def sitemap_blocked(subject: Subject) -> Iterator[Remark]:
+    """Find sitemaps that are blocked."""
+    rules, google = (subject.robots.rules_for(name) for name in ("*", "Googlebot"))
+    may_decide = subject.analysis.may_decide
+    for line in subject.lines_of(Directive.SITEMAP):
+        if line.value.lower().startswith(("http://", "https://")):
+            if not (may_decide(rules, line.value) and may_decide(google, line.value)):
+                break
+            if rules.allowed(line.value) or google.allowed(line.value):
+                continue
+            rule = rules.decide(line.value).rule
+            if rule is not None and rule.pattern.strip("/*$"):
+                path = urlsplit(line.value).path
+                yield Remark(
+                    subject.value(line),
+                    f"Line {rule.line} ({truncate_rule(rule)}) blocks this sitemap, if it is on this site",
+                    f"Add Allow: {path}",
+                    proposal=(subject.insertion(subject.lines[rule.line - 1], f"Allow: {path}"),),
+                    url=line.value,
+                )
 
 
 def long_delay(subject: Subject) -> Iterator[Remark]:
@@ -211,57 +240,64 @@ def bad_rate(subject: Subject) -> Iterator[Remark]:
 def bad_signal(subject: Subject) -> Iterator[Remark]:
     """Find Content-Signal lines with unknown keys or values."""
     for line in subject.lines_of(Directive.CONTENT_SIGNAL):
-        for part in line.value.split(",") if line.value else [""]:
-            key, equals, value = (each.strip().lower() for each in part.partition("="))
-            allowed = _SIGNALS.get(key)
-            if not equals or not value:
-                yield Remark(
-                    subject.value(line),
-                    f'Invalid Content-Signal "{truncate(part.strip())}"',
-                    "Write search, ai-input or ai-train with =yes or =no",
-                )
-            elif allowed is None:
-                yield Remark(
-                    subject.value(line),
-                    f'Unknown Content-Signal "{truncate(key)}"',
-                    f"Use one of {', '.join(_SIGNALS)}",
-                )
-            elif value not in allowed:
-                yield Remark(
-                    subject.value(line),
-                    f'Invalid value "{truncate(value)}" of {key}',
-                    f"Write {' or '.join(allowed)}",
-                )
+        yield from _first_of(subject, line, _wrong_signals(line.value))
+
+
+def _wrong_signals(signals: str) -> Iterator[tuple[str, str]]:
+    """Yield messages and suggestions."""
+    for part in dict.fromkeys(signals.split(",")):
+        key, equals, value = (each.strip().lower() for each in part.partition("="))
+        allowed = _SIGNALS.get(key)
+        if not equals or not value:
+            yield (
+                f'Invalid Content-Signal "{truncate(part.strip())}"',
+                "Write search, ai-input or ai-train with =yes or =no",
+            )
+        elif allowed is None:
+            yield (
+                f'Unknown Content-Signal "{truncate(key)}"',
+                f"Use one of {', '.join(_SIGNALS)}",
+            )
+        elif value not in allowed:
+            yield (
+                f'Invalid value "{truncate(value)}" of {key}',
+                f"Write {' or '.join(allowed)}",
+            )
+
+
+def _first_of(subject: Subject, line: Line, wrong: Iterable[tuple[str, str]]) -> Iterator[Remark]:
+    """Yield remarks about the first parts of a line's value that are wrong."""
+    for message, suggestion in itertools.islice(wrong, _MAX_PARTS):
+        yield Remark(subject.value(line), message, suggestion)
 
 
 def bad_usage(subject: Subject) -> Iterator[Remark]:
     """Find Content-Usage lines that are invalid, or have unknown keys or values."""
     for line in subject.lines_of(Directive.CONTENT_USAGE):
-        raw = _bytes(line)
-        usages = content_usage(raw, line.number)
-        if not usages:
-            rest = raw[usage_path(raw) :].strip()
-            yield Remark(
-                subject.value(line),
-                f'Invalid Content-Usage "{truncate(line.value)}"'
-                if rest
-                else "Content-Usage without a preference",
-                "Write train-ai=n or search=y, optionally after a path",
+        yield from _first_of(subject, line, _wrong_usages(line))
+
+
+def _wrong_usages(line: Line) -> Iterator[tuple[str, str]]:
+    """Yield messages and suggestions."""
+    raw = _bytes(line)
+    usages = content_usage(raw, line.number)
+    if not usages:
+        rest = raw[usage_path(raw) :].strip()
+        yield (
+            f'Invalid Content-Usage "{truncate(line.value)}"'
+            if rest
+            else "Content-Usage without a preference",
+            "Write train-ai=n or search=y, optionally after a path",
+        )
+    for each in usages:
+        known = _USAGES.get(each.key)
+        if known is None:
+            yield (
+                f'Unknown Content-Usage "{truncate(each.key)}"',
+                f"Write {' or '.join(_USAGES)} in lower case",
             )
-        for each in usages:
-            known = _USAGES.get(each.key)
-            if known is None:
-                yield Remark(
-                    subject.value(line),
-                    f'Unknown Content-Usage "{truncate(each.key)}"',
-                    f"Write {' or '.join(_USAGES)} in lower case",
-                )
-            elif each.value not in known:
-                yield Remark(
-                    subject.value(line),
-                    f'Invalid value "{truncate(each.value)}" of {each.key}',
-                    "Write y or n",
-                )
+        elif each.value not in known:
+            yield f'Invalid value "{truncate(each.value)}" of {each.key}', "Write y or n"
 
 
 def contradicting(subject: Subject) -> Iterator[Remark]:
@@ -272,14 +308,18 @@ def contradicting(subject: Subject) -> Iterator[Remark]:
         for line in lines:
             if line.directive is not Directive.CONTENT_SIGNAL:
                 continue
-            for each in content_signal(_bytes(line), line.number):
-                value, number = seen.setdefault(each.key, (each.value, line.number))
-                if value != each.value:
-                    yield Remark(
-                        subject.value(line),
-                        f"Contradicts line {number} ({each.key}={value}): the stricter value applies",
-                        "Keep one of the two",
-                    )
+            yield from _first_of(subject, line, _contradictions(line, seen))
+
+
+def _contradictions(line: Line, seen: dict[str, tuple[str, int]]) -> Iterator[tuple[str, str]]:
+    """Yield messages and suggestions; ``seen`` are the values and lines of the keys so far."""
+    for each in content_signal(_bytes(line), line.number):
+        value, number = seen.setdefault(each.key, (each.value, line.number))
+        if value != each.value:
+            yield (
+                f"Contradicts line {number} ({truncate(each.key)}={truncate(value)}): the stricter value applies",
+                "Keep one of the two",
+            )
 
 
 def too_long(subject: Subject) -> Iterator[Remark]:
