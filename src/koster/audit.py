@@ -8,19 +8,28 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from . import crawlers
-from ._asking import rules_for_data
+from ._asking import rules_for_data, values_of
 from ._wording import joined
-from .analysis import Budget, Extent, classify, likely_urls
+from .analysis import (
+    Budget,
+    Classification,
+    Extent,
+    Limit,
+    classify,
+    count_rules,
+    likely_urls,
+    max_rules_of,
+)
 from .crawlers import Obeys, Purpose, place_in_reports
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from .analysis import Classification
     from .crawlers import Crawler
     from .directives import Preference
     from .model import Rule
@@ -49,8 +58,12 @@ MARK = " (?)"
 #: Maximum numbers of names and paths in a row of the overview.
 _MAX_NAMES = 3
 _MAX_PATHS = 2
+#: The maximum number of characters of a path there.
+_MAX_PATH = 100
 #: A page that no rule is about: it shows what applies to most of a site.
 _USUAL_PAGE = "/some/usual/page"
+#: The number of preferences from which on no more rule sets are looked at.
+_MAX_PREFERENCES = 100_000
 #: Maximum comparisons to find the rules with an effect, of which some are examples: 10,000 rules
 #: that overlap need a quarter of it.
 _COMPARED = 1_000_000
@@ -65,7 +78,8 @@ class Verdict:
     the rule that blocks the site, or the widest one that blocks a part of it, ``closing`` the
     number of such rules; ``url`` is a blocked URL.
     If some of the site is blocked, ``is_mostly_open`` tells what applies to most pages, and
-    ``exceptions`` are the rules that apply to the others, the widest first.
+    ``exceptions`` are the rules that apply to the others, the widest first. ``access`` is what it
+    may fetch, in words: ``allowed except /cart/``.
     """
 
     crawler: Crawler
@@ -77,6 +91,7 @@ class Verdict:
     closing: int = 0
     is_mostly_open: bool = True
     exceptions: tuple[Rule, ...] = ()
+    access: str = "allowed"
 
     @property
     def is_named(self) -> bool:
@@ -99,17 +114,6 @@ class Verdict:
         return self.extent is not Extent.NONE and self.crawler.obeys in _DOUBTFUL
 
     @property
-    def access(self) -> str:
-        """What it may fetch, in words: ``allowed except /cart/``."""
-        if self.extent is Extent.ALL:
-            return "blocked"
-        if self.extent is Extent.NONE:
-            return "allowed"
-        main = "allowed" if self.is_mostly_open else "blocked"
-        paths = list(dict.fromkeys(_path(rule) for rule in self.exceptions))
-        return f"{main} except {_listed(paths, _MAX_PATHS)}" if paths else f"partly {main}"
-
-    @property
     def how(self) -> str:
         """Which group applies to the crawler, in words."""
         if self.crawler.obeys is Obeys.NOTHING:
@@ -129,8 +133,22 @@ class Verdict:
         return f"{self.rule.line}: {self.rule}{more}"
 
 
+def _in_words(extent: Extent, is_mostly_open: bool, exceptions: tuple[Rule, ...]) -> str:
+    """Return what a crawler may fetch."""
+    if extent is Extent.ALL:
+        return "blocked"
+    if extent is Extent.NONE:
+        return "allowed"
+    main = "allowed" if is_mostly_open else "blocked"
+    paths = list(dict.fromkeys(_path(rule) for rule in exceptions))
+    return f"{main} except {_listed(paths, _MAX_PATHS)}" if paths else f"partly {main}"
+
+
 def _path(rule: Rule) -> str:
-    return "the home page" if rule.pattern == "/$" else rule.pattern
+    pattern = rule.pattern
+    if len(pattern) > _MAX_PATH:
+        return f"{pattern[: _MAX_PATH - 1]}…"
+    return "the home page" if pattern == "/$" else pattern
 
 
 def _listed(items: list[str], most: int) -> str:
@@ -255,12 +273,26 @@ def audit(
     """
     auditor = _Auditor(robots, budget or Budget())
     verdicts = tuple(map(auditor.verdict, crawlers.known() if known is None else known))
-    preferences = {
-        (each.line, each.key): each
-        for name in ("*", *(verdict.named_as for verdict in verdicts if verdict.named_as))
-        for each in rules_for_data(robots, name).preferences
-    }
-    return Audit(verdicts, tuple(preferences.values()), robots.licenses, robots.sitemaps)
+    names = ("*", *(verdict.named_as for verdict in verdicts if verdict.named_as))
+    preferences = _preferences(rules_for_data(robots, name) for name in names)
+    return Audit(verdicts, preferences, robots.licenses, robots.sitemaps)
+
+
+def _preferences(sets: Iterable[Rules]) -> tuple[Preference, ...]:
+    """Return the preferences of rule sets, each once: those for all crawlers come first."""
+    found: dict[tuple[int, str], Preference] = {}
+    seen: set[tuple[int, ...]] = set()
+    count = 0
+    for rules in sets:
+        if rules.group_lines in seen or count > _MAX_PREFERENCES:
+            continue
+        of_file, own = values_of(rules)
+        values = (own,) if seen else (of_file, own)
+        seen.add(rules.group_lines)
+        for each in itertools.chain.from_iterable(each.preferences for each in values):
+            found[each.line, each.key] = each
+            count += 1
+    return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +303,7 @@ class _Access:
     blocking: tuple[Rule, ...]
     is_mostly_open: bool
     exceptions: tuple[Rule, ...]
+    in_words: str
 
 
 class _Auditor:
@@ -280,6 +313,8 @@ class _Auditor:
         self._robots = robots
         self._budget = budget
         self._found: dict[tuple[int, ...], _Access] = {}
+        self._likely = Budget(compared=_COMPARED)
+        self._limit = Limit(max_rules_of(robots))
 
     def verdict(self, crawler: Crawler) -> Verdict:
         rules = rules_for_data(self._robots, crawler.tokens)
@@ -303,14 +338,18 @@ class _Auditor:
             len(access.blocking),
             access.is_mostly_open,
             access.exceptions,
+            access.in_words,
         )
 
     def _access(self, rules: Rules) -> _Access:
+        if not self._limit.allows(count_rules(rules)):
+            found = Classification(Extent.SOME, None, None, None, is_proved=False)
+            return _access(found, (), rules.allowed(_USUAL_PAGE), ())
         found = classify(rules, self._budget)
         if found.extent is not Extent.SOME or found.rule is None:
             blocking: tuple[Rule, ...] = (found.rule,) if found.rule is not None else ()
-            return _Access(found, blocking, found.extent is Extent.NONE, ())
-        urls = likely_urls(rules, Budget(compared=_COMPARED))
+            return _access(found, blocking, found.extent is Extent.NONE, ())
+        urls = likely_urls(rules, self._likely)
         effective = sorted(
             (rule for group in rules.groups for rule in group.rules if rule.line in urls),
             key=lambda rule: (len(rule.pattern.rstrip("*$")), rule.line),
@@ -320,4 +359,14 @@ class _Auditor:
         allowing = tuple(rule for rule in effective if rule.allow)
         if blocking[0].line in urls:
             found = replace(found, disallowed=urls[blocking[0].line])
-        return _Access(found, blocking, is_open, blocking if is_open else allowing)
+        return _access(found, blocking, is_open, blocking if is_open else allowing)
+
+
+def _access(
+    found: Classification,
+    blocking: tuple[Rule, ...],
+    is_mostly_open: bool,
+    exceptions: tuple[Rule, ...],
+) -> _Access:
+    in_words = _in_words(found.extent, is_mostly_open, exceptions)
+    return _Access(found, blocking, is_mostly_open, exceptions, in_words)

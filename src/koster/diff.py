@@ -41,6 +41,8 @@ MAX_AGENTS = 5_000
 _MAX_RULES = 1_000_000
 #: Comparisons of rules that take as long as reading the setting in a line.
 _COMPARISONS_PER_LINE = 4
+#: Bytes of preferences that take as long to read as a comparison of rules.
+_PREFERENCE_BYTES_PER_COMPARISON = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,7 @@ def _classes(
 ) -> tuple[list[_Class], bool]:
     """Return the agents to compare, and whether they are all that a file names."""
     found: dict[object, _Class] = {}
+    of_files = [_format_preferences(robots.preferences) for robots in (old, new)]
     star_settings: dict[object, tuple[Setting, ...]] = {}
     limit = Limit(MAX_RULES_OF_SETS)
 
@@ -158,7 +161,7 @@ def _classes(
         # All agents without a named group have the same settings.
         settings = None if before.is_named or after.is_named else star_settings.get(lines)
         if settings is None:
-            settings = star_settings[lines] = _settings(before, after, budget)
+            settings = star_settings[lines] = _settings(before, after, of_files, budget)
         each = found.get((lines, settings))
         if each is None:
             if not limit.allows(count_rules(before) + count_rules(after)):
@@ -170,23 +173,31 @@ def _classes(
     named = names_in(old, new)
     seen = {name.lower() for names in named for name in names}
     selected = first_of(named, old, new)[:MAX_AGENTS]
+    pairs = [[name] for name in paired_names(named, old, new)]
+    selected_pairs = first_of(pairs, old, new)
     try:
         for names in [*selected, *([name] for name in known if name.lower() not in seen)]:
             add(names)
-        for name in paired_names(named, old, new):
-            add([name], is_new=True)
+        for names in selected_pairs:
+            add(names, is_new=True)
     except BudgetSpentError:
         return [*found.values()], False
-    return [*found.values()], len(named) == len(selected)
+    is_whole = len(named) == len(selected) and len(pairs) == len(selected_pairs)
+    return [*found.values()], is_whole
 
 
-def _settings(before: Rules, after: Rules, budget: Budget) -> tuple[Setting, ...]:
-    """Return the settings of a group that differ.
+def _settings(
+    before: Rules, after: Rules, of_files: Sequence[Sequence[str]], budget: Budget
+) -> tuple[Setting, ...]:
+    """Return the settings of a group that differ; ``of_files`` are the preferences of the files.
 
     Raises:
         BudgetSpentError: too many lines, which apply to many agents.
     """
-    by_name = [_group_settings(rules, budget) for rules in (before, after)]
+    by_name = [
+        _group_settings(rules, of_file, budget)
+        for rules, of_file in zip((before, after), of_files, strict=True)
+    ]
     return tuple(
         Setting(name, by_name[0][name], by_name[1][name])
         for name in by_name[0]
@@ -194,9 +205,12 @@ def _settings(before: Rules, after: Rules, budget: Budget) -> tuple[Setting, ...
     )
 
 
-def _group_settings(rules: Rules, budget: Budget) -> dict[str, tuple[str, ...]]:
-    of_file, values = values_of(rules)
+def _group_settings(
+    rules: Rules, of_file: Sequence[str], budget: Budget
+) -> dict[str, tuple[str, ...]]:
+    _, values = values_of(rules)
     budget.compare(_COMPARISONS_PER_LINE * values.count)
+    budget.compare(values.preference_bytes // _PREFERENCE_BYTES_PER_COMPARISON)
     delay = values.crawl_delay
     return {
         "Crawl-delay": () if delay is None else (f"{delay:g} s",),
@@ -206,8 +220,12 @@ def _group_settings(rules: Rules, budget: Budget) -> dict[str, tuple[str, ...]]:
             for rate in values.request_rates
         ),
         "Visit-time": tuple(map(str, values.visit_times)),
-        "preferences": _format_preferences(of_file.preferences + values.preferences),
+        "preferences": _merged(of_file, _format_preferences(values.preferences)),
     }
+
+
+def _merged(texts: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted({*texts, *others})) if others else tuple(texts)
 
 
 def _format_preferences(preferences: Iterable[Preference]) -> tuple[str, ...]:

@@ -319,6 +319,11 @@ class Values:
         """The number of lines."""
         return len(self._entries)
 
+    @property
+    def preference_bytes(self) -> int:
+        """The number of bytes of the preferences: a line may have thousands of them."""
+        return sum(len(value) for code, value, _ in self._entries if code in _PREFERENCES)
+
     def _values_of(self, directive: Directive) -> list[tuple[bytes, int]]:
         return [(value, line) for code, value, line in self._entries if code == directive.code]
 

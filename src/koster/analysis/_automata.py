@@ -282,7 +282,7 @@ class Shell(Automaton):
         self._runs = [runs[0], *middle, *runs[1:][-1:]]
         #: The distinct tables of all elements: which bytes an element matches.
         self.tables = tuple({table for run in self._runs for table in run})
-        self._bits = [_bits(run) for run in self._runs]
+        self._bits: list[list[int] | None] = [None] * len(self._runs)
         self._states: list[tuple[int, int]] = []
         self._state_numbers: dict[tuple[int, int], int] = {}
         self._state_number(0, 0)
@@ -309,7 +309,10 @@ class Shell(Automaton):
         # The first run matches only at the start, the others anywhere after the previous one.
         if run > 0 or state == 0:
             matched |= 1
-        matched &= self._bits[run][byte]
+        bits = self._bits[run]
+        if bits is None:
+            bits = self._bits[run] = _bits(self._runs[run])
+        matched &= bits[byte]
         return NEVER if run == 0 and not matched else self._state_number(run, matched)
 
     def accepts(self, state: int) -> bool:

@@ -23,7 +23,7 @@ from ._questions import (
     first_example,
     idle_rules_of,
 )
-from ._ranked import Rankings
+from ._ranked import CHARACTERS_PER_CHECK, Rankings
 from ._reasoner import Reasoner
 from ._search import Budget, BudgetSpentError
 
@@ -49,6 +49,8 @@ _PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
 _MAX_NAME_COMPARISONS = 100_000_000
 _HEADER_COST = 20
 _RULE_COST = 20
+#: A header counts again for each so many characters.
+_CHARACTERS_PER_COMPARISON = 64
 
 #: Maximum number of names for which all pairs are checked.
 _MAX_PAIRED_NAMES = 200
@@ -60,10 +62,8 @@ _MAX_RULES = 100_000
 #: Rules that all sets may have together, see `Limit`: each takes 30 bytes in each set.
 MAX_RULES_OF_SETS = 10_000_000
 
-#: Rules that single decisions about a file may look at together: seconds of work. A rule counts
-#: again for each so many characters of the URL.
+#: Rules that single decisions about a file may look at together: seconds of work.
 _MAX_DECIDED_RULES = 100_000_000
-_CHARACTERS_PER_RULE = 64
 #: Rules that a decision looks at for each character of the URL, besides those of much weight.
 _RULES_PER_CHARACTER = 16
 
@@ -119,13 +119,35 @@ def first_of(named: list[list[str]], *files: RobotsTxt) -> list[list[str]]:
 
     Selecting groups takes longer for files with many names, and for agents that are headers.
     """
-    count = sum(file_of(robots).count_agents() for robots in files)
-    comparisons_left = _MAX_NAME_COMPARISONS
+    selecting = _Selecting(*files)
     for number, (name, *_) in enumerate(named):
-        comparisons_left -= count * (1 if _TOKEN.fullmatch(name) else _HEADER_COST)
-        if comparisons_left < 0:
+        if not selecting.allows(name):
             return named[: number + 1]
     return named
+
+
+class _Selecting:
+    """Counts what selecting the rules of some agents takes, as comparisons of names."""
+
+    def __init__(self, *files: RobotsTxt) -> None:
+        self._agents = sum(file_of(robots).count_agents() for robots in files)
+        are_indexed = all(robots.dialect.names in _AGENTS_FOR_NAME for robots in files)
+        #: Without an index, each line is looked at for each agent.
+        lines = sum(robots.body.count(b"\n") + robots.body.count(b"\r") for robots in files)
+        self._lines = 0 if are_indexed else lines
+        self._left = _MAX_NAME_COMPARISONS
+
+    def allows(self, agent: str) -> bool:
+        """Count one more agent; return whether all of them take seconds."""
+        cost = 1
+        if self._lines or not _TOKEN.fullmatch(agent):
+            cost = _HEADER_COST * (1 + len(agent) // _CHARACTERS_PER_COMPARISON)
+        self._left -= self._agents * cost + self._lines
+        return self._left >= 0
+
+    def count(self, rules: int) -> None:
+        """Count the rules of an agent."""
+        self._left -= rules * _RULE_COST
 
 
 def paired_names(named: list[list[str]], *files: RobotsTxt) -> Iterator[str]:
@@ -181,6 +203,12 @@ class Limit:
         self._count += count
         self._largest = max(self._largest, count)
         return self._count - self._largest <= self._most
+
+
+def max_rules_of(robots: RobotsTxt) -> int:
+    """Return how many rules of all its sets are looked at, see `Limit`: that takes seconds."""
+    body = robots.body
+    return max(_MAX_RULES, body.count(b"\n") + body.count(b"\r"))
 
 
 def letters_of(name: str) -> str:
@@ -254,7 +282,6 @@ class WholeFile:
         self._rankings = Rankings()
         self._reasoners: dict[tuple[int, str], Reasoner] = {}
         self._decided_rules_left = _MAX_DECIDED_RULES
-        self._comparisons_left = _MAX_NAME_COMPARISONS
         self._classified = Limit(self._max_rules)
         #: The number of rules of each set, and how many of much weight a decision looks at.
         self._checked: dict[tuple[int, ...], tuple[int, int]] = {}
@@ -267,21 +294,18 @@ class WholeFile:
 
     @cached_property
     def _max_rules(self) -> int:
-        body = self.robots.body
-        return max(_MAX_RULES, body.count(b"\n") + body.count(b"\r"))
+        return max_rules_of(self.robots)
 
     @cached_property
-    def _count_agents(self) -> int:
-        return file_of(self.robots).count_agents()
+    def _selecting(self) -> _Selecting:
+        return _Selecting(self.robots)
 
     def rules_for(self, agent: str) -> Rules | None:
         """Return the rules of an agent; None once the agents asked for take too long together."""
-        cost = 1 if _TOKEN.fullmatch(agent) else _HEADER_COST
-        self._comparisons_left -= self._count_agents * cost
-        if self._comparisons_left < 0:
+        if not self._selecting.allows(agent):
             return None
         rules = rules_for_data(self.robots, agent)
-        self._comparisons_left -= count_rules(rules) * _RULE_COST
+        self._selecting.count(count_rules(rules))
         return rules
 
     def classification(self, rules: Rules) -> Classification:
@@ -378,7 +402,7 @@ class WholeFile:
             self._checked[lines] = count, most
         count, most = self._checked[lines]
         looked_at = min(count, most + _RULES_PER_CHARACTER * len(url))
-        self._decided_rules_left -= looked_at * (1 + len(url) // _CHARACTERS_PER_RULE)
+        self._decided_rules_left -= looked_at * (1 + len(url) // CHARACTERS_PER_CHECK)
         return self._decided_rules_left >= 0
 
     def likely_url(self, line: int) -> str | None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 #: Pairs checked with likely URLs once the budget is spent.
 _MAX_SAMPLES = 200
 #: Rules that these checks may look at together, each of them perhaps at all rules.
-_MAX_SAMPLED_RULES = 10_000_000
+_MAX_SAMPLED_RULES = 4_000_000
 #: What a pair takes at least, whatever is found.
 _COMPARISONS_PER_PAIR = 16
 #: Rules that the decisions about the URLs that were found may look at together.

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Rules with a verdict whose likely URLs are tried before all rules are indexed.
 _FIRST_RULES = 16
+#: Not those of longer rules: all rules may be compared with each of their characters.
+_MAX_FIRST_TEXT = 2_000
 
 
 class Extent(enum.StrEnum):
@@ -156,6 +158,8 @@ def _url_of_first_rules(rules: Rules, *, allow: bool) -> str | None:
     reading = selection.reading()
     some = (entry for entry in each_entry_of(selection) if entry.allow == allow)
     for entry in itertools.islice(some, _FIRST_RULES):
+        if len(entry.text) > _MAX_FIRST_TEXT:
+            continue
         for url in candidates(entry, reading):
             if not url.startswith("/robots.txt") and rules.allowed(url) == allow:
                 return url

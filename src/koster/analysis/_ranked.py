@@ -50,6 +50,11 @@ _FEW = 64
 #: Rules that the engine checks in the time of one comparison here.
 _ENGINE_CHECKS_PER_COMPARISON = 64
 
+#: The engine checks shell patterns in so many times the time of others, and a URL with so many
+#: more characters in the time of one more check.
+_SHELL = 8
+CHARACTERS_PER_CHECK = 256
+
 #: URLs whose rules are remembered.
 _MAX_REMEMBERED = 10_000
 
@@ -88,6 +93,7 @@ class Ranked:
         selection = self._selection = selection_of(rules)
         self.reading = selection.reading()
         self.is_longest_first = self.reading.choice == Choice.LONGEST
+        self._times_as_long = _SHELL if self.reading.patterns == Patterns.SHELL else 1
         self.keeps_next = keeps_next
         #: The rows of the entries that are left out, and their paths.
         self.left_out: list[int] = []
@@ -170,14 +176,16 @@ class Ranked:
         It also checks those that only repeat others, and so have no entries.
         """
         repeated = 1 + count_rules(self._rules) // len(self.entries)
-        return self._by_key.max_weight() * repeated
+        return self._by_key.max_weight() * repeated * self._times_as_long
 
     def cost_of_deciding(self, entry: Entry) -> int:
         """Return the comparisons that `deciding` counts as, with a URL of an entry.
 
         The entry may be one of other rules.
         """
-        return self._by_key.weight(entry.key) // _ENGINE_CHECKS_PER_COMPARISON
+        checked = self._by_key.weight(entry.key) * self._times_as_long
+        times = 1 + len(entry.text) // CHARACTERS_PER_CHECK
+        return checked * times // _ENGINE_CHECKS_PER_COMPARISON
 
     @cached_property
     def overlaps(self) -> Overlaps:

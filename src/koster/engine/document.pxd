@@ -41,6 +41,7 @@ cdef class File:
     cdef Rows applicable
     cdef dict version_rows
     cdef dict groups_by_name
+    cdef dict large_objects
     cdef Py_ssize_t selections
 
     cdef int fill(self, bytes data, Plan plan) except -1
@@ -68,14 +69,17 @@ cdef class File:
     cdef int find_version_row(self, int number) except -2
     cdef bytes value(self, int row)
     cdef object text(self, int row)
+    cdef object large_object(self, int key)
+    cdef int keep_large(self, int key, object made) except -1
     @cython.locals(first=int, after=int, version=int)
     cdef object group(self, int number)
+    cdef tuple agents_of(self, int number, int first, int after)
     @cython.locals(row=int)
     cdef list rows_with(self, int first, int after, int code)
     @cython.locals(row=int, code=int, form=Form)
     cdef tuple rules_between(self, int first, int after)
     cdef object rule(self, int row)
-    @cython.locals(start=int)
+    @cython.locals(start=int, begin=int)
     cdef object rule_in(self, int row, Form form)
     cdef Form form_of(self, int row)
     @cython.locals(form=Form)

@@ -55,6 +55,9 @@ _KINDS = {
 #: Compiled when all lines are asked for: parsing needs no regular expression.
 _LINE_ENDS = rb"\r\n|\n|\r"
 _RETURN, _LINE_FEED = 13, 10
+#: Rules that are longer, with their line, and the names of groups with more are kept once made.
+_MANY_BYTES = 1_000
+_MANY_AGENTS = 100
 #: Keys of lines that are kept to be used again.
 _MAX_KEYS = 256
 
@@ -151,6 +154,7 @@ class File:
         self.data = data
         self.version_rows: dict[int, int] | None = None
         self.groups_by_name: dict[bytes, list[int]] | None = None
+        self.large_objects: dict[int, Any] | None = None
         self.selections = 0
         self.rows = Rows(3, 8 + len(data) // 48)
         self.groups = Rows(2, 8)
@@ -299,18 +303,39 @@ class File:
         """Return the value of a row as text."""
         return _memory.text(self.value(row))
 
+    def large_object(self, key: int) -> Any:
+        """Return an object that was kept, or None."""
+        return None if self.large_objects is None else self.large_objects.get(key)
+
+    def keep_large(self, key: int, made: Any) -> None:
+        """Keep an object that takes long to make: thousands of decisions may return it.
+
+        All of them together take about as much memory as the file.
+        """
+        if self.large_objects is None:
+            self.large_objects = {}
+        self.large_objects[key] = made
+
     def group(self, number: int) -> Group:
         """Make the object of a group."""
         first = self.first_row(number)
         after = self.row_after(number)
         version = self.version_row(number)
-        agents = tuple([self.text(row) for row in self.rows_with(first, after, _USER_AGENT)])
         return Group(
-            agents=agents or ("*",),
+            agents=self.agents_of(number, first, after),
             rules=RuleView(self, first, after),
             line=self.rows.number(first),
             version=self.text(version) if version >= 0 else None,
         )
+
+    def agents_of(self, number: int, first: int, after: int) -> tuple[str, ...]:
+        """Return the names of a group, which has some rows."""
+        agents: tuple[str, ...] | None = self.large_object(-1 - number)
+        if agents is None:
+            agents = tuple([self.text(row) for row in self.rows_with(first, after, _USER_AGENT)])
+            if len(agents) > _MANY_AGENTS:
+                self.keep_large(-1 - number, agents)
+        return agents or ("*",)
 
     def rows_with(self, first: int, after: int, code: int) -> list[int]:
         """Return the rows that have a directive."""
@@ -331,20 +356,25 @@ class File:
         return self.rule_in(row, self.form_of(row))
 
     def rule_in(self, row: int, form: Form) -> Rule:
-        """Make the object of a rule in a group with this form."""
+        """Make the object of a rule in a group with this form, or return the one that was kept."""
+        kept: Rule | None = self.large_object(row)
+        if kept is not None:
+            return kept
         directive = DIRECTIVE_OF[self.rows.code(row)]
         start = self.rows.start(row)
         pattern = self.text(row)
         allow = directive is _ALLOW_DIRECTIVE
         if not pattern and form.empty_rules:
             allow = not allow
-        column = start - _lexer.line_start(self.data, start) + 1
+        begin = _lexer.line_start(self.data, start)
         rule = _memory.new(Rule)
         _memory.assign(rule, "directive", directive)
         _memory.assign(rule, "pattern", pattern)
         _memory.assign(rule, "line", self.rows.number(row))
         _memory.assign(rule, "allow", allow)
-        _memory.assign(rule, "column", column)
+        _memory.assign(rule, "column", start - begin + 1)
+        if self.rows.end(row) - begin > _MANY_BYTES:
+            self.keep_large(row, rule)
         return rule
 
     def form_of(self, row: int) -> Form:
