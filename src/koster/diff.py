@@ -41,6 +41,8 @@ MAX_AGENTS = 5_000
 _MAX_RULES = 1_000_000
 #: Comparisons of rules that take as long as reading the setting in a line.
 _COMPARISONS_PER_LINE = 4
+#: Rules beside settings that take as long to skip as a comparison of rules.
+_RULES_PER_COMPARISON = 8
 #: Bytes of preferences that take as long to read as a comparison of rules.
 _PREFERENCE_BYTES_PER_COMPARISON = 2
 
@@ -208,6 +210,8 @@ def _settings(
 def _group_settings(
     rules: Rules, of_file: Sequence[str], budget: Budget
 ) -> dict[str, tuple[str, ...]]:
+    # Reading them takes as long as there are rules beside them.
+    budget.compare(count_rules(rules) // _RULES_PER_COMPARISON)
     _, values = values_of(rules)
     budget.compare(_COMPARISONS_PER_LINE * values.count)
     budget.compare(values.preference_bytes // _PREFERENCE_BYTES_PER_COMPARISON)

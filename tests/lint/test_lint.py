@@ -10,7 +10,6 @@ import re
 import string
 import tomllib
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -231,7 +230,7 @@ def test_crawl_delay_that_blocks_a_search_engine_is_explained() -> None:
         "Crawl-delay does not end the group: bingbot is blocked together with LCC"
     )
     assert finding.suggestion == "Write an empty Disallow: below line 2"
-    after = with_edits(body, [replace(finding, edits=finding.proposal)])
+    after = with_edits(body, [finding._replace(edits=finding.proposal)])
     assert after.startswith(b"User-agent: bingbot\nCrawl-delay: 10\nDisallow:\n\n")
     robots = koster.parse(after)
     assert robots.allowed("/", "bingbot")

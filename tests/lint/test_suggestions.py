@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from dataclasses import replace
 
 import pytest
 from support import EVERYTHING, ROOT, bodies
@@ -61,7 +60,7 @@ CASES = tomllib.loads((ROOT / "tests/findings.toml").read_text("utf-8"))["case"]
 
 
 def applied(body: bytes, finding: Finding) -> bytes:
-    return with_edits(body, [replace(finding, edits=finding.edits or finding.proposal)])
+    return with_edits(body, [finding._replace(edits=finding.edits or finding.proposal)])
 
 
 def changed_lines(body: bytes, edits: tuple[Edit, ...]) -> tuple[set[int], set[int]]:

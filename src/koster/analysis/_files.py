@@ -13,7 +13,7 @@ from ..dialects import Names
 from ..model import SPACE
 from ..robots import parse
 from ._alike import content_of, count_rules, counterparts
-from ._differences import difference_of
+from ._differences import Differences, difference_of
 from ._questions import (
     Classification,
     DeadRules,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ..dialects import Dialect
     from ..model import Rule
     from ..robots import RobotsTxt, Rules
-    from ._differences import Differences
     from ._questions import DeadRule, IdleRule
     from ._ranked import Ranked
 
@@ -283,6 +282,7 @@ class WholeFile:
         self._reasoners: dict[tuple[int, str], Reasoner] = {}
         self._decided_rules_left = _MAX_DECIDED_RULES
         self._classified = Limit(self._max_rules)
+        self._compared = Limit(self._max_rules)
         #: The number of rules of each set, and how many of much weight a decision looks at.
         self._checked: dict[tuple[int, ...], tuple[int, int]] = {}
 
@@ -386,7 +386,12 @@ class WholeFile:
         return [(name, rules, found[rules]) for name, rules in self.sets]
 
     def difference(self, rules: Rules, theirs: Rules) -> Differences:
-        """Return what another dialect decides differently, by its rules for the same agent."""
+        """Return what another dialect decides differently, by its rules for the same agent.
+
+        Not proved if all that were asked for have too many rules.
+        """
+        if not self._compared.allows(count_rules(theirs)):
+            return Differences((), is_proved=False)
         return difference_of(rules, theirs, self._budget, self._rankings)
 
     def may_decide(self, rules: Rules, url: str) -> bool:

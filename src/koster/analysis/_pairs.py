@@ -9,7 +9,7 @@ from .._asking import decision_by, selection_of
 from ..dialects import RobotsTxtPath
 from ._alphabet import alphabet
 from ._entries import NO_RULE, ROBOTS_TXT_ROW, Entry, distinct, without_alike
-from ._ranked import Ranked, Rankings
+from ._ranked import CHARACTERS_PER_CHECK, Ranked, Rankings
 from ._search import Budget, BudgetSpentError, Search
 from ._urls import (
     UNAMBIGUOUS,
@@ -332,7 +332,7 @@ class Pairs:
         Raises:
             BudgetSpentError: the maximum number of samples is reached.
         """
-        self._samples_left -= 1
+        self._samples_left -= 1 + max(len(old.text), len(new.text)) // CHARACTERS_PER_CHECK
         if self._samples_left < 0:
             raise BudgetSpentError
         is_old = len(old.literal) >= len(new.literal)

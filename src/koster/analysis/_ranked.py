@@ -93,7 +93,6 @@ class Ranked:
         selection = self._selection = selection_of(rules)
         self.reading = selection.reading()
         self.is_longest_first = self.reading.choice == Choice.LONGEST
-        self._times_as_long = _SHELL if self.reading.patterns == Patterns.SHELL else 1
         self.keeps_next = keeps_next
         #: The rows of the entries that are left out, and their paths.
         self.left_out: list[int] = []
@@ -170,21 +169,29 @@ class Ranked:
         return self._indexes.of(self.entries)
 
     @cached_property
-    def most_checked(self) -> int:
-        """The weight of the rules that the engine checks at most to decide a URL.
+    def _repeated(self) -> int:
+        """How often a rule is in the file, on average.
 
-        It also checks those that only repeat others, and so have no entries.
+        The engine also checks the rules that only repeat others, and so have no entries.
         """
-        repeated = 1 + count_rules(self._rules) // len(self.entries)
-        return self._by_key.max_weight() * repeated * self._times_as_long
+        return 1 + count_rules(self._rules) // len(self.entries)
+
+    @property
+    def _weight_of_check(self) -> int:
+        return _SHELL if self.reading.patterns == Patterns.SHELL else 1
+
+    @property
+    def most_checked(self) -> int:
+        """The weight of the rules that the engine checks at most to decide a URL."""
+        return self._by_key.max_weight() * self._weight_of_check * self._repeated
 
     def cost_of_deciding(self, entry: Entry) -> int:
         """Return the comparisons that `deciding` counts as, with a URL of an entry.
 
         The entry may be one of other rules.
         """
-        checked = self._by_key.weight(entry.key) * self._times_as_long
-        times = 1 + len(entry.text) // CHARACTERS_PER_CHECK
+        checked = self._by_key.weight(entry.key) * self._weight_of_check
+        times = 1 + len(entry.text) // CHARACTERS_PER_CHECK * self._repeated
         return checked * times // _ENGINE_CHECKS_PER_COMPARISON
 
     @cached_property

@@ -397,7 +397,7 @@ def _with_valid_edits(each: Input, findings: list[Finding]) -> list[Finding]:
     return (
         findings
         if each.charset is None
-        else [replace(finding, edits=(), proposal=()) for finding in findings]
+        else [finding._replace(edits=(), proposal=()) for finding in findings]
     )
 
 

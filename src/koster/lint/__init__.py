@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -128,26 +127,16 @@ def lint(
 
 
 def _finding(check: Check, severity: Severity, remark: Remark) -> Finding:
-    line, start, size = remark.place
-    return Finding(
-        code=check.code,
-        severity=severity,
-        line=line,
-        column=start + 1,
-        end_column=start + size + 1,
-        message=remark.message,
-        suggestion=remark.suggestion,
-        edits=remark.edits,
-        proposal=remark.proposal,
-        url=remark.url,
-    )
+    (line, start, size), message, suggestion, edits, proposal, url = remark
+    place = line, start + 1, start + size + 1
+    return Finding(check.code, severity, *place, message, suggestion, edits, proposal, url)
 
 
 def _beside_tags(findings: Iterable[Finding], template: Template) -> Iterator[Finding]:
     """Yield the findings on lines without tags; what an edit changes depends on the rendering."""
     for each in findings:
         if each.code == _TEMPLATE_CODE or each.line not in template.lines:
-            yield replace(each, edits=(), proposal=())
+            yield each._replace(edits=(), proposal=())
 
 
 def most_important(findings: Iterable[Finding]) -> Finding | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import re
 import unicodedata
 from typing import TYPE_CHECKING
@@ -208,7 +209,9 @@ def look_alike(subject: Subject) -> Iterator[Remark]:
         if not colon:
             key = text.split(maxsplit=1)[0] if text.split() else ""
         fixed = _to_ascii(key if colon else text)
-        if fixed != (key if colon else text) and _is_known_directive(fixed):
+        if fixed != (key if colon else text) and _is_known_directive(
+            fixed.partition(":")[0].strip()
+        ):
             edit = subject.edit(line, 0, len(key if colon else text), fixed)
             confusable = next(
                 each for each, plain in zip(text, fixed, strict=False) if each != plain
@@ -235,9 +238,9 @@ def _to_ascii(text: str) -> str:
     return "".join(found)
 
 
-def _is_known_directive(text: str) -> bool:
-    line = parse(text.partition(":")[0].strip() + ": x").lines[0]
-    return line.directive is not None
+@functools.lru_cache(maxsize=1_000)
+def _is_known_directive(key: str) -> bool:
+    return parse(f"{key}: x").lines[0].directive is not None
 
 
 def controls(subject: Subject) -> Iterator[Remark]:

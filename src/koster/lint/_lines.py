@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import math
 import re
 from typing import TYPE_CHECKING
@@ -293,6 +294,7 @@ def _intended_directives(subject: Subject) -> dict[str, str]:
     )
 
 
+@functools.lru_cache(maxsize=1_000)
 def _intended_directive(key: str) -> str | None:
     lower = key.lower().strip(" -_*")
     if key.lower() in _DIRECTIVES:

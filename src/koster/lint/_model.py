@@ -58,8 +58,7 @@ class Family(enum.StrEnum):
     PORTABILITY = "portability"
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """A replacement of the bytes ``start`` to ``end`` of a file, counted from 0."""
 
     start: int
@@ -67,8 +66,7 @@ class Edit:
     replacement: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A finding for a file's author.
 
     Lines and columns count from 1; columns count characters, ``end_column`` is exclusive.
@@ -214,6 +212,8 @@ class Subject:
         self.template = template
         self._shared: dict[str, Any] = {}
         self._blocking: dict[int, bool] = {}
+        #: Line, column and bytes before it of the last edit of a line beyond ASCII.
+        self._last_edit = (0, 0, 0)
         self._extents: dict[tuple[int, ...], Classification] = {}
         self.is_cut = is_cut
         self.charset = charset
@@ -404,11 +404,23 @@ class Subject:
         start = self.line_starts[line.number - 1]
         if line.text.isascii():
             return Edit(start + at, start + at + size, text.encode("utf-8", "surrogateescape"))
-        before = len(line.text[:at].encode("utf-8", "surrogateescape"))
+        before = self._bytes_before(line, at)
         replaced = len(line.text[at : at + size].encode("utf-8", "surrogateescape"))
         return Edit(
             start + before, start + before + replaced, text.encode("utf-8", "surrogateescape")
         )
+
+    def _bytes_before(self, line: Line, at: int) -> int:
+        """Return the number of bytes before a column of a line.
+
+        A long line may have many edits, from left to right: each part of it is encoded once.
+        """
+        number, last, before = self._last_edit
+        if number != line.number or last > at:
+            last, before = 0, 0
+        before += len(line.text[last:at].encode("utf-8", "surrogateescape"))
+        self._last_edit = line.number, at, before
+        return before
 
     def edit_value(self, line: Line, text: str) -> Edit:
         """Return the edit that replaces a line's value."""

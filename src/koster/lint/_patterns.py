@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -129,7 +131,7 @@ def stars(subject: Subject) -> Iterator[Remark]:
     """Find redundant stars: those without which no rule gets another precedence."""
     if not _has_wildcards(subject):
         return
-    sizes: dict[Directive, set[range]] = {}
+    sizes: dict[Directive, _Sizes] = {}
     without_stars = lru_cache(_MAX_CACHED)(_without_stars)
     for line, pattern in _patterns(subject):
         shorter = without_stars(pattern)
@@ -138,8 +140,8 @@ def stars(subject: Subject) -> Iterator[Remark]:
         opposite = _OPPOSITE[line.directive]
         if opposite not in sizes:
             lines = subject.lines_of(opposite)
-            sizes[opposite] = {_sizes(each.value) for each in lines if each.value}
-        if any(each.start <= len(pattern) and len(shorter) < each.stop for each in sizes[opposite]):
+            sizes[opposite] = _Sizes({_sizes(each.value) for each in lines if each.value})
+        if sizes[opposite].overlap(len(shorter), len(pattern)):
             continue
         several = _STARS.search(pattern)
         first, last = several.span() if several else (len(shorter), len(pattern))
@@ -149,6 +151,21 @@ def stars(subject: Subject) -> Iterator[Remark]:
             f"Write {shorter}",
             edits=(subject.edit_value(line, shorter),),
         )
+
+
+class _Sizes:
+    """Ranges of lengths: patterns of a file may have thousands."""
+
+    def __init__(self, ranges: set[range]) -> None:
+        in_order = sorted((each.start, each.stop) for each in ranges)
+        self._starts = [start for start, _ in in_order]
+        #: The largest end of each range and those before it.
+        self._ends = list(itertools.accumulate((end for _, end in in_order), max))
+
+    def overlap(self, least: int, most: int) -> bool:
+        """Return whether one of the ranges has a length from ``least`` to ``most``."""
+        count = bisect.bisect_right(self._starts, most)
+        return count > 0 and least < self._ends[count - 1]
 
 
 def _sizes(pattern: str) -> range:
