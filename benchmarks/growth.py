@@ -112,6 +112,37 @@ def malformed(count: int) -> str:
     return "some words here\n" * count
 
 
+def named_groups(count: int) -> str:
+    """Rules for everybody, and groups of other crawlers with a rule each."""
+    rules = "".join(f"Disallow: /{number}\n" for number in range(count // 2))
+    others = (f"User-agent: a{number}\nDisallow: /a\n" for number in range(count // 4))
+    return f"User-agent: *\n{rules}{''.join(others)}"
+
+
+def shared_rules(count: int) -> str:
+    """A group of many names with many rules, and another group for each name."""
+    numbers = range(count // 4)
+    names = "".join(f"User-agent: a{number}\n" for number in numbers)
+    rules = "".join(f"Disallow: /*{number}\n" for number in numbers)
+    own = "".join(f"User-agent: a{number}\nDisallow: /{number}\n" for number in numbers)
+    return names + rules + own
+
+
+def blocked_sitemaps(count: int) -> str:
+    """Rules with stars, and as many sitemaps."""
+    rules = "".join(f"Disallow: *{number}.xml\n" for number in range(count // 2))
+    sitemaps = (f"Sitemap: https://shop.example/{number}.xml\n" for number in range(count // 2))
+    return f"User-agent: *\n{rules}{''.join(sitemaps)}"
+
+
+def names_of_words(count: int) -> str:
+    """Names of several words, which may be headers, and a setting between them."""
+    return "".join(
+        f"User-agent: a b{number}\nCrawl-delay: 1\nUser-agent: c\nAllow: /\nDisallow: /\n"
+        for number in range(count // 5)
+    )
+
+
 def _directive(rng: random.Random) -> str:
     return rng.choice(("Disallow", "Disallow", "Allow"))
 
@@ -121,6 +152,7 @@ FAMILIES: dict[str, Callable[[int], str]] = {
     for each in (
         *(one_group, groups, plain_rules, starred_rules, nested_rules, equal_rules),
         *(unknown_directives, one_name, without_rules, sitemaps, malformed),
+        *(named_groups, shared_rules, blocked_sitemaps, names_of_words),
     )
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
+import pytest
 from owners import parsed
 
 from koster import crawlers
@@ -146,6 +147,43 @@ def test_rule_that_blocks_only_unusual_urls_is_shown_with_one() -> None:
     decision = robots.decide(verdict.url, "Googlebot")
     assert decision.rule is not None
     assert (decision.allowed, decision.rule.line) == (False, 2)
+
+
+def test_long_paths_are_cut_in_the_overview() -> None:
+    robots = parsed(f"User-agent: *\nDisallow: /{'a' * 300}\n")
+    row = audit(robots, [crawlers.named("Googlebot")]).overview[0]
+    assert str(row) == f"Search engines: allowed except /{'a' * 98}…"
+
+
+def test_rule_sets_beyond_the_limit_of_rules_are_not_proved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All crawlers together may have far more rules than the file. The largest set is proved."""
+    monkeypatch.setattr("koster.audit.max_rules_of", lambda robots: 1)
+    names = ("Googlebot", "bingbot", "GPTBot")
+    text = "".join(f"User-agent: {name}\nDisallow: /{name}\n" for name in names)
+    found = audit(parsed(text), [crawlers.named(name) for name in names]).verdicts
+    assert [each.is_proved for each in found] == [True, True, False]
+    assert [each.access for each in found] == [
+        *("allowed except /Googlebot", "allowed except /bingbot", "partly allowed"),
+    ]
+
+
+def test_preferences_of_some_groups_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those for all first, then those of named groups, as long as they are not too many."""
+    names = ("Googlebot", "bingbot", "GPTBot")
+    signals = "".join(
+        f"User-agent: {name}\nContent-Signal: ai-train=no\nDisallow: /{name}\n" for name in names
+    )
+    robots = parsed(f"Content-Signal: search=yes, search=no\n{signals}")
+    known = [crawlers.named(name) for name in names]
+    found = audit(robots, known).preferences
+    assert [(each.line, each.key, each.value) for each in found] == [
+        *((1, "search", "no"), (3, "ai-train", "no"), (6, "ai-train", "no")),
+        (9, "ai-train", "no"),
+    ]
+    monkeypatch.setattr("koster.audit._MAX_PREFERENCES", 2)
+    assert [each.line for each in audit(robots, known).preferences] == [1, 3]
 
 
 def test_page_has_no_control_characters() -> None:

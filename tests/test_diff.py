@@ -182,6 +182,24 @@ def test_too_many_rules_of_all_names_together_are_not_prepared(
     assert comparison.compared == 5
 
 
+def test_pairs_of_too_many_names_are_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each pair is looked for in all lines."""
+    text = "".join(f"User-agent: bot{number}\nDisallow: /{number}\n\n" for number in range(5))
+    robots = koster.parse(text, koster.MK1996)
+    assert compare(robots, robots).is_proved
+    monkeypatch.setattr("koster.analysis._files._MAX_NAME_COMPARISONS", 1_500)
+    assert not compare(robots, robots).is_proved
+
+
+def test_preferences_of_many_agents_are_compared_within_the_budget() -> None:
+    """A line may have thousands."""
+    signals = ", ".join(f"a{number}=b" for number in range(100))
+    text = f"User-agent: a\nUser-agent: b\nContent-Signal: {signals}\nDisallow: /\n"
+    robots = koster.parse(text + "User-agent: a\nDisallow: /a\nUser-agent: b\nDisallow: /b\n")
+    assert compare(robots, robots, budget=Budget(compared=4_000)).is_whole
+    assert not compare(robots, robots, budget=Budget(compared=1_000)).is_whole
+
+
 def test_crawler_matching_two_groups_is_compared() -> None:
     """Old dialects use the first group whose name is a substring of the crawler's name."""
     foo, bar = "User-agent: foo\nDisallow: /a\n\n", "User-agent: bar\nDisallow: /b\n\n"

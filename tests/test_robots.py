@@ -630,3 +630,20 @@ def test_lines_of_many_different_directives() -> None:
     keys = [f"X-{number}" for number in range(400)] * 2
     lines = koster.parse("".join(f"{key} : {key[2:]}\r\n" for key in keys)).lines
     assert [(line.key, line.value) for line in lines] == [(key, key[2:]) for key in keys]
+
+
+def test_very_long_rules_and_names_of_large_groups_are_made_once() -> None:
+    """Thousands of decisions may return them."""
+    names = "".join(f"User-agent: a{number}\n" for number in range(200))
+    robots = koster.parse(
+        f"{names}Disallow: /{'b' * 2_000}\nDisallow:{' ' * 2_000}/c\nDisallow: /d"
+    )
+    for url in ("/" + "b" * 2_000, "/c"):
+        first, second = (robots.decide(url, "a7") for _ in range(2))
+        assert first.rule is second.rule
+        assert first.rule is not None
+        assert first.rule == robots.groups[0].rules[first.rule.line - 201]
+        assert first.group is not None
+        assert second.group is not None
+        assert first.group.agents is second.group.agents
+    assert robots.decide("/d", "a7").rule == robots.decide("/d", "a7").rule

@@ -395,6 +395,25 @@ def test_sets_beyond_the_limit_of_rules_are_not_classified(monkeypatch: pytest.M
     assert [each.is_proved for each in found] == [True, True, False]
 
 
+def test_other_dialects_are_compared_up_to_a_limit_of_rules(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(WholeFile, "_max_rules", 1)
+    robots = koster.parse("".join(f"User-agent: {name}\nDisallow: /a*$b\n" for name in "abc"))
+    whole = WholeFile(robots)
+    other = whole.read_by(koster.GOOGLE)
+    found = [whole.difference(robots.rules_for(name), other.rules_for(name)) for name in "abc"]
+    assert [each.is_proved for each in found] == [True, True, False]
+
+
+def test_very_long_rules_are_not_the_first_to_classify_with() -> None:
+    """All rules may be compared with each of their characters, so a budget counts them."""
+    robots = koster.parse(f"User-agent: *\nDisallow: /{'a' * 3_000}\nDisallow: /b\n")
+    assert classify(robots.rules_for("a")).disallowed == "/b"
+    robots = koster.parse(f"User-agent: *\nDisallow: /{'a' * 3_000}\n")
+    assert classify(robots.rules_for("a")).disallowed == f"/{'a' * 3_000}"
+
+
 def test_number_of_paired_names_is_limited() -> None:
     named = [["*"], *([f"Bot{number}"] for number in range(201))]
     pairs = list(paired_names(named, koster.parse("", koster.MK1994)))
