@@ -22,6 +22,7 @@ from .analysis import (
     decide_alike,
     difference_of,
     first_of,
+    max_rules_of,
     names_in,
     paired_names,
 )
@@ -37,8 +38,6 @@ __all__ = ["EVERYBODY", "MAX_AGENTS", "Change", "Comparison", "Setting", "compar
 
 #: Maximum number of agents to compare; legitimate files name fewer.
 MAX_AGENTS = 5_000
-#: Maximum number of rules in all sets of both files that differ, see `Limit`: seconds of work.
-_MAX_RULES = 1_000_000
 #: Comparisons of rules that take as long as reading the setting in a line.
 _COMPARISONS_PER_LINE = 4
 #: Rules beside settings that take as long to skip as a comparison of rules.
@@ -120,7 +119,7 @@ def compare(
     rankings = rankings or Rankings()
     classes, is_whole = _classes(old, new, known, budget)
     changes = []
-    limit = Limit(_MAX_RULES)
+    limit = Limit(max_rules_of(old) + max_rules_of(new))
     count = 0
     for each in classes:
         before, after = each.before, each.after
