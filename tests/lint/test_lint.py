@@ -37,6 +37,7 @@ from koster.lint import (
     most_important,
     with_edits,
 )
+from koster.lint._model import Subject
 from koster.lint.settings import SettingsError, read
 from koster.reports._json import to_json
 from koster.reports.github import as_commands
@@ -524,6 +525,29 @@ def test_host_of_a_sitemap_has_a_length() -> None:
     """Marks above and below a letter would take minutes to sort."""
     found = lint(("Sitemap: https://a" + "\u0301\u0316" * 50_000).encode())
     assert "M003" in {each.code for each in found}
+
+
+def test_number_of_findings_with_one_code_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last one says that there are more."""
+    monkeypatch.setattr("koster.lint._MAX_FINDINGS", 2)
+    for count, more in ((2, ""), (3, " (2 are listed, and there are more)")):
+        found = [each for each in lint(b"words\n" * count) if each.code == "L002"]
+        message = "Not a directive: crawlers ignore this line"
+        assert [each.message for each in found] == [message, message + more]
+
+
+def test_very_many_lone_returns_are_replaced_at_once() -> None:
+    body = b"User-agent: *\rDisallow: /\n" + b"# a\r" * 2_000 + b"\nAllow: /b\r"
+    found = next(each for each in lint(body) if each.code == "B008")
+    assert len(found.edits) == 1
+    assert with_edits(body, [found]) == re.sub(rb"\r(?!\n)", b"\n", body)
+
+
+def test_edits_of_a_line_beyond_ascii_are_in_any_order() -> None:
+    line = "Disallow: /\u00e9\u00e9\u00e9#x"
+    subject = Subject(line.encode())
+    at = [subject.edit(subject.lines[0], column, 1, "-") for column in (14, 11, 13)]
+    assert [(each.start, each.end) for each in at] == [(17, 18), (11, 13), (15, 17)]
 
 
 def test_star_rules_are_repeated_in_other_groups_if_they_are_few() -> None:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import itertools
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -68,6 +69,8 @@ _IMPORTANT = (
     *("G001", "G006", "G014", "B011", "G003", "S008", "M002", "S001", "S002", "G002", "G013"),
 )
 
+#: The maximum number of findings with one code. Files of millions of lines have more.
+_MAX_FINDINGS = 100_000
 #: A file is checked at most so often to fix it.
 _MAX_FIXES = 20
 
@@ -85,7 +88,7 @@ def lint(
     is_cut: bool = False,
     charset: str | None = None,
 ) -> list[Finding]:
-    """Return the findings in a file, ordered by position.
+    """Return the findings in a file, ordered by position: at most 100,000 with one code.
 
     Comments such as ``# koster: ignore[S009]`` are obeyed. A template is checked around its tags.
 
@@ -117,13 +120,24 @@ def lint(
         if template and template.has_logic and check.code.startswith(_NEEDS_ALL_LINES):
             continue
         severity = severities.get(check.code, check.severity)
-        found += [_finding(check, severity, remark) for remark in check.find(subject)]
+        found += [_finding(check, severity, remark) for remark in _first_of(check.find(subject))]
     if template:
         found = list(_beside_tags(found, template))
     ignored = ignored_codes(subject.lines, CHECK_OF) if b"koster" in body else {}
     if ignored:
         found = [each for each in found if each.code not in ignored.get(each.line, ())]
     return sorted(found, key=_BY_PLACE)
+
+
+def _first_of(remarks: Iterable[Remark]) -> list[Remark]:
+    """Return the first remarks, of which the last one says that there are more."""
+    remaining = iter(remarks)
+    found = list(itertools.islice(remaining, _MAX_FINDINGS))
+    if next(remaining, None) is not None:
+        last = found[-1]
+        message = f"{last.message} ({_MAX_FINDINGS:,} are listed, and there are more)"
+        found[-1] = last._replace(message=message)
+    return found
 
 
 def _finding(check: Check, severity: Severity, remark: Remark) -> Finding:

@@ -44,6 +44,9 @@ _CONFUSABLES = dict(
         strict=True,
     )
 )
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+#: Lone carriage returns that are replaced one by one; more are replaced with what is between them.
+_MAX_RETURNS = 1_000
 _COLONS = "：﹕ː∶꞉"
 _DASHES = "‐‑‒–—−﹣－"
 
@@ -268,14 +271,17 @@ def controls(subject: Subject) -> Iterator[Remark]:
 
 def lone_returns(subject: Subject) -> Iterator[Remark]:
     """Find line endings that some tools do not support: CR."""
-    lone = re.search(rb"\r(?!\n)", subject.robots.body)
+    lone = _LONE_RETURN.search(subject.robots.body)
     if lone:
         number = subject.robots.body.count(b"\n", 0, lone.start()) + 1
         line = subject.lines[min(number, len(subject.lines)) - 1]
-        edits = tuple(
-            Edit(match.start(), match.end(), b"\n")
-            for match in re.finditer(rb"\r(?!\n)", subject.robots.body)
-        )
+        places = [match.start() for match in _LONE_RETURN.finditer(subject.robots.body)]
+        if len(places) > _MAX_RETURNS:
+            first, end = places[0], places[-1] + 1
+            rest = _LONE_RETURN.sub(b"\n", subject.robots.body[first : end + 1])
+            edits: tuple[Edit, ...] = (Edit(first, end, rest[: end - first]),)
+        else:
+            edits = tuple(Edit(at, at + 1, b"\n") for at in places)
         yield Remark(
             Place(line.number, len(line.text), 0),
             "Line ends with CR only: some tools read the whole file as one line",
