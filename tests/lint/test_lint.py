@@ -298,7 +298,9 @@ def test_template_with_values_only_is_compared() -> None:
     assert "compared" not in findings[1].message
 
 
-@pytest.mark.parametrize("rule", ["/*{{", "/{{url}}", "/*{{ item.url }}*", "/{%", "/<%", "/a{{b}}"])
+@pytest.mark.parametrize(
+    "rule", ["/*{{", "/{{url}}", "/*{{ item.url }}*", "/{%", "/<%", "/a{{b}}", "/{{a}}/{{b}}"]
+)
 def test_paths_with_tags_are_no_template(rule: str) -> None:
     assert "B011" not in {each.code for each in lint(f"User-agent: *\nDisallow: {rule}\n".encode())}
 
@@ -525,6 +527,19 @@ def test_host_of_a_sitemap_has_a_length() -> None:
     """Marks above and below a letter would take minutes to sort."""
     found = lint(("Sitemap: https://a" + "\u0301\u0316" * 50_000).encode())
     assert "M003" in {each.code for each in found}
+
+
+def test_first_rules_about_resources_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = b"User-agent: *\nDisallow: /a/css/\nDisallow: /b/css/\nDisallow: /c/css/\n"
+    assert [each.line for each in lint(body) if each.code == "S008"] == [2, 3, 4]
+    monkeypatch.setattr("koster.lint._semantics._MAX_RESOURCE_RULES", 2)
+    assert [each.line for each in lint(body) if each.code == "S008"] == [2, 3]
+
+
+def test_group_in_the_rule_sets_of_several_names_ignores_the_star_rules_once() -> None:
+    body = b"User-agent: *\nDisallow: /a\n\nUser-agent: b\nUser-agent: c\nAllow: /x\n\n"
+    body += b"User-agent: b\nAllow: /y\n\nUser-agent: c\nDisallow: /z\n"
+    assert [each.line for each in lint(body) if each.code == "S011"] == [4]
 
 
 def test_number_of_findings_with_one_code_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
