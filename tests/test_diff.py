@@ -136,7 +136,7 @@ def test_older_dialects_compare_names_as_written(dialect: str, name: str) -> Non
 
 
 def test_too_many_names_are_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("koster.analysis._files._MAX_NAME_COMPARISONS", 1_000)
+    monkeypatch.setattr("koster.analysis._names._MAX_NAME_COMPARISONS", 1_000)
     body = "".join(f"User-agent: foo {number}\n" for number in range(30)) + "Disallow: /\n"
     comparison = compare(parsed(body), parsed(body + "Disallow: /a\n"))
     assert not comparison.is_whole
@@ -187,7 +187,7 @@ def test_pairs_of_too_many_names_are_not_proved(monkeypatch: pytest.MonkeyPatch)
     text = "".join(f"User-agent: bot{number}\nDisallow: /{number}\n\n" for number in range(5))
     robots = koster.parse(text, koster.MK1996)
     assert compare(robots, robots).is_proved
-    monkeypatch.setattr("koster.analysis._files._MAX_NAME_COMPARISONS", 1_500)
+    monkeypatch.setattr("koster.analysis._names._MAX_NAME_COMPARISONS", 1_500)
     assert not compare(robots, robots).is_proved
 
 

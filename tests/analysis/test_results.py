@@ -16,7 +16,7 @@ from koster.analysis import (
     Extent,
     Rankings,
     WholeFile,
-    _files,
+    _names,
     _pairs,
     _ranked,
     classify,
@@ -365,7 +365,7 @@ def test_number_of_compared_names_is_limited(
     limit: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each name is compared with all four lines. A header counts as 20; the last name is kept."""
-    monkeypatch.setattr(_files, "_MAX_NAME_COMPARISONS", limit)
+    monkeypatch.setattr(_names, "_MAX_NAME_COMPARISONS", limit)
     names = [["Foo/1 (x)"], ["a"], ["b"]]
     robots = koster.parse("User-agent: a\nUser-agent: a\nDisallow:\nUser-agent: b\nUser-agent: c")
     assert first_of(names, robots) == names[:count]
@@ -376,7 +376,7 @@ def test_rules_of_agents_are_selected_as_long_as_that_takes_seconds(
     limit: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Four names to compare with; then each rule counts as 20."""
-    monkeypatch.setattr(_files, "_MAX_NAME_COMPARISONS", limit)
+    monkeypatch.setattr(_names, "_MAX_NAME_COMPARISONS", limit)
     names = "".join(f"User-agent: {name}\n" for name in "abcd")
     whole = WholeFile(koster.parse(f"{names}Disallow: /a\n"))
     selected = [rules for rules in map(whole.rules_for, "abc") if rules]

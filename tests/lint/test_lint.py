@@ -502,7 +502,7 @@ def test_groups_are_not_looked_for_if_that_takes_long(monkeypatch: pytest.Monkey
     merged = "User-agent: a\nCrawl-delay: 1\nUser-agent: b\nAllow: /x\nDisallow: /\n"
     body = f"User-agent: *\nDisallow: /\n\n{merged}\nUser-agent: c\n".encode()
     assert {"G002", "G003"} <= {each.code for each in lint(body)}
-    monkeypatch.setattr("koster.analysis._files._MAX_NAME_COMPARISONS", 0)
+    monkeypatch.setattr("koster.analysis._names._MAX_NAME_COMPARISONS", 0)
     found = {each.code: each.suggestion for each in lint(body)}
     assert "G002" not in found
     assert "G003" in found

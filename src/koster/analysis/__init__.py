@@ -26,18 +26,8 @@ from ._differences import (
     difference_of,
     disagreements,
 )
-from ._files import (
-    EVERYBODY,
-    MAX_RULES_OF_SETS,
-    Limit,
-    WholeFile,
-    first_of,
-    letters_of,
-    max_rules_of,
-    names_in,
-    paired_names,
-    rule_sets,
-)
+from ._files import MAX_RULES_OF_SETS, Limit, WholeFile, max_rules_of, rule_sets
+from ._names import EVERYBODY, first_of, letters_of, names_in, paired_names
 from ._questions import (
     Cause,
     Classification,
