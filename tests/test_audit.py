@@ -182,7 +182,9 @@ def test_preferences_of_some_groups_are_listed(monkeypatch: pytest.MonkeyPatch) 
         *((1, "search", "no"), (3, "ai-train", "no"), (6, "ai-train", "no")),
         (9, "ai-train", "no"),
     ]
-    monkeypatch.setattr("koster.audit._MAX_PREFERENCES", 2)
+    monkeypatch.setattr("koster.audit.max_rules_of", lambda robots: 1)
+    assert [each.line for each in audit(robots, known).preferences] == [1, 3, 6]
+    monkeypatch.setattr("koster.audit._MAX_PREFERENCES", 1)
     assert [each.line for each in audit(robots, known).preferences] == [1, 3]
 
 

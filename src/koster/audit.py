@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from .crawlers import Crawler
-    from .directives import Preference
+    from .directives import Preference, Values
     from .model import Rule
     from .robots import RobotsTxt, Rules
 
@@ -273,26 +272,7 @@ def audit(
     """
     auditor = _Auditor(robots, budget or Budget())
     verdicts = tuple(map(auditor.verdict, crawlers.known() if known is None else known))
-    names = ("*", *(verdict.named_as for verdict in verdicts if verdict.named_as))
-    preferences = _preferences(rules_for_data(robots, name) for name in names)
-    return Audit(verdicts, preferences, robots.licenses, robots.sitemaps)
-
-
-def _preferences(sets: Iterable[Rules]) -> tuple[Preference, ...]:
-    """Return the preferences of rule sets, each once: those for all crawlers come first."""
-    found: dict[tuple[int, str], Preference] = {}
-    seen: set[tuple[int, ...]] = set()
-    count = 0
-    for rules in sets:
-        if rules.group_lines in seen or count > _MAX_PREFERENCES:
-            continue
-        of_file, own = values_of(rules)
-        values = (own,) if seen else (of_file, own)
-        seen.add(rules.group_lines)
-        for each in itertools.chain.from_iterable(each.preferences for each in values):
-            found[each.line, each.key] = each
-            count += 1
-    return tuple(found.values())
+    return Audit(verdicts, auditor.preferences(), robots.licenses, robots.sitemaps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,9 +295,16 @@ class _Auditor:
         self._found: dict[tuple[int, ...], _Access] = {}
         self._likely = Budget(compared=_COMPARED)
         self._limit = Limit(max_rules_of(robots))
+        self._preferences: dict[tuple[int, str], Preference] = {}
+        self._seen: set[tuple[int, ...]] = set()
+        self._limit_of_seen = Limit(max_rules_of(robots))
+        everybody = rules_for_data(robots, "*")
+        self._add_preferences(everybody, values_of(everybody)[0])
 
     def verdict(self, crawler: Crawler) -> Verdict:
         rules = rules_for_data(self._robots, crawler.tokens)
+        if rules.named_as is not None:
+            self._add_preferences(rules)
         obeys_file = crawler.obeys is not Obeys.NOTHING and (
             crawler.obeys is not Obeys.OWN_GROUPS or rules.is_named
         )
@@ -340,6 +327,19 @@ class _Auditor:
             access.exceptions,
             access.in_words,
         )
+
+    def preferences(self) -> tuple[Preference, ...]:
+        """Return the preferences for all crawlers, then those of the groups that name one."""
+        return tuple(self._preferences.values())
+
+    def _add_preferences(self, rules: Rules, of_file: Values | None = None) -> None:
+        """Add those of a rule set, unless there are too many, or too many rules beside them."""
+        if rules.group_lines in self._seen or len(self._preferences) > _MAX_PREFERENCES:
+            return
+        self._seen.add(rules.group_lines)
+        if self._limit_of_seen.allows(count_rules(rules)):
+            for values in filter(None, (of_file, values_of(rules)[1])):
+                self._preferences |= {(each.line, each.key): each for each in values.preferences}
 
     def _access(self, rules: Rules) -> _Access:
         if not self._limit.allows(count_rules(rules)):
