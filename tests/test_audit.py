@@ -153,6 +153,9 @@ def test_long_paths_are_cut_in_the_overview() -> None:
     robots = parsed(f"User-agent: *\nDisallow: /{'a' * 300}\n")
     row = audit(robots, [crawlers.named("Googlebot")]).overview[0]
     assert str(row) == f"Search engines: allowed except /{'a' * 98}…"
+    rules = "".join(f"Disallow: /{'a' * 300}{number}\n" for number in range(4))
+    row = audit(parsed(f"User-agent: *\n{rules}"), [crawlers.named("Googlebot")]).overview[0]
+    assert str(row).endswith("… and 2 more")
 
 
 def test_rule_sets_beyond_the_limit_of_rules_are_not_proved(

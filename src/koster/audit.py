@@ -139,12 +139,12 @@ def _in_words(extent: Extent, is_mostly_open: bool, exceptions: tuple[Rule, ...]
     if extent is Extent.NONE:
         return "allowed"
     main = "allowed" if is_mostly_open else "blocked"
-    paths = list(dict.fromkeys(_path(rule) for rule in exceptions))
+    paths = list(dict.fromkeys(rule.pattern for rule in exceptions))
+    paths[:_MAX_PATHS] = map(_shown, paths[:_MAX_PATHS])
     return f"{main} except {_listed(paths, _MAX_PATHS)}" if paths else f"partly {main}"
 
 
-def _path(rule: Rule) -> str:
-    pattern = rule.pattern
+def _shown(pattern: str) -> str:
     if len(pattern) > _MAX_PATH:
         return f"{pattern[: _MAX_PATH - 1]}…"
     return "the home page" if pattern == "/$" else pattern
