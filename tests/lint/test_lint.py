@@ -542,6 +542,12 @@ def test_group_in_the_rule_sets_of_several_names_ignores_the_star_rules_once() -
     assert [each.line for each in lint(body) if each.code == "S011"] == [4]
 
 
+@pytest.mark.parametrize("url", ["http://[a/x", "http://a]/x", "http://a:b/x"])
+def test_invalid_sitemap_that_a_rule_matches_is_only_invalid(url: str) -> None:
+    found = lint(f"User-agent: *\nDisallow: *x\nSitemap: {url}\n".encode())
+    assert [each.code for each in found] == ["M003"]
+
+
 def test_number_of_findings_with_one_code_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last one says that there are more."""
     monkeypatch.setattr("koster.lint._MAX_FINDINGS", 2)

@@ -179,7 +179,7 @@ def sitemap_blocked(subject: Subject) -> Iterator[Remark]:
     rules, google = (subject.robots.rules_for(name) for name in ("*", "Googlebot"))
     may_decide = subject.analysis.may_decide
     for line in subject.lines_of(Directive.SITEMAP):
-        if line.value.lower().startswith(("http://", "https://")):
+        if line.value.lower().startswith(("http://", "https://")) and _is_url(line.value):
             if not (may_decide(rules, line.value) and may_decide(google, line.value)):
                 break
             if rules.allowed(line.value) or google.allowed(line.value):
