@@ -1,4 +1,4 @@
-"""Counts and lists of names in sentences."""
+"""Counts, lists of names and long texts in sentences."""
 
 from __future__ import annotations
 
@@ -24,3 +24,12 @@ def joined(items: Iterable[str], word: str = "and") -> str:
     """
     *first, last = items
     return f"{', '.join(first)} {word} {last}" if first else last
+
+
+def truncated(text: str, limit: int) -> str:
+    """Return a text of at most ``limit`` characters.
+
+    >>> truncated("abcd", 4), truncated("abcde", 4)
+    ('abcd', 'abc…')
+    """
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

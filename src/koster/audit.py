@@ -9,11 +9,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from . import crawlers
 from ._asking import rules_for_data, values_of
-from ._wording import joined
+from ._wording import joined, truncated
 from .analysis import (
     Budget,
     Classification,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from .crawlers import Crawler
-    from .directives import Preference, Values
+    from .directives import Preference
     from .model import Rule
     from .robots import RobotsTxt, Rules
 
@@ -132,22 +133,8 @@ class Verdict:
         return f"{self.rule.line}: {self.rule}{more}"
 
 
-def _in_words(extent: Extent, is_mostly_open: bool, exceptions: tuple[Rule, ...]) -> str:
-    """Return what a crawler may fetch."""
-    if extent is Extent.ALL:
-        return "blocked"
-    if extent is Extent.NONE:
-        return "allowed"
-    main = "allowed" if is_mostly_open else "blocked"
-    paths = list(dict.fromkeys(rule.pattern for rule in exceptions))
-    paths[:_MAX_PATHS] = map(_shown, paths[:_MAX_PATHS])
-    return f"{main} except {_listed(paths, _MAX_PATHS)}" if paths else f"partly {main}"
-
-
 def _shown(pattern: str) -> str:
-    if len(pattern) > _MAX_PATH:
-        return f"{pattern[: _MAX_PATH - 1]}…"
-    return "the home page" if pattern == "/$" else pattern
+    return "the home page" if pattern == "/$" else truncated(pattern, _MAX_PATH)
 
 
 def _listed(items: list[str], most: int) -> str:
@@ -275,7 +262,7 @@ def audit(
     return Audit(verdicts, auditor.preferences(), robots.licenses, robots.sitemaps)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Access:
     """What the rules of a crawler block."""
 
@@ -283,7 +270,17 @@ class _Access:
     blocking: tuple[Rule, ...]
     is_mostly_open: bool
     exceptions: tuple[Rule, ...]
-    in_words: str
+
+    @cached_property
+    def in_words(self) -> str:
+        """What the crawler may fetch: the same for all that have these rules."""
+        extent = self.found.extent
+        if extent is not Extent.SOME:
+            return "blocked" if extent is Extent.ALL else "allowed"
+        main = "allowed" if self.is_mostly_open else "blocked"
+        paths = list(dict.fromkeys(rule.pattern for rule in self.exceptions))
+        paths[:_MAX_PATHS] = map(_shown, paths[:_MAX_PATHS])
+        return f"{main} except {_listed(paths, _MAX_PATHS)}" if paths else f"partly {main}"
 
 
 class _Auditor:
@@ -295,11 +292,10 @@ class _Auditor:
         self._found: dict[tuple[int, ...], _Access] = {}
         self._likely = Budget(compared=_COMPARED)
         self._limit = Limit(max_rules_of(robots))
-        self._preferences: dict[tuple[int, str], Preference] = {}
+        self._preferences = {(each.line, each.key): each for each in robots.preferences}
         self._seen: set[tuple[int, ...]] = set()
         self._limit_of_seen = Limit(max_rules_of(robots))
-        everybody = rules_for_data(robots, "*")
-        self._add_preferences(everybody, values_of(everybody)[0])
+        self._add_preferences(rules_for_data(robots, "*"))
 
     def verdict(self, crawler: Crawler) -> Verdict:
         rules = rules_for_data(self._robots, crawler.tokens)
@@ -332,23 +328,23 @@ class _Auditor:
         """Return the preferences for all crawlers, then those of the groups that name one."""
         return tuple(self._preferences.values())
 
-    def _add_preferences(self, rules: Rules, of_file: Values | None = None) -> None:
+    def _add_preferences(self, rules: Rules) -> None:
         """Add those of a rule set, unless there are too many, or too many rules beside them."""
         if rules.group_lines in self._seen or len(self._preferences) > _MAX_PREFERENCES:
             return
         self._seen.add(rules.group_lines)
         if self._limit_of_seen.allows(count_rules(rules)):
-            for values in filter(None, (of_file, values_of(rules)[1])):
-                self._preferences |= {(each.line, each.key): each for each in values.preferences}
+            _, own = values_of(rules)
+            self._preferences |= {(each.line, each.key): each for each in own.preferences}
 
     def _access(self, rules: Rules) -> _Access:
         if not self._limit.allows(count_rules(rules)):
             found = Classification(Extent.SOME, None, None, None, is_proved=False)
-            return _access(found, (), rules.allowed(_USUAL_PAGE), ())
+            return _Access(found, (), rules.allowed(_USUAL_PAGE), ())
         found = classify(rules, self._budget)
         if found.extent is not Extent.SOME or found.rule is None:
             blocking: tuple[Rule, ...] = (found.rule,) if found.rule is not None else ()
-            return _access(found, blocking, found.extent is Extent.NONE, ())
+            return _Access(found, blocking, found.extent is Extent.NONE, ())
         urls = likely_urls(rules, self._likely)
         effective = sorted(
             (rule for group in rules.groups for rule in group.rules if rule.line in urls),
@@ -359,14 +355,4 @@ class _Auditor:
         allowing = tuple(rule for rule in effective if rule.allow)
         if blocking[0].line in urls:
             found = replace(found, disallowed=urls[blocking[0].line])
-        return _access(found, blocking, is_open, blocking if is_open else allowing)
-
-
-def _access(
-    found: Classification,
-    blocking: tuple[Rule, ...],
-    is_mostly_open: bool,
-    exceptions: tuple[Rule, ...],
-) -> _Access:
-    in_words = _in_words(found.extent, is_mostly_open, exceptions)
-    return _Access(found, blocking, is_mostly_open, exceptions, in_words)
+        return _Access(found, blocking, is_open, blocking if is_open else allowing)

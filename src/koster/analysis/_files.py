@@ -11,7 +11,8 @@ from .._asking import rules_for_data, selection_of
 from ..robots import parse
 from ._alike import content_of, count_rules, counterparts
 from ._differences import Differences, difference_of
-from ._names import Selecting, first_of, names_in
+from ._index import HEAVY
+from ._names import Selecting, count_line_ends, first_of, names_in
 from ._questions import (
     Classification,
     DeadRules,
@@ -48,8 +49,6 @@ MAX_RULES_OF_SETS = 10_000_000
 
 #: Rules that single decisions about a file may look at together: seconds of work.
 _MAX_DECIDED_RULES = 100_000_000
-#: Rules that a decision looks at for each character of the URL, besides those of much weight.
-_RULES_PER_CHARACTER = 16
 
 
 def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rules]]:
@@ -96,8 +95,7 @@ class Limit:
 
 def max_rules_of(robots: RobotsTxt) -> int:
     """Return how many rules of all its sets are looked at, see `Limit`: that takes seconds."""
-    body = robots.body
-    return max(_MAX_RULES, body.count(b"\n") + body.count(b"\r"))
+    return max(_MAX_RULES, count_line_ends(robots))
 
 
 class WholeFile:
@@ -253,7 +251,8 @@ class WholeFile:
             most = self._rankings.with_next(rules).most_checked if is_small else count
             self._checked[lines] = count, most
         count, most = self._checked[lines]
-        looked_at = min(count, most + _RULES_PER_CHARACTER * len(url))
+        # The weights leave out keys with less, of which there may be one for each character.
+        looked_at = min(count, most + HEAVY * len(url))
         self._decided_rules_left -= looked_at * (1 + len(url) // CHARACTERS_PER_CHECK)
         return self._decided_rules_left >= 0
 

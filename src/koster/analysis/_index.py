@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ._entries import Entry
 
 #: The weight of the entries with one key from which on it counts.
-_HEAVY = 16
+HEAVY = 16
 
 #: Entries per key from which on those with a low order are found by bisection.
 _FEW_PER_KEY = 8
@@ -119,7 +119,7 @@ class Keys:
             weight = end - begin
             if not are_usual:
                 weight = sum([entry.weight for entry in self._entries[begin:end]])
-            if weight >= _HEAVY:
+            if weight >= HEAVY:
                 own[key] = weight
         prefixes = Prefixes([*own])
         found: list[int] = []

@@ -94,8 +94,7 @@ class Selecting:
         self._agents = sum(file_of(robots).count_agents() for robots in files)
         are_indexed = all(robots.dialect.names in _AGENTS_FOR_NAME for robots in files)
         #: Without an index, each line is looked at for each agent.
-        lines = sum(robots.body.count(b"\n") + robots.body.count(b"\r") for robots in files)
-        self._lines = 0 if are_indexed else lines
+        self._lines = 0 if are_indexed else sum(map(count_line_ends, files))
         self._left = _MAX_NAME_COMPARISONS
 
     def allows(self, agent: str) -> bool:
@@ -109,6 +108,11 @@ class Selecting:
     def count(self, rules: int) -> None:
         """Count the rules of an agent."""
         self._left -= rules * _RULE_COST
+
+
+def count_line_ends(robots: RobotsTxt) -> int:
+    """Return about how many lines a file has: one that ends with CR LF counts twice."""
+    return robots.body.count(b"\n") + robots.body.count(b"\r")
 
 
 def paired_names(named: list[list[str]], *files: RobotsTxt) -> Iterator[str]:

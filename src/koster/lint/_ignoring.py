@@ -43,7 +43,7 @@ def ignored_codes(lines: Iterable[Line], known: Iterable[str]) -> Mapping[int, f
         codes = tuple(code.upper() for code, _ in _codes(match)) if match else ()
         if match and match[1] is None:
             codes = (_EVERY_CODE,)
-        ignored = matching(tuple(dict.fromkeys(codes)))
+        ignored = matching(tuple(dict.fromkeys(codes))) if codes else frozenset()
         if line.kind is LineKind.COMMENT:
             pending |= ignored
             continue
@@ -53,7 +53,12 @@ def ignored_codes(lines: Iterable[Line], known: Iterable[str]) -> Mapping[int, f
     return found
 
 
-def unknown_codes(text: str, known: Iterable[str]) -> Iterator[tuple[str, int]]:
+@functools.lru_cache(maxsize=1)
+def _beginnings(codes: frozenset[str]) -> frozenset[str]:
+    return frozenset(code[:size] for code in codes for size in range(1, len(code) + 1))
+
+
+def unknown_codes(text: str, known: frozenset[str]) -> Iterator[tuple[str, int]]:
     """Yield the codes in a comment that are not the beginning of a known one, with columns.
 
     Of a comment that ignores nothing, as it has no brackets or a typo, yield the text.
@@ -63,7 +68,7 @@ def unknown_codes(text: str, known: Iterable[str]) -> Iterator[tuple[str, int]]:
     if attempt:
         yield attempt[1].strip(), attempt.start(1)
     if match:
-        beginnings = {each[:size] for each in known for size in range(1, len(each) + 1)}
+        beginnings = _beginnings(known)
         unknown = (each for each in _codes(match) if each[0].upper() not in beginnings)
         yield from itertools.islice(unknown, _MAX_UNKNOWN)
 

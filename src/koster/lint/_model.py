@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from .._asking import file_of
 from .._contents import is_binary, is_page, wide_charset
 from .._version import DOCS
+from .._wording import truncated
 from ..analysis import Budget, Classification, WholeFile
 from ..dialects import GOOGLE, RFC9309
 from ..model import RULES, SPACE, Directive, LineKind
@@ -465,7 +466,7 @@ class Subject:
 
 def truncate(text: str) -> str:
     """Truncate a value for a message."""
-    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+    return truncated(text, _MAX_SHOWN)
 
 
 def truncate_rule(rule: Rule) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .._wording import truncated
 from ..model import spelt_out
 
 #: The maximum characters of a text that is shortened.
@@ -31,7 +32,7 @@ def printable_lines(text: str) -> str:
 
 def shorten(text: str) -> str:
     """Escape a text as `printable` does, and cut it if it is very long."""
-    return printable(text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…")
+    return printable(truncated(text, _MAX_CHARACTERS))
 
 
 def markdown(text: str) -> str:

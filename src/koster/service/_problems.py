@@ -12,6 +12,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
+from .._wording import truncated
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
@@ -89,7 +91,7 @@ class Problem(Exception):  # noqa: N818 - the standard's name
 
 def _shorten(text: str) -> str:
     """Truncate text, which may contain parts of the request."""
-    return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…"
+    return truncated(text, _MAX_CHARACTERS)
 
 
 def rate_limited(code: str, prefix: str, wait: float) -> Problem:

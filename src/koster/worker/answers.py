@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import lint as linting
 from .._asking import rules_for_data
+from .._wording import truncated
 from ..analysis import disagreements
 from ..audit import audit
 from ..crawlers import agent_for, known, named
@@ -37,7 +38,7 @@ _MAX_ITEMS = 1_000
 
 
 def _truncate(text: str, limit: int = _MAX_TEXT) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return truncated(text, limit)
 
 
 def _limit_record(record: Any) -> Any:
