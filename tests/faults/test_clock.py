@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -178,9 +177,8 @@ def test_interval_holds_while_the_clock_is_set() -> None:
             thread.join(20)
         assert len(turns) == 20
     ended = sorted(after for _, after in turns)
-    assert ended[-1] - began > 19 * 0.1 - 0.01
-    # Each turn is noticed a little late, so two may seem closer.
-    assert min(second - first for first, second in pairwise(ended)) > 0.05
+    # Each turn is noticed late, so two may seem closer; but none comes early.
+    assert all(end - began > i * 0.1 - 0.01 for i, end in enumerate(ended))
     assert ended[-1] - began < 10
 
 

@@ -143,8 +143,8 @@ class Machine:
         self.decisions += 2
         time.sleep(0.002)
 
-    def turns_between(self, first: float, last: float) -> list[float]:
-        return [after for _, after in self.pacer.turns if first < after < last]
+    def turns_between(self, first: float, last: float) -> list[tuple[float, float]]:
+        return [turn for turn in self.pacer.turns if first < turn[0] and turn[1] < last]
 
     def count(self, name: EventName) -> int:
         return [event.name for event in self.events].count(name)
@@ -190,14 +190,18 @@ def go_down_and_up(redis: Redis, how: str, seconds: float, machines: list[Machin
 
 
 def check_shared_pace(machines: list[Machine], seconds: float) -> None:
-    """Check that the machines take turns: no two at once, and as many as there are."""
+    """Check that the machines take turns: no two at once, and about as many as there are.
+
+    When the server counted a turn is known to be between two moments, which may be far apart if
+    the machine is busy. So a pair is wrong only if no moments between these could be right.
+    """
     start = time.monotonic()
     time.sleep(seconds)
     turns = sorted(turn for each in machines for turn in each.turns_between(start, start + seconds))
     assert len(turns) <= seconds / INTERVAL + 1
-    assert len(turns) >= 0.5 * seconds / INTERVAL
-    # Moments after a turn: the answer of the server may be late.
-    assert min(second - first for first, second in pairwise(turns)) > 0.5 * INTERVAL
+    assert len(turns) >= 0.25 * seconds / INTERVAL
+    for (before, after), (next_before, next_after) in pairwise(turns):
+        assert max(next_after - before, after - next_before) > INTERVAL - 0.001
 
 
 def test_restarts_under_load(redis: Redis) -> None:
