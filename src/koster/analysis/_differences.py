@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..model import Decision
     from ..robots import RobotsTxt, Rules
 
+#: Comparisons of rules for the disagreements of a file: no real file needs a fifth of that.
+_MAX_COMPARED = 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -131,7 +134,7 @@ def disagreements(
     Pairs that are proved to be equal are omitted.
     """
     readings = [parse(robots.body, dialect) for dialect in dialects]
-    budget = budget or Budget()
+    budget = budget or Budget(compared=_MAX_COMPARED)
     found = []
     for agent in agents:
         before = rules_for_data(robots, agent)

@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 #: Pairs checked with likely URLs once the budget is spent.
 _MAX_SAMPLES = 200
 #: Rules that these checks may look at together, each of them perhaps at all rules.
-_MAX_SAMPLED_RULES = 4_000_000
+_MAX_SAMPLED_RULES = 2_000_000
 #: What a pair takes at least, whatever is found.
 _COMPARISONS_PER_PAIR = 16
+#: What a search takes at least, before its first state.
+_COMPARISONS_PER_SEARCH = 48
 #: Rules that the decisions about the URLs that were found may look at together.
 _MAX_DECIDED_RULES = 200_000_000
 #: Pairs checked, and URLs decided, whatever the number of rules.
@@ -223,7 +225,7 @@ class Pairs:
         outside = [*self.old.ranked_above(old, prefix), *self.new.ranked_above(new, prefix)]
         self._budget.compare(1 + len(outside))
         outside = distinct(outside)
-        self._budget.begin(2 + len(outside))
+        self._begin_search(2 + len(outside))
         search = Search(
             self.letters,
             [[old.automaton, new.automaton]],
@@ -287,7 +289,7 @@ class Pairs:
             before = without_alike(before, after)
         else:
             after = without_alike(after, before)
-        self._budget.begin(2 + len(before) + len(after))
+        self._begin_search(2 + len(before) + len(after))
         search = Search(
             self.letters,
             [[old.automaton], [new.automaton]],
@@ -295,6 +297,15 @@ class Pairs:
         )
         found = search.shortest(url, prefixes, self._budget)
         return None if found is None else with_host_if_ambiguous(found)
+
+    def _begin_search(self, patterns: int) -> None:
+        """Begin a search, and count what it takes to prepare it.
+
+        Raises:
+            BudgetSpentError: a limit is exceeded.
+        """
+        self._budget.begin(patterns)
+        self._budget.compare(_COMPARISONS_PER_SEARCH)
 
     def _plain_witness(self, old: Entry, new: Entry) -> str | None:
         """Return a shortest URL as `witness`, if it is the text of the longer of two plain entries.

@@ -69,7 +69,7 @@ class Budget:
         if self._total <= 0:
             raise BudgetSpentError
         if patterns >= _MANY:
-            self.check(_MIN_VISITS * visit_cost(patterns))
+            self.check(_MIN_VISITS * visit_cost(patterns, 0))
         self._states = min(self._max_states, self._total)
 
     def spend(self, states: int) -> None:
@@ -112,9 +112,9 @@ class Budget:
             self.compare(rules)
 
 
-def visit_cost(patterns: int) -> int:
-    """Return how many states a visited one counts as: more with many patterns."""
-    return 1 + patterns // 8
+def visit_cost(patterns: int, successors: int) -> int:
+    """Return how many states a visited one counts as: more with many patterns or successors."""
+    return (1 + patterns // 8) * (1 + successors // 16)
 
 
 class _Member(NamedTuple):
@@ -212,8 +212,9 @@ class Search:
                 continue
             if self._accepts(state):
                 return url + self._path_to(steps, number)
-            budget.spend(visit_cost(len(self._members)))
-            for token, successor in self._successors(state):
+            successors = self._successors(state)
+            budget.spend(visit_cost(len(self._members), len(successors)))
+            for token, successor in successors:
                 after = cost + self._costs[token]
                 # Hashing a state takes long.
                 found = numbers.setdefault(successor, len(reached))
