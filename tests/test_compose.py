@@ -13,6 +13,7 @@ from owners import parsed
 import koster
 from koster import compose, crawlers, formatting
 from koster.analysis import EVERYBODY, Extent, classify
+from koster.compose import _closed
 from koster.crawlers import Purpose
 from koster.lint import Severity, lint
 
@@ -140,6 +141,48 @@ def test_broader_allow_rule_stays_and_is_reported() -> None:
         assert not robots.allowed("/cart/a", name)
     both = compose.Intentions(purposes={Purpose.TRAINING: "allow"}, closed=("/cart/",))
     assert not parsed(compose.compose(both).body).allowed("/cart/", "YandexAdditional")
+
+
+_PATTERNS = st.sampled_from(
+    [
+        *("/", "/cart", "/cart/", "/cart/x", "/CART/x", "/ca", "/c%61rt/x", "/cart*", "*cart"),
+        *("/cart$", "/cart/x$", "/robots.txt", "/robots", "//cart", "/other", "cart", "/~x"),
+        "/cart/\u00e9",
+    ]
+)
+
+
+@given(_PATTERNS, _PATTERNS, st.booleans())
+def test_rules_contradict_without_a_search_as_with_one(
+    pattern: str, path: str, is_allow: bool
+) -> None:
+    contradictions = _closed.Contradictions([path], [path])
+    directive = "Allow" if is_allow else "Disallow"
+    (line,) = koster.parse(f"{directive}: {pattern}\n").lines
+    assert contradictions.has(line) == (
+        contradictions._is_within(pattern, path)
+        and contradictions._makes_exception(pattern, path, is_allow)
+    )
+
+
+def test_of_too_many_rules_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep = "".join(f"User-agent: a{each}\nAllow: /*{each}.html\n" for each in range(9)).encode()
+    intentions = compose.Intentions(closed=("/cart/",))
+    composed = compose.compose(intentions, keep)
+    assert composed.found_all
+    assert len(composed.left_open) == 9
+    monkeypatch.setattr(_closed, "_MAX_SEARCHED", 3)
+    composed = compose.compose(intentions, keep)
+    assert not composed.found_all
+    assert 1 < len(composed.left_open) < 9
+    monkeypatch.undo()
+    monkeypatch.setattr(_closed, "_MAX_COMPARED", 3)
+    composed = compose.compose(intentions, keep)
+    assert not composed.found_all
+    monkeypatch.undo()
+    # Nothing to look at.
+    monkeypatch.setattr(_closed, "_MAX_SEARCHED", -1)
+    assert compose.compose(compose.Intentions(others="allow"), keep).found_all
 
 
 def test_broader_allow_rule_is_reported_for_a_single_closed_url() -> None:

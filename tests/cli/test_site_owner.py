@@ -563,6 +563,20 @@ def test_compose_presets_say_who_stays_allowed() -> None:
     assert not koster.parse(result.stdout).allowed("/", "ClaudeBot")
 
 
+def test_compose_names_rules_that_keep_a_closed_path_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text("".join(f"User-agent: a{each}\nAllow: /*{each}.html\n" for each in range(23)))
+    options = ("compose", "--close", "/cart/", "--keep", path, "--quiet")
+    stderr = run(*options).stderr
+    message = "/cart/5.html stays open to a5: Allow: /*5.html allows more than that path"
+    assert message in stderr
+    assert stderr.endswith("3 more rules keep such URLs open\n")
+    monkeypatch.setattr("koster.compose._closed._MAX_SEARCHED", 3)
+    assert "the file has too many rules to check all" in run(*options).stderr
+
+
 @pytest.mark.parametrize("option", ["--allow", "--disallow"])
 def test_compose_rejects_unknown_crawlers(option: str) -> None:
     for name, hint in (("GTPBot", "Did you mean GPTBot?"), ("Claude", "ClaudeBot"), ("MyBot", "")):

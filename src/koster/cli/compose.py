@@ -47,6 +47,8 @@ _WHO = {
     Purpose.SEO: "SEO tools",
     Purpose.TOOL: "Other tools",
 }
+#: Rules named that keep URLs on closed paths open.
+_MAX_OPEN = 20
 _ACCESS = click.Choice([composing.ALLOW, composing.DISALLOW])
 
 
@@ -214,13 +216,25 @@ def compose(
     except UnreadableError as error:
         screen.complain(str(error))
         sys.exit(3)
-    for decision in composed.left_open:
+    _complain_of_open(composed)
+    if not quiet:
+        _explain(composed, keep is not None, presets)
+
+
+def _complain_of_open(composed: composing.Composed) -> None:
+    """Name URLs on closed paths that rules of the existing file allow."""
+    for decision in composed.left_open[:_MAX_OPEN]:
         screen.complain(
             f"{decision.url} stays open to {decision.agent}: {decision.rule} allows more than that "
             "path, and was kept"
         )
-    if not quiet:
-        _explain(composed, keep is not None, presets)
+    more = len(composed.left_open) - _MAX_OPEN
+    if more > 0:
+        screen.complain(f"{more:,} more rules keep such URLs open")
+    if not composed.found_all:
+        screen.complain(
+            "other URLs on these paths may stay open too: the file has too many rules to check all"
+        )
 
 
 def _read_old(path: str, settings: _fetching.Settings) -> bytes:

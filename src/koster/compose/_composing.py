@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .._asking import rules_for_data
-from ..analysis import Extent, classify, difference, rule_sets
+from ..analysis import Budget, Extent, classify
 from ..crawlers import Obeys, Purpose, known
-from ..diff import MAX_AGENTS, Comparison, compare
+from ..diff import Comparison, compare
 from ..model import RULES, Directive, LineKind, Scope
 from ..robots import parse
+from ._closed import Contradictions, left_open
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,9 +31,6 @@ DISALLOW = "disallow"
 
 #: A page that no rule names.
 _ANY_PAGE = "/7d1c-any/page"
-
-#: So many stars make a rule longer than every legitimate pattern, so that it takes precedence.
-_STAR_COUNT = 2_000
 
 #: Patterns that match every path.
 _EVERYTHING = re.compile(r"/|/?\*+\$?")
@@ -75,12 +73,14 @@ class Intentions:
 class Composed:
     """The composed file, and its changes to the original one.
 
-    ``left_open`` are URLs on closed paths that existing, wider rules still allow.
+    ``left_open`` are URLs on closed paths that existing, wider rules still allow. There may be
+    more if not ``found_all``: the file is too large to look at all its rules.
     """
 
     body: bytes
     changes: Comparison
     left_open: tuple[Decision, ...] = ()
+    found_all: bool = True
 
 
 def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
@@ -100,8 +100,14 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
         moving.add("*")
     blocks = _blocks(old)
     settings = _Settings(intentions, old)
-    out = [line for block in blocks for line in _kept_lines(block, moving, intentions, settings)]
-    rules = list(dict.fromkeys([*_existing_star_rules(old, intentions), *_paths(intentions)]))
+    contradictions = Contradictions(intentions.closed, intentions.opened)
+    out = [
+        line
+        for block in blocks
+        for line in _kept_lines(block, moving, intentions, settings, contradictions)
+    ]
+    existing = _existing_star_rules(old, contradictions)
+    rules = list(dict.fromkeys([*existing, *_paths(intentions)]))
     for group in groups:
         out += _group_for(group, rules, settings.lines())
     has_star_group = any("*" in block.names for block in blocks) and intentions.others is None
@@ -113,36 +119,9 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
     body = _join_lines(out)
     new = parse(body)
     tokens = [each.token for each in known()]
-    return Composed(body, compare(old, new, tokens), _still_allowed(new, intentions))
-
-
-def _still_allowed(robots: RobotsTxt, intentions: Intentions) -> tuple[Decision, ...]:
-    """Return a decision for each rule that allows URLs on closed paths."""
-    found: dict[int, Decision] = {}
-    for _, rules in rule_sets(robots, MAX_AGENTS) if intentions.closed else ():
-        lines = [str(rule) for group in rules.groups for rule in group.rules if rule.pattern]
-        for path in intentions.closed:
-            for url in _allowed_under(path, lines):
-                decision = rules.decide(url)
-                rule = decision.rule
-                if decision.allowed and rule and rule.pattern not in intentions.opened:
-                    found.setdefault(rule.line, decision)
-    return tuple(found.values())
-
-
-def _allowed_under(path: str, lines: list[str]) -> list[str]:
-    """Return URLs on a path that rules allow, one for each such rule."""
-    if path.endswith("$") and "*" not in path:
-        return [path[:-1]]
-    closing = (
-        path.replace("*", "*" * _STAR_COUNT, 1) if path.endswith("$") else path + "*" * _STAR_COUNT
-    )
-    found = difference(_star_rules(*lines), _star_rules(*lines, f"Disallow: {closing}")).found
-    return [each.url for each in found]
-
-
-def _star_rules(*lines: str) -> Rules:
-    return parse("".join(f"{line}\n" for line in ("User-agent: *", *lines))).rules_for("*")
+    still_allowed = left_open(new, intentions.closed, intentions.opened)
+    changes = compare(old, new, tokens)
+    return Composed(body, changes, still_allowed.decisions, still_allowed.is_complete)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +148,24 @@ def _crawler_groups(intentions: Intentions, old: RobotsTxt) -> list[_CrawlerGrou
         names = [name for name, each in intentions.names.items() if each == wanted]
         intended.append(("By name", wanted, names))
     needs_names = _needs_names(intentions, old)
-    closed: dict[tuple[int, ...], bool] = {}
+    # Most crawlers have the same groups.
+    known: dict[tuple[str, tuple[int, ...]], bool] = {}
+    budget = Budget()
+
+    def complies(rules: Rules, wanted: str) -> bool:
+        if wanted == ALLOW:
+            return not _blocks_site(rules)
+        found = classify(rules, budget)
+        return found.is_proved and found.extent is Extent.ALL
 
     def moves(name: str, wanted: str) -> bool:
         rules = rules_for_data(old, name)
-        if wanted == ALLOW:
-            return _blocks_site(rules) if rules.is_named else needs_names
-        if rules.group_lines not in closed:
-            closed[rules.group_lines] = classify(rules).extent is Extent.ALL
-        return not (rules.is_named and closed[rules.group_lines])
+        if not rules.is_named:
+            return wanted == DISALLOW or needs_names
+        key = wanted, rules.group_lines
+        if key not in known:
+            known[key] = complies(rules, wanted)
+        return not known[key]
 
     return [
         _CrawlerGroup(
@@ -293,7 +281,11 @@ def _line_text(line: Line) -> str:
 
 
 def _kept_lines(
-    block: _Block, moving: set[str], intentions: Intentions, settings: _Settings
+    block: _Block,
+    moving: set[str],
+    intentions: Intentions,
+    settings: _Settings,
+    contradictions: Contradictions,
 ) -> list[str]:
     """Return the lines of a block, without agents that get a new group."""
     if not block.agents:
@@ -312,7 +304,7 @@ def _kept_lines(
     remaining = [line for line in remaining[:begin] if not _is_group_directive(line)] + remaining[
         begin:
     ]
-    remaining = [line for line in remaining if not _contradicts(line, intentions)]
+    remaining = [line for line in remaining if not contradictions.has(line)]
     is_star_group = "*" in names
     # Crawlers merge all groups for *: add new lines only to the first one.
     is_first = set(names) != {"*"} or block.is_first_star_group
@@ -405,30 +397,6 @@ def _is_group_directive(line: Line) -> bool:
     return line.directive is not None and line.directive.scope is Scope.GROUP
 
 
-def _contradicts(line: Line, intentions: Intentions) -> bool:
-    if line.directive not in RULES or not line.value:
-        return False
-    is_allow = line.directive is Directive.ALLOW
-    return any(
-        _is_within(line.value, path) and _makes_exception(line.value, path, is_allow=is_allow)
-        for path in (intentions.closed if is_allow else intentions.opened)
-    )
-
-
-def _is_within(pattern: str, path: str) -> bool:
-    """Return whether a path matches everything that a pattern matches."""
-    base = f"Disallow: {path}"
-    return difference(_star_rules(base), _star_rules(base, f"Disallow: {pattern}")).are_equal
-
-
-def _makes_exception(pattern: str, path: str, *, is_allow: bool) -> bool:
-    """Return whether a rule makes an exception to the opposite rule for a path."""
-    # Everything else has the rule's verdict, so the rule can only change URLs on that path.
-    base = [f"Disallow: {path}"] if is_allow else ["Disallow: /", f"Allow: {path}"]
-    rule = f"{'Allow' if is_allow else 'Disallow'}: {pattern}"
-    return not difference(_star_rules(*base, rule), _star_rules(*base)).are_equal
-
-
 def _needs_names(intentions: Intentions, old: RobotsTxt) -> bool:
     """Return whether allowed crawlers must be named, because ``*`` is blocked."""
     return intentions.others == DISALLOW or (
@@ -448,7 +416,7 @@ def _group_for(group: _CrawlerGroup, rules: list[str], settings: list[str]) -> l
     return [*out, *(rules or ["Disallow:"]), *settings]
 
 
-def _existing_star_rules(old: RobotsTxt, intentions: Intentions) -> list[str]:
+def _existing_star_rules(old: RobotsTxt, contradictions: Contradictions) -> list[str]:
     """Return the rules for ``*`` in a file, unless they block the site."""
     rules = old.rules_for("*")
     if _blocks_site(rules):
@@ -458,7 +426,7 @@ def _existing_star_rules(old: RobotsTxt, intentions: Intentions) -> list[str]:
         str(rule)
         for group in rules.groups
         for rule in group.rules
-        if rule.pattern and not _contradicts(lines[rule.line - 1], intentions)
+        if rule.pattern and not contradictions.has(lines[rule.line - 1])
     ]
 
 

@@ -1,0 +1,172 @@
+"""Closed and opened paths in an existing file: which of its rules contradict them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..analysis import Budget, Limit, WholeFile, count_rules, difference, max_rules_of
+from ..diff import MAX_AGENTS
+from ..model import RULES, Directive
+from ..robots import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..model import Decision, Line
+    from ..robots import RobotsTxt, Rules
+
+#: Added to a pattern, they match nothing else, and make it longer than every legitimate one.
+_STAR_COUNT = 2_000
+
+#: Searches: for different patterns of a file, and then for different rule sets. A second or two.
+_MAX_SEARCHED = 2_000
+
+#: What every URL that a pattern matches begins with, as it is written.
+_LITERAL = re.compile(r"/[A-Za-z0-9._~/-]*")
+
+#: States of these searches together, and comparisons of rules.
+_MAX_STATES = 50_000
+_MAX_COMPARED = 200_000
+
+#: Rule sets in which a search may find too little, until no others are looked at.
+_MAX_UNPROVED = 20
+
+_ROBOTS_TXT = "/robots.txt"
+
+
+class Contradictions:
+    """The rules of a file that make exceptions to closed or opened paths."""
+
+    def __init__(self, closed: Sequence[str], opened: Sequence[str]) -> None:
+        self._paths = {True: closed, False: opened}
+        self._known: dict[tuple[bool, str], bool] = {}
+        self._searches_left = _MAX_SEARCHED
+        self._budget = Budget(total=_MAX_STATES, compared=_MAX_COMPARED)
+
+    def has(self, line: Line) -> bool:
+        """Return whether a line is a rule that only makes an exception.
+
+        If that takes too long to find out, it is none.
+        """
+        if line.directive not in RULES or not line.value:
+            return False
+        key = line.directive is Directive.ALLOW, line.value
+        if key not in self._known:
+            is_allow, pattern = key
+            paths = self._paths[is_allow]
+            self._known[key] = any(self._excepts(pattern, path, is_allow) for path in paths)
+        return self._known[key]
+
+    def _excepts(self, pattern: str, path: str, is_allow: bool) -> bool:
+        if not _may_overlap(pattern, path):
+            return False
+        if _is_plain(pattern) and _is_plain(path) and not pattern.startswith(_ROBOTS_TXT):
+            # Of two equally long rules, the one that allows takes precedence.
+            return pattern.startswith(path) and (is_allow or pattern != path)
+        self._searches_left -= 1
+        return (
+            self._searches_left >= 0
+            and self._is_within(pattern, path)
+            and self._makes_exception(pattern, path, is_allow)
+        )
+
+    def _is_within(self, pattern: str, path: str) -> bool:
+        """Return whether a path matches everything that a pattern matches."""
+        base = f"Disallow: {path}"
+        return self._are_equal([base], [base, f"Disallow: {pattern}"])
+
+    def _makes_exception(self, pattern: str, path: str, is_allow: bool) -> bool:
+        """Return whether a rule makes an exception to the opposite rule for a path."""
+        # Everything else has the rule's verdict, so the rule can only change URLs on that path.
+        base = [f"Disallow: {path}"] if is_allow else ["Disallow: /", f"Allow: {path}"]
+        rule = f"{'Allow' if is_allow else 'Disallow'}: {pattern}"
+        return not self._are_equal([*base, rule], base)
+
+    def _are_equal(self, before: Sequence[str], after: Sequence[str]) -> bool:
+        return difference(_star_rules(before), _star_rules(after), self._budget).are_equal
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """A decision for each rule that allows URLs on closed paths; perhaps not of all rules."""
+
+    decisions: tuple[Decision, ...]
+    is_complete: bool
+
+
+def left_open(robots: RobotsTxt, closed: Sequence[str], opened: Sequence[str]) -> LeftOpen:
+    """Return where a file allows URLs on closed paths, by other rules than those for ``opened``."""
+    if not closed:
+        return LeftOpen((), is_complete=True)
+    whole = WholeFile(robots, most=MAX_AGENTS)
+    limit = Limit(max_rules_of(robots))
+    search = _Search()
+    found: dict[int, Decision] = {}
+    for _, rules in whole.sets:
+        if not limit.allows(count_rules(rules)) or search.takes_long:
+            return LeftOpen(tuple(found.values()), is_complete=False)
+        existing = [rule for group in rules.groups for rule in group.rules if rule.pattern]
+        for path in closed:
+            lines = [str(rule) for rule in existing if _may_overlap(rule.pattern, path)]
+            for url in search.allowed_under(path, tuple(lines)):
+                decision = rules.decide(url)
+                rule = decision.rule
+                if decision.allowed and rule and rule.pattern not in opened:
+                    found.setdefault(rule.line, decision)
+    return LeftOpen(tuple(found.values()), whole.has_all_sets and search.found_all)
+
+
+class _Search:
+    """A search for URLs on closed paths, in many rule sets, of which many may be alike."""
+
+    def __init__(self) -> None:
+        self._unproved = 0
+        self._known: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        self._budget = Budget(total=_MAX_STATES, compared=_MAX_COMPARED)
+
+    @property
+    def found_all(self) -> bool:
+        """Whether it is proved that there are no other URLs."""
+        return not self._unproved
+
+    @property
+    def takes_long(self) -> bool:
+        """Whether it is time to stop."""
+        return self._unproved > _MAX_UNPROVED or len(self._known) > _MAX_SEARCHED
+
+    def allowed_under(self, path: str, lines: tuple[str, ...]) -> list[str]:
+        """Return URLs on a path that rules allow, one for each such rule."""
+        if path.endswith("$") and "*" not in path:
+            return [path[:-1]]
+        key = path, lines
+        if key not in self._known:
+            # It takes precedence, so it decides all URLs on the path.
+            stars = "*" * _STAR_COUNT
+            closing = path.replace("*", stars, 1) if path.endswith("$") else path + stars
+            closed = [*lines, f"Disallow: {closing}"]
+            found = difference(_star_rules(lines), _star_rules(closed), self._budget)
+            self._unproved += not found.is_proved
+            self._known[key] = [each.url for each in found.found]
+        return self._known[key]
+
+
+def _may_overlap(pattern: str, path: str) -> bool:
+    """Return whether two patterns may match the same URL, by their literal beginnings."""
+    ours, theirs = _literal(pattern), _literal(path)
+    return ours.startswith(theirs) or theirs.startswith(ours)
+
+
+def _literal(pattern: str) -> str:
+    found = _LITERAL.match(pattern)
+    return found[0] if found else ""
+
+
+def _is_plain(pattern: str) -> bool:
+    """Return whether a pattern matches the URLs that begin with it, and no others."""
+    return _LITERAL.fullmatch(pattern) is not None
+
+
+def _star_rules(lines: Sequence[str]) -> Rules:
+    return parse("".join(f"{line}\n" for line in ("User-agent: *", *lines))).rules_for("*")
