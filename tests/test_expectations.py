@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import sys
 from functools import partial
 
@@ -134,3 +135,18 @@ def test_written_expectations_notice_new_groups_of_search_engines() -> None:
         assert [each.passed for each in results].count(False) >= 1
     named = koster.parse(f"{before}User-agent: bingbot\nDisallow: /a\n")
     assert 'agent = ["*", "Googlebot"]' in expectations.written(named, "robots.txt")
+
+
+def test_written_expectations_have_few_urls() -> None:
+    rules = "".join(f"Allow: /a{each}\nDisallow: /d{each}\n" for each in range(9))
+    found = expectations.read(expectations.written(koster.parse(f"User-agent: *\n{rules}"), "x"))
+    assert collections.Counter(each.allowed for each in found.questions) == {True: 15, False: 15}
+
+
+def test_written_expectations_name_crawlers_until_it_takes_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    robots = koster.parse("User-agent: a\nUser-agent: b\nUser-agent: c\nDisallow: /")
+    assert 'agent = ["a", "b", "c"]' in expectations.written(robots, "x")
+    monkeypatch.setattr("koster.analysis._files.Selecting.allows", lambda _, agent: agent < "c")
+    assert 'agent = ["a", "b"]' in expectations.written(robots, "x")

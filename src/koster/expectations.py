@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ._asking import rules_for_data
-from .analysis import EVERYBODY, WholeFile, likely_urls, rule_sets
+from .analysis import EVERYBODY, Budget, WholeFile, likely_urls
 from .crawlers import UnknownPurposeError, agent_for, expand_agent
 from .dialects import GOOGLE, RFC9309, dialect_named
 from .diff import compare
 from .errors import KosterError, MissingExtraError, UnknownDialectError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from .dialects import Dialect
     from .robots import RobotsTxt, Rules
@@ -237,32 +237,50 @@ def written(robots: RobotsTxt, path: str) -> str:
         lines.append(f"dialect = {json.dumps(robots.dialect.name)}")
     if _check_no_dead_rules(robots).passed:
         lines.append("no-dead-rules = true")
+    budget = Budget()
     for agents, rules in _groups(robots):
-        urls = ["/", *dict.fromkeys(likely_urls(rules).values())]
+        likely = likely_urls(rules, budget).values()
         lines += [
             "",
             "[[expect]]",
             f"agent = {json.dumps(agents[0] if len(agents) == 1 else agents)}",
         ]
-        for key, allowed in (("allow", True), ("disallow", False)):
-            some = [url for url in urls if rules.allowed(url) is allowed][:_MAX_URLS]
-            if some:
-                lines.append(f"{key} = {json.dumps(list(dict.fromkeys(some)))}")
+        some = _some_of_each(dict.fromkeys(["/", *likely]), rules)
+        lines += [f"{key} = {json.dumps(urls)}" for key, urls in some.items() if urls]
     return "\n".join([*lines, ""])
 
 
+def _some_of_each(urls: Iterable[str], rules: Rules) -> dict[str, list[str]]:
+    """Return the first URLs that are allowed, and that are not."""
+    found: dict[str, list[str]] = {"allow": [], "disallow": []}
+    for url in urls:
+        some = found["allow" if rules.allowed(url) else "disallow"]
+        if len(some) < _MAX_URLS:
+            some.append(url)
+        elif all(len(each) == _MAX_URLS for each in found.values()):
+            break
+    return found
+
+
 def _groups(robots: RobotsTxt) -> Iterator[tuple[list[str], Rules]]:
-    """Yield the rule sets of a file, each with the names that have it."""
-    for name, rules in rule_sets(robots, _MAX_TABLES):
+    """Yield the rule sets of a file, each with the names that have it.
+
+    With the first names if all of them take too long to select.
+    """
+    whole = WholeFile(robots, most=_MAX_TABLES)
+    for name, rules in whole.sets:
         if name == EVERYBODY:
             searching = (each for each in _SEARCH_CRAWLERS if not robots.rules_for(each).is_named)
             yield [EVERYBODY, *searching], rules
         else:
-            names = [agent for group in rules.groups for agent in group.agents]
-            own = [
-                agent
-                for agent in dict.fromkeys(names)
-                if agent.strip("*")
-                and rules_for_data(robots, agent_for(agent)).group_lines == rules.group_lines
-            ]
-            yield own or [name], rules
+            yield _own_names(whole, rules) or [name], rules
+
+
+def _own_names(whole: WholeFile, rules: Rules) -> list[str]:
+    """Return the names in the groups of a rule set that select just these groups."""
+    own = []
+    for agent in dict.fromkeys(agent for group in rules.groups for agent in group.agents):
+        selected = whole.rules_for(agent_for(agent)) if agent.strip("*") else None
+        if selected is not None and selected.group_lines == rules.group_lines:
+            own.append(agent)
+    return own
