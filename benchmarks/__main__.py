@@ -83,9 +83,7 @@ def measure(*, is_quick: bool) -> None:
         **startup.run(rounds),
         **growth.run(is_quick=is_quick),
     }
-    measured |= fetching.run(is_quick=is_quick)
-    if "cold seconds" in measured:
-        measured["client"] = measured["client seconds"] / measured["cold seconds"]
+    fetching.run(is_quick=is_quick)
     measured |= owners.run()
     measured |= archives.run(is_quick=is_quick)
     in_a_small_process("benchmarks.logs", is_quick=is_quick)

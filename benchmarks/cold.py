@@ -4,6 +4,8 @@ A crawler's next URL is usually on another site. Each parser keeps its files in 
 own, which take turns: the speed of a machine changes, and so does what is in which place in memory.
 Before each pass, the caches of the processor are filled with something else. The URLs are next to
 each other, as they come from a queue.
+
+A client that has a site is measured in the same turns: its limit is a multiple of such a decision.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ from operator import truediv
 from typing import Any
 
 import koster
+from koster.fetch import MockTransport
 
 from . import data
+from .fetching import NAME
 from .measure import format_time, table
 
 #: How many files are kept, by what the limits call it, and in how many processes by each parser.
@@ -31,6 +35,8 @@ _MANY = ("koster", "reppy", "Protego")
 _WARM_PASSES = {"koster": 4}
 _ROUNDS = 7
 _CACHE_BYTES = 96 << 20
+_CLIENT = "client"
+_CLIENT_DECISIONS = 20_000
 
 
 def _koster(body: bytes) -> Any:
@@ -95,7 +101,10 @@ SUBJECTS: dict[str, tuple[Callable[[bytes], Any], Callable[[list[tuple[Any, str]
 
 
 def run(*, is_quick: bool = False) -> dict[str, float]:
-    """Print the table; return by how much koster is faster, and the seconds that it takes."""
+    """Print the table; return by how much koster is faster, and what a client takes.
+
+    That is a multiple of what `Rules.allowed` does.
+    """
     counts = dict([*_COUNTS.items()][:1]) if is_quick else _COUNTS
     print("## Decisions on kept files, each asked in its turn\n")
     print("With cold caches. Memory: what the process grows by for each file, with its bytes.\n")
@@ -103,7 +112,8 @@ def run(*, is_quick: bool = False) -> dict[str, float]:
     faster = {}
     for kind, (count, processes) in counts.items():
         names = [name for name in SUBJECTS if kind == "cold" or name in _MANY]
-        memory, taken = _in_turns(names, count, processes)
+        more = [_CLIENT] if kind == "cold" else []
+        memory, taken = _in_turns([*names, *more], count, processes)
         for name, row in rows.items():
             if name not in taken:
                 row += ["not here" if name in names else "", "", ""]
@@ -112,7 +122,9 @@ def run(*, is_quick: bool = False) -> dict[str, float]:
             ratio = statistics.median(map(truediv, taken[name], taken["koster"]))
             row += [format_time(seconds), f"{ratio:.1f} ×", f"{memory[name] / 1024:.1f} KiB"]
             faster[f"{kind} {name}"] = ratio
-        faster[f"{kind} seconds"] = statistics.median(taken["koster"])
+        if more:
+            ratios = map(truediv, taken[_CLIENT], taken["koster"])
+            faster[_CLIENT] = statistics.median(ratios)
     headings = [
         text for count, _ in counts.values() for text in (f"{count:,} files", "koster is", "a file")
     ]
@@ -160,6 +172,9 @@ def _start(name: str, count: int) -> Any:
 
 def _serve(name: str, count: int) -> None:
     """Print the memory of a file in bytes, then for each line the seconds of a decision."""
+    if name == _CLIENT:
+        _serve_client()
+        return
     keep, ask = SUBJECTS[name]
     bodies = list(data.corpus().values())
     urls = [url for _, _, url in data.questions()]
@@ -178,6 +193,22 @@ def _serve(name: str, count: int) -> None:
         start = time.perf_counter()
         ask(pairs)
         print((time.perf_counter() - start) / count, flush=True)
+
+
+def _serve_client() -> None:
+    """Print a number, then for each line the seconds of a decision of a client that has a site."""
+    body = next(body for body in data.corpus().values() if len(body) > 3_000)
+    sites = MockTransport({"https://example.com": body})
+    url = "https://example.com/some/page?x=1"
+    with koster.RobotsClient(NAME, transport=sites) as client:
+        allowed = client.allowed
+        allowed(url)
+        print(0, flush=True)
+        for _ in sys.stdin:
+            start = time.perf_counter()
+            for _ in range(_CLIENT_DECISIONS):
+                allowed(url)
+            print((time.perf_counter() - start) / _CLIENT_DECISIONS, flush=True)
 
 
 def _resident() -> int:

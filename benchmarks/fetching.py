@@ -48,14 +48,13 @@ def main() -> None:
     run(is_quick=parser.parse_args().quick)
 
 
-def run(*, is_quick: bool) -> dict[str, float]:
-    """Print the tables; return the seconds of a decision of a client that has the site."""
+def run(*, is_quick: bool) -> None:
+    """Print the tables."""
     origins(rounds=1 if is_quick else 3)
-    cached = warm()
+    warm()
     warm_start(ENTRIES // 100 if is_quick else ENTRIES)
     crash_safety(seconds=5 if is_quick else 20)
     fleet(seconds=5 if is_quick else 20)
-    return {"client seconds": cached}
 
 
 # Many origins
@@ -140,7 +139,7 @@ def _child(task: str, *arguments: str) -> Any:
 # Caches
 
 
-def warm() -> float:
+def warm() -> None:
     print("## A warm decision through the client\n")
     body = next(body for site, body in data.corpus().items() if len(body) > 3_000)
     sites = MockTransport({"https://example.com": body})
@@ -157,7 +156,6 @@ def warm() -> float:
             "RobotsClient.decide": _each(client.decide, url),
         }
     table(["call", "takes"], ([name, format_time(each)] for name, each in taken.items()))
-    return taken["RobotsClient.allowed"]
 
 
 def _each(ask: Any, url: str, count: int = 20_000) -> float:
