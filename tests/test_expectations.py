@@ -148,5 +148,8 @@ def test_written_expectations_name_crawlers_until_it_takes_long(
 ) -> None:
     robots = koster.parse("User-agent: a\nUser-agent: b\nUser-agent: c\nDisallow: /")
     assert 'agent = ["a", "b", "c"]' in expectations.written(robots, "x")
+    # One that falls back to another name.
+    image = koster.parse("User-agent: Googlebot-Image\nUser-agent: c\nDisallow: /")
+    assert 'agent = ["Googlebot-Image", "c"]' in expectations.written(image, "x")
     monkeypatch.setattr("koster.analysis._files.Selecting.allows", lambda _, agent: agent < "c")
     assert 'agent = ["a", "b"]' in expectations.written(robots, "x")

@@ -145,9 +145,13 @@ class WholeFile:
     def _selecting(self) -> Selecting:
         return Selecting(self.robots)
 
-    def rules_for(self, agent: str) -> Rules | None:
-        """Return the rules of an agent; None once the agents asked for take too long together."""
-        if not self._selecting.allows(agent):
+    def rules_for(self, agent: str | tuple[str, ...]) -> Rules | None:
+        """Return the rules of an agent; None once the agents asked for take too long together.
+
+        The agent may be a sequence of names, as `koster.RobotsTxt.rules_for` takes it.
+        """
+        names = (agent,) if isinstance(agent, str) else agent
+        if not all(map(self._selecting.allows, names)):
             return None
         rules = rules_for_data(self.robots, agent)
         self._selecting.count(count_rules(rules))
