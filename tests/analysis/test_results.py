@@ -16,6 +16,7 @@ from koster.analysis import (
     Extent,
     Rankings,
     WholeFile,
+    _alphabet,
     _names,
     _pairs,
     _ranked,
@@ -322,6 +323,31 @@ def test_budget_may_be_spent_to_its_end() -> None:
     budget.spend(1)
     with pytest.raises(BudgetSpentError):
         budget.begin(0)
+
+
+def test_search_goes_on_after_a_literal_beginning_at_once() -> None:
+    """It takes about as many states, however long the beginning is."""
+    left = []
+    for count in (1, 50):
+        budget = Budget()
+        begin = "/" + "caf%C3%A9:" * count
+        rules = (f"{HEAD}Disallow: {begin}*x\n", f"{HEAD}Disallow: {begin}*y\nAllow: *xy\n")
+        found = difference(*map(rules_of, rules), budget)
+        assert found.is_proved
+        assert [each.url for each in found.found] == [f"{begin}x", f"{begin}y"]
+        left.append(budget._total)
+    assert left[0] - left[1] < 20
+
+
+def test_few_beginnings_of_patterns_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"Disallow: /{letter}a:%3A*{letter}\n" for letter in "abcd"]
+    rules = [rules_of(HEAD + "".join(lines[:count])) for count in (2, 4)]
+    found = difference(*rules)
+    assert found.is_proved
+    assert len(found.found) == 2
+    monkeypatch.setattr(_alphabet, "_MAX_BEGINNINGS", 1)
+    _alphabet._alphabet.cache_clear()
+    assert difference(*rules) == found
 
 
 def test_long_patterns_need_a_budget_for_their_shortest_url() -> None:

@@ -66,6 +66,9 @@ _NON_ASCII = re.compile(rb"[\x80-\xff]+")
 #: Bytes in a sample of a text: most of the different ones.
 _SAMPLE_BYTES = 1_024
 
+#: Beginnings of patterns whose tokens are cached.
+_MAX_BEGINNINGS = 1_000
+
 #: Alphabets that are cached.
 _MAX_ALPHABETS = 64
 
@@ -86,7 +89,7 @@ def _outputs(reading: Reading) -> dict[str, tuple[bytes, bytes]]:
 class Outputs:
     """The bytes of all tokens, by number: for one reading, in a path or in a query."""
 
-    __slots__ = ("empty", "having", "raw", "starting_with")
+    __slots__ = ("_only", "_sizes", "_with_bytes", "empty", "having", "raw", "starting_with")
 
     def __init__(self, raw: Iterable[bytes]) -> None:
         self.raw = tuple(raw)
@@ -94,11 +97,46 @@ class Outputs:
         self.empty = [token for token, each in enumerate(self.raw) if not each]
         self.having: dict[int, list[int]] = {}
         self.starting_with: dict[int, list[int]] = {}
+        self._with_bytes: dict[bytes, list[int]] = {}
         for token, each in enumerate(self.raw):
             if each:
                 self.starting_with.setdefault(each[0], []).append(token)
+                self._with_bytes.setdefault(each, []).append(token)
             for byte in set(each):
                 self.having.setdefault(byte, []).append(token)
+        self._sizes = sorted(set(map(len, self._with_bytes)))
+        self._only: dict[bytes, list[int]] = {}
+
+    def only_tokens(self, raw: bytes) -> list[int]:
+        """Return the tokens that some bytes begin with, as long as there is no choice; cached."""
+        found = self._only.get(raw)
+        if found is None:
+            if len(self._only) >= _MAX_BEGINNINGS:
+                self._only.clear()
+            found = self._only[raw] = self._find_only_tokens(raw)
+        return found
+
+    def _find_only_tokens(self, raw: bytes) -> list[int]:
+        found: list[int] = []
+        at = 0
+        # At the end there may be a part of a token.
+        end = len(raw) - self._sizes[-1]
+        while at < len(raw):
+            some = (self._with_bytes.get(raw[at : at + size]) for size in self._sizes)
+            tokens = [token for each in some if each for token in each]
+            if len(tokens) != 1 or (at > end and len(self.beginning_with(raw[at:])) > 1):
+                break
+            found += tokens
+            at += len(self.raw[tokens[0]])
+        return found
+
+    def beginning_with(self, raw: bytes) -> list[int]:
+        """Return the tokens that some bytes begin with, or that begin with these bytes."""
+        return [
+            token
+            for token in self.starting_with.get(raw[0], ())
+            if raw.startswith(self.raw[token]) or self.raw[token].startswith(raw)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +145,8 @@ class Alphabet:
 
     tokens: tuple[str, ...]
     outputs: tuple[tuple[Outputs, Outputs], ...]
-
-    @property
-    def has_queries(self) -> bool:
-        """Whether a token has different bytes in a query."""
-        return any(path.raw != query.raw for path, query in self.outputs)
+    #: Whether a token has different bytes in a query.
+    has_queries: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,16 +239,11 @@ def _alphabet(
             tuple(tuple(class_of[byte] for byte in raw) for pair in outputs for raw in pair),
         )
         chosen.setdefault(key, (token, outputs))
-    tokens = tuple(token for token, _ in chosen.values())
+    tokens, outputs_of_tokens = zip(*chosen.values(), strict=True)
+    raw = [tuple(zip(*pairs, strict=True)) for pairs in zip(*outputs_of_tokens, strict=True)]
+    has_queries = any(path != query for path, query in raw)
     return Alphabet(
-        tokens,
-        tuple(
-            (
-                Outputs(outputs[number][0] for _, outputs in chosen.values()),
-                Outputs(outputs[number][1] for _, outputs in chosen.values()),
-            )
-            for number in range(len(readings))
-        ),
+        tokens, tuple((Outputs(path), Outputs(query)) for path, query in raw), has_queries
     )
 
 

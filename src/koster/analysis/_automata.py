@@ -10,6 +10,7 @@ final, unless the pattern is anchored.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..dialects import Patterns
@@ -29,10 +30,13 @@ PRUNED = -2
 #: What the next byte of a path may be.
 EVERY_BYTE = range(256)
 
-#: How many of the next bytes of a literal prefix are compared with tokens: few have more.
-_FORCED = 16
+#: How many of the next bytes of a literal prefix a search looks at.
+_FORCED = 64
 
 _STAR = b"*"
+
+#: Whether a byte is a character by itself, or the first one of a character.
+_COUNTS = bytes(not 0x80 <= byte < 0xC0 for byte in EVERY_BYTE)
 
 #: The successors of a state by token, each plus one. Then three bit sets of tokens: those that may
 #: lead elsewhere than all the others, which lead to the same state; those that lead to `NEVER`; and
@@ -170,6 +174,16 @@ class Starred(Automaton):
         """Return the only next bytes that can lead to a match, if they are known."""
         return self._text[_state : min(_state + _FORCED, self._literal)]
 
+    def after(self, state: int, raw: bytes) -> int:
+        """Return the state after some bytes."""
+        if 0 <= state < self._literal:
+            size = min(len(raw), self._literal - state)
+            if not raw.startswith(self._text[state : state + size]):
+                return NEVER
+            state += size
+            raw = raw[size:]
+        return super().after(state, raw)
+
     def step(self, state: int, byte: int) -> int:
         """Return the state after one more byte."""
         if state == self.full and not self.is_anchored:
@@ -254,13 +268,15 @@ def _compute_min_characters(text: bytes) -> list[int]:
 
     A character may become an escape of three bytes, or have several bytes in UTF-8.
     """
-    min_characters_left = [0]
-    for place in reversed(range(len(text))):
-        counts = 0x80 <= text[place] < 0xC0
-        in_an_escape = b"%" in text[max(0, place - 2) : place]
-        min_characters_left.append(min_characters_left[-1] + (0 if counts or in_an_escape else 1))
-    min_characters_left.reverse()
-    return min_characters_left
+    counts = bytearray(text.translate(_COUNTS))
+    at = text.find(b"%")
+    while at >= 0:
+        end = min(at + 3, len(text))
+        counts[at + 1 : end] = bytes(end - at - 1)
+        at = text.find(b"%", at + 1)
+    found = list(accumulate(reversed(counts), initial=0))
+    found.reverse()
+    return found
 
 
 class Shell(Automaton):

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ._alphabet import Alphabet, Outputs
     from ._automata import Automaton, Row
@@ -114,7 +114,7 @@ class Budget:
 
 def visit_cost(patterns: int, successors: int) -> int:
     """Return how many states a visited one counts as: more with many patterns or successors."""
-    return (1 + patterns // 8) * (1 + successors // 16)
+    return (1 + patterns // 8) * (1 + successors // 32)
 
 
 class _Member(NamedTuple):
@@ -165,7 +165,6 @@ class Search:
             for in_query in (False, True)[: 1 + letters.has_queries]
         ]
         self._inside = sum(map(len, inside))
-        self._costs = [len(token) for token in letters.tokens]
         self._has_queries = letters.has_queries
         self._question = letters.tokens.index("?")
         self._choices: dict[
@@ -195,7 +194,7 @@ class Search:
         # The states that were reached, by number: how, and with how many characters.
         numbers = {start: 0}
         reached = [start]
-        steps: list[tuple[int, int] | None] = [None]
+        steps: list[tuple[int, str] | None] = [None]
         costs = [size]
         # By the lower bound of the URL's length: characters so far plus those still needed.
         layers = {size + self._min_cost_left(start): [0]}
@@ -214,16 +213,16 @@ class Search:
                 return url + self._path_to(steps, number)
             successors = self._successors(state)
             budget.spend(visit_cost(len(self._members), len(successors)))
-            for token, successor in successors:
-                after = cost + self._costs[token]
+            for text, successor in successors:
+                after = cost + len(text)
                 # Hashing a state takes long.
                 found = numbers.setdefault(successor, len(reached))
                 if found == len(reached):
                     reached.append(successor)
-                    steps.append((number, token))
+                    steps.append((number, text))
                     costs.append(after)
                 elif costs[found] > after:
-                    steps[found] = number, token
+                    steps[found] = number, text
                     costs[found] = after
                 else:
                     continue
@@ -261,26 +260,30 @@ class Search:
                 return False
         return True
 
-    def _successors(self, state: _SearchState) -> list[tuple[int, _SearchState]]:
-        """Return the successors of a state, each with a token that leads to it."""
+    def _successors(self, state: _SearchState) -> list[tuple[str, _SearchState]]:
+        """Return the successors of a state, each with a text that leads to it."""
         in_query, number, states = state
         live = self._lives[number]
-        question = self._question if self._has_queries and not in_query else -1
-        forced = self._forced_tokens(in_query, states)
+        forced = self._forced(states)
         steps: Iterable[tuple[int, tuple[int, ...]]]
         if forced is None:
             steps, never = self._free_steps(in_query, live, states)
         else:
-            all_after = ((token, self._step(live, in_query, states, token)) for token in forced)
-            steps = [(token, after) for token, after in all_after if after is not None]
-            never = -1
+            outputs, raw = forced[0].outputs[in_query], forced[1]
+            tokens = outputs.only_tokens(raw)
+            if self._has_queries and self._question in tokens:
+                tokens = tokens[: tokens.index(self._question)]
+            if tokens:
+                return self._successor_after(tokens, in_query, live, states)
+            steps, never = self._forced_steps(in_query, live, states, outputs, raw), -1
+        question = self._question if self._has_queries and not in_query else -1
         # Many tokens lead to the same states.
         found: dict[tuple[tuple[int, ...], bool], int] = {}
         for token, after in steps:
             found.setdefault((after, token == question), token)
         return [
             (
-                token,
+                self._letters.tokens[token],
                 self._without_never(in_query or is_question, live, after)
                 if never >> token & 1
                 else (in_query or is_question, number, after),
@@ -325,40 +328,66 @@ class Search:
             found = self._choices[unlike, pruned] = tokens, _chooser(tokens)
         return found
 
-    def _forced_tokens(self, in_query: bool, states: tuple[int, ...]) -> Sequence[int] | None:
-        """Return the only possible next tokens within a literal prefix, or None."""
-        for each in range(self._inside):
-            member = self._members[each]
-            forced = member.automaton.forced_bytes(states[each] - 1)
-            if forced:
-                outputs = member.outputs[in_query]
-                return [
-                    token
-                    for token in outputs.starting_with.get(forced[0], ())
-                    if forced.startswith(outputs.raw[token])
-                    or outputs.raw[token].startswith(forced)
-                ]
-        return None
+    def _forced(self, states: tuple[int, ...]) -> tuple[_Member, bytes] | None:
+        """Return the only possible next bytes for a required pattern within its prefix, or None.
+
+        Those of the pattern with the most: the others must match too.
+        """
+        found = None
+        longest = b""
+        for member, state in zip(self._members[: self._inside], states, strict=False):
+            raw = member.automaton.forced_bytes(state - 1)
+            if len(raw) > len(longest):
+                found, longest = (member, raw), raw
+        return found
+
+    def _forced_steps(
+        self,
+        in_query: bool,
+        live: tuple[int, ...],
+        states: tuple[int, ...],
+        outputs: Outputs,
+        forced: bytes,
+    ) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield the tokens that may lead to the next bytes of a pattern, with the states after."""
+        for token in outputs.beginning_with(forced):
+            after = self._step(live, in_query, states, (token,))
+            if after:
+                yield token, after
+
+    def _successor_after(
+        self, tokens: Sequence[int], in_query: bool, live: tuple[int, ...], states: tuple[int, ...]
+    ) -> list[tuple[str, _SearchState]]:
+        """Return the only successor, after several tokens, unless the branch is pruned."""
+        after = self._step(live, in_query, states, tokens)
+        if not after:
+            return []
+        text = "".join([self._letters.tokens[token] for token in tokens])
+        return [(text, self._without_never(in_query, live, after))]
 
     def _step(
-        self, live: tuple[int, ...], in_query: bool, states: tuple[int, ...], token: int
-    ) -> tuple[int, ...] | None:
-        """Return the states after a token, or None if the branch is pruned."""
+        self, live: tuple[int, ...], in_query: bool, states: tuple[int, ...], tokens: Sequence[int]
+    ) -> tuple[int, ...]:
+        """Return the states after some tokens; empty if the branch is pruned."""
+        raw_by_reading = [
+            b"".join([pair[in_query].raw[token] for token in tokens])
+            for pair in self._letters.outputs
+        ]
         found = []
         for each, state in zip(live, states, strict=True):
-            automaton, _, outputs, _, pruned_state = self._members[each]
-            successor = automaton.after(state - 1, outputs[in_query].raw[token])
+            automaton, number, _, _, pruned_state = self._members[each]
+            successor = automaton.after(state - 1, raw_by_reading[number])
             if successor == pruned_state:
-                return None
+                return ()
             found.append(successor + 1)
         return tuple(found)
 
-    def _path_to(self, steps: Sequence[tuple[int, int] | None], number: int) -> str:
-        """Return what leads to a state, from the state before each, and the token."""
-        tokens = []
+    def _path_to(self, steps: Sequence[tuple[int, str] | None], number: int) -> str:
+        """Return what leads to a state, from the state before each, and what leads from there."""
+        texts = []
         step = steps[number]
         while step is not None:
-            number, token = step
-            tokens.append(self._letters.tokens[token])
+            number, text = step
+            texts.append(text)
             step = steps[number]
-        return "".join(reversed(tokens))
+        return "".join(reversed(texts))
