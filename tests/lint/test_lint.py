@@ -558,10 +558,15 @@ def test_number_of_findings_with_one_code_is_limited(monkeypatch: pytest.MonkeyP
 
 
 def test_very_many_lone_returns_are_replaced_at_once() -> None:
-    body = b"User-agent: *\rDisallow: /\n" + b"# a\r" * 2_000 + b"\nAllow: /b\r"
-    found = next(each for each in lint(body) if each.code == "B008")
-    assert len(found.edits) == 1
-    assert with_edits(body, [found]) == re.sub(rb"\r(?!\n)", b"\n", body)
+    many = b"User-agent: *\rDisallow: /\n" + b"# a\r" * 2_000
+    for body in (
+        many + b"\nAllow: /b\r",
+        many + b"\r\r\nAllow: /b\r\nAllow: /c\r\n",
+        b"\r" * 2_000,
+    ):
+        found = next(each for each in lint(body) if each.code == "B008")
+        assert len(found.edits) == 1
+        assert with_edits(body, [found]) == re.sub(rb"\r(?!\n)", b"\n", body)
 
 
 def test_edits_of_a_line_beyond_ascii_are_in_any_order() -> None:

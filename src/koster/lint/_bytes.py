@@ -6,6 +6,7 @@ import codecs
 import functools
 import re
 import unicodedata
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from .._charsets import is_utf16_or_utf32
@@ -269,19 +270,29 @@ def controls(subject: Subject) -> Iterator[Remark]:
             )
 
 
+def _last_lone_return(body: bytes) -> int:
+    at = body.rfind(b"\r")
+    while body[at + 1 : at + 2] == b"\n":
+        at = body.rfind(b"\r", 0, at)
+    return at
+
+
 def lone_returns(subject: Subject) -> Iterator[Remark]:
     """Find line endings that some tools do not support: CR."""
-    lone = _LONE_RETURN.search(subject.robots.body)
-    if lone:
-        number = subject.robots.body.count(b"\n", 0, lone.start()) + 1
+    body = subject.robots.body
+    found = _LONE_RETURN.finditer(body)
+    places = [match.start() for match in islice(found, _MAX_RETURNS)]
+    if places:
+        number = body.count(b"\n", 0, places[0]) + 1
         line = subject.lines[min(number, len(subject.lines)) - 1]
-        places = [match.start() for match in _LONE_RETURN.finditer(subject.robots.body)]
-        if len(places) > _MAX_RETURNS:
-            first, end = places[0], places[-1] + 1
-            rest = _LONE_RETURN.sub(b"\n", subject.robots.body[first : end + 1])
-            edits: tuple[Edit, ...] = (Edit(first, end, rest[: end - first]),)
-        else:
-            edits = tuple(Edit(at, at + 1, b"\n") for at in places)
+        edits = tuple(Edit(at, at + 1, b"\n") for at in places)
+        if next(found, None):
+            # One edit for all: there may be millions.
+            first, end = places[0], _last_lone_return(body) + 1
+            between = b"\r\n".join(
+                part.replace(b"\r", b"\n") for part in body[first : end + 1].split(b"\r\n")
+            )
+            edits = (Edit(first, end, between[: end - first]),)
         yield Remark(
             Place(line.number, len(line.text), 0),
             "Line ends with CR only: some tools read the whole file as one line",

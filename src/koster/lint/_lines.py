@@ -102,8 +102,8 @@ def _intended_value(line: Line) -> str:
 
 def malformed(subject: Subject) -> Iterator[Remark]:
     """Find lines that are neither a directive nor a comment."""
-    for line in subject.lines:
-        if line.kind is not LineKind.MALFORMED or line.text.lstrip("\ufeff \t").startswith("<"):
+    for line in subject.lines_by_kind[LineKind.MALFORMED]:
+        if line.text.lstrip("\ufeff \t").startswith("<"):
             continue
         text = line.text.partition("#")[0]
         match = _DIRECTIVE_WITHOUT_COLON.match(text)

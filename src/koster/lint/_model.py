@@ -234,14 +234,23 @@ class Subject:
         return not (is_page(self.body) or wide_charset(self.body) or is_binary(self.body))
 
     @cached_property
+    def lines_by_kind(self) -> dict[LineKind, list[Line]]:
+        """The lines that are not blank, by their kind."""
+        found: dict[LineKind, list[Line]] = {kind: [] for kind in LineKind}
+        for line in self.lines:
+            if line.kind is not LineKind.BLANK:
+                found[line.kind].append(line)
+        return found
+
+    @property
     def directive_lines(self) -> list[Line]:
         """The lines with a known directive."""
-        return [line for line in self.lines if line.directive is not None]
+        return self.lines_by_kind[LineKind.DIRECTIVE]
 
     @cached_property
     def read_only_by_google(self) -> dict[int, Directive]:
         """The directives that only Google's parser recognizes, by line number."""
-        unknown = {line.number for line in self.lines if line.kind is LineKind.UNKNOWN}
+        unknown = {line.number for line in self.lines_by_kind[LineKind.UNKNOWN]}
         return file_of(parse(self.body, GOOGLE)).directives_of(unknown) if unknown else {}
 
     @cached_property
@@ -264,7 +273,7 @@ class Subject:
     def lines_by_key(self) -> dict[str, list[Line]]:
         """The lines by their directive, known or not: its usual spelling, in lower case."""
         found: dict[str, list[Line]] = {}
-        for line in self.lines:
+        for line in [*self.directive_lines, *self.lines_by_kind[LineKind.UNKNOWN]]:
             key = line.directive.spellings[0] if line.directive else line.key.lower()
             found.setdefault(key, []).append(line)
         return found
@@ -274,9 +283,8 @@ class Subject:
         """The lines with an unknown directive that Google does not read either, and that is no tag."""
         return [
             line
-            for line in self.lines
-            if line.kind is LineKind.UNKNOWN
-            and line.number not in self.read_only_by_google
+            for line in self.lines_by_kind[LineKind.UNKNOWN]
+            if line.number not in self.read_only_by_google
             and not line.text.lstrip().startswith("<")
         ]
 
