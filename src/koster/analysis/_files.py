@@ -22,9 +22,10 @@ from ._questions import (
     first_example,
     idle_rules_of,
 )
-from ._ranked import CHARACTERS_PER_CHECK, Rankings
+from ._ranked import Rankings
 from ._reasoner import Reasoner
 from ._search import Budget, BudgetSpentError
+from ._urls import checks_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -257,14 +258,17 @@ class WholeFile:
         count, most = self._checked[lines]
         # The weights leave out keys with less, of which there may be one for each character.
         looked_at = min(count, most + HEAVY * len(url))
-        self._decided_rules_left -= looked_at * (1 + len(url) // CHARACTERS_PER_CHECK)
+        self._decided_rules_left -= looked_at * checks_on(url.encode("utf-8", "replace"))
         return self._decided_rules_left >= 0
 
     def likely_url(self, line: int) -> str | None:
         """Return a likely URL that the rule of a line decides in the first rule set, or None."""
         ranked = self._rankings.with_next(self.sets[0][1])
-        # A whole budget is more than the few decisions about one rule can spend.
-        return first_example(Reasoner(ranked, Budget()), ranked.by_line.get(line, ()))
+        try:
+            return first_example(Reasoner(ranked, Budget()), ranked.by_line.get(line, ()))
+        except BudgetSpentError:
+            # A very long rule.
+            return None
 
     @cached_property
     def surely_dead(self) -> list[tuple[DeadRule, str]]:

@@ -9,11 +9,12 @@ from .._asking import decision_by, selection_of
 from ..dialects import RobotsTxtPath
 from ._alphabet import alphabet
 from ._entries import NO_RULE, ROBOTS_TXT_ROW, Entry, distinct, without_alike
-from ._ranked import CHARACTERS_PER_CHECK, Ranked, Rankings
+from ._ranked import USUAL_BYTES, Ranked, Rankings
 from ._search import Budget, BudgetSpentError, Search
 from ._urls import (
     UNAMBIGUOUS,
     UNDECODED_ESCAPES,
+    checks_on,
     comparison_path,
     decodes_escapes,
     simplify_url,
@@ -39,8 +40,9 @@ _COMPARISONS_PER_PAIR = 16
 _COMPARISONS_PER_SEARCH = 48
 #: Rules that the decisions about the URLs that were found may look at together.
 _MAX_DECIDED_RULES = 200_000_000
-#: Pairs checked, and URLs decided, whatever the number of rules.
+#: Pairs checked, and URLs decided, whatever the number of rules. But not if they are very long.
 _MIN_SAMPLES = 20
+_MAX_SAMPLED_CHECKS = 100
 
 #: Maximum bytes of a pattern that one character of a URL can match.
 _MAX_BYTES_PER_CHARACTER = 4
@@ -101,10 +103,14 @@ class Pairs:
 
     def decidable(self, urls: list[str]) -> list[str]:
         """Return the first of some URLs: as many as may be decided, some of them by all rules."""
-        if len(urls) <= _MIN_SAMPLES:
-            return urls
         most = max(1, self.old.most_checked, self.new.most_checked)
-        return urls[: max(_MAX_DECIDED_RULES // most, _MIN_SAMPLES)]
+        left = _MAX_DECIDED_RULES
+        for place, url in enumerate(urls):
+            checks = checks_on(url.encode("utf-8"))
+            left -= most * checks
+            if left < 0 and (place >= _MIN_SAMPLES or checks > _MAX_SAMPLED_CHECKS):
+                return urls[:place]
+        return urls
 
     def differing(self) -> Iterator[tuple[Entry, Entry]]:
         """Yield the pairs with opposite verdicts that may decide the same URL."""
@@ -343,7 +349,7 @@ class Pairs:
         Raises:
             BudgetSpentError: the maximum number of samples is reached.
         """
-        self._samples_left -= 1 + max(len(old.text), len(new.text)) // CHARACTERS_PER_CHECK
+        self._samples_left -= 1 + max(len(old.text), len(new.text)) // USUAL_BYTES
         if self._samples_left < 0:
             raise BudgetSpentError
         is_old = len(old.literal) >= len(new.literal)

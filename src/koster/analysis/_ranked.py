@@ -26,10 +26,10 @@ from ._entries import (
     pseudo_entry,
     robots_txt_entries,
 )
-from ._index import Indexes, Keys
+from ._index import HEAVY, Indexes, Keys
 from ._overlaps import Overlaps
 from ._plain import plain_texts
-from ._urls import UNAMBIGUOUS, with_host_if_ambiguous, with_written_escapes
+from ._urls import UNAMBIGUOUS, checks_on, with_host_if_ambiguous, with_written_escapes
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -50,10 +50,11 @@ _FEW = 64
 #: Rules that the engine checks in the time of one comparison here.
 _ENGINE_CHECKS_PER_COMPARISON = 64
 
-#: The engine checks shell patterns in so many times the time of others, and a URL with so many
-#: more characters in the time of one more check.
+#: The engine checks shell patterns in so many times the time of others.
 _SHELL = 8
-CHARACTERS_PER_CHECK = 256
+
+#: No usual pattern is longer.
+USUAL_BYTES = 256
 
 #: URLs whose rules are remembered.
 _MAX_REMEMBERED = 10_000
@@ -190,9 +191,10 @@ class Ranked:
 
         The entry may be one of other rules.
         """
-        checked = self._by_key.weight(entry.key) * self._weight_of_check
-        times = 1 + len(entry.text) // CHARACTERS_PER_CHECK * self._repeated
-        return checked * times // _ENGINE_CHECKS_PER_COMPARISON
+        checked = self._by_key.weight(entry.key)
+        # The weight leaves out keys with few rules.
+        again = (checked + HEAVY) * self._repeated * (checks_on(entry.text) - 1)
+        return (checked + again) * self._weight_of_check // _ENGINE_CHECKS_PER_COMPARISON
 
     @cached_property
     def overlaps(self) -> Overlaps:
@@ -224,14 +226,15 @@ class Ranked:
         """A likely URL that an entry decides, or None, by its order; of entries that were tried.
 
         These are at first plain entries that decide their own text, unless a decision may take
-        long. Nearly all entries of large files are such.
+        long, as on long text. Nearly all entries of large files are such.
         """
         if self._by_key.has_weight():
             return {}
         number_for, entry_of = self._selection.number_for, self._entry_of
         found: dict[int, str | None] = {}
         for entry in self._numbered:
-            if not entry.rest and UNAMBIGUOUS.fullmatch(entry.literal):
+            is_short = len(entry.literal) <= USUAL_BYTES
+            if is_short and not entry.rest and UNAMBIGUOUS.fullmatch(entry.literal):
                 url = with_host_if_ambiguous(entry.literal.decode("ascii"))
                 number = number_for(url)
                 if number >= 0 and entry_of(number) is entry and not self.is_exempt(url):

@@ -45,6 +45,28 @@ STARTS_INSIDE_ESCAPE = re.compile(rb"\*[0-9A-F]")
 UNAMBIGUOUS = re.compile(rb"/[A-Za-z0-9._~/-]*")
 
 
+#: In longer text, nothing is counted.
+_MAX_COUNTED = 2_000
+
+#: What the engine does in the time of one more check of a pattern: look at so many places where
+#: the pattern may begin, or search so many others for these.
+_PLACES_PER_CHECK = 8
+_BYTES_PER_CHECK = 256
+
+
+def checks_on(text: bytes) -> int:
+    """Return as how many checks of usual patterns one on some text counts, at most.
+
+    It takes longer on long text, and if a byte is often in it.
+    """
+    if len(text) > _MAX_COUNTED:
+        return 1 + len(text) // _PLACES_PER_CHECK
+    if len(text) < _PLACES_PER_CHECK:
+        return 1
+    most = max(map(text.count, set(text)))
+    return 1 + most // _PLACES_PER_CHECK + len(text) // _BYTES_PER_CHECK
+
+
 def decodes_escapes(reading: Reading) -> bool:
     """Return whether a reading compares ``%26``, ``%3D`` and ``%3F`` decoded."""
     return reading.escapes in _DECODED_ESCAPES

@@ -71,6 +71,43 @@ cdef extern from *:
     """
     Py_ssize_t koster_hashed(const unsigned char* data, Py_ssize_t size) noexcept nogil
 
+# memchr takes longer to call than to look at a few bytes. Where the first byte of a run is often,
+# only calls would take ten times as long; where it is rare, only looking would.
+cdef extern from *:
+    """
+    #include <string.h>
+    static inline int koster_begins(const unsigned char *data, const unsigned char *run,
+                                    Py_ssize_t size) {
+        return size == 1 || (data[1] == run[1] && memcmp(data, run, (size_t) size) == 0);
+    }
+    static Py_ssize_t koster_search(const unsigned char *data, Py_ssize_t start, Py_ssize_t end,
+                                    const unsigned char *run, Py_ssize_t size) {
+        const Py_ssize_t last = end - size + 1, few = 8;
+        Py_ssize_t before = start - few - 1, near;
+        const unsigned char *found;
+        while (start < last) {
+            found = (const unsigned char *) memchr(data + start, run[0], (size_t) (last - start));
+            if (found == NULL) return -1;
+            start = found - data;
+            if (koster_begins(found, run, size)) return start;
+            near = start - before > few ? start : start + few;
+            before = start++;
+            if (near > last) near = last;
+            for (; start < near; start++) {
+                if (data[start] != run[0]) continue;
+                if (koster_begins(data + start, run, size)) return start;
+                before = start;
+                near = last - start > few ? start + few : last;
+            }
+        }
+        return -1;
+    }
+    """
+    Py_ssize_t koster_search(
+        const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
+        const unsigned char* run, Py_ssize_t size
+    ) noexcept nogil
+
 ctypedef const unsigned char* bytes_t
 
 
@@ -90,6 +127,13 @@ cdef inline bint same(
 ) noexcept nogil:
     # The functions of C take no NULL, which a buffer without bytes may have.
     return size == 0 or memcmp(data + start, other + other_start, <size_t> size) == 0
+
+
+cdef inline Py_ssize_t search(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
+    const unsigned char* other, Py_ssize_t other_start, Py_ssize_t size
+) noexcept nogil:
+    return koster_search(data, start, end, other + other_start, size)
 
 
 cdef inline Py_ssize_t hashed(

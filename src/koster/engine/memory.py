@@ -31,6 +31,13 @@ def same(data: Bytes, start: int, other: Bytes, other_start: int, size: int) -> 
     return data[start : start + size] == other[other_start : other_start + size]
 
 
+def search(
+    data: Bytes, start: int, end: int, other: Bytes, other_start: int, size: int
+) -> int:  # fmt: skip
+    """Return the first position in ``data[start:end]`` of ``size`` bytes (at least 1), or -1."""
+    return data.find(other[other_start : other_start + size], start, end)
+
+
 def hashed(data: Bytes, start: int, size: int) -> int:
     """Return a hash of ``size`` bytes; at least 0."""
     return hash(bytes(data[start : start + size])) & sys.maxsize

@@ -11,7 +11,6 @@ cdef bint matches(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end, bint anchored, const int* links,
     const unsigned char* path, Py_ssize_t position, Py_ssize_t stop
 ) noexcept nogil
-@cython.locals(last=Py_ssize_t)
 cdef Py_ssize_t _search(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t size, const int* links,
     const unsigned char* path, Py_ssize_t position, Py_ssize_t stop

@@ -66,14 +66,7 @@ def _search(
     """Return the first position of the run ``text[at:at + size]`` in the path, or -1."""
     if size > SHORT:
         return _search_long(text, at, size, links, path, position, stop)
-    last = stop - size + 1
-    while True:
-        position = _memory.find(path, text[at], position, last)
-        if position >= last:
-            return -1
-        if _memory.same(path, position, text, at, size):
-            return position
-        position += 1
+    return _memory.search(path, position, stop, text, at, size)
 
 
 def _search_long(

@@ -219,7 +219,7 @@ class Subject:
         self.is_cut = is_cut
         self.charset = charset
         share = min(1, max(_MIN_SEARCHED, 3 - 3 * body.count(b"\n") / _LINES_WITHOUT_SEARCHES))
-        self.budget = Budget(states=500, total=int(6_000 * share), compared=100_000)
+        self.budget = Budget(states=500, total=int(6_000 * share), compared=150_000)
         #: A separate budget, so that notes do not use up the budget for errors.
         self.idle_budget = Budget(states=200, total=int(3_000 * share), compared=50_000)
 
