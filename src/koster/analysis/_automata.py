@@ -182,25 +182,26 @@ class Starred(Automaton):
                 return NEVER
             state += size
             raw = raw[size:]
-        return super().after(state, raw)
+        return self._after_literal(state, raw) if raw and state != NEVER else state
 
-    def step(self, state: int, byte: int) -> int:
-        """Return the state after one more byte."""
-        if state == self.full and not self.is_anchored:
-            return state
-        text = self._text
-        if state < self._literal:
-            return state + 1 if text[state] == byte else NEVER
-        start = self._starts[state]
-        if start == NEVER:
-            return NEVER
-        if state == self.full:
-            state = start + self._link(state - 1)
-        while text[state] != byte:
-            if state == start:
-                return start
-            state = start + self._link(state - 1)
-        return state + 1
+    def _after_literal(self, state: int, raw: bytes) -> int:
+        """Return the state after some bytes, from a state after the literal prefix."""
+        text, full = self._text, self.full
+        for byte in raw:
+            start = self._starts[state]
+            if state == full:
+                if not self.is_anchored:
+                    return state
+                if start == NEVER:
+                    return NEVER
+                state = start + self._link(state - 1)
+            while text[state] != byte:
+                if state == start:
+                    break
+                state = start + self._link(state - 1)
+            else:
+                state += 1
+        return state
 
     def _link(self, state: int) -> int:
         """Return the link of a state; they are computed for the first one: few need them."""

@@ -112,9 +112,9 @@ class Budget:
             self.compare(rules)
 
 
-def visit_cost(patterns: int, successors: int) -> int:
-    """Return how many states a visited one counts as: more with many patterns or successors."""
-    return (1 + patterns // 8) * (1 + successors // 32)
+def visit_cost(patterns: int, steps: int) -> int:
+    """Return how many states a visited one counts as: more with many patterns, or steps from it."""
+    return (1 + patterns // 8) * (1 + steps // 32)
 
 
 class _Member(NamedTuple):
@@ -212,7 +212,9 @@ class Search:
             if self._accepts(state):
                 return url + self._path_to(steps, number)
             successors = self._successors(state)
-            budget.spend(visit_cost(len(self._members), len(successors)))
+            # One of them may be far away.
+            count = len(successors) if len(successors) != 1 else len(successors[0][0])
+            budget.spend(visit_cost(len(self._members), count))
             for text, successor in successors:
                 after = cost + len(text)
                 # Hashing a state takes long.
