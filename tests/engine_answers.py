@@ -26,7 +26,7 @@ from koster.engine import batches, memory
 PATH = Path(__file__).parent / "engine" / "answers.json"
 
 #: Their last argument is a size, or where a search ends.
-_COUNTED = ("find", "same", "copy", "integers", "resized", "buffer")
+_COUNTED = ("find", "same", "search", "copy", "integers", "resized", "buffer")
 
 _NAMES = (
     *("*", "*", "Foo", "foobot", "Foo Bot", "Foo\t \tBot/2 *", "Foo/2", "Fo", "bar-x", "Bar_X*"),

@@ -70,8 +70,19 @@ def work(action: Callable[[], object]) -> int:
         count += (end if position < 0 else position) - min(start, end)
         return end if position < 0 else position
 
+    def search(
+        data: bytes, start: int, end: int, other: bytes, other_start: int, size: int
+    ) -> int:  # fmt: skip
+        nonlocal count
+        position = data.find(other[other_start : other_start + size], start, end)
+        count += (end if position < 0 else position) - min(start, end)
+        return position
+
     before = sys.gettrace()
-    with mock.patch.object(_memory, "find", find):
+    with (
+        mock.patch.object(_memory, "find", find),
+        mock.patch.object(_memory, "search", search),
+    ):
         sys.settrace(trace)
         try:
             action()

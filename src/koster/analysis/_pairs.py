@@ -106,7 +106,7 @@ class Pairs:
         most = max(1, self.old.most_checked, self.new.most_checked)
         left = _MAX_DECIDED_RULES
         for place, url in enumerate(urls):
-            checks = checks_on(url.encode("utf-8"))
+            checks = checks_on(url.encode("utf-8", "replace"))
             left -= most * checks
             if left < 0 and (place >= _MIN_SAMPLES or checks > _MAX_SAMPLED_CHECKS):
                 return urls[:place]

@@ -182,14 +182,9 @@ class Search:
         Raises:
             BudgetSpentError: not decided within the budget.
         """
-        states = []
-        for automaton, number, _, _, pruned_state in self._members:
-            initial = automaton.start(prefixes[number])
-            if initial == pruned_state:
-                return None
-            states.append(initial + 1)
-        in_query = self._has_queries and "?" in url
-        start = self._without_never(in_query, tuple(range(len(states))), tuple(states))
+        start = self._start(url, prefixes)
+        if start is None:
+            return None
         size = len(url)
         # The states that were reached, by number: how, and with how many characters.
         numbers = {start: 0}
@@ -230,6 +225,17 @@ class Search:
                     continue
                 layers.setdefault(after + self._min_cost_left(successor), []).append(found)
         return None
+
+    def _start(self, url: str, prefixes: Sequence[bytes]) -> _SearchState | None:
+        """Return the state after the beginning of a URL, or None if no solution begins so."""
+        states = []
+        for automaton, number, _, _, pruned_state in self._members:
+            initial = automaton.start(prefixes[number])
+            if initial == pruned_state:
+                return None
+            states.append(initial + 1)
+        in_query = self._has_queries and "?" in url
+        return self._without_never(in_query, tuple(range(len(states))), tuple(states))
 
     def _without_never(
         self, in_query: bool, live: tuple[int, ...], states: tuple[int, ...]

@@ -152,19 +152,13 @@ def _crawler_groups(intentions: Intentions, old: RobotsTxt) -> list[_CrawlerGrou
     known: dict[tuple[str, tuple[int, ...]], bool] = {}
     budget = Budget()
 
-    def complies(rules: Rules, wanted: str) -> bool:
-        if wanted == ALLOW:
-            return not _blocks_site(rules)
-        found = classify(rules, budget)
-        return found.is_proved and found.extent is Extent.ALL
-
     def moves(name: str, wanted: str) -> bool:
         rules = rules_for_data(old, name)
         if not rules.is_named:
             return wanted == DISALLOW or needs_names
         key = wanted, rules.group_lines
         if key not in known:
-            known[key] = complies(rules, wanted)
+            known[key] = _complies(rules, wanted, budget)
         return not known[key]
 
     return [
@@ -176,6 +170,14 @@ def _crawler_groups(intentions: Intentions, old: RobotsTxt) -> list[_CrawlerGrou
         )
         for title, wanted, names in intended
     ]
+
+
+def _complies(rules: Rules, wanted: str, budget: Budget) -> bool:
+    """Return whether rules are proved to be what the author wants of a crawler."""
+    if wanted == ALLOW:
+        return not _blocks_site(rules)
+    found = classify(rules, budget)
+    return found.is_proved and found.extent is Extent.ALL
 
 
 def _capital(text: str) -> str:

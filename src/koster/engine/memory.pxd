@@ -80,8 +80,9 @@ cdef extern from *:
                                     Py_ssize_t size) {
         return size == 1 || (data[1] == run[1] && memcmp(data, run, (size_t) size) == 0);
     }
-    static Py_ssize_t koster_search(const unsigned char *data, Py_ssize_t start, Py_ssize_t end,
-                                    const unsigned char *run, Py_ssize_t size) {
+    static inline Py_ssize_t koster_search(const unsigned char *data, Py_ssize_t start,
+                                           Py_ssize_t end, const unsigned char *run,
+                                           Py_ssize_t size) {
         const Py_ssize_t last = end - size + 1, few = 8;
         Py_ssize_t before = start - few - 1, near;
         const unsigned char *found;
