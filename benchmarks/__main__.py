@@ -28,7 +28,7 @@ from . import (
     service,
     startup,
 )
-from .measure import format_time, in_turns, run_child, table
+from .measure import format_time, in_turns, print_speed, run_child, table
 from .peers import MAKERS, Peer, peer
 
 ROUNDS = 7
@@ -71,6 +71,7 @@ def measure(*, is_quick: bool) -> None:
     rounds = 1 if is_quick else ROUNDS
     peers = [peer(name) for name in MAKERS]
     machine(peers)
+    print_speed("At the start")
     measured = {
         **parse_and_decide(peers, rounds),
         **plain_python(),
@@ -89,6 +90,7 @@ def measure(*, is_quick: bool) -> None:
     in_a_small_process("benchmarks.logs", is_quick=is_quick)
     service.run(is_quick=is_quick)
     limits.run(measured)
+    print_speed("At the end")
     print(BIAS)
 
 
