@@ -48,6 +48,13 @@ def test_allowed_crawlers_get_a_group_when_others_are_disallowed() -> None:
     assert not robots.allowed("/", "FooBot")
 
 
+def test_crawlers_of_one_group_move_together() -> None:
+    keep = b"User-agent: GPTBot\nUser-agent: CCBot\nUser-agent: Foo\nDisallow: /x\n"
+    names = {"GPTBot": "disallow", "CCBot": "disallow"}
+    robots = parsed(compose.compose(compose.Intentions(names=names), keep).body)
+    assert [group.agents for group in robots.groups] == [("Foo",), ("GPTBot", "CCBot")]
+
+
 def test_group_that_already_matches_is_unchanged() -> None:
     keep = (
         b"# BEGIN managed\nUser-agent: *\nContent-Signal: search=yes,ai-train=no\nAllow: /\n\n"
