@@ -21,10 +21,9 @@ from operator import truediv
 from typing import Any
 
 import koster
-from koster.fetch import MockTransport
 
 from . import data
-from .fetching import NAME
+from .fetching import client_of_one_site
 from .measure import format_time, table
 
 #: How many files are kept, by what the limits call it, and in how many processes by each parser.
@@ -197,12 +196,8 @@ def _serve(name: str, count: int) -> None:
 
 def _serve_client() -> None:
     """Print a number, then for each line the seconds of a decision of a client that has a site."""
-    body = next(body for body in data.corpus().values() if len(body) > 3_000)
-    sites = MockTransport({"https://example.com": body})
-    url = "https://example.com/some/page?x=1"
-    with koster.RobotsClient(NAME, transport=sites) as client:
+    with client_of_one_site() as (client, url):
         allowed = client.allowed
-        allowed(url)
         print(0, flush=True)
         for _ in sys.stdin:
             start = time.perf_counter()

@@ -139,13 +139,20 @@ def _child(task: str, *arguments: str) -> Any:
 # Caches
 
 
-def warm() -> None:
-    print("## A warm decision through the client\n")
-    body = next(body for site, body in data.corpus().items() if len(body) > 3_000)
+@contextlib.contextmanager
+def client_of_one_site() -> Iterator[tuple[koster.RobotsClient, str]]:
+    """Open a client that has a site, and a URL of it."""
+    body = next(body for body in data.corpus().values() if len(body) > 3_000)
     sites = MockTransport({"https://example.com": body})
     url = "https://example.com/some/page?x=1"
     with koster.RobotsClient(NAME, transport=sites) as client:
         client.decide(url)
+        yield client, url
+
+
+def warm() -> None:
+    print("## A warm decision through the client\n")
+    with client_of_one_site() as (client, url):
         robots = client.robots(url).robots
         assert robots is not None
         rules = robots.rules_for(NAME)

@@ -72,10 +72,6 @@ class Automaton:
         self.is_anchored = is_anchored
         self._rows: dict[tuple[Outputs, bool], dict[int, Row]] = {}
 
-    def step(self, state: int, byte: int) -> int:
-        """Return the state after one more byte."""
-        raise NotImplementedError
-
     def accepts(self, state: int) -> bool:
         """Return whether the pattern matches a path that ends here."""
         return state == self.full
@@ -90,11 +86,7 @@ class Automaton:
 
     def after(self, state: int, raw: bytes) -> int:
         """Return the state after some bytes."""
-        for byte in raw:
-            if state == NEVER:
-                return NEVER
-            state = self.step(state, byte)
-        return state
+        raise NotImplementedError
 
     def start(self, raw: bytes) -> int:
         """Return the state after the first bytes of a path."""
@@ -317,7 +309,15 @@ class Shell(Automaton):
             self._states.append((run, mask))
         return number
 
-    def step(self, state: int, byte: int) -> int:
+    def after(self, state: int, raw: bytes) -> int:
+        """Return the state after some bytes."""
+        for byte in raw:
+            if state == NEVER:
+                return NEVER
+            state = self._step(state, byte)
+        return state
+
+    def _step(self, state: int, byte: int) -> int:
         """Return the state after one more byte."""
         if state == self.full:
             return state

@@ -55,9 +55,9 @@ _BYTES_PER_CHECK = 256
 
 
 def checks_on(text: bytes) -> int:
-    """Return as how many checks of usual patterns one on some text counts, at most.
+    """Return how many usual checks of a pattern one on some text counts as.
 
-    It takes longer on long text, and if a byte is often in it.
+    More on long text, and if a byte is often in it.
     """
     if len(text) > _MAX_COUNTED:
         return 1 + len(text) // _PLACES_PER_CHECK

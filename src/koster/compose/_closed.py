@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..analysis import Budget, Limit, WholeFile, count_rules, difference, max_rules_of
@@ -48,7 +47,7 @@ class Contradictions:
     def has(self, line: Line) -> bool:
         """Return whether a line is a rule that only makes an exception.
 
-        If that takes too long to find out, it is none.
+        If a proof takes too long, the line counts as none.
         """
         if line.directive not in RULES or not line.value:
             return False
@@ -88,25 +87,22 @@ class Contradictions:
         return difference(_star_rules(before), _star_rules(after), self._budget).are_equal
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOpen:
-    """A decision for each rule that allows URLs on closed paths; perhaps not of all rules."""
+def left_open(
+    robots: RobotsTxt, closed: Sequence[str], opened: Sequence[str]
+) -> tuple[tuple[Decision, ...], bool]:
+    """Return a decision for each rule, but those for ``opened``, that allows URLs on closed paths.
 
-    decisions: tuple[Decision, ...]
-    is_complete: bool
-
-
-def left_open(robots: RobotsTxt, closed: Sequence[str], opened: Sequence[str]) -> LeftOpen:
-    """Return where a file allows URLs on closed paths, by other rules than those for ``opened``."""
+    And whether all rules were checked.
+    """
     if not closed:
-        return LeftOpen((), is_complete=True)
+        return (), True
     whole = WholeFile(robots, most=MAX_AGENTS)
     limit = Limit(max_rules_of(robots))
     search = _Search()
     found: dict[int, Decision] = {}
     for _, rules in whole.sets:
         if not limit.allows(count_rules(rules)) or search.takes_long:
-            return LeftOpen(tuple(found.values()), is_complete=False)
+            return tuple(found.values()), False
         existing = [rule for group in rules.groups for rule in group.rules if rule.pattern]
         for path in closed:
             lines = [str(rule) for rule in existing if _may_overlap(rule.pattern, path)]
@@ -115,7 +111,7 @@ def left_open(robots: RobotsTxt, closed: Sequence[str], opened: Sequence[str]) -
                 rule = decision.rule
                 if decision.allowed and rule and rule.pattern not in opened:
                     found.setdefault(rule.line, decision)
-    return LeftOpen(tuple(found.values()), whole.has_all_sets and search.found_all)
+    return tuple(found.values()), whole.has_all_sets and search.found_all
 
 
 class _Search:

@@ -119,9 +119,8 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
     body = _join_lines(out)
     new = parse(body)
     tokens = [each.token for each in known()]
-    still_allowed = left_open(new, intentions.closed, intentions.opened)
     changes = compare(old, new, tokens)
-    return Composed(body, changes, still_allowed.decisions, still_allowed.is_complete)
+    return Composed(body, changes, *left_open(new, intentions.closed, intentions.opened))
 
 
 @dataclass(frozen=True, slots=True)
