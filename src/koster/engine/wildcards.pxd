@@ -71,7 +71,11 @@ cdef void _clear_mismatches(
     const unsigned char* text, Py_ssize_t at, Py_ssize_t end, unsigned char* room,
     Py_ssize_t count, const unsigned char* path, Py_ssize_t position
 ) noexcept nogil
-@cython.locals(member=int, low=int, high=int)
-cdef void _mark_members(
-    const unsigned char* text, Py_ssize_t at, Py_ssize_t end, unsigned char* room
+@cython.locals(
+    is_negated="unsigned char", low="unsigned char", high="unsigned char", span="unsigned char",
+    distance="unsigned char", members=Py_ssize_t, place=Py_ssize_t,
+)
+cdef void _clear_others(
+    const unsigned char* text, Py_ssize_t at, Py_ssize_t end, unsigned char* room,
+    Py_ssize_t count, const unsigned char* path, Py_ssize_t position
 ) noexcept nogil

@@ -144,7 +144,7 @@ def shell_matches(text: Bytes, at: int, end: int, path: Bytes, position: int, st
 
     Returns 1 or 0, or `NO_ROOM`.
     """
-    room = _memory.buffer(_WINDOW + 256)
+    room = _memory.buffer(2 * _WINDOW)
     if not room:
         return NO_ROOM
     closing = _last_bracket(text, at, end)
@@ -185,7 +185,7 @@ def elements(pattern: bytes) -> list[bytes | None]:
             found.append(None)
         else:
             after = _element_end(pattern, at, end, closing)
-            room = _memory.buffer(_WINDOW + 256)
+            room = _memory.buffer(2 * _WINDOW)
             if not room:
                 raise MemoryError("no memory for a shell pattern")
             _memory.fill(room, 0, 1, _WINDOW)
@@ -238,7 +238,7 @@ def _find_run(
 ) -> int:  # fmt: skip
     """Return the first position from ``low`` to ``high`` where a run matches the path, or -1.
 
-    ``room`` has 1 for each position that is still possible, then for each byte in a class.
+    ``room`` has 1 for each position that is still possible, then for each that a class matches.
     """
     while low <= high:
         count = min(_WINDOW, high - low + 1)
@@ -266,9 +266,7 @@ def _clear_mismatches(
     if byte == _QUESTION:
         return
     if byte == _BRACKET and end - at != 1:
-        _mark_members(text, at + 1, end - 1, room)
-        for place in range(count):
-            room[place] &= room[_WINDOW + path[position + place]]
+        _clear_others(text, at + 1, end - 1, room, count, path, position)
         return
     if byte == _BACKSLASH and end - at == 2:
         byte = text[at + 1]
@@ -276,13 +274,19 @@ def _clear_mismatches(
         room[place] &= path[position + place] == byte
 
 
-def _mark_members(text: Bytes, at: int, end: int, room: bytearray) -> None:
-    """Mark the bytes in the class with the members ``text[at:end]``."""
-    member = 1
-    if at < end and text[at] == _BANG:
-        member = 0
+def _clear_others(
+    text: Bytes, at: int, end: int, room: bytearray, count: int, path: Bytes, position: int
+) -> None:
+    """Clear the positions whose byte is not in the class with the members ``text[at:end]``.
+
+    One instruction compares a range with many bytes; a table of the members takes one for each.
+    """
+    is_negated = at < end and text[at] == _BANG
+    if is_negated:
         at += 1
-    _memory.fill(room, _WINDOW, 1 - member, 256)
+    # A local variable, which no write to the room can change: only so are loops vectorized.
+    members = _WINDOW
+    _memory.fill(room, members, 0, count)
     while at < end:
         # A backslash is not the last byte: it would quote the bracket that closes the class.
         if text[at] == _BACKSLASH:
@@ -295,4 +299,9 @@ def _mark_members(text: Bytes, at: int, end: int, room: bytearray) -> None:
             high = text[at]
             at += 1
         if low <= high:
-            _memory.fill(room, _WINDOW + low, member, high - low + 1)
+            span = high - low
+            for place in range(count):
+                distance = (path[position + place] - low) & 255
+                room[members + place] |= distance <= span
+    for place in range(count):
+        room[place] &= room[members + place] ^ is_negated
