@@ -297,9 +297,12 @@ def test_proof_for_two_readings_is_none_for_one() -> None:
     assert disagreements(robots, [other, alike], ["x"]) == (alone,)
 
 
-@pytest.mark.parametrize(("rule", "is_compared"), [("/*a?", False), ("/*4", True), ("/é*a", True)])
+@pytest.mark.parametrize(
+    ("rule", "is_compared"),
+    [("/*a?", False), ("/*4", False), ("/é*a", False), ("/*0%20", True), ("/a b", True)],
+)
 def test_dialects_with_wildcards_read_most_rules_alike(rule: str, is_compared: bool) -> None:
-    """A star may end within an escape, and Google does not decode those of URLs."""
+    """A star may end within an escape that URLs have, and Google does not escape spaces."""
     budget = Budget()
     body = f"{HEAD}Disallow: {rule}\n"
     found = difference(rules_of(body), rules_of(body, koster.GOOGLE), budget)

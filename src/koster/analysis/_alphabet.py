@@ -24,13 +24,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from ..dialects import Escapes
-from ._automata import EVERY_BYTE
+from ._automata import CHARACTER, EVERY_BYTE, IMPOSSIBLE
 from ._urls import (
+    ANY_URL,
     ESCAPED_ONLY_BY_KOSTER,
-    STARTS_INSIDE_ESCAPE,
+    MARK_DIGITS,
     UNDECODED_ESCAPES,
     UNMARK_DIGITS,
+    Likeness,
+    digits_of_runs,
     empty_selection,
+    with_likeness,
     with_written_escapes,
 )
 
@@ -56,12 +60,20 @@ _CANONICAL_CHARACTERS = "".join(sorted(_UNRESERVED | set("/?&="))).encode("ascii
 #: Escapes that the canonical form does not decode.
 _DISTINCT_ESCAPES = frozenset(f"%{ord(character):02X}" for character in "/?&=")
 
+#: Bytes that are special in patterns or escapes, or not ASCII, and those that are never escaped.
+_NOT_SIGNS = frozenset(
+    bytes([byte]) for byte in EVERY_BYTE if byte > 127 or chr(byte) in _UNRESERVED | set("*%/")
+)
+
 #: Escapes excluded from queries; a token without bytes has no successor.
 _NOT_IN_QUERIES = ("%2F", "%3F")
 
 #: Escapes as written, and with the marked digits of the canonical form (`koster.engine.canonical`).
 _ESCAPE = re.compile(rb"%(?:[0-9A-F]{2}|[\xb0-\xb9\xc1-\xc6]{2})")
 _NON_ASCII = re.compile(rb"[\x80-\xff]+")
+
+#: What separates patterns that are looked at together: nearly all have it anyway.
+_BETWEEN = b"/"
 
 #: Bytes in a sample of a text: most of the different ones.
 _SAMPLE_BYTES = 1_024
@@ -145,6 +157,8 @@ class Alphabet:
 
     tokens: tuple[str, ...]
     outputs: tuple[tuple[Outputs, Outputs], ...]
+    #: For each reading: the least cost of each byte, `CHARACTER` for a character of a token.
+    costs: tuple[bytes, ...]
     #: Whether a token has different bytes in a query.
     has_queries: bool
 
@@ -159,14 +173,14 @@ class Written:
     escapes: frozenset[str]
     #: The characters that are not ASCII, in the order of their first appearance.
     characters: tuple[str, ...]
-    starts_inside_escape: bool
+    digits_of_runs: frozenset[int]
     #: Those of `Shell`.
     tables: frozenset[bytes]
 
 
 def written_in(texts: Iterable[bytes], tables: Iterable[bytes] = ()) -> Written:
     """Return what matters of patterns: their text with stars before runs, and their tables."""
-    text = b"\n".join(texts)
+    text = _BETWEEN.join(texts)
     found = set(_ESCAPE.findall(text)) if b"%" in text else ()
     escapes = {each.translate(UNMARK_DIGITS).decode("ascii") for each in found}
     others = () if text.isascii() else _NON_ASCII.findall(text)
@@ -177,7 +191,7 @@ def written_in(texts: Iterable[bytes], tables: Iterable[bytes] = ()) -> Written:
         _bytes_in(_ESCAPE.sub(b"", text)) if escapes else all_bytes,
         frozenset(escapes),
         tuple(dict.fromkeys(other)),
-        STARTS_INSIDE_ESCAPE.search(text) is not None,
+        digits_of_runs(text),
         frozenset(tables),
     )
 
@@ -192,26 +206,88 @@ def _together(parts: Sequence[Written]) -> Written:
     """Return what `written_in` does for the patterns of all parts."""
     if len(parts) == 1:
         return parts[0]
-    between = frozenset(b"\n")
+    between = frozenset(_BETWEEN)
     return Written(
         between.union(*[each.all_bytes for each in parts]),
         between.union(*[each.plain_bytes for each in parts]),
         frozenset().union(*[each.escapes for each in parts]),
         tuple(dict.fromkeys(itertools.chain.from_iterable(each.characters for each in parts))),
-        any(each.starts_inside_escape for each in parts),
+        frozenset().union(*[each.digits_of_runs for each in parts]),
         frozenset().union(*[each.tables for each in parts]),
     )
 
 
 def alphabet(
-    readings: Sequence[Reading], written: Sequence[Written], as_written: Sequence[Written] = ()
+    readings: Sequence[Reading], written: Sequence[Written], likeness: Likeness = ANY_URL
 ) -> Alphabet:
-    """Return the alphabet of some patterns.
+    """Return the alphabet of some patterns: of each reading, or several times of the only one.
 
-    ``as_written`` are those of ``written`` whose reading does not decode escapes, if there are
-    several readings.
+    The bytes of tokens are those of `with_likeness`.
     """
-    return _alphabet(tuple(readings), _together(written), _together(as_written or [_NOTHING]))
+    as_written = _together(_as_written(readings, written))
+    return _alphabet(tuple(readings), _together(written), as_written, likeness)
+
+
+def likeness_of(readings: Sequence[Reading], written: Sequence[Written]) -> Likeness:
+    """Return what is compared alike on the URLs of `alphabet`, of what is in some patterns."""
+    together = _together(written)
+    known = _known_escapes(together, _together(_as_written(readings, written)))
+    signs = b""
+    escapes = set()
+    for byte in sorted(together.all_bytes.union(_byte_of(each) for each in together.escapes)):
+        sign, escape = bytes([byte]), b"%%%02X" % byte
+        # One of both is in URLs, and most readings compare it as itself.
+        form = _common_form(byte, chr(byte) in _UNESCAPED, escape.decode() in known, readings)
+        if form == sign and sign not in _NOT_SIGNS:
+            signs += sign
+        elif form == escape and not together.digits_of_runs.intersection(escape):
+            escapes.add(escape)
+    digits = ANY_URL.digits
+    if together.digits_of_runs:
+        compared = b"".join(_compared_escapes(each, known) for each in readings)
+        digits = frozenset(compared.replace(b"%", b""))
+    return Likeness(signs, frozenset(escapes), digits)
+
+
+def _compared_escapes(reading: Reading, known: Iterable[str]) -> bytes:
+    """Return all escapes that a reading compares, for URLs with known escapes.
+
+    Those of the canonical form are no text of which a pattern has a part.
+    """
+    if reading.escapes == Escapes.CANONICAL:
+        return b""
+    outputs = _outputs(reading)
+    found = (raw for token in (*_UNESCAPED, *known) for raw in outputs[token])
+    return b"".join(raw for raw in found if b"%" in raw)
+
+
+def _common_form(
+    byte: int, is_unescaped: bool, is_escaped: bool, readings: Sequence[Reading]
+) -> bytes | None:
+    """Return what all readings compare of the one token for a byte; None if they differ.
+
+    The canonical form may become what the others compare.
+    """
+    if is_unescaped == is_escaped:
+        return None
+    escape = f"%{byte:02X}"
+    marked = escape.encode("ascii").translate(MARK_DIGITS)
+    token = escape if is_escaped else chr(byte)
+    found = {each for reading in readings for each in _outputs(reading)[token]}
+    others = found - {marked} or {escape.encode("ascii")}
+    return others.pop() if len(others) == 1 else None
+
+
+def _byte_of(escape: str) -> int:
+    return int(escape[1:], 16)
+
+
+def _as_written(readings: Sequence[Reading], written: Sequence[Written]) -> list[Written]:
+    """Return the patterns whose reading does not decode escapes, of several readings."""
+    if len(readings) == 1:
+        return [_NOTHING]
+    both = zip(readings, written, strict=True)
+    return [each for reading, each in both if reading.escapes in UNDECODED_ESCAPES] or [_NOTHING]
 
 
 _NOTHING = written_in(())
@@ -222,10 +298,11 @@ def _alphabet(
     readings: tuple[Reading, ...],
     written: Written,
     as_written: Written,
+    likeness: Likeness,
 ) -> Alphabet:
     first, *others = readings
     if others:
-        candidates = _candidates_for_several(readings, written, as_written)
+        candidates = _candidates_for_several(readings, written, as_written, likeness)
     else:
         candidates = _candidates_for_one(first, written)
     class_of = [
@@ -243,8 +320,21 @@ def _alphabet(
     raw = [tuple(zip(*pairs, strict=True)) for pairs in zip(*outputs_of_tokens, strict=True)]
     has_queries = any(path != query for path, query in raw)
     return Alphabet(
-        tokens, tuple((Outputs(path), Outputs(query)) for path, query in raw), has_queries
+        tokens,
+        tuple((Outputs(path), Outputs(query)) for path, query in raw),
+        tuple(_costs(tokens, [path, query]) for path, query in raw),
+        has_queries,
     )
+
+
+def _costs(tokens: Sequence[str], outputs: Iterable[Sequence[bytes]]) -> bytes:
+    """Return the least cost of each byte, for the outputs of all tokens."""
+    costs = bytearray([IMPOSSIBLE]) * len(EVERY_BYTE)
+    for raws in outputs:
+        for token, raw in zip(tokens, raws, strict=True):
+            for byte in raw:
+                costs[byte] = min(costs[byte], CHARACTER * len(token) // len(raw))
+    return bytes(costs)
 
 
 def _candidates_for_one(reading: Reading, written: Written) -> Iterator[Candidate]:
@@ -274,20 +364,15 @@ def _candidates_for_one(reading: Reading, written: Written) -> Iterator[Candidat
 
 
 def _candidates_for_several(
-    readings: Sequence[Reading], written: Written, as_written: Written
+    readings: Sequence[Reading], written: Written, as_written: Written, likeness: Likeness
 ) -> Iterator[Candidate]:
     """Yield the tokens of URLs that clients send."""
-    outputs = [_outputs(reading) for reading in readings]
-    # The canonical form has these escapes only if the file has them.
-    known_escapes = set(as_written.escapes) | (written.escapes & _DISTINCT_ESCAPES)
-    known_escapes |= {each for each in written.escapes if unquote(each) not in _UNESCAPED}
-    known_escapes |= {f"%{byte:02X}" for byte in written.plain_bytes if chr(byte) not in _UNESCAPED}
-    first, *_ = outputs
-    for token in first:
-        pairs = tuple(of_reading[token] for of_reading in outputs)
+    known_escapes = _known_escapes(written, as_written)
+    for token in _outputs(readings[0]):
+        pairs = tuple(_pair(token, reading, likeness) for reading in readings)
         if token in _UNESCAPED:
             if (
-                written.starts_inside_escape
+                written.digits_of_runs
                 or all(len(in_path) == 1 for in_path, _ in pairs)
                 or _occurs(token, written)
             ):
@@ -296,6 +381,20 @@ def _candidates_for_several(
             if token in _NOT_IN_QUERIES:
                 pairs = tuple((path, b"") for path, _ in pairs)
             yield token, pairs
+
+
+def _known_escapes(written: Written, as_written: Written) -> set[str]:
+    """Return the escapes of URLs that clients send, for some patterns."""
+    # The canonical form has these only if the file has them.
+    known = set(as_written.escapes) | (written.escapes & _DISTINCT_ESCAPES)
+    known |= {each for each in written.escapes if unquote(each) not in _UNESCAPED}
+    return known | {f"%{byte:02X}" for byte in written.plain_bytes if chr(byte) not in _UNESCAPED}
+
+
+def _pair(token: str, reading: Reading, likeness: Likeness) -> tuple[bytes, bytes]:
+    """Return the bytes of a token, in a path and in a query, with a likeness."""
+    in_path, in_query = _outputs(reading)[token]
+    return with_likeness(in_path, reading, likeness), with_likeness(in_query, reading, likeness)
 
 
 def _occurs(character: str, written: Written) -> bool:

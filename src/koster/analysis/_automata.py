@@ -30,13 +30,21 @@ PRUNED = -2
 #: What the next byte of a path may be.
 EVERY_BYTE = range(256)
 
+#: So many bytes are read one by one. The states after more are kept, so many of them.
+_FEW = 4
+_MAX_KNOWN = 8
+
 #: How many of the next bytes of a literal prefix a search looks at.
 _FORCED = 64
 
 _STAR = b"*"
 
-#: Whether a byte is a character by itself, or the first one of a character.
-_COUNTS = bytes(not 0x80 <= byte < 0xC0 for byte in EVERY_BYTE)
+#: The cost of a character of a URL. Each byte of a token costs an equal part: tokens have 1, 2, 3,
+#: 4, 6, 9 or 12 bytes.
+CHARACTER = 36
+#: The cost of a byte that no token has, and of what cannot be reached.
+IMPOSSIBLE = 255
+UNREACHABLE = 1 << 62
 
 #: The successors of a state by token, each plus one. Then three bit sets of tokens: those that may
 #: lead elsewhere than all the others, which lead to the same state; those that lead to `NEVER`; and
@@ -76,9 +84,12 @@ class Automaton:
         """Return whether the pattern matches a path that ends here."""
         return state == self.full
 
-    def min_characters_left(self, _state: int) -> int:
-        """Return the minimum number of characters until a match."""
-        return 0
+    def costs_left(self, _costs: bytes) -> list[int] | None:
+        """Return by state what the rest of the pattern costs at least; None if nothing is known.
+
+        ``costs`` are those of a byte (`Alphabet.costs`).
+        """
+        return None
 
     def forced_bytes(self, _state: int) -> bytes:
         """Return the only next bytes that can lead to a match, if they are known."""
@@ -132,7 +143,10 @@ class Automaton:
 class Starred(Automaton):
     """A pattern with a literal prefix, and possibly further literal runs after stars."""
 
-    __slots__ = ("_links", "_literal", "_min_characters_left", "_runs", "_starts", "_text")
+    __slots__ = (
+        *("_costs", "_costs_left", "_known", "_links", "_literal", "_numbers", "_runs", "_starts"),
+        "_text",
+    )
 
     def __init__(self, literal: bytes, rest: bytes, is_anchored: bool) -> None:
         runs = [run for run in rest.split(_STAR) if run]
@@ -144,6 +158,9 @@ class Starred(Automaton):
         #: of the prefix are not used.
         self._starts = list(range(self._literal + 1))
         self._links: list[int] = []
+        self._known: dict[tuple[int, bytes], int] = {}
+        #: The number of the run that starts in a state, computed for the first one.
+        self._numbers: dict[int, int] = {}
         begin = self._literal
         for run in runs:
             self._starts[begin:] = [begin] * len(run)
@@ -154,27 +171,44 @@ class Starred(Automaton):
             self._starts[-1] = begin - len(runs[-1])
         elif is_anchored:
             self._starts[-1] = NEVER
-        self._min_characters_left: list[int] = []
+        #: The last argument of `costs_left`, and its result.
+        self._costs = b""
+        self._costs_left: list[int] = []
 
-    def min_characters_left(self, _state: int) -> int:
-        """Return the minimum number of characters until a match."""
-        if not self._min_characters_left:
-            self._min_characters_left = _compute_min_characters(self._text)
-        return self._min_characters_left[_state]
+    def costs_left(self, costs: bytes) -> list[int] | None:
+        """Return by state what the rest of the pattern costs at least; cached."""
+        if self._costs is not costs:
+            self._costs = costs
+            self._costs_left = _costs_left(self._text, costs)
+        return self._costs_left
 
     def forced_bytes(self, _state: int) -> bytes:
         """Return the only next bytes that can lead to a match, if they are known."""
         return self._text[_state : min(_state + _FORCED, self._literal)]
 
     def after(self, state: int, raw: bytes) -> int:
-        """Return the state after some bytes."""
+        """Return the state after some bytes; that after many is cached: searches are alike."""
+        if len(raw) <= _FEW:
+            return self._after(state, raw)
+        found = self._known.get((state, raw))
+        if found is None:
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            found = self._known[state, raw] = self._after(state, raw)
+        return found
+
+    def _after(self, state: int, raw: bytes) -> int:
         if 0 <= state < self._literal:
             size = min(len(raw), self._literal - state)
             if not raw.startswith(self._text[state : state + size]):
                 return NEVER
             state += size
             raw = raw[size:]
-        return self._after_literal(state, raw) if raw and state != NEVER else state
+        if not raw or state == NEVER:
+            return state
+        if len(raw) > _FEW:
+            return self._after_many(state, raw)
+        return self._after_literal(state, raw)
 
     def _after_literal(self, state: int, raw: bytes) -> int:
         """Return the state after some bytes, from a state after the literal prefix."""
@@ -194,6 +228,30 @@ class Starred(Automaton):
             else:
                 state += 1
         return state
+
+    def _after_many(self, state: int, raw: bytes) -> int:
+        """Return what `_after_literal` does, by searching for whole runs."""
+        start = self._starts[state]
+        if start == NEVER or (state == self.full and not self.is_anchored):
+            return NEVER if start == NEVER else state
+        # What is matched of the run belongs to the bytes in which it is searched.
+        raw = self._text[start:state] + raw
+        position = 0
+        state = start
+        for run in self._runs[self._number_of_run(start) :]:
+            is_last = state + len(run) == self.full
+            found = -1 if is_last and self.is_anchored else raw.find(run, position)
+            if found < 0:
+                return state + _matched(run, raw, max(position, len(raw) - len(run)))
+            state += len(run)
+            position = found + len(run)
+        return state
+
+    def _number_of_run(self, start: int) -> int:
+        if not self._numbers:
+            starts = accumulate(map(len, self._runs), initial=self._literal)
+            self._numbers = {each: number for number, each in enumerate(starts)}
+        return self._numbers[start]
 
     def _link(self, state: int) -> int:
         """Return the link of a state; they are computed for the first one: few need them."""
@@ -224,26 +282,6 @@ class Starred(Automaton):
                 row[token] = (PRUNED if successor == pruned_state else successor) + 1
         return _row(row, usual, others)
 
-    def start(self, raw: bytes) -> int:
-        """Return the state after the first bytes of a path."""
-        literal = self._literal
-        if not self._text.startswith(raw[:literal]):
-            return NEVER
-        if len(raw) <= literal:
-            return len(raw)
-        if not self._runs:
-            return NEVER if self.is_anchored else literal
-        position = literal
-        state = literal
-        for run in self._runs:
-            is_last = state + len(run) == self.full
-            found = -1 if is_last and self.is_anchored else raw.find(run, position)
-            if found < 0:
-                return state + _matched(run, raw, max(position, len(raw) - len(run)))
-            state += len(run)
-            position = found + len(run)
-        return state
-
 
 def _matched(run: bytes, raw: bytes, position: int) -> int:
     """Return how many of the last bytes, from a position on, are the first ones of a run."""
@@ -256,19 +294,13 @@ def _matched(run: bytes, raw: bytes, position: int) -> int:
     return 0
 
 
-def _compute_min_characters(text: bytes) -> list[int]:
-    """Return for each position the minimum number of characters for the rest of the pattern.
-
-    A character may become an escape of three bytes, or have several bytes in UTF-8.
-    """
-    counts = bytearray(text.translate(_COUNTS))
-    at = text.find(b"%")
-    while at >= 0:
-        end = min(at + 3, len(text))
-        counts[at + 1 : end] = bytes(end - at - 1)
-        at = text.find(b"%", at + 1)
-    found = list(accumulate(reversed(counts), initial=0))
+def _costs_left(text: bytes, costs: bytes) -> list[int]:
+    """Return for each position what the rest of a text costs at least."""
+    of_bytes = text.translate(costs)
+    found = list(accumulate(reversed(of_bytes), initial=0))
     found.reverse()
+    unreachable = of_bytes.rfind(IMPOSSIBLE) + 1
+    found[:unreachable] = [UNREACHABLE] * unreachable
     return found
 
 

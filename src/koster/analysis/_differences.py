@@ -75,28 +75,36 @@ def difference(before: Rules, after: Rules, budget: Budget | None = None) -> Dif
     return difference_of(before, after, budget or Budget(), Rankings())
 
 
-def difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> Differences:
-    """Return what `difference` does; ``rankings`` makes the entries of ``before``."""
+def difference_of(
+    before: Rules, after: Rules, budget: Budget, rankings: Rankings, *, once: bool = False
+) -> Differences:
+    """Return what `difference` does; ``rankings`` makes the entries of ``before``.
+
+    With ``once``, a likely shortest URL for each rule of ``before``, and for those of ``after``
+    that decide where no other rule does.
+    """
     if decide_alike(before, after):
         return Differences(())
     # Sets with different readings are not compared on all URLs: that proves nothing more.
     if selection_of(before).reading() != selection_of(after).reading():
-        return _difference_of(before, after, budget, rankings)
+        return _difference_of(before, after, budget, rankings, once=once)
     proved = rankings.equal.setdefault((before.group_lines, after.group_lines), [])
     if any(proves(ours, before) and proves(theirs, after) for ours, theirs in proved):
         return Differences(())
-    found = _difference_of(before, after, budget, rankings)
+    found = _difference_of(before, after, budget, rankings, once=once)
     if found.are_equal:
         proved.append((before, after))
     return found
 
 
-def _difference_of(before: Rules, after: Rules, budget: Budget, rankings: Rankings) -> Differences:
+def _difference_of(
+    before: Rules, after: Rules, budget: Budget, rankings: Rankings, *, once: bool
+) -> Differences:
     ours = rankings.plain_texts(before)
     theirs = None if ours is None else plain_texts(after)
     if ours is None or theirs is None:
         pairs = Pairs(before, after, budget, rankings)
-        urls, is_proved = urls_of_pairs(pairs)
+        urls, is_proved = urls_of_pairs(pairs, once=once)
         some = pairs.decidable(sorted(urls, key=_by_size))
         is_proved = is_proved and len(some) == len(urls)
         decided = [Difference(url, *pairs.decide(url)) for url in some]

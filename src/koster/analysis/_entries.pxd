@@ -15,6 +15,7 @@ cdef class Entry:
     cdef public long weight_of_part
     cdef public list covered_by, uncompared
     cdef public Py_ssize_t compared
+    cdef readonly object likeness
     cdef object _is_alike, _automaton, _elements, _is_alike_with_wildcards
     cdef list _runs
 
@@ -30,11 +31,12 @@ cdef class Entry:
 @cython.locals(entry=Entry, others=list)
 cpdef dict by_row(list entries)
 cdef object _paths(bytes text, int kind, bint is_anchored)
-cdef Entry _entry_of(tuple rule, object is_alike)
+cdef tuple _with_likeness(tuple rule, object reading, object likeness)
+cdef Entry _entry_of(tuple rule, object is_alike, object likeness=*)
 cdef object _paths_of(tuple rule)
 @cython.locals(
     compiled=list, numbers=dict, following=dict, others=list, all_paths=list, number=Py_ssize_t,
     last=Py_ssize_t, later=Py_ssize_t, before=Py_ssize_t, rule=tuple
 )
-cpdef tuple first_entries_of(object selection, bint and_next)
+cpdef tuple first_entries_of(object selection, bint and_next, object likeness=*)
 cdef Entry _simplified(bytes text, Py_ssize_t size, bint allow, object rank, object row)

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from ..dialects import Patterns
 from ..engine import wildcards as _wildcards
 from ._automata import Automaton, Shell, automaton
-from ._urls import SAFE, STARTS_INSIDE_ESCAPE
+from ._urls import ANY_URL, SAFE, digits_of_runs, with_likeness
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
 
+    from ..dialects import Reading
     from ..engine.selection import Selection
+    from ._urls import Likeness
 
     CompiledRule = tuple[bytes, int, int, bool, bool, int, int]
 
@@ -44,6 +46,7 @@ _SAFE = bytes(sorted(SAFE))
 _READ_ALIKE = bytes(sorted(SAFE.difference(b"?&=")))
 #: Those without the star: a text of them has no rest.
 _PLAIN = bytes(sorted(SAFE.difference(b"?&=*")))
+_ESCAPE = re.compile(rb"%[0-9A-F]{2}")
 #: Shared: the garbage collector would look at a list of each entry each time that it runs.
 _NONE: list[Entry] = []
 
@@ -53,13 +56,13 @@ class Entry:
 
     ``text`` is both together, without trailing stars and anchor. ``order`` is its index in the
     list, ``key`` a prefix of all that it matches, by which it is found: the literal prefix, or an
-    unescaped one to compare with those of other readings.
+    unescaped one to compare with those of other readings, as ``likeness`` tells.
     """
 
     __slots__ = (
         *("_automaton", "_elements", "_is_alike", "_is_alike_with_wildcards", "_runs", "allow"),
-        *("compared", "covered_by", "is_anchored", "key", "kind", "literal", "order", "rank"),
-        *("rest", "row", "same_part", "text", "uncompared", "weight_of_part"),
+        *("compared", "covered_by", "is_anchored", "key", "kind", "likeness", "literal", "order"),
+        *("rank", "rest", "row", "same_part", "text", "uncompared", "weight_of_part"),
     )
 
     def __init__(
@@ -73,6 +76,7 @@ class Entry:
         rank: int,
         row: int,
         is_alike: bool | None = None,
+        likeness: Likeness = ANY_URL,
     ) -> None:
         self.text = text
         self.literal = literal
@@ -91,6 +95,7 @@ class Entry:
         self.covered_by: list[Entry] | None = None
         self.uncompared: list[Entry] = _NONE
         self.compared = 0
+        self.likeness = likeness
         self._is_alike = is_alike
         self._automaton: Automaton | None = None
         self._elements: int | None = None
@@ -196,7 +201,9 @@ class Entry:
         decodes.
         """
         if self._is_alike_with_wildcards is None:
-            self._is_alike_with_wildcards = self.kind != SHELL and is_text_read_alike(self.text)
+            self._is_alike_with_wildcards = self.kind != SHELL and is_text_read_alike(
+                self.text, self.likeness
+            )
         return self._is_alike_with_wildcards
 
     def covers_everywhere(self, other: Entry) -> bool:
@@ -206,20 +213,21 @@ class Entry:
     def is_read_alike(self) -> bool:
         """Return whether it matches the same URLs in every reading, cached.
 
-        False for ``&``, ``=`` and ``?``: some readings match their escapes as well. False for a
-        star that is no wildcard.
+        False for ``&``, ``=`` and ``?``, unless they are signs of the likeness: some readings match
+        their escapes as well. False for a star that is no wildcard.
         """
         if self._is_alike is None:
             self._is_alike = (
                 self.kind != SHELL
                 and STAR not in self.literal
-                and not self.literal.translate(None, _READ_ALIKE)
+                and _has_only(self.literal, _READ_ALIKE, self.likeness)
                 and (not self.rest or self._is_rest_read_alike())
             )
         return self._is_alike
 
     def _is_rest_read_alike(self) -> bool:
-        return not self.rest.translate(None, _READ_ALIKE) and self.is_read_alike_with_wildcards()
+        is_alike = _has_only(self.rest, _READ_ALIKE, self.likeness)
+        return is_alike and self.is_read_alike_with_wildcards()
 
     def tables(self) -> tuple[bytes, ...]:
         """Return the tables of a shell pattern's elements."""
@@ -242,11 +250,18 @@ def are_plain(texts: list[bytes]) -> bool:
     return not b"".join(texts).translate(None, _PLAIN)
 
 
-def is_text_read_alike(text: bytes) -> bool:
+def is_text_read_alike(text: bytes, likeness: Likeness = ANY_URL) -> bool:
     """Return what `Entry.is_read_alike_with_wildcards` does, for the text of a pattern."""
-    return not text.translate(None, _SAFE) and not (
-        STAR in text and STARTS_INSIDE_ESCAPE.search(text)
+    return _has_only(text, _SAFE, likeness) and (
+        STAR not in text or likeness.digits.isdisjoint(digits_of_runs(text))
     )
+
+
+def _has_only(text: bytes, safe: bytes, likeness: Likeness) -> bool:
+    """Return whether a text has only some bytes, and signs and escapes that are compared alike."""
+    if likeness.escapes and likeness.escapes.issuperset(_ESCAPE.findall(text)):
+        text = _ESCAPE.sub(b"x", text)
+    return not text.translate(None, safe + likeness.signs)
 
 
 def without_alike(entries: list[Entry], others: list[Entry]) -> list[Entry]:
@@ -292,11 +307,18 @@ def _are_read_alike(compiled: list[CompiledRule]) -> bool | None:
     return are_plain([rule[0] for rule in compiled]) or None
 
 
-def _entry_of(rule: CompiledRule, is_alike: bool | None) -> Entry:
+def _with_likeness(rule: CompiledRule, reading: Reading, likeness: Likeness) -> CompiledRule:
+    text, size, *others = rule
+    literal = with_likeness(text[:size], reading, likeness)
+    return (literal + with_likeness(text[size:], reading, likeness), len(literal), *others)
+
+
+def _entry_of(rule: CompiledRule, is_alike: bool | None, likeness: Likeness = ANY_URL) -> Entry:
     text, size, kind, is_anchored, allow, rank, row = rule
     if kind == SHELL and not _SHELL_SPECIAL.search(text):
         return _simplified(text, size, allow, rank, row)
-    return Entry(text, text[:size], text[size:], kind, is_anchored, allow, rank, row, is_alike)
+    literal, rest = text[:size], text[size:]
+    return Entry(text, literal, rest, kind, is_anchored, allow, rank, row, is_alike, likeness)
 
 
 def _paths_of(rule: CompiledRule) -> object:
@@ -308,15 +330,18 @@ def _paths_of(rule: CompiledRule) -> object:
 
 
 def first_entries_of(
-    selection: Selection, and_next: bool
+    selection: Selection, and_next: bool, likeness: Likeness = ANY_URL
 ) -> tuple[dict[int, Entry], list[int], list[object]]:
     """Return the entries that come before all others with their paths, by number, in its order.
 
     With ``and_next``, also the first of those of other rules, which decides without that rule;
     and those that match no path. And the rows and paths of all others, of which no entries are
-    made: nearly all rules may be equal.
+    made: nearly all rules may be equal. Texts are those of `with_likeness`.
     """
     compiled = selection.compiled_rules()
+    if likeness.signs or likeness.escapes:
+        reading = selection.reading()
+        compiled = [_with_likeness(rule, reading, likeness) for rule in compiled]
     is_alike = _are_read_alike(compiled)
     numbers: dict[object, int] = {}
     #: The numbers of the next ones, of other rules.
@@ -346,7 +371,7 @@ def first_entries_of(
         others.append(compiled[later][6])
         all_paths.append(paths)
     kept = [*numbers.values(), *following.values()] if following else numbers.values()
-    found = {number: _entry_of(compiled[number], is_alike) for number in sorted(kept)}
+    found = {number: _entry_of(compiled[number], is_alike, likeness) for number in sorted(kept)}
     return found, others, all_paths
 
 

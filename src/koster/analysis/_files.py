@@ -238,11 +238,12 @@ class WholeFile:
     def difference(self, rules: Rules, theirs: Rules) -> Differences:
         """Return what another dialect decides differently, by its rules for the same agent.
 
+        A URL for each rule, and not for each pair of rules.
         Not proved if all that were asked for have too many rules.
         """
         if not self._compared.allows(count_rules(theirs)):
             return Differences((), is_proved=False)
-        return difference_of(rules, theirs, self._budget, self._rankings)
+        return difference_of(rules, theirs, self._budget, self._rankings, once=True)
 
     def may_decide(self, rules: Rules, url: str) -> bool:
         """Count one more decision about a URL; return whether all of them take seconds.

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from .._asking import decision_by, selection_of
 from ..dialects import RobotsTxtPath
-from ._alphabet import alphabet
+from ._alphabet import alphabet, likeness_of
 from ._entries import NO_RULE, ROBOTS_TXT_ROW, Entry, distinct, without_alike
 from ._ranked import USUAL_BYTES, Ranked, Rankings
 from ._search import Budget, BudgetSpentError, Search
 from ._urls import (
+    ANY_URL,
     UNAMBIGUOUS,
-    UNDECODED_ESCAPES,
     checks_on,
     comparison_path,
     decodes_escapes,
@@ -51,15 +51,20 @@ _MAX_BYTES_PER_CHARACTER = 4
 _PAIRS_PER_COMPARISON = 8
 
 
-def urls_of_pairs(pairs: Pairs) -> tuple[list[str], bool]:
+def urls_of_pairs(pairs: Pairs, *, once: bool) -> tuple[list[str], bool]:
     """Return a shortest URL for each pair of rules that decide one differently.
 
-    And whether it is proved that these are all pairs.
+    And whether it is proved that these are all pairs. With ``once``, the URL of only one pair of a
+    rule of the first set, and of those of the second set that decide where no other rule does.
     """
     urls: dict[tuple[int, int], str] = {}
+    rules: set[int] = set()
     is_proved = True
     try:
         for old, new in pairs.differing():
+            rule = old.row if old.is_rule else new.row
+            if once and rule in rules:
+                continue
             try:
                 url = pairs.witness(old, new) or ""
             except BudgetSpentError:
@@ -67,6 +72,7 @@ def urls_of_pairs(pairs: Pairs) -> tuple[list[str], bool]:
                 url = pairs.sample(old, new) or ""
             rows = old.row, new.row
             if url:
+                rules.add(rule)
                 urls[rows] = min(urls.get(rows, url), url, key=len)
     except BudgetSpentError:
         is_proved = False
@@ -81,10 +87,15 @@ class Pairs:
         self._rules = before, after
         self._is_one_reading = readings[0] == readings[1]
         self._decodes = [*map(decodes_escapes, readings)]
+        self._likeness = ANY_URL
         exempts = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
         unescaped = not self._is_one_reading
-        self.old = rankings.of(before, unescaped=unescaped, exempts=exempts)
-        self.new = Ranked(after, unescaped=unescaped, exempts=exempts)
+        if unescaped:
+            written = [rankings.written(rules) for rules in self._rules]
+            self._likeness = likeness_of(readings, written)
+        alike = self._likeness
+        self.old = rankings.of(before, unescaped=unescaped, likeness=alike, exempts=exempts)
+        self.new = Ranked(after, unescaped=unescaped, likeness=alike, exempts=exempts)
         #: How many more pairs may be checked with likely URLs.
         weight = sum([entry.weight for entry in self.old.entries])
         self._samples_left = max(min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // weight), _MIN_SAMPLES)
@@ -93,13 +104,10 @@ class Pairs:
     @cached_property
     def letters(self) -> Alphabet:
         both = (self.old, self.new)
-        readings = [ranked.reading for ranked in (both[:1] if self._is_one_reading else both)]
-        as_written = [each for each in both if each.reading.escapes in UNDECODED_ESCAPES]
-        return alphabet(
-            readings,
-            [ranked.written for ranked in both],
-            [ranked.written for ranked in as_written],
-        )
+        written = [ranked.written for ranked in both]
+        if self._is_one_reading:
+            return alphabet([self.old.reading], written)
+        return alphabet([ranked.reading for ranked in both], written, self._likeness)
 
     def decidable(self, urls: list[str]) -> list[str]:
         """Return the first of some URLs: as many as may be decided, some of them by all rules."""
@@ -135,7 +143,8 @@ class Pairs:
         for entry, last in self._undecided(entries, others):
             opposed = self._opposed(ranked, entry, others, last)
             if opposed and not self._is_covered(ranked, entry):
-                for other in opposed:
+                # Shorter patterns first: their URLs are shorter, and likely.
+                for other in sorted(opposed, key=_size):
                     if not self._is_covered(others, other):
                         yield entry, other
 
@@ -362,6 +371,10 @@ class Pairs:
             if path.startswith(b"/") and self._decide(url, old, new):
                 return url
         return None
+
+
+def _size(entry: Entry) -> int:
+    return len(entry.text)
 
 
 def _literal_size(entry: Entry) -> int:

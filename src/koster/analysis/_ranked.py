@@ -29,7 +29,7 @@ from ._entries import (
 from ._index import HEAVY, Indexes, Keys
 from ._overlaps import Overlaps
 from ._plain import plain_texts
-from ._urls import UNAMBIGUOUS, checks_on, with_host_if_ambiguous, with_written_escapes
+from ._urls import ANY_URL, UNAMBIGUOUS, checks_on, with_host_if_ambiguous, with_written_escapes
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ..robots import Rules
     from ._alphabet import Written
     from ._entries import Entry
+    from ._urls import Likeness
 
 #: Maximum bytes of a literal prefix in an index with unescaped keys.
 _MAX_KEY = 2_000
@@ -75,7 +76,8 @@ class Ranked:
     It has no entries that match no path, or whose paths an entry before them also matches. With
     ``keeps_next``, it has the former, and of the latter those of the next rule, which decides
     without the one before. With ``lines``, it has the entries of the rules there, among them all
-    that may decide. ``unescaped`` keys allow comparisons with other readings. ``exempts`` excludes
+    that may decide. ``unescaped`` keys allow comparisons with other readings, by a ``likeness``.
+    ``exempts`` excludes
     /robots.txt even if the reading does not exempt it; ``exempts_longer`` excludes all paths that
     start so.
     """
@@ -85,6 +87,7 @@ class Ranked:
         rules: Rules,
         *,
         unescaped: bool = False,
+        likeness: Likeness = ANY_URL,
         exempts: bool = False,
         exempts_longer: bool = False,
         keeps_next: bool = False,
@@ -99,7 +102,9 @@ class Ranked:
         self.left_out: list[int] = []
         self._paths_left_out: list[object] = []
         if lines is None:
-            some, self.left_out, self._paths_left_out = first_entries_of(selection, keeps_next)
+            some, self.left_out, self._paths_left_out = first_entries_of(
+                selection, keeps_next, likeness
+            )
         else:
             some = entries_in_lines(selection, lines)
         numbered = [*some.values()]
@@ -389,28 +394,50 @@ class Rankings:
     def __init__(self) -> None:
         self._made: dict[object, Ranked] = {}
         self._texts: dict[object, set[bytes] | None] = {}
+        self._written: dict[object, Written] = {}
         self.equal: dict[object, list[tuple[Rules, Rules]]] = {}
 
     def with_next(self, rules: Rules) -> Ranked:
         """Return the entries of some rules, also those that decide without another rule."""
-        key = rules.dialect, rules.group_lines, False, _exempts_robots_txt(selection_of(rules))
+        key = (
+            rules.dialect,
+            rules.group_lines,
+            False,
+            ANY_URL,
+            _exempts_robots_txt(selection_of(rules)),
+        )
         made = self._made.get(key)
         if made is None or (made.left_out and not made.keeps_next):
             made = self._made[key] = Ranked(rules, keeps_next=True)
         return made
 
-    def of(self, rules: Rules, *, unescaped: bool = False, exempts: bool = False) -> Ranked:
+    def of(
+        self,
+        rules: Rules,
+        *,
+        unescaped: bool = False,
+        likeness: Likeness = ANY_URL,
+        exempts: bool = False,
+    ) -> Ranked:
         """Return at least the entries that may decide; see `Ranked` for the arguments."""
         exempts = exempts or _exempts_robots_txt(selection_of(rules))
-        key = rules.dialect, rules.group_lines, unescaped, exempts
+        key = rules.dialect, rules.group_lines, unescaped, likeness, exempts
         if key not in self._made:
-            plain = self._made.get((*key[:2], False, exempts))
+            plain = self._made.get((*key[:2], False, ANY_URL, exempts))
             self._made[key] = (
                 plain
-                if plain is not None and plain.has_unescaped_keys
-                else Ranked(rules, unescaped=unescaped, exempts=exempts)
+                if likeness == ANY_URL and plain is not None and plain.has_unescaped_keys
+                else Ranked(rules, unescaped=unescaped, likeness=likeness, exempts=exempts)
             )
         return self._made[key]
+
+    def written(self, rules: Rules) -> Written:
+        """Return what matters of the text of the patterns, but for shell patterns."""
+        key = rules.dialect, rules.group_lines
+        if key not in self._written:
+            compiled = selection_of(rules).compiled_rules()
+            self._written[key] = written_in([rule[0] for rule in compiled])
+        return self._written[key]
 
     def plain_texts(self, rules: Rules) -> set[bytes] | None:
         """Return what the function `plain_texts` does."""

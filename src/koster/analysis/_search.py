@@ -11,6 +11,8 @@ from itertools import compress
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from ._automata import CHARACTER, UNREACHABLE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 #: states.
 _MANY = 64
 _MIN_VISITS = 8
+
+#: No pattern needs as many characters but one that has a byte that no URL has.
+_MOST_CHARACTERS = UNREACHABLE // CHARACTER // 2
 
 #: Whether the path has a ``?`` so far; the number of `Search.lives`, the members that may still
 #: match; and the states of their automata, each plus one: see `Automaton.add_row`.
@@ -165,6 +170,11 @@ class Search:
             for in_query in (False, True)[: 1 + letters.has_queries]
         ]
         self._inside = sum(map(len, inside))
+        #: What the rest of each pattern that must match costs at least, by state.
+        self._costs_left = [
+            member.automaton.costs_left(letters.costs[member.number])
+            for member in self._members[: self._inside]
+        ]
         self._has_queries = letters.has_queries
         self._question = letters.tokens.index("?")
         self._choices: dict[
@@ -183,7 +193,7 @@ class Search:
             BudgetSpentError: not decided within the budget.
         """
         start = self._start(url, prefixes)
-        if start is None:
+        if start is None or self._min_cost_left(start) > _MOST_CHARACTERS:
             return None
         size = len(url)
         # The states that were reached, by number: how, and with how many characters.
@@ -253,12 +263,11 @@ class Search:
     def _min_cost_left(self, state: _SearchState) -> int:
         """Return the minimum number of characters until all required patterns match."""
         states = state[2]
-        return max(
-            [
-                self._members[each].automaton.min_characters_left(states[each] - 1)
-                for each in range(self._inside)
-            ]
-        )
+        costs = [
+            0 if left is None else left[states[each] - 1]
+            for each, left in enumerate(self._costs_left)
+        ]
+        return -(-max(costs) // CHARACTER)
 
     def _accepts(self, state: _SearchState) -> bool:
         """Return whether a path that ends here is a solution."""

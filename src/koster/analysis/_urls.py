@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .._asking import selection_of
 from ..dialects import Dialect, Escapes
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 #: Characters that the canonical form escapes, and browsers do not.
 ESCAPED_ONLY_BY_KOSTER = ":@!$'()+,;"
 
-_MARKED_DIGITS = bytes(byte | 128 for byte in b"0123456789ABCDEF")
-UNMARK_DIGITS = bytes.maketrans(_MARKED_DIGITS, b"0123456789ABCDEF")
+_DIGITS = b"0123456789ABCDEF"
+_MARKED_DIGITS = bytes(byte | 128 for byte in _DIGITS)
+MARK_DIGITS = bytes.maketrans(_DIGITS, _MARKED_DIGITS)
+UNMARK_DIGITS = bytes.maketrans(_MARKED_DIGITS, _DIGITS)
+#: An escape in the canonical form.
+_MARKED = re.compile(rb"%[\xb0-\xb9\xc1-\xc6]{2}")
 
 #: Readings that do not decode escapes of URLs.
 UNDECODED_ESCAPES = frozenset({Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN})
@@ -38,12 +42,9 @@ _PLAIN = SAFE | frozenset(b":@!'()+,;")
 _ESCAPES_OR_NOT_PLAIN = re.compile(
     rb"(?:%[0-9A-F]{2})+|[^" + re.escape(bytes(sorted(_PLAIN))) + rb"]", re.DOTALL
 )
-#: A run after a star that can start in the middle of an escape.
-STARTS_INSIDE_ESCAPE = re.compile(rb"\*[0-9A-F]")
 
 #: Text with the same spelling in every reading.
 UNAMBIGUOUS = re.compile(rb"/[A-Za-z0-9._~/-]*")
-
 
 #: In longer text, nothing is counted.
 _MAX_COUNTED = 2_000
@@ -52,6 +53,28 @@ _MAX_COUNTED = 2_000
 #: the pattern may begin, or search so many others for these.
 _PLACES_PER_CHECK = 8
 _BYTES_PER_CHECK = 256
+
+
+def digits_of_runs(text: bytes) -> frozenset[int]:
+    """Return the digits with which runs after stars begin: they may be inside of escapes."""
+    return frozenset(digit for digit in _DIGITS if b"*%c" % digit in text)
+
+
+class Likeness(NamedTuple):
+    """What is compared alike in several readings, by patterns and URLs that may be compared.
+
+    ``signs`` are characters that no URL has escaped, or all have, and that all readings compare as
+    themselves; ``escapes`` those that all readings compare as escapes. ``digits`` are those of all
+    escapes that are compared: a run of a pattern that begins with one may begin inside of one.
+    """
+
+    signs: bytes
+    escapes: frozenset[bytes]
+    digits: frozenset[int]
+
+
+#: What is compared alike whatever the URLs are.
+ANY_URL = Likeness(b"", frozenset(), frozenset(_DIGITS))
 
 
 def checks_on(text: bytes) -> int:
@@ -86,6 +109,22 @@ def comparison_path(reading: Reading, path: str) -> bytes:
 def with_written_escapes(path: bytes, reading: Reading) -> bytes:
     """Return compared bytes with their escapes as written."""
     return path.translate(UNMARK_DIGITS) if reading.escapes == Escapes.CANONICAL else path
+
+
+def with_likeness(path: bytes, reading: Reading, likeness: Likeness) -> bytes:
+    """Return compared bytes with signs and escapes as they are compared in other readings."""
+    if b"%" not in path or reading.escapes != Escapes.CANONICAL:
+        return path
+    forms = _forms(likeness)
+    return _MARKED.sub(lambda found: forms.get(found[0], found[0]), path)
+
+
+@functools.lru_cache(64)
+def _forms(likeness: Likeness) -> dict[bytes, bytes]:
+    """Return the signs and escapes by their escapes in the canonical form."""
+    signs = {b"%%%02X" % byte: bytes([byte]) for byte in likeness.signs}
+    escapes = {escape: escape for escape in likeness.escapes}
+    return {escape.translate(MARK_DIGITS): form for escape, form in {**signs, **escapes}.items()}
 
 
 def with_host_if_ambiguous(path: str) -> str:
