@@ -308,9 +308,10 @@ def _are_read_alike(compiled: list[CompiledRule]) -> bool | None:
 
 
 def _with_likeness(rule: CompiledRule, reading: Reading, likeness: Likeness) -> CompiledRule:
-    text, size, *others = rule
+    text, size, kind, is_anchored, allow, rank, row = rule
     literal = with_likeness(text[:size], reading, likeness)
-    return (literal + with_likeness(text[size:], reading, likeness), len(literal), *others)
+    text = literal + with_likeness(text[size:], reading, likeness)
+    return text, len(literal), kind, is_anchored, allow, rank, row
 
 
 def _entry_of(rule: CompiledRule, is_alike: bool | None, likeness: Likeness = ANY_URL) -> Entry:
