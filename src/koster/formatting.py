@@ -223,7 +223,7 @@ def _different_rules(readings: list[RobotsTxt], rankings: Rankings) -> list[Rank
 
 def _budget_of_redundance() -> Budget:
     """Return a budget of some seconds: rules that are not proved to be redundant stay."""
-    return Budget(states=2_000, total=50_000, compared=500_000)
+    return Budget(states=2_000, total=50_000, compared=400_000)
 
 
 @dataclass(slots=True)
@@ -291,6 +291,8 @@ class _Proof:
         self._on_disk = on_disk
         self._readings = readings
         self.rankings = Rankings()
+        #: For all dialects and all attempts: no real file needs a quarter of it.
+        self._budget = Budget(compared=1_000_000)
 
     @property
     def is_of_large_file(self) -> bool:
@@ -312,7 +314,7 @@ class _Proof:
         # What is proved without exceptions is proved with them, too.
         for robots in sorted(self._readings, key=_has_exceptions):
             new = parse(after, robots.dialect)
-            if not compare(robots, new, budget=Budget(), rankings=self.rankings).is_empty:
+            if not compare(robots, new, budget=self._budget, rankings=self.rankings).is_empty:
                 message = f"the new file is not proved to be equivalent in {robots.dialect}"
                 raise NotTheSame(message)
         return after
@@ -326,7 +328,7 @@ class _Proof:
         if max(len(self._on_disk), len(after)) <= MAX_BYTES:
             return
         for old, new in zip(self.first_part, _first_part(after, self._readings), strict=True):
-            if not compare(old, new, budget=Budget()).is_empty:
+            if not compare(old, new, budget=self._budget).is_empty:
                 raise NotTheSame("the first 500 KiB, which crawlers read, would have other rules")
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ..model import Decision
     from ..robots import RobotsTxt, Rules
 
-#: Comparisons of rules for the disagreements of a file: no real file needs a fifth of that.
-_MAX_COMPARED = 1_000_000
+#: Comparisons of rules for the disagreements of a file: all real files but one need a third of it.
+_MAX_COMPARED = 600_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,11 +176,14 @@ class Ranked:
 
     @cached_property
     def _repeated(self) -> int:
-        """How often a rule is in the file, on average.
+        """How often a rule is in the file, on average: of plain ones, or of the others if more.
 
         The engine also checks the rules that only repeat others, and so have no entries.
         """
-        return 1 + count_rules(self._rules) // len(self.entries)
+        often = 1 + count_rules(self._rules) // len(self.entries)
+        plain = sum(type(paths) is bytes for paths in self._paths_left_out)
+        others = sum(not entry.is_prefix for entry in self.entries)
+        return max(often, 1 + (len(self._paths_left_out) - plain) // max(1, others))
 
     @property
     def _weight_of_check(self) -> int:
@@ -198,8 +201,9 @@ class Ranked:
         """
         checked = self._by_key.weight(entry.key)
         # The weight leaves out keys with few rules.
-        again = (checked + HEAVY) * self._repeated * (checks_on(entry.text) - 1)
-        return (checked + again) * self._weight_of_check // _ENGINE_CHECKS_PER_COMPARISON
+        again = (checked + HEAVY) * (checks_on(entry.text) - 1)
+        checks = (checked + again) * self._repeated
+        return checks * self._weight_of_check // _ENGINE_CHECKS_PER_COMPARISON
 
     @cached_property
     def overlaps(self) -> Overlaps:

@@ -48,6 +48,9 @@ _REASONS = {
     Purpose.TOOL: "software that anybody may run, and services that check a site for its owner",
 }
 
+#: Comparisons of rules of the files before and after.
+_MAX_COMPARED = 600_000
+
 
 @dataclass(frozen=True, slots=True)
 class Intentions:
@@ -119,7 +122,7 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
     body = _join_lines(out)
     new = parse(body)
     tokens = [each.token for each in known()]
-    changes = compare(old, new, tokens)
+    changes = compare(old, new, tokens, Budget(compared=_MAX_COMPARED))
     return Composed(body, changes, *left_open(new, intentions.closed, intentions.opened))
 
 
