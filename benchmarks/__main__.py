@@ -35,7 +35,7 @@ ROUNDS = 7
 #: susbot takes minutes for all files: it reads one in this many.
 _PART = 20
 #: The time limit of a parser that reads all files once, in seconds.
-_MAX_READING = 30
+_MAX_READING = 12
 
 
 def main() -> None:

@@ -141,12 +141,13 @@ def _in_turns(
     memory: dict[str, float] = {}
     taken: defaultdict[str, list[float]] = defaultdict(list)
     for _ in range(processes):
-        children = {}
-        for name in names:
-            child = _start(name, count)
+        # They read their files at once.
+        children = {name: _start(name, count) for name in names}
+        for name, child in [*children.items()]:
             if answer := child.stdout.readline():
-                children[name] = child
                 memory[name] = float(answer)
+            else:
+                del children[name]
         for _ in range(_ROUNDS):
             for name, child in children.items():
                 print(file=child.stdin, flush=True)

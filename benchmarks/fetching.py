@@ -50,7 +50,7 @@ def main() -> None:
 
 def run(*, is_quick: bool) -> None:
     """Print the tables."""
-    origins(rounds=1 if is_quick else 3)
+    origins(rounds=1 if is_quick else 2)
     warm()
     warm_start(ENTRIES // 100 if is_quick else ENTRIES)
     crash_safety(seconds=5 if is_quick else 20)

@@ -11,6 +11,8 @@ from . import _text
 _SCHEMES = ("https://", "http://")
 #: Longer URLs have more than a scheme.
 _LONGEST_SCHEME = len("https://")
+#: No site is shorter.
+_SHORTEST_SITE = len("http://a")
 
 
 def is_read_as_written(url: str) -> bool:
@@ -26,3 +28,9 @@ def is_read_as_written(url: str) -> bool:
         and "/." not in url
         and (not _text.has(url, "%") or ("%2e" not in url and "%2E" not in url))
     )
+
+
+def site_as_written(url: str) -> str:
+    """Return what is before the path of an HTTP URL; "" if that is not found at once."""
+    end = url.find("/", _SHORTEST_SITE)
+    return url[:end] if end > 0 else ""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from .._asking import allowed_as_browsers_read, rules_for_data
 from .._misuse import check_agent, check_order
 from .._moments import later
+from .._urls import site_as_written
 from ..access import Access, Failure, Request, Unreachable, outcome_of
 from ..cache.memory import LRUCache, memory_bytes
 from ..cache.resilient import ResilientCache
@@ -146,8 +147,8 @@ class ClientState:
         """
         site = None
         # The key of most URLs, faster than `site_key` finds it: no site in memory has another one.
-        if type(url) is str and (end := url.find("/", _MIN_KEY)) > 0 and len(url) <= MAX_URL:
-            site = self._sites.get(url[:end])
+        if type(url) is str and len(url) <= MAX_URL:
+            site = self._sites.get(site_as_written(url))
         if (
             site is None
             or not site.fresh_from <= self._seconds() < site.fresh_until
@@ -456,9 +457,6 @@ class ClientState:
 def _agent_name(rules: Rules) -> str:
     return rules.agent if isinstance(rules.agent, str) else ", ".join(rules.agent)
 
-
-#: The least number of characters of what `site_key` returns.
-_MIN_KEY = len("http://a")
 
 #: Scheme and authority of a URL that needs no normalization, of a usual length.
 _SITE_KEY = re.compile(r"https?://[^\x00-\x20\\/?#]{1,300}(?=[/?#]|\Z)")
