@@ -39,7 +39,7 @@ _COMPARISONS_PER_PAIR = 16
 #: What a search takes at least, before its first state.
 _COMPARISONS_PER_SEARCH = 48
 #: Rules that the decisions about the URLs that were found may look at together.
-_MAX_DECIDED_RULES = 200_000_000
+_MAX_DECIDED_RULES = 100_000_000
 #: Pairs checked, and URLs decided, whatever the number of rules. But not if they are very long.
 _MIN_SAMPLES = 20
 _MAX_SAMPLED_CHECKS = 100

@@ -22,6 +22,7 @@ _DIGITS = b"0123456789ABCDEF"
 _MARKED_DIGITS = bytes(byte | 128 for byte in _DIGITS)
 MARK_DIGITS = bytes.maketrans(_DIGITS, _MARKED_DIGITS)
 UNMARK_DIGITS = bytes.maketrans(_MARKED_DIGITS, _DIGITS)
+_DIGIT_OF_RUN = re.compile(rb"\*([0-9A-F])")
 #: An escape in the canonical form.
 _MARKED = re.compile(rb"%[\xb0-\xb9\xc1-\xc6]{2}")
 
@@ -57,7 +58,7 @@ _BYTES_PER_CHECK = 256
 
 def digits_of_runs(text: bytes) -> frozenset[int]:
     """Return the digits with which runs after stars begin: they may be inside of escapes."""
-    return frozenset(digit for digit in _DIGITS if b"*%c" % digit in text)
+    return frozenset(map(ord, _DIGIT_OF_RUN.findall(text)))
 
 
 class Likeness(NamedTuple):
