@@ -309,8 +309,10 @@ def _are_read_alike(compiled: list[CompiledRule]) -> bool | None:
 
 def _with_likeness(rule: CompiledRule, reading: Reading, likeness: Likeness) -> CompiledRule:
     text, size, kind, is_anchored, allow, rank, row = rule
+    if b"%" not in text:
+        return rule
     literal = with_likeness(text[:size], reading, likeness)
-    text = literal + with_likeness(text[size:], reading, likeness)
+    text = literal + with_likeness(text[size:], reading, likeness) if size < len(text) else literal
     return text, len(literal), kind, is_anchored, allow, rank, row
 
 

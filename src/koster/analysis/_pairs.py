@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._asking import decision_by, selection_of
 from ..dialects import RobotsTxtPath
+from ._alike import count_rules
 from ._alphabet import alphabet, likeness_of
 from ._entries import NO_RULE, ROBOTS_TXT_ROW, Entry, distinct, without_alike
 from ._ranked import USUAL_BYTES, Ranked, Rankings
@@ -43,6 +44,10 @@ _MAX_DECIDED_RULES = 100_000_000
 #: Pairs checked, and URLs decided, whatever the number of rules. But not if they are very long.
 _MIN_SAMPLES = 20
 _MAX_SAMPLED_CHECKS = 100
+
+#: Rules of both sets up to which characters are compared alike if URLs allow it: of more, few
+#: pairs are searched, and their entries take long to make again.
+_MAX_RULES_READ_ALIKE = 100_000
 
 #: Maximum bytes of a pattern that one character of a URL can match.
 _MAX_BYTES_PER_CHARACTER = 4
@@ -90,7 +95,7 @@ class Pairs:
         self._likeness = ANY_URL
         exempts = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
         unescaped = not self._is_one_reading
-        if unescaped:
+        if unescaped and sum(map(count_rules, self._rules)) <= _MAX_RULES_READ_ALIKE:
             written = [rankings.written(rules) for rules in self._rules]
             self._likeness = likeness_of(readings, written)
         alike = self._likeness
