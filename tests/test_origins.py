@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import koster
 from koster import origins
 from koster._asking import allowed_as_browsers_read
-from koster._urls import is_read_as_written
+from koster._urls import is_read_as_written, site_as_written
 from koster.fetch import to_ascii
 from koster.origins import as_browsers_read, origin_of, redirect_target
 
@@ -188,3 +188,19 @@ def test_urls_of_other_types_are_an_error(url: Any) -> None:
         is_read_as_written(url)
     with pytest.raises((TypeError, AttributeError)):
         allowed_as_browsers_read(rules, url)
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://a.example/", "https://a.example"),
+        ("http://a/b/c?d", "http://a"),
+        ("https://user@é.example:8/x", "https://user@é.example:8"),
+        ("https://a.example?x", ""),
+        ("https://a.example", ""),
+        ("/path", ""),
+        ("", ""),
+    ],
+)
+def test_site_as_written(url: str, site: str) -> None:
+    assert site_as_written(url) == site

@@ -385,6 +385,18 @@ def test_checks_of_many_overlapping_rules_are_comparisons(literal: str) -> None:
         assert len(likely_urls(rules)) == count
 
 
+def test_checks_of_repeated_rules_are_comparisons() -> None:
+    """The engine checks all of them, and the analysis knows each only once."""
+    rules = "".join(f"Allow: /*{number}$\n" for number in range(500))
+    plain = "".join(f"Disallow: /{number}\n" for number in range(500))
+    spent = []
+    for often in (1, 20):
+        budget = Budget(compared=1_000_000)
+        likely_urls(rules_of(HEAD + rules * often + plain), budget)
+        spent.append(1_000_000 - vars(budget)["_compared"])
+    assert spent[1] > 10 * spent[0] > 0
+
+
 def test_idle_rules_of_a_whole_file_need_a_budget() -> None:
     robots = koster.parse(HEAD + NARROW)
     assert [each.rule.line for each in WholeFile(robots).surely_idle] == [3]
