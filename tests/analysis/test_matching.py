@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -26,7 +29,7 @@ def test_start_of_an_automaton_is_the_state_after_each_byte(
 ) -> None:
     automaton = Starred(literal, rest, is_anchored)
     for raw in (path, literal + path):
-        assert automaton.start(raw) == automaton.after(0, raw)
+        assert automaton.start(raw) == _after_each(automaton, raw)[-1]
 
 
 def test_agents_of_one_group_are_in_one_list() -> None:
@@ -45,3 +48,23 @@ def test_patterns_are_found_by_their_parts(patterns: list[str], url: str) -> Non
         assert entry.matches(entry.text) == entry.automaton.accepts(
             entry.automaton.start(entry.text)
         )
+
+
+def test_many_bytes_lead_where_single_ones_do() -> None:
+    """Also if more states are asked for than are remembered."""
+    rng = random.Random(1)
+    for _ in range(300):
+        rest = b"".join(b"*" + bytes(rng.choices(b"ab", k=rng.randint(1, 4))) for _ in range(3))
+        automaton = Starred(b"/a", rest, rng.random() < 0.5)
+        for _ in range(20):
+            text = b"/a" + bytes(rng.choices(b"ab", k=rng.randint(0, 20)))
+            cut = rng.randint(0, len(text))
+            states = _after_each(automaton, text)
+            assert automaton.after(states[cut], text[cut:]) == states[-1], (rest, text, cut)
+
+
+def _after_each(automaton: Starred, text: bytes) -> list[int]:
+    """Return the states before and after each byte."""
+    return [
+        *itertools.accumulate(text, lambda at, byte: automaton.after(at, b"%c" % byte), initial=0)
+    ]
