@@ -14,7 +14,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import TypeAlias
@@ -80,13 +80,13 @@ def _rule(rng: random.Random, pattern: str) -> str:
     return f"{rng.choice(('Allow', 'Disallow'))}: {pattern}\n"
 
 
-def _starred(rng: random.Random, letters: str, most: int) -> str:
+def _starred(rng: random.Random, parts: Sequence[str], most: int) -> str:
     """Return a rule of random runs between stars, anchored or not."""
-    runs = ("".join(rng.choices(letters, k=rng.randint(0, 3))) for _ in range(rng.randint(1, most)))
+    runs = ("".join(rng.choices(parts, k=rng.randint(0, 3))) for _ in range(rng.randint(1, most)))
     return _rule(rng, f"/{'*'.join(runs)}{rng.choice(('', '$'))}")
 
 
-#: A file of one crawler, and lines of the others.
+#: Crawlers with groups of their own.
 _NAMES = ("Googlebot", "bingbot", "GPTBot", "CCBot", "Googlebot-Image", "Applebot", "YandexBot")
 
 

@@ -77,9 +77,8 @@ class Ranked:
     ``keeps_next``, it has the former, and of the latter those of the next rule, which decides
     without the one before. With ``lines``, it has the entries of the rules there, among them all
     that may decide. ``unescaped`` keys allow comparisons with other readings, by a ``likeness``.
-    ``exempts`` excludes
-    /robots.txt even if the reading does not exempt it; ``exempts_longer`` excludes all paths that
-    start so.
+    ``exempts`` excludes /robots.txt even if the reading does not exempt it; ``exempts_longer``
+    excludes all paths that start so.
     """
 
     def __init__(
