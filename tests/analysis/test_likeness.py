@@ -44,6 +44,40 @@ def test_written_escape_may_be_in_urls() -> None:
     assert {each.url for each in found} == {"/a%2Bb", "/x+y"}
 
 
+@pytest.mark.parametrize("end", ["", "$"])
+def test_plain_patterns_in_both_spellings_need_no_search(end: str) -> None:
+    body = f"{HEAD}Disallow: /a:b{end}\nDisallow: /a%3Ab{end}\n"
+    assert compared(body, koster.GOOGLE, Budget(states=0)).are_equal
+
+
+def test_only_one_spelling_of_a_plain_pattern_is_decided_differently() -> None:
+    body = f"{HEAD}Disallow: /a:b\nDisallow: /x%3Ay\nDisallow: /x:y\n"
+    found = compared(body, koster.GOOGLE, Budget(states=0))
+    assert [each.url for each in found.found] == ["/a%3Ab"]
+    assert found.is_proved
+
+
+@pytest.mark.parametrize(
+    ("patterns", "url"),
+    [
+        # A rule with a star decides some URLs that begin with it.
+        (["/a:b", "Allow /a%3Ab*x"], "/a:bx"),
+        # So many spellings that they are not looked at.
+        (["/a:::::b", "/x%3Ay", "/x:y"], "/a::::%3Ab"),
+        # A token goes on after the pattern.
+        (["/a%3", "/x%3Ay", "/x:y"], "/a%3A"),
+        # In a query, `%2F` is not sent.
+        (["/a?b:c", "/x%3Ay%2Fz", "/x:y%2Fz"], "/a?b%3Ac"),
+    ],
+)
+def test_plain_patterns_whose_spellings_do_not_tell(patterns: list[str], url: str) -> None:
+    rules = (each if " " in each else f"Disallow {each}" for each in patterns)
+    body = HEAD + "".join(f"{each.replace(' ', ': ')}\n" for each in rules)
+    found = compared(body, koster.GOOGLE)
+    assert found.is_proved
+    assert url in {each.url for each in found.found}
+
+
 def test_run_may_begin_inside_an_escape_of_the_file() -> None:
     found = compared(f"{HEAD}Disallow: /*20c\nDisallow: /b%20\n", koster.GOOGLE)
     assert [each.url for each in found.found] == ["/%20c"]

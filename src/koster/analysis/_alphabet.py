@@ -81,6 +81,9 @@ _SAMPLE_BYTES = 1_024
 #: Beginnings of patterns whose tokens are cached.
 _MAX_BEGINNINGS = 1_000
 
+#: Texts of one pattern.
+_MAX_SPELLINGS = 16
+
 #: Alphabets that are cached.
 _MAX_ALPHABETS = 64
 
@@ -134,8 +137,8 @@ class Outputs:
         # At the end there may be a part of a token.
         end = len(raw) - self._sizes[-1]
         while at < len(raw):
-            some = (self._with_bytes.get(raw[at : at + size]) for size in self._sizes)
-            tokens = [token for each in some if each for token in each]
+            some = (self._with_bytes.get(raw[at : at + size], ()) for size in self._sizes)
+            tokens = [*itertools.chain.from_iterable(some)]
             if len(tokens) != 1 or (at > end and len(self.beginning_with(raw[at:])) > 1):
                 break
             found += tokens
@@ -144,6 +147,9 @@ class Outputs:
 
     def beginning_with(self, raw: bytes) -> list[int]:
         """Return the tokens that some bytes begin with, or that begin with these bytes."""
+        if len(raw) >= self._sizes[-1]:
+            some = (self._with_bytes.get(raw[:size], ()) for size in self._sizes)
+            return sorted(itertools.chain.from_iterable(some))
         return [
             token
             for token in self.starting_with.get(raw[0], ())
@@ -161,6 +167,32 @@ class Alphabet:
     costs: tuple[bytes, ...]
     #: Whether a token has different bytes in a query.
     has_queries: bool
+
+    def spellings(self, number: int, raw: bytes) -> list[str] | None:
+        """Return all texts that a reading compares as some bytes of a path, the shortest first.
+
+        None if they are many, if a token may go on after the bytes, or if a query may begin there.
+        """
+        outputs = self.outputs[number][0]
+        if outputs.empty or (self.has_queries and b"?" in raw):
+            return None
+        found = []
+        pending = [("", raw)]
+        while pending:
+            text, rest = pending.pop()
+            if tokens := outputs.only_tokens(rest):
+                text += "".join([self.tokens[token] for token in tokens])
+                rest = rest[sum([len(outputs.raw[token]) for token in tokens]) :]
+            if not rest:
+                found.append(text)
+                continue
+            for token in outputs.beginning_with(rest):
+                if len(outputs.raw[token]) > len(rest):
+                    return None
+                pending.append((text + self.tokens[token], rest[len(outputs.raw[token]) :]))
+            if len(found) + len(pending) > _MAX_SPELLINGS:
+                return None
+        return sorted(found, key=len)
 
 
 @dataclass(frozen=True, slots=True)

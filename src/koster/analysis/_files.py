@@ -49,7 +49,7 @@ _MAX_RULES = 100_000
 MAX_RULES_OF_SETS = 10_000_000
 
 #: Rules that single decisions about a file may look at together: seconds of work.
-_MAX_DECIDED_RULES = 100_000_000
+_MAX_DECIDED_RULES = 50_000_000
 
 
 def rule_sets(robots: RobotsTxt, most: int | None = None) -> list[tuple[str, Rules]]:

@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9._-]+")
 _LETTERS = re.compile(r"[A-Za-z_-]*")
 
 #: Maximum number of comparisons of names, and the cost of one with a header, and of a rule.
-_MAX_NAME_COMPARISONS = 100_000_000
+_MAX_NAME_COMPARISONS = 50_000_000
 _HEADER_COST = 20
 _RULE_COST = 20
 #: A header counts again for each so many characters.

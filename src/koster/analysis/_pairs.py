@@ -9,7 +9,7 @@ from .._asking import decision_by, selection_of
 from ..dialects import RobotsTxtPath
 from ._alike import count_rules
 from ._alphabet import alphabet, likeness_of
-from ._entries import NO_RULE, ROBOTS_TXT_ROW, Entry, distinct, without_alike
+from ._entries import NO_RULE, ROBOTS_TXT_ROW, ROOT, Entry, distinct, without_alike
 from ._ranked import USUAL_BYTES, Ranked, Rankings
 from ._search import Budget, BudgetSpentError, Search
 from ._urls import (
@@ -74,6 +74,8 @@ def urls_of_pairs(pairs: Pairs, *, once: bool) -> tuple[list[str], bool]:
                 url = pairs.witness(old, new) or ""
             except BudgetSpentError:
                 is_proved = False
+                if once:
+                    pairs.give_up(old, new)
                 url = pairs.sample(old, new) or ""
             rows = old.row, new.row
             if url:
@@ -105,6 +107,8 @@ class Pairs:
         weight = sum([entry.weight for entry in self.old.entries])
         self._samples_left = max(min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // weight), _MIN_SAMPLES)
         self._budget = budget
+        #: The entries that `give_up` was told.
+        self._given_up: set[Entry] = set()
 
     @cached_property
     def letters(self) -> Alphabet:
@@ -238,7 +242,7 @@ class Pairs:
             )
             if len(path) == max(old.min_bytes, new.min_bytes, 1) and self._decide(url, old, new):
                 return url
-        self._check_size(old, new)
+        self._check_search(old, new)
         self._spend_candidates(old, new)
         if self.old.is_covered_above(new, old) or self.new.is_covered_above(old, new):
             return None
@@ -257,11 +261,13 @@ class Pairs:
         )
 
     def _decide(self, url: str, old: Entry, new: Entry) -> bool:
+        before, after = self._entries_for(url)
+        return before is old and after is new
+
+    def _entries_for(self, url: str) -> tuple[Entry, Entry]:
+        """Return the entries that decide a URL before and after."""
         before, after = self.old, self.new
-        return (
-            before.entry_of(before.number_for(url)) is old
-            and after.entry_of(after.number_for(url)) is new
-        )
+        return before.entry_of(before.number_for(url)), after.entry_of(after.number_for(url))
 
     def decide(self, url: str) -> tuple[Decision, Decision]:
         """Return both decisions about a URL."""
@@ -271,19 +277,20 @@ class Pairs:
             decision_by(after, url, self.new.number_for(url)),
         )
 
-    def _spend_decisions(self, entry: Entry) -> None:
-        """Count the comparisons that decide a URL of an entry in both sets.
+    def _spend_decisions(self, entry: Entry, urls: int = 1) -> None:
+        """Count the comparisons that decide some URLs of an entry in both sets.
 
         Raises:
             BudgetSpentError: the limit is exceeded.
         """
-        self._budget.compare(self.old.cost_of_deciding(entry) + self.new.cost_of_deciding(entry))
+        cost = self.old.cost_of_deciding(entry) + self.new.cost_of_deciding(entry)
+        self._budget.compare(urls * cost)
 
     def _witness_in_two_readings(self, old: Entry, new: Entry) -> str | None:
-        url = self._plain_witness(old, new)
-        if url is not None:
+        is_decided, url = self._witness_as_spelt(old, new)
+        if is_decided:
             return url
-        self._check_size(old, new)
+        self._check_search(old, new)
         self._spend_candidates(old, new)
         if self.old.is_covered_everywhere_above(new, new.key, old):
             return None
@@ -327,18 +334,29 @@ class Pairs:
         self._budget.begin(patterns)
         self._budget.compare(_COMPARISONS_PER_SEARCH)
 
-    def _plain_witness(self, old: Entry, new: Entry) -> str | None:
-        """Return a shortest URL as `witness`, if it is the text of the longer of two plain entries.
+    def _witness_as_spelt(self, old: Entry, new: Entry) -> tuple[bool, str | None]:
+        """Return what `witness` does, from the texts of URLs of the longer entry, if it is plain.
 
-        A search takes far longer.
+        And first whether they tell. A search takes far longer than the decisions about them.
         """
-        longer = max(old, new, key=_literal_size)
-        text = longer.literal or b"/"
-        if old.rest or new.rest or not UNAMBIGUOUS.fullmatch(text):
-            return None
-        self._spend_decisions(longer)
-        url = with_host_if_ambiguous(text.decode("ascii"))
-        return url if self._decide(url, old, new) else None
+        longer, number = (old, 0) if len(old.literal) >= len(new.literal) else (new, 1)
+        begin = UNAMBIGUOUS.match(longer.literal or ROOT)
+        if longer.rest or begin is None:
+            return False, None
+        text = begin[0]
+        rest = longer.literal[len(text) :]
+        spellings = self.letters.spellings(number, rest) if rest else [""]
+        if spellings is None:
+            return False, None
+        self._spend_decisions(longer, len(spellings))
+        for spelt in spellings:
+            url = with_host_if_ambiguous(text.decode("ascii") + spelt)
+            own, other = self._entries_for(url)
+            if own is old and other is new:
+                return True, url
+            if not (longer.is_exact or _decides_below(own, old) or _decides_below(other, new)):
+                return False, None
+        return True, None
 
     def _spend_candidates(self, old: Entry, new: Entry) -> None:
         """Count the comparisons that show whether other entries cover one of two.
@@ -349,12 +367,21 @@ class Pairs:
         weight = self.old.weight_of_candidates(new) + self.new.weight_of_candidates(old)
         self._budget.compare(1 + weight // 4)
 
-    def _check_size(self, old: Entry, new: Entry) -> None:
-        """Check that the length of a matching URL is within the budget.
+    def give_up(self, old: Entry, new: Entry) -> None:
+        """Search no more for what the pattern matches that has the more after its literal prefix.
+
+        A search for one of two entries was over the budget: one with other entries is, too.
+        """
+        self._given_up.add(max(old, new, key=_rest_size))
+
+    def _check_search(self, old: Entry, new: Entry) -> None:
+        """Check that the length of a matching URL is within the budget, and neither was given up.
 
         Raises:
-            BudgetSpentError: it is not.
+            BudgetSpentError: it is not, or one was.
         """
+        if not self._given_up.isdisjoint((old, new)):
+            raise BudgetSpentError
         self._budget.check(max(old.min_bytes, new.min_bytes) // _MAX_BYTES_PER_CHARACTER)
 
     def sample(self, old: Entry, new: Entry) -> str | None:
@@ -380,6 +407,15 @@ class Pairs:
 
 def _size(entry: Entry) -> int:
     return len(entry.text)
+
+
+def _decides_below(deciding: Entry, entry: Entry) -> bool:
+    """Return whether what decides a URL comes before an entry for all that begin with it."""
+    return deciding.is_prefix and deciding.order < entry.order
+
+
+def _rest_size(entry: Entry) -> int:
+    return len(entry.rest)
 
 
 def _literal_size(entry: Entry) -> int:

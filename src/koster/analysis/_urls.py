@@ -78,6 +78,8 @@ class Likeness(NamedTuple):
 ANY_URL = Likeness(b"", frozenset(), frozenset(_DIGITS))
 
 
+# Both sets of a comparison ask about the same text.
+@functools.lru_cache(16)
 def checks_on(text: bytes) -> int:
     """Return how many usual checks of a pattern one on some text counts as.
 
