@@ -54,7 +54,7 @@ def run(*, is_quick: bool) -> None:
     warm()
     warm_start(ENTRIES // 100 if is_quick else ENTRIES)
     crash_safety(seconds=5 if is_quick else 20)
-    fleet(seconds=5 if is_quick else 20)
+    fleet(seconds=5 if is_quick else 10)
 
 
 # Many origins

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 #: The first characters of formulas; spreadsheets also accept the full-width forms.
-_FORMULA = (*"=+-@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20")
+_FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 def csv_line(cells: Iterable[object]) -> str:
@@ -31,10 +31,12 @@ def csv_line(cells: Iterable[object]) -> str:
 def _cell(value: object) -> str:
     if value is None:
         return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float, Decimal)):
-        return str(value)
-    text = str(value)
-    safe = f"'{text}" if text.startswith(_FORMULA) else text
+    # Most are: a million URLs have many cells.
+    if type(value) is not str:
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, (int, float, Decimal)):
+            return str(value)
+        value = str(value)
+    safe = f"'{value}" if value[:1] in _FORMULA else value
     return '"' + safe.replace('"', '""') + '"'

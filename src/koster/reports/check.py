@@ -217,13 +217,9 @@ def print_csv(answers: Answers) -> None:
     print(csv_line(fields), end="")
     for answer in answers.tally:
         record = answer.record(answers.moment)
-        cells = [_cell_of_csv(record[name]) for name in fields]
+        # The items of a list become lines of one cell.
+        cells = ["\n".join(each) if type(each) is list else each for each in record.values()]
         if is_terminal:
             cells = [printable(each) if isinstance(each, str) else each for each in cells]
         with held:
             print(csv_line(cells), end="")
-
-
-def _cell_of_csv(value: object) -> object:
-    """Return a value for CSV; the items of a list become lines of one cell."""
-    return "\n".join(value) if isinstance(value, list) else value
