@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 #: Added to a pattern, they match nothing else, and make it longer than every legitimate one.
 _STAR_COUNT = 2_000
 
-#: Searches: for different patterns of a file, and then for different rule sets. A second or two.
-_MAX_SEARCHED = 2_000
+#: Searches: for different patterns of a file, and then for different rule sets. A second.
+_MAX_SEARCHED = 1_000
 
 #: What every URL that a pattern matches begins with, as it is written.
 _LITERAL = re.compile(r"/[A-Za-z0-9._~/-]*")
 
 #: States of these searches together, and comparisons of rules.
 _MAX_STATES = 50_000
-_MAX_COMPARED = 200_000
+_MAX_COMPARED = 100_000
 
 #: Rule sets in which a search may find too little, until no others are looked at.
 _MAX_UNPROVED = 20

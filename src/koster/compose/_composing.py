@@ -49,7 +49,7 @@ _REASONS = {
 }
 
 #: Comparisons of rules of the files before and after.
-_MAX_COMPARED = 450_000
+_MAX_COMPARED = 300_000
 
 
 @dataclass(frozen=True, slots=True)
