@@ -66,6 +66,8 @@ class Result:
 #: The maximum numbers of URLs of a table, and of tables, that `written` gives.
 _MAX_URLS = 5
 _MAX_TABLES = 20
+#: Comparisons of rules that it takes to find these URLs.
+_MAX_COMPARED = 600_000
 
 _KEYS = {"robots", "dialect", "expect", "same-as", "no-dead-rules"}
 #: A group of their own is a change that an owner wants to hear of, so `written` names them.
@@ -237,7 +239,7 @@ def written(robots: RobotsTxt, path: str) -> str:
         lines.append(f"dialect = {json.dumps(robots.dialect.name)}")
     if _check_no_dead_rules(robots).passed:
         lines.append("no-dead-rules = true")
-    budget = Budget()
+    budget = Budget(compared=_MAX_COMPARED)
     for agents, rules in _groups(robots):
         likely = likely_urls(rules, budget).values()
         lines += [
