@@ -39,7 +39,11 @@ class Contradictions:
     """The rules of a file that make exceptions to closed or opened paths."""
 
     def __init__(self, closed: Sequence[str], opened: Sequence[str]) -> None:
-        self._paths = {True: closed, False: opened}
+        #: With what their URLs begin with.
+        self._paths = {
+            is_allow: [(path, _literal(path)) for path in paths]
+            for is_allow, paths in ((True, closed), (False, opened))
+        }
         self._known: dict[tuple[bool, str], bool] = {}
         self._searches_left = _MAX_SEARCHED
         self._budget = Budget(total=_MAX_STATES, compared=_MAX_COMPARED)
@@ -54,13 +58,14 @@ class Contradictions:
         key = line.directive is Directive.ALLOW, line.value
         if key not in self._known:
             is_allow, pattern = key
-            paths = self._paths[is_allow]
-            self._known[key] = any(self._excepts(pattern, path, is_allow) for path in paths)
+            literal = _literal(pattern)
+            self._known[key] = any(
+                _may_overlap(literal, begin) and self._excepts(pattern, path, is_allow)
+                for path, begin in self._paths[is_allow]
+            )
         return self._known[key]
 
     def _excepts(self, pattern: str, path: str, is_allow: bool) -> bool:
-        if not _may_overlap(pattern, path):
-            return False
         if _is_plain(pattern) and _is_plain(path) and not pattern.startswith(_ROBOTS_TXT):
             # Of two equally long rules, the one that allows takes precedence.
             return pattern.startswith(path) and (is_allow or pattern != path)
@@ -104,8 +109,14 @@ def left_open(
         if not limit.allows(count_rules(rules)) or search.takes_long:
             return tuple(found.values()), False
         existing = [rule for group in rules.groups for rule in group.rules if rule.pattern]
+        literals = [_literal(rule.pattern) for rule in existing]
         for path in closed:
-            lines = [str(rule) for rule in existing if _may_overlap(rule.pattern, path)]
+            begin = _literal(path)
+            lines = [
+                str(rule)
+                for rule, literal in zip(existing, literals, strict=True)
+                if _may_overlap(literal, begin)
+            ]
             for url in search.allowed_under(path, tuple(lines)):
                 decision = rules.decide(url)
                 rule = decision.rule
@@ -148,9 +159,8 @@ class _Search:
         return self._known[key]
 
 
-def _may_overlap(pattern: str, path: str) -> bool:
-    """Return whether two patterns may match the same URL, by their literal beginnings."""
-    ours, theirs = _literal(pattern), _literal(path)
+def _may_overlap(ours: str, theirs: str) -> bool:
+    """Return whether two patterns may match the same URL, by what their URLs begin with."""
     return ours.startswith(theirs) or theirs.startswith(ours)
 
 

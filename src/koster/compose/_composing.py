@@ -109,11 +109,12 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
         for block in blocks
         for line in _kept_lines(block, moving, intentions, settings, contradictions)
     ]
-    existing = _existing_star_rules(old, contradictions)
+    has_star_group = any("*" in block.names for block in blocks) and intentions.others is None
+    has_new_groups = not has_star_group or any(group.moving for group in groups)
+    existing = _existing_star_rules(old, contradictions) if has_new_groups else []
     rules = list(dict.fromkeys([*existing, *_paths(intentions)]))
     for group in groups:
         out += _group_for(group, rules, settings.lines())
-    has_star_group = any("*" in block.names for block in blocks) and intentions.others is None
     if not has_star_group:
         out += _star_group(intentions, rules, settings.lines())
     out += _groups_for_star_ignoring(moving, old, intentions)
@@ -312,7 +313,8 @@ def _kept_lines(
     is_star_group = "*" in names
     # Crawlers merge all groups for *: add new lines only to the first one.
     is_first = set(names) != {"*"} or block.is_first_star_group
-    written = {f"{line.directive}: {line.value}" for line in remaining}
+    wanted = {*intentions.closed, *intentions.opened}
+    written = {f"{line.directive}: {line.value}" for line in remaining if line.value in wanted}
     more = [rule for rule in _paths(intentions) if rule not in written] if is_first else []
     if not more and not any(line.directive in RULES for line in remaining):
         # Without a rule, the group would merge with the next one.
@@ -335,9 +337,11 @@ def _separate_comments(comments: list[str]) -> list[str]:
 
 def _names_moving_agent(line: Line, moving: set[str]) -> bool:
     """Return whether a line names an agent that gets a new group."""
+    if line.directive is not Directive.USER_AGENT:
+        return False
     name = _token(line.value)
     # A name of several words also applies to the crawler called by the first word.
-    return line.directive is Directive.USER_AGENT and bool({name, *name.split()[:1]} & moving)
+    return not moving.isdisjoint({name, *name.split()[:1]})
 
 
 class _Settings:
