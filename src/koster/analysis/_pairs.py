@@ -107,8 +107,8 @@ class Pairs:
         weight = sum([entry.weight for entry in self.old.entries])
         self._samples_left = max(min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // weight), _MIN_SAMPLES)
         self._budget = budget
-        #: The entries that `give_up` was told.
-        self._given_up: set[Entry] = set()
+        #: The rows of the rules of `give_up`, which has no others.
+        self._given_up: set[int] = set()
 
     @cached_property
     def letters(self) -> Alphabet:
@@ -368,19 +368,21 @@ class Pairs:
         self._budget.compare(1 + weight // 4)
 
     def give_up(self, old: Entry, new: Entry) -> None:
-        """Search no more for what the pattern matches that has the more after its literal prefix.
+        """Search no more for what the rule decides whose pattern is the harder one.
 
-        A search for one of two entries was over the budget: one with other entries is, too.
+        A search for two entries was over the budget: one with another entry would be, too.
         """
-        self._given_up.add(max(old, new, key=_rest_size))
+        harder = max(old, new, key=_rest_size)
+        if harder.rest:
+            self._given_up.add(harder.row)
 
     def _check_search(self, old: Entry, new: Entry) -> None:
-        """Check that the length of a matching URL is within the budget, and neither was given up.
+        """Check that the length of a matching URL is within the budget, and no rule was given up.
 
         Raises:
             BudgetSpentError: it is not, or one was.
         """
-        if not self._given_up.isdisjoint((old, new)):
+        if old.row in self._given_up or new.row in self._given_up:
             raise BudgetSpentError
         self._budget.check(max(old.min_bytes, new.min_bytes) // _MAX_BYTES_PER_CHARACTER)
 
