@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..model import Decision
     from ..robots import Rules
     from ._alphabet import Alphabet
+    from ._urls import Likeness
 
 #: Pairs checked with likely URLs once the budget is spent.
 _MAX_SAMPLES = 200
@@ -94,15 +95,15 @@ class Pairs:
         self._rules = before, after
         self._is_one_reading = readings[0] == readings[1]
         self._decodes = [*map(decodes_escapes, readings)]
-        self._likeness = ANY_URL
+        #: Of the entries of two readings.
+        self._likeness: Likeness | None = None
+        if not self._is_one_reading:
+            is_small = sum(map(count_rules, self._rules)) <= _MAX_RULES_READ_ALIKE
+            written = [rankings.written(rules) for rules in self._rules] if is_small else []
+            self._likeness = likeness_of(readings, written) if is_small else ANY_URL
         exempts = any(reading.robots_txt == RobotsTxtPath.ALWAYS_ALLOWED for reading in readings)
-        unescaped = not self._is_one_reading
-        if unescaped and sum(map(count_rules, self._rules)) <= _MAX_RULES_READ_ALIKE:
-            written = [rankings.written(rules) for rules in self._rules]
-            self._likeness = likeness_of(readings, written)
-        alike = self._likeness
-        self.old = rankings.of(before, unescaped=unescaped, likeness=alike, exempts=exempts)
-        self.new = Ranked(after, unescaped=unescaped, likeness=alike, exempts=exempts)
+        self.old = rankings.of(before, likeness=self._likeness, exempts=exempts)
+        self.new = Ranked(after, likeness=self._likeness, exempts=exempts)
         #: How many more pairs may be checked with likely URLs.
         weight = sum([entry.weight for entry in self.old.entries])
         self._samples_left = max(min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // weight), _MIN_SAMPLES)
@@ -114,7 +115,7 @@ class Pairs:
     def letters(self) -> Alphabet:
         both = (self.old, self.new)
         written = [ranked.written for ranked in both]
-        if self._is_one_reading:
+        if self._likeness is None:
             return alphabet([self.old.reading], written)
         return alphabet([ranked.reading for ranked in both], written, self._likeness)
 

@@ -76,7 +76,7 @@ class Ranked:
     It has no entries that match no path, or whose paths an entry before them also matches. With
     ``keeps_next``, it has the former, and of the latter those of the next rule, which decides
     without the one before. With ``lines``, it has the entries of the rules there, among them all
-    that may decide. ``unescaped`` keys allow comparisons with other readings, by a ``likeness``.
+    that may decide. With a ``likeness``, entries can be compared with those of other readings.
     ``exempts`` excludes /robots.txt even if the reading does not exempt it; ``exempts_longer``
     excludes all paths that start so.
     """
@@ -85,8 +85,7 @@ class Ranked:
         self,
         rules: Rules,
         *,
-        unescaped: bool = False,
-        likeness: Likeness = ANY_URL,
+        likeness: Likeness | None = None,
         exempts: bool = False,
         exempts_longer: bool = False,
         keeps_next: bool = False,
@@ -102,7 +101,7 @@ class Ranked:
         self._paths_left_out: list[object] = []
         if lines is None:
             some, self.left_out, self._paths_left_out = first_entries_of(
-                selection, keeps_next, likeness
+                selection, keeps_next, ANY_URL if likeness is None else likeness
             )
         else:
             some = entries_in_lines(selection, lines)
@@ -112,11 +111,7 @@ class Ranked:
         exempt = exempts or exempts_longer or _exempts_robots_txt(selection)
         exempted = robots_txt_entries(and_longer=exempts_longer) if exempt else []
         self.entries = [*exempted, *sorted(numbered, key=_RANK, reverse=True), no_rule_entry]
-        literals = [entry.literal for entry in self.entries]
-        keys = _unescaped_keys(literals, self.reading) if unescaped else literals
-        for place, (entry, key) in enumerate(zip(self.entries, keys, strict=True)):
-            entry.order = place
-            entry.key = key
+        _number(self.entries, None if likeness is None else self.reading)
         self._numbered = numbered
         self._indexes = Indexes()
         self.no_rule_entry = no_rule_entry
@@ -145,7 +140,7 @@ class Ranked:
 
     @property
     def has_unescaped_keys(self) -> bool:
-        """Whether ``unescaped`` keys are not different."""
+        """Whether all keys would be the same with any likeness."""
         return _are_unescaped([entry.literal for entry in self.entries])
 
     @cached_property
@@ -402,35 +397,25 @@ class Rankings:
 
     def with_next(self, rules: Rules) -> Ranked:
         """Return the entries of some rules, also those that decide without another rule."""
-        key = (
-            rules.dialect,
-            rules.group_lines,
-            False,
-            ANY_URL,
-            _exempts_robots_txt(selection_of(rules)),
-        )
+        exempts = _exempts_robots_txt(selection_of(rules))
+        key = rules.dialect, rules.group_lines, None, exempts
         made = self._made.get(key)
         if made is None or (made.left_out and not made.keeps_next):
             made = self._made[key] = Ranked(rules, keeps_next=True)
         return made
 
     def of(
-        self,
-        rules: Rules,
-        *,
-        unescaped: bool = False,
-        likeness: Likeness = ANY_URL,
-        exempts: bool = False,
+        self, rules: Rules, *, likeness: Likeness | None = None, exempts: bool = False
     ) -> Ranked:
         """Return at least the entries that may decide; see `Ranked` for the arguments."""
         exempts = exempts or _exempts_robots_txt(selection_of(rules))
-        key = rules.dialect, rules.group_lines, unescaped, likeness, exempts
+        key = rules.dialect, rules.group_lines, likeness, exempts
         if key not in self._made:
-            plain = self._made.get((*key[:2], False, ANY_URL, exempts))
+            plain = self._made.get((*key[:2], None, exempts))
             self._made[key] = (
                 plain
                 if likeness == ANY_URL and plain is not None and plain.has_unescaped_keys
-                else Ranked(rules, unescaped=unescaped, likeness=likeness, exempts=exempts)
+                else Ranked(rules, likeness=likeness, exempts=exempts)
             )
         return self._made[key]
 
@@ -452,6 +437,15 @@ class Rankings:
 
 def _exempts_robots_txt(selection: Selection) -> bool:
     return selection.reading().robots_txt == RobotsTxtPath.ALWAYS_ALLOWED
+
+
+def _number(entries: list[Entry], compared: Reading | None) -> None:
+    """Set the place and the key of each entry: to be compared with other readings, or none."""
+    literals = [entry.literal for entry in entries]
+    keys = literals if compared is None else _unescaped_keys(literals, compared)
+    for place, (entry, key) in enumerate(zip(entries, keys, strict=True)):
+        entry.order = place
+        entry.key = key
 
 
 def _are_unescaped(literals: list[bytes]) -> bool:
