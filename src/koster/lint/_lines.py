@@ -294,7 +294,7 @@ def _intended_directives(subject: Subject) -> dict[str, str]:
     )
 
 
-@functools.lru_cache(maxsize=1_000)
+@functools.lru_cache(maxsize=250)
 def _intended_directive(key: str) -> str | None:
     lower = key.lower().strip(" -_*")
     if key.lower() in _DIRECTIVES:
