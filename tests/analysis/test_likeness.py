@@ -13,7 +13,8 @@ from collections.abc import Iterator
 import pytest
 
 import koster
-from koster.analysis import Budget, Differences, difference
+from koster.analysis import Budget, Differences, Rankings, _pairs, difference, difference_of
+from koster.analysis._search import BudgetSpentError
 
 HEAD = "User-agent: *\n"
 PARTS = (
@@ -148,3 +149,24 @@ def test_what_is_proved_holds_for_all_short_urls(dialect: koster.Dialect) -> Non
                 found = tuple(decision.rule and decision.rule.line for decision in (before, after))
                 assert found in lines, (body, url)
     assert proved > 100
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_one_url_for_each_rule_needs_no_second_search_for_a_hard_rule(
+    monkeypatch: pytest.MonkeyPatch, once: bool
+) -> None:
+    searches = []
+
+    def shortest(*_: object) -> None:
+        searches.append(1)
+        raise BudgetSpentError
+
+    monkeypatch.setattr(_pairs.Search, "shortest", shortest)
+    allowed = "".join(f"Allow: /{letter}/\n" for letter in "abcd")
+    body = f"{HEAD}{allowed}Disallow: /*:e*f\nDisallow: /x%3Ay\n"
+    own, google = (
+        koster.parse(body, each).rules_for("x") for each in (koster.RFC9309, koster.GOOGLE)
+    )
+    found = difference_of(own, google, Budget(), Rankings(), once=once)
+    assert not found.is_proved
+    assert (len(searches) == 1) == once
