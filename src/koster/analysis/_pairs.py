@@ -38,6 +38,8 @@ _MAX_SAMPLES = 200
 _MAX_SAMPLED_RULES = 2_000_000
 #: What a pair takes at least, whatever is found.
 _COMPARISONS_PER_PAIR = 16
+#: Bytes of a pattern whose spellings are found in the time of one comparison.
+_BYTES_PER_COMPARISON = 4
 #: What a search takes at least, before its first state.
 _COMPARISONS_PER_SEARCH = 48
 #: Rules that the decisions about the URLs that were found may look at together.
@@ -346,6 +348,7 @@ class Pairs:
             return False, None
         text = begin[0]
         rest = longer.literal[len(text) :]
+        self._budget.compare(len(rest) // _BYTES_PER_COMPARISON)
         spellings = self.letters.spellings(number, rest) if rest else [""]
         if spellings is None:
             return False, None
