@@ -53,16 +53,18 @@ class Contradictions:
 
         If a proof takes too long, the line counts as none.
         """
-        if line.directive not in RULES or not line.value:
+        pattern = line.value
+        if line.directive not in RULES or not pattern:
             return False
-        key = line.directive is Directive.ALLOW, line.value
+        is_allow = line.directive is Directive.ALLOW
+        literal = _literal(pattern)
+        paths = [path for path, begin in self._paths[is_allow] if _may_overlap(literal, begin)]
+        # Of most lines.
+        if not paths:
+            return False
+        key = is_allow, pattern
         if key not in self._known:
-            is_allow, pattern = key
-            literal = _literal(pattern)
-            self._known[key] = any(
-                _may_overlap(literal, begin) and self._excepts(pattern, path, is_allow)
-                for path, begin in self._paths[is_allow]
-            )
+            self._known[key] = any(self._excepts(pattern, path, is_allow) for path in paths)
         return self._known[key]
 
     def _excepts(self, pattern: str, path: str, is_allow: bool) -> bool:
@@ -112,12 +114,15 @@ def left_open(
         literals = [_literal(rule.pattern) for rule in existing]
         for path in closed:
             begin = _literal(path)
-            lines = [
-                str(rule)
+            some = [
+                rule
                 for rule, literal in zip(existing, literals, strict=True)
                 if _may_overlap(literal, begin)
             ]
-            for url in search.allowed_under(path, tuple(lines)):
+            # Otherwise, no rule allows a URL there.
+            if not any(rule.allow for rule in some):
+                continue
+            for url in search.allowed_under(path, tuple(map(str, some))):
                 decision = rules.decide(url)
                 rule = decision.rule
                 if decision.allowed and rule and rule.pattern not in opened:
