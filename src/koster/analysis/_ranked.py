@@ -29,7 +29,15 @@ from ._entries import (
 from ._index import HEAVY, Indexes, Keys
 from ._overlaps import Overlaps
 from ._plain import plain_texts
-from ._urls import ANY_URL, UNAMBIGUOUS, checks_on, with_host_if_ambiguous, with_written_escapes
+from ._urls import (
+    ANY_URL,
+    PLACES_PER_CHECK,
+    UNAMBIGUOUS,
+    checks_on,
+    url_of,
+    with_host_if_ambiguous,
+    with_written_escapes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -179,14 +187,15 @@ class Ranked:
         others = sum(not entry.is_prefix for entry in self.entries)
         return max(often, 1 + (len(self._paths_left_out) - plain) // max(1, others))
 
-    @property
+    @cached_property
     def _weight_of_check(self) -> int:
-        return _SHELL if self.reading.patterns == Patterns.SHELL else 1
+        """The weight of the check of an entry that is not heavy itself."""
+        return self._repeated * (_SHELL if self.reading.patterns == Patterns.SHELL else 1)
 
     @property
     def most_checked(self) -> int:
         """The weight of the rules that the engine checks at most to decide a URL."""
-        return self._by_key.max_weight() * self._weight_of_check * self._repeated
+        return self._by_key.max_weight() * self._weight_of_check
 
     def cost_of_deciding(self, entry: Entry) -> int:
         """Return the comparisons that `deciding` counts as, with a URL of an entry.
@@ -194,10 +203,16 @@ class Ranked:
         The entry may be one of other rules.
         """
         checked = self._by_key.weight(entry.key)
+        if not checked and len(entry.text) < self._short:
+            return 0
         # The weight leaves out keys with few rules.
         again = (checked + HEAVY) * (checks_on(entry.text) - 1)
-        checks = (checked + again) * self._repeated
-        return checks * self._weight_of_check // _ENGINE_CHECKS_PER_COMPARISON
+        return (checked + again) * self._weight_of_check // _ENGINE_CHECKS_PER_COMPARISON
+
+    @cached_property
+    def _short(self) -> int:
+        """The bytes of text from which on it may count that keys have few rules."""
+        return PLACES_PER_CHECK * (_ENGINE_CHECKS_PER_COMPARISON // (HEAVY * self._weight_of_check))
 
     @cached_property
     def overlaps(self) -> Overlaps:
@@ -236,9 +251,14 @@ class Ranked:
         number_for, entry_of = self._selection.number_for, self._entry_of
         found: dict[int, str | None] = {}
         for entry in self._numbered:
-            is_short = len(entry.literal) <= USUAL_BYTES
-            if is_short and not entry.rest and UNAMBIGUOUS.fullmatch(entry.literal):
-                url = with_host_if_ambiguous(entry.literal.decode("ascii"))
+            literal = entry.literal
+            if len(literal) <= USUAL_BYTES and not entry.rest and literal.startswith(ROOT):
+                url = (
+                    literal.decode("ascii")
+                    if UNAMBIGUOUS.fullmatch(literal)
+                    else url_of(literal, self.reading)
+                )
+                url = with_host_if_ambiguous(url)
                 number = number_for(url)
                 if number >= 0 and entry_of(number) is entry and not self.is_exempt(url):
                     found[entry.order] = url

@@ -52,7 +52,7 @@ _MAX_COUNTED = 2_000
 
 #: What the engine does in the time of one more check of a pattern: look at so many places where
 #: the pattern may begin, or search so many others for these.
-_PLACES_PER_CHECK = 8
+PLACES_PER_CHECK = 8
 _BYTES_PER_CHECK = 256
 
 
@@ -86,11 +86,11 @@ def checks_on(text: bytes) -> int:
     More on long text, and if a byte is often in it.
     """
     if len(text) > _MAX_COUNTED:
-        return 1 + len(text) // _PLACES_PER_CHECK
-    if len(text) < _PLACES_PER_CHECK:
+        return 1 + len(text) // PLACES_PER_CHECK
+    if len(text) < PLACES_PER_CHECK:
         return 1
     most = max(map(text.count, set(text)))
-    return 1 + most // _PLACES_PER_CHECK + len(text) // _BYTES_PER_CHECK
+    return 1 + most // PLACES_PER_CHECK + len(text) // _BYTES_PER_CHECK
 
 
 def decodes_escapes(reading: Reading) -> bool:
