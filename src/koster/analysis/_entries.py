@@ -113,6 +113,11 @@ class Entry:
         return not self.rest and not self.is_anchored
 
     @property
+    def matches_longer(self) -> bool:
+        """Whether it matches every path that begins with one that it matches."""
+        return not self.is_anchored and (self.kind != SHELL or not self.rest)
+
+    @property
     def is_exact(self) -> bool:
         """Whether it matches only one path."""
         return not self.rest and self.is_anchored

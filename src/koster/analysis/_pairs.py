@@ -341,6 +341,7 @@ class Pairs:
         """Return what `witness` does, from the texts of URLs of the longer entry, if it is plain.
 
         And first whether they tell. A search takes far longer than the decisions about them.
+        What decides a text mostly matches whatever begins with it, so nothing below decides that.
         """
         longer, number = (old, 0) if len(old.literal) >= len(new.literal) else (new, 1)
         begin = UNAMBIGUOUS.match(longer.literal or ROOT)
@@ -417,7 +418,7 @@ def _size(entry: Entry) -> int:
 
 def _decides_below(deciding: Entry, entry: Entry) -> bool:
     """Return whether what decides a URL comes before an entry for all that begin with it."""
-    return deciding.is_prefix and deciding.order < entry.order
+    return deciding.order < entry.order and deciding.matches_longer
 
 
 def _rest_size(entry: Entry) -> int:
