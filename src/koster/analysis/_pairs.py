@@ -9,9 +9,18 @@ from .._asking import decision_by, selection_of
 from ..dialects import RobotsTxtPath
 from ._alike import count_rules
 from ._alphabet import alphabet, likeness_of
-from ._entries import NO_RULE, ROBOTS_TXT_ROW, ROOT, Entry, distinct, without_alike
+from ._entries import (
+    NO_RULE,
+    ROBOTS_TXT_ROW,
+    ROOT,
+    SHELL,
+    STAR,
+    Entry,
+    distinct,
+    without_alike,
+)
 from ._ranked import USUAL_BYTES, Ranked, Rankings
-from ._search import Budget, BudgetSpentError, Search
+from ._search import Budget, BudgetSpentError, Search, visit_cost
 from ._urls import (
     ANY_URL,
     UNAMBIGUOUS,
@@ -252,7 +261,7 @@ class Pairs:
         outside = [*self.old.ranked_above(old, prefix), *self.new.ranked_above(new, prefix)]
         self._budget.compare(1 + len(outside))
         outside = distinct(outside)
-        self._begin_search(2 + len(outside))
+        self._begin_search(old, new, 2 + len(outside))
         search = Search(
             self.letters,
             [[old.automaton, new.automaton]],
@@ -319,7 +328,7 @@ class Pairs:
             before = without_alike(before, after)
         else:
             after = without_alike(after, before)
-        self._begin_search(2 + len(before) + len(after))
+        self._begin_search(old, new, 2 + len(before) + len(after))
         search = Search(
             self.letters,
             [[old.automaton], [new.automaton]],
@@ -328,13 +337,15 @@ class Pairs:
         found = search.shortest(url, prefixes, self._budget)
         return None if found is None else with_host_if_ambiguous(found)
 
-    def _begin_search(self, patterns: int) -> None:
+    def _begin_search(self, old: Entry, new: Entry, patterns: int) -> None:
         """Begin a search, and count what it takes to prepare it.
 
         Raises:
-            BudgetSpentError: a limit is exceeded.
+            BudgetSpentError: a limit is exceeded, or would be before a URL is found.
         """
         self._budget.begin(patterns)
+        steps = max(_min_steps(old), _min_steps(new))
+        self._budget.check(steps * visit_cost(patterns, 0))
         self._budget.compare(_COMPARISONS_PER_SEARCH)
 
     def _witness_as_spelt(self, old: Entry, new: Entry) -> tuple[bool, str | None]:
@@ -419,6 +430,13 @@ def _size(entry: Entry) -> int:
 def _decides_below(deciding: Entry, entry: Entry) -> bool:
     """Return whether what decides a URL comes before an entry for all that begin with it."""
     return deciding.order < entry.order and deciding.matches_longer
+
+
+def _min_steps(entry: Entry) -> int:
+    """Return how many states a search visits at least from the literal prefix of an entry on."""
+    rest = entry.rest
+    # An escape is one step.
+    return 0 if entry.kind == SHELL else len(rest) - rest.count(STAR) - 2 * rest.count(b"%")
 
 
 def _rest_size(entry: Entry) -> int:
