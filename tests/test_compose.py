@@ -125,6 +125,15 @@ def test_exceptions_inside_a_closed_path_are_removed(closed: str, allow: str) ->
     assert not composed.left_open
 
 
+def test_exceptions_of_several_groups_are_searched_for_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_closed, "_MAX_SEARCHED", 1)
+    keep = b"User-agent: *\nAllow: /aab\n\nUser-agent: Foo\nAllow: /aab\n"
+    composed = compose.compose(compose.Intentions(closed=("/a*b",)), keep)
+    assert b"/aab" not in composed.body
+
+
 def test_directives_of_a_removed_agent_are_removed() -> None:
     keep = (
         b"User-agent: GPTBot\nContent-Signal: ai-train=no\n# note\nUser-agent: Foo\nDisallow: /a\n"
