@@ -175,7 +175,7 @@ def test_rules_contradict_without_a_search_as_with_one(
     contradictions = _closed.Contradictions([path], [path])
     directive = "Allow" if is_allow else "Disallow"
     (line,) = koster.parse(f"{directive}: {pattern}\n").lines
-    assert contradictions.has(line) == (
+    assert contradictions.has(line.directive, line.value) == (
         contradictions._is_within(pattern, path)
         and contradictions._makes_exception(pattern, path, is_allow)
     )

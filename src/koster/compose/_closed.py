@@ -13,7 +13,7 @@ from ..robots import parse
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..model import Decision, Line
+    from ..model import Decision
     from ..robots import RobotsTxt, Rules
 
 #: Added to a pattern, they match nothing else, and make it longer than every legitimate one.
@@ -48,15 +48,14 @@ class Contradictions:
         self._searches_left = _MAX_SEARCHED
         self._budget = Budget(total=_MAX_STATES, compared=_MAX_COMPARED)
 
-    def has(self, line: Line) -> bool:
+    def has(self, directive: Directive | None, pattern: str) -> bool:
         """Return whether a line is a rule that only makes an exception.
 
-        If a proof takes too long, the line counts as none.
+        ``pattern`` is its value. If a proof takes too long, the line counts as none.
         """
-        pattern = line.value
-        if line.directive not in RULES or not pattern:
+        if directive not in RULES or not pattern:
             return False
-        is_allow = line.directive is Directive.ALLOW
+        is_allow = directive is Directive.ALLOW
         literal = _literal(pattern)
         paths = [path for path, begin in self._paths[is_allow] if _may_overlap(literal, begin)]
         # Of most lines.

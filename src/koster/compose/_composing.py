@@ -232,16 +232,14 @@ def _paths(intentions: Intentions) -> list[str]:
 class _Block:
     """A part of the existing file: a group, or (the first one) the lines before any group.
 
-    ``comments`` are the lines above the group, ``lines`` all its lines including User-agent.
+    ``comments`` are the lines above the group, ``lines`` all its lines including User-agent, which
+    are ``agents`` too.
     """
 
     comments: list[str] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
+    agents: list[Line] = field(default_factory=list)
     is_first_star_group: bool = False
-
-    @property
-    def agents(self) -> list[Line]:
-        return [line for line in self.lines if line.directive is Directive.USER_AGENT]
 
     @property
     def names(self) -> list[str]:
@@ -255,14 +253,18 @@ class _Block:
 
 
 def _blocks(old: RobotsTxt) -> list[_Block]:
-    blocks = [_Block()]
+    blocks = [block := _Block()]
     is_open = False
     for line in old.lines:
-        if line.directive is Directive.USER_AGENT and not is_open:
-            blocks.append(_Block(comments=_pop_trailing_comments(blocks[-1])))
-            is_open = True
-        blocks[-1].lines.append(line)
-        is_open = is_open and line.directive not in RULES
+        directive = line.directive
+        if directive is Directive.USER_AGENT:
+            if not is_open:
+                blocks.append(block := _Block(comments=_pop_trailing_comments(block)))
+                is_open = True
+            block.agents.append(line)
+        elif directive in RULES:
+            is_open = False
+        block.lines.append(line)
     for block in blocks:
         if "*" in block.names and not block.is_blocked:
             block.is_first_star_group = True
@@ -309,7 +311,7 @@ def _kept_lines(
     remaining = [line for line in remaining[:begin] if not _is_group_directive(line)] + remaining[
         begin:
     ]
-    remaining = [line for line in remaining if not contradictions.has(line)]
+    remaining = [line for line in remaining if not contradictions.has(line.directive, line.value)]
     is_star_group = "*" in names
     # Crawlers merge all groups for *: add new lines only to the first one.
     is_first = set(names) != {"*"} or block.is_first_star_group
@@ -429,12 +431,11 @@ def _existing_star_rules(old: RobotsTxt, contradictions: Contradictions) -> list
     rules = old.rules_for("*")
     if _blocks_site(rules):
         return []
-    lines = old.lines
     return [
         str(rule)
         for group in rules.groups
         for rule in group.rules
-        if rule.pattern and not contradictions.has(lines[rule.line - 1])
+        if rule.pattern and not contradictions.has(rule.directive, rule.pattern)
     ]
 
 
