@@ -37,7 +37,7 @@ _HARD = 100_000
 _RUNS = 5
 _MAX_SHORT = 0.5
 #: Faster runs are not compared: what does not depend on the file counts too much.
-_MIN_SECONDS = 0.002
+_MIN_SECONDS = 0.005
 
 
 def one_group(count: int) -> str:
