@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from .._asking import decision_by, selection_of
@@ -10,7 +11,6 @@ from ..dialects import RobotsTxtPath
 from ._alike import count_rules
 from ._alphabet import alphabet, likeness_of
 from ._entries import (
-    NO_RULE,
     ROBOTS_TXT_ROW,
     ROOT,
     SHELL,
@@ -34,12 +34,17 @@ from ._urls import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ..model import Decision
     from ..robots import Rules
     from ._alphabet import Alphabet
     from ._urls import Likeness
+
+#: The form and the precedence of an entry. Ranks of entries that are no rules are negative.
+_ranked_content: Callable[[Entry], object] = attrgetter(
+    "literal", "rest", "kind", "is_anchored", "allow", "rank"
+)
 
 #: Pairs checked with likely URLs once the budget is spent.
 _MAX_SAMPLES = 200
@@ -452,19 +457,6 @@ def _are_alike(before: list[Entry], after: list[Entry]) -> bool:
     return len(before) == len(after) and all(
         old.form == new.form and old.is_rule == new.is_rule
         for old, new in zip(before, after, strict=True)
-    )
-
-
-def _ranked_content(entry: Entry) -> object:
-    """Return the form and the precedence of an entry: faster than from its properties."""
-    return (
-        entry.literal,
-        entry.rest,
-        entry.kind,
-        entry.is_anchored,
-        entry.allow,
-        entry.row > NO_RULE,
-        entry.rank,
     )
 
 
