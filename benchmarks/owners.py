@@ -122,6 +122,8 @@ def large() -> None:
     print()
 
 
+#: Sitemaps, and URLs of each.
+_SITEMAPS = 20
 _URLS_OF_SITEMAP = 50_000
 
 #: Runs the command with its arguments, and writes its peak memory in KiB to a file.
@@ -141,9 +143,12 @@ def sitemaps() -> None:
     """Check the URLs of compressed sitemaps in an index: a million, and a fifth of them as CSV."""
     robots = str(data.ROOT / "examples" / "robots.txt")
     commands = {
-        "`koster check`": (20, ["check", "--robots", robots]),
-        "`koster check --format csv`": (4, ["check", "--robots", robots, "--format", "csv"]),
-        "`koster lint`": (20, ["lint", robots]),
+        "`koster check`": (_SITEMAPS, ["check", "--robots", robots]),
+        "`koster check --format csv`": (
+            _SITEMAPS // 5,
+            ["check", "--robots", robots, "--format", "csv"],
+        ),
+        "`koster lint`": (_SITEMAPS, ["lint", robots]),
     }
     print("### URLs of sitemaps\n")
     rows = []
@@ -171,7 +176,7 @@ def write_sitemaps(folder: Path) -> None:
         "<url>\n<loc>https://shop.example/{}/{}-{}-some-words-of-a-title</loc>\n"
         "<lastmod>2026-11-01</lastmod>\n<priority>0.5</priority>\n</url>\n"
     )
-    for number in range(20):
+    for number in range(_SITEMAPS):
         pages = range(_URLS_OF_SITEMAP)
         entries = (entry.format(sections[page % 8], number, page) for page in pages)
         content = f"<urlset>{''.join(entries)}</urlset>"

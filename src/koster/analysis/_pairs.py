@@ -10,15 +10,7 @@ from .._asking import decision_by, selection_of
 from ..dialects import RobotsTxtPath
 from ._alike import count_rules
 from ._alphabet import alphabet, likeness_of
-from ._entries import (
-    ROBOTS_TXT_ROW,
-    ROOT,
-    SHELL,
-    STAR,
-    Entry,
-    distinct,
-    without_alike,
-)
+from ._entries import ROBOTS_TXT_ROW, ROOT, SHELL, Entry, distinct, without_alike
 from ._ranked import USUAL_BYTES, Ranked, Rankings
 from ._search import Budget, BudgetSpentError, Search, visit_cost
 from ._urls import (
@@ -372,10 +364,12 @@ class Pairs:
         self._spend_decisions(longer, len(spellings))
         for spelt in spellings:
             url = with_host_if_ambiguous(text.decode("ascii") + spelt)
-            own, other = self._entries_for(url)
-            if own is old and other is new:
+            before, after = self._entries_for(url)
+            if before is old and after is new:
                 return True, url
-            if not (longer.is_exact or _decides_below(own, old) or _decides_below(other, new)):
+            if not (
+                longer.is_exact or _decides_instead(before, old) or _decides_instead(after, new)
+            ):
                 return False, None
         return True, None
 
@@ -432,16 +426,17 @@ def _size(entry: Entry) -> int:
     return len(entry.text)
 
 
-def _decides_below(deciding: Entry, entry: Entry) -> bool:
+def _decides_instead(deciding: Entry, entry: Entry) -> bool:
     """Return whether what decides a URL comes before an entry for all that begin with it."""
     return deciding.order < entry.order and deciding.matches_longer
 
 
 def _min_steps(entry: Entry) -> int:
     """Return how many states a search visits at least from the literal prefix of an entry on."""
-    rest = entry.rest
+    if entry.kind == SHELL:
+        return 0
     # An escape is one step.
-    return 0 if entry.kind == SHELL else len(rest) - rest.count(STAR) - 2 * rest.count(b"%")
+    return entry.min_bytes - len(entry.literal) - 2 * entry.rest.count(b"%")
 
 
 def _rest_size(entry: Entry) -> int:
