@@ -196,6 +196,11 @@ def test_of_too_many_rules_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -
     composed = compose.compose(intentions, keep)
     assert not composed.found_all
     monkeypatch.undo()
+    monkeypatch.setattr(_closed, "_MAX_RULES", 0)
+    composed = compose.compose(intentions, keep)
+    assert not composed.found_all
+    assert not composed.left_open
+    monkeypatch.undo()
     # Nothing to look at.
     monkeypatch.setattr(_closed, "_MAX_SEARCHED", -1)
     assert compose.compose(compose.Intentions(others="allow"), keep).found_all

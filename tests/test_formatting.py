@@ -19,8 +19,9 @@ from koster import _charsets, formatting
 from koster._contents import is_readable
 from koster.analysis import Budget, redundant_lines
 from koster.analysis._ranked import Ranked
-from koster.dialects import Merging
+from koster.dialects import GOOGLE, RFC9309, Merging
 from koster.diff import compare
+from koster.model import LineKind
 
 
 def test_formatted_layout() -> None:
@@ -197,6 +198,17 @@ def test_unreadable_files_are_not_rewritten(
 def test_file_without_rules_is_readable(body: bytes) -> None:
     assert is_readable(body)
     assert formatting.formatted(body) == body.strip() + b"\n" * (body.strip() != b"")
+
+
+@given(
+    st.lists(st.sampled_from(["#", " ", "\t", "\v", "\f", "\r", "\n", "\0", "a", ":", "\ufeff"]))
+)
+def test_file_is_readable_by_its_lines(parts: list[str]) -> None:
+    body = "".join(parts).encode()
+    lines = [line for dialect in (RFC9309, GOOGLE) for line in koster.parse(body, dialect).lines]
+    kinds = {line.kind for line in lines}
+    is_known = any(line.directive for line in lines)
+    assert is_readable(body) == (is_known or kinds <= {LineKind.BLANK, LineKind.COMMENT})
 
 
 def test_rewritten_real_files_are_equivalent(conformance_data: None) -> None:

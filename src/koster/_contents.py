@@ -22,6 +22,8 @@ _MAGIC = (
     *(b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"%PDF-"),
     *(b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x7fELF"),
 )
+#: The start of a line that is neither blank nor a comment.
+_TEXT = re.compile(rb"(?:\A|[\r\n])[ \t\v\f]*+[^#\s]")
 #: With fewer control characters a file may be text.
 _MIN_CONTROLS = 20
 #: Control characters that text does not have.
@@ -63,10 +65,10 @@ def is_readable(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) ->
 
 def has_readable_line(readings: list[RobotsTxt]) -> bool:
     """Return the same as `is_readable`, for a file that is parsed in each dialect."""
-    # Creating all lines is slow, and most files have groups.
+    # Creating all lines is slow. Most files have groups.
     if any(robots.groups for robots in readings):
         return True
-    if not any(robots.body.strip() for robots in readings):
+    if not any(_TEXT.search(robots.body) for robots in readings):
         return True
     kinds = set()
     for robots in readings:

@@ -29,6 +29,9 @@ _LITERAL = re.compile(r"/[A-Za-z0-9._~/-]*")
 _MAX_STATES = 50_000
 _MAX_COMPARED = 100_000
 
+#: Rules of a search: to prepare one of more takes seconds, and it finds little.
+_MAX_RULES = 100_000
+
 #: Rule sets in which a search may find too little, until no others are looked at.
 _MAX_UNPROVED = 20
 
@@ -121,6 +124,8 @@ def left_open(
             # Otherwise, no rule allows a URL there.
             if not any(rule.allow for rule in some):
                 continue
+            if len(some) > _MAX_RULES:
+                return tuple(found.values()), False
             for url in search.allowed_under(path, tuple(map(str, some))):
                 decision = rules.decide(url)
                 rule = decision.rule
