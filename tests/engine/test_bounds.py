@@ -242,9 +242,12 @@ def test_room_for_results_of_agents() -> None:
 
 def test_parts_of_buffers() -> None:
     bounds = array("i", [9] * 4)
-    starts, sizes = array("i", [0, -1, 3]), array("i", [1, 9, 2])
-    assert batches.gather(b"abcde", starts, sizes, bounds) == b"ade"
+    starts, sizes = array("i", [0, -1, 3]), array("q", [1, 9, 2])
+    assert batches.gather(b"abcde", b"", starts, sizes, bounds) == b"ade"
     assert bounds.tolist() == [0, 1, 1, 3]
+    assert batches.gather(b"abc", b"de", starts, sizes, bounds) == b"ade"
+    assert batches.gather(b"", b"abcde", starts, sizes, bounds) == b"ade"
+    assert batches.gather(b"", b"", starts, array("q", [0, 9, 0]), bounds) == b""
 
 
 def test_equal_values() -> None:

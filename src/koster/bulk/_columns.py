@@ -120,7 +120,8 @@ def _encode_plain(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
         if found == len(piece):
             firsts.append(piece)
         else:
-            firsts.append(piece.take(integer_array("q", places).slice(0, found)))
+            rows, bounds = np.asarray(places)[:found], np.asarray(starts)
+            firsts.append(gather(data, bounds[rows], bounds[rows + 1] - bounds[rows]))
         numbered.append((numbers_of, count))
         count += found
     if len(pieces) == 1:
@@ -140,6 +141,20 @@ def _encode_plain(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
             for piece, each in zip(pieces, codes, strict=True)
         ]
     return pa.chunked_array(codes, type=pa.int32()).combine_chunks(), values
+
+
+def gather(data: Any, starts: Numbers, sizes: Numbers, more: bytes = b"") -> pa.Array:
+    """Return parts of bytes, which ``more`` follows, as large_binary.
+
+    Null for those with a negative start.
+    """
+    bounds = array("q", bytes(8 * (len(starts) + 1)))
+    raw = _batches.gather(data, more, starts, sizes, bounds)
+    is_whole = starts >= 0
+    valid = None if is_whole.all() else pa.array(is_whole).buffers()[1]
+    return pa.Array.from_buffers(
+        pa.large_binary(), len(starts), [valid, pa.py_buffer(bounds), pa.py_buffer(raw)]
+    )
 
 
 def _without_nulls(column: pa.Array) -> pa.Array:

@@ -8,16 +8,15 @@ archive is unusual, or it is broken, reading stops before, for `_warc_recovery` 
 from __future__ import annotations
 
 import io
-from array import array
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from .._charsets import MAX_BYTES, declared_charset, to_utf8
 from .._contents import is_binary, is_page
-from ..engine import batches as _batches
 from ..engine import records as _records
 from . import warc
 from ._archived import ARCHIVED
-from ._arrow import np, pa, pc
+from ._arrow import np, pa
+from ._columns import gather
 from ._members import read_members
 from ._warc_reader import BadRecord, BrokenError, read_raw
 from .warc import FetchClass
@@ -166,19 +165,9 @@ class _Columns:
         ]
         return Piece(pa.RecordBatch.from_arrays(columns, schema=ARCHIVED), bodies, served)
 
-    def _gather(self, starts: Numbers, sizes: Numbers, type_: Any) -> Any:
-        """Return parts of the data as an array; null for those with a negative start."""
-        bounds = array("q", bytes(8 * (len(starts) + 1)))
-        raw = _batches.gather(self.data, starts, sizes.astype(np.int32), bounds)
-        buffers = [None, pa.py_buffer(bounds), pa.py_buffer(raw)]
-        if (starts < 0).any():
-            valid = pa.array(starts >= 0)
-            buffers[0] = valid.buffers()[1]
-        return pa.Array.from_buffers(type_, len(starts), buffers)
-
     def _text(self, name: str, size: str | None = None) -> Any:
         sizes = self.rows[size or f"{name}_size"]
-        return self._gather(self.rows[name], sizes, pa.large_string()).cast(pa.string())
+        return gather(self.data, self.rows[name], sizes).cast(pa.string())
 
     def _locations(self) -> list[str | None] | None:
         """Return the targets of redirects, or None without any."""
@@ -215,22 +204,22 @@ class _Columns:
     def _bodies(self, charsets: Any) -> tuple[Any, Any]:
         """Return the bodies as crawlers read them, and as served; null if there is no file."""
         starts = np.where(self.is_served, self.rows["body"], -1)
-        sizes = self.rows["body_size"]
-        served = self._gather(starts, sizes, pa.large_binary())
+        sizes = self.rows["body_size"].copy()
+        served = gather(self.data, starts, sizes)
         is_whole = self.rows["is_whole"] > 0
         may_change = (self.rows["is_plain"] == 0) | ~is_whole | (sizes > MAX_BYTES)
-        changed = np.zeros(len(starts), bool)
-        bodies = []
+        changed = []
+        end = len(self.data)
         for index in np.flatnonzero(self.is_served & may_change):
             body = self._slice("body", index)
             text = to_utf8(body, charsets[index].as_py(), bool(is_whole[index]))[0]
             if text != body:
-                changed[index] = True
-                bodies.append(text)
-        if not bodies:
+                changed.append(text)
+                starts[index], sizes[index] = end, len(text)
+                end += len(text)
+        if not changed:
             return served, served
-        replaced = pa.array(bodies, pa.large_binary())
-        return pc.replace_with_mask(served, pa.array(changed), replaced), served
+        return gather(self.data, starts, sizes, b"".join(changed)), served
 
 
 _UNAVAILABLE = sorted(warc.UNAVAILABLE)

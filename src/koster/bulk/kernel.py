@@ -28,16 +28,18 @@ from ..dialects import RFC9309
 from ..engine import batches as _batches
 from ..engine import extents as _extents
 from ..robots import parse
-from ._arrow import pa, pc
+from ._arrow import np, pa, pc
 from ._columns import (
     EncodedColumn,
     buffers,
     encode_column,
+    gather,
     in_chunks,
     integer_array,
     integers,
     to_arrow,
     to_large_binary,
+    to_text,
 )
 from ._facts import FACTS, facts_of
 
@@ -168,9 +170,9 @@ def _classify(bodies: EncodedColumn, agents: tuple[str, ...], dialect: Dialect) 
         _analyze_unsettled(data, starts, agents, dialect, written, extents, lines)
     written_of, extents_of, lines_of = bodies.repeat(len(agents), written, extents, lines)
     rows = len(bodies.codes)
-    names = pa.array(map(storable_text, agents), pa.string()).take(
-        integer_array("i", array("i", range(len(agents))) * rows)
-    )
+    names = pa.array(map(storable_text, agents), pa.string())
+    # Of no arrays, Arrow does not know the type.
+    names = pa.concat_arrays([names] * rows) if rows else names[:0]
     effective = pa.array([*_extents.EXTENTS, None, None], pa.string()).take(
         integer_array("B", extents_of)
     )
@@ -319,7 +321,7 @@ class _Decisions:
         self.reasons = bytearray(size)
         self.lines = array("i", bytes(4 * size))
         self.starts = array("q", b"\xff" * (8 * size))
-        self.sizes = array("i", bytes(4 * size))
+        self.sizes = array("q", bytes(8 * size))
         self.nulls = _any_null(self.bodies.codes, agents.codes, paths)
         order = _order(self.bodies.codes, agents.codes, self.nulls)
         self.data, starts = buffers(self.bodies.values)
@@ -357,19 +359,8 @@ class _Decisions:
 
     def _patterns(self) -> pa.Array:
         """Return the pattern of the rule that decided each row, as text."""
-        starts = self.starts
-        bounds = array("q", bytes(8 * (self.size + 1)))
-        raw = _batches.gather(self.data, starts, self.sizes, bounds)
-        is_missing = pc.less(integer_array("q", self.starts), 0)
-        plain = pa.Array.from_buffers(
-            pa.large_binary(), self.size, [None, pa.py_buffer(bounds), pa.py_buffer(raw)]
-        )
-        try:
-            found = plain.cast(pa.string())
-        except pa.ArrowInvalid:
-            texts = (each.decode("utf-8", "replace") for each in plain.to_pylist())
-            found = pa.array(texts, pa.string())
-        return pc.if_else(is_missing, pa.scalar(None, pa.string()), found)
+        starts, sizes = np.asarray(self.starts), np.asarray(self.sizes)
+        return to_text(gather(self.data, starts, sizes))
 
 
 def _any_null(*columns: pa.Array) -> pa.Array | None:

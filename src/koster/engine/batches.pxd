@@ -12,8 +12,8 @@ cdef int _ALLOW, _DISALLOW, _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT, _MAX_PROBES
 @cython.final
 cdef class Answers:
     cdef unsigned char[::1] allowed, reasons
-    cdef int[::1] lines, sizes
-    cdef long long[::1] starts
+    cdef int[::1] lines
+    cdef long long[::1] starts, sizes
 
     @cython.locals(
         table=RuleTable, lines=Rows, unmatched=int, index=Py_ssize_t, row=Py_ssize_t,
@@ -61,13 +61,16 @@ cdef bint _is_value(
 cpdef bint is_sorted(const int[::1] numbers) noexcept
 @cython.locals(index=Py_ssize_t)
 cpdef bint count_up(const int[::1] numbers) noexcept
-@cython.locals(total=Py_ssize_t, row=Py_ssize_t, found=bytearray)
-cpdef bytearray gather(
-    const unsigned char[::1] data, const long long[::1] starts, const int[::1] sizes,
-    long long[::1] bounds
+@cython.locals(
+    total=Py_ssize_t, row=Py_ssize_t, found=bytearray, first="const unsigned char*",
+    second="const unsigned char*",
 )
-@cython.locals(row=Py_ssize_t, size=Py_ssize_t)
+cpdef bytearray gather(
+    const unsigned char[::1] data, const unsigned char[::1] more, const long long[::1] starts,
+    const long long[::1] sizes, long long[::1] bounds
+)
+@cython.locals(row=Py_ssize_t, start=Py_ssize_t, size=Py_ssize_t)
 cdef int _copy(
-    const unsigned char* data, const long long[::1] starts, long long[::1] bounds,
-    unsigned char* target
+    const unsigned char* data, Py_ssize_t after, const unsigned char* more,
+    const long long[::1] starts, long long[::1] bounds, unsigned char* target
 ) except -1

@@ -271,10 +271,13 @@ def count_up(numbers: Longs) -> bool:
     return True
 
 
-def gather(data: Buffer, starts: Longs, sizes: Longs, bounds: array[int]) -> bytearray:
-    """Concatenate parts of a buffer, and fill in their bounds, one more than parts.
+def gather(
+    data: Buffer, more: Buffer, starts: Longs, sizes: Longs, bounds: array[int]
+) -> bytearray:
+    """Concatenate parts of two buffers, and fill in their bounds, one more than parts.
 
-    A part with a negative start is empty.
+    Parts that start after the end of ``data`` are in ``more``, as if that followed. A part with a
+    negative start is empty.
     """
     total = 0
     bounds[0] = 0
@@ -282,15 +285,21 @@ def gather(data: Buffer, starts: Longs, sizes: Longs, bounds: array[int]) -> byt
         if starts[row] >= 0:
             total += sizes[row]
         bounds[row + 1] = total
-    found = bytearray(total)
+    found = _memory.unfilled(total)
     if total:
-        _copy(_buffers.address(data), starts, bounds, _memory.room(found))
+        first, second = _buffers.address(data), _buffers.address(more)
+        _copy(first, len(data), second, starts, bounds, _memory.room(found))
     return found
 
 
-def _copy(data: Bytes, starts: Longs, bounds: array[int], target: bytearray) -> None:
+def _copy(
+    data: Bytes, after: int, more: Bytes, starts: Longs, bounds: array[int], target: bytearray
+) -> None:
     with cython.nogil:
         for row in range(len(starts)):
+            start = starts[row]
             size = bounds[row + 1] - bounds[row]
-            if size > 0:
-                _memory.copy(target, bounds[row], data, starts[row], size)
+            if size > 0 and start < after:
+                _memory.copy(target, bounds[row], data, start, size)
+            elif size > 0:
+                _memory.copy(target, bounds[row], more, start - after, size)

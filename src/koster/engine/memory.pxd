@@ -2,7 +2,7 @@
 # NULL, as malloc does; callers check.
 
 from libc.string cimport memchr, memcmp, memcpy, memset
-from cpython.bytearray cimport PyByteArray_AS_STRING
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_GET_LENGTH
@@ -168,6 +168,10 @@ cdef inline int* resized(int* values, Py_ssize_t count) noexcept nogil:
 
 cdef inline unsigned char* buffer(Py_ssize_t count) noexcept nogil:
     return <unsigned char*> PyMem_RawMalloc(<size_t> count)
+
+
+cdef inline bytearray unfilled(Py_ssize_t size):
+    return PyByteArray_FromStringAndSize(NULL, size)
 
 
 cdef inline Py_ssize_t large_page(unsigned char* values, Py_ssize_t size) noexcept nogil:

@@ -77,6 +77,11 @@ def buffer(count: int) -> bytearray:
     return bytearray(count)
 
 
+def unfilled(size: int) -> bytearray:
+    """Return bytes of any value, all of which the caller sets."""
+    return bytearray(size)
+
+
 def large_page(values: bytearray, size: int) -> int:  # noqa: ARG001 - C uses them
     """Return where the first part of a buffer starts whose address is a multiple of ``size``.
 

@@ -93,5 +93,5 @@ cdef bint _is_http(const unsigned char* data, Py_ssize_t start, int size) noexce
 cdef bint _is_moment(const unsigned char* data, Py_ssize_t start, int size) noexcept nogil
 @cython.locals(after=int, at=int, label=int, dots=int, index=int, byte=int)
 cdef int _origin_size(const unsigned char* data, Py_ssize_t start, int size) noexcept nogil
-@cython.locals(odd=int, at=Py_ssize_t, byte=int)
+@cython.locals(odd="unsigned char", at=Py_ssize_t, byte="unsigned char")
 cdef bint _is_plain(const unsigned char* data, Py_ssize_t start, Py_ssize_t end) noexcept nogil
