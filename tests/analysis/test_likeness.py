@@ -14,6 +14,7 @@ import pytest
 
 import koster
 from koster.analysis import Budget, Differences, Rankings, _pairs, difference, difference_of
+from koster.analysis import _urls as urls
 from koster.analysis._search import BudgetSpentError
 
 HEAD = "User-agent: *\n"
@@ -177,3 +178,17 @@ def test_one_url_for_each_rule_needs_no_second_search_for_a_hard_rule(
     found = difference_of(own, google, Budget(), Rankings(), once=once)
     assert not found.is_proved
     assert len(searches) == count
+
+
+def test_escapes_of_long_text_are_compared_as_those_of_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reading = koster.RFC9309.reading
+    escapes = [f"%{byte:02X}" for byte in range(1, 256)]
+    path = urls.empty_selection(reading).path_of("/" + "".join(escapes) * 2 + "%2541%2B41")
+    alike = urls.Likeness(b"+@:&", frozenset([b"%7C", b"%20"]), frozenset(b"4"))
+    short = urls.with_likeness(path, reading, alike)
+    assert b"%7C" in short
+    assert b"%7C" not in path
+    monkeypatch.setattr(urls, "_LONG", 0)
+    assert urls.with_likeness(path, reading, alike) == short != path

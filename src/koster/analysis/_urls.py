@@ -47,6 +47,9 @@ _ESCAPES_OR_NOT_PLAIN = re.compile(
 #: Text with the same spelling in every reading.
 UNAMBIGUOUS = re.compile(rb"/[A-Za-z0-9._~/-]*")
 
+#: Bytes of text in which all escapes of one kind are replaced at once.
+_LONG = 10_000
+
 #: In longer text, nothing is counted.
 _MAX_COUNTED = 2_000
 
@@ -119,7 +122,12 @@ def with_likeness(path: bytes, reading: Reading, likeness: Likeness) -> bytes:
     if b"%" not in path or reading.escapes != Escapes.CANONICAL:
         return path
     forms = _forms(likeness)
-    return _MARKED.sub(lambda found: forms.get(found[0], found[0]), path)
+    if len(path) < _LONG:
+        return _MARKED.sub(lambda found: forms.get(found[0], found[0]), path)
+    # Of an escape, none is a part of another one or of its form.
+    for escape, form in forms.items():
+        path = path.replace(escape, form)
+    return path
 
 
 @functools.lru_cache(64)
