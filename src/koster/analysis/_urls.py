@@ -47,7 +47,7 @@ _ESCAPES_OR_NOT_PLAIN = re.compile(
 #: Text with the same spelling in every reading.
 UNAMBIGUOUS = re.compile(rb"/[A-Za-z0-9._~/-]*")
 
-#: Bytes of text in which all escapes of one kind are replaced at once.
+#: From so many bytes on, all escapes of one kind are replaced at once.
 _LONG = 10_000
 
 #: In longer text, nothing is counted.
@@ -124,7 +124,7 @@ def with_likeness(path: bytes, reading: Reading, likeness: Likeness) -> bytes:
     forms = _forms(likeness)
     if len(path) < _LONG:
         return _MARKED.sub(lambda found: forms.get(found[0], found[0]), path)
-    # Of an escape, none is a part of another one or of its form.
+    # No escape is a part of another one, or of the form of one.
     for escape, form in forms.items():
         path = path.replace(escape, form)
     return path

@@ -29,7 +29,7 @@ _LITERAL = re.compile(r"/[A-Za-z0-9._~/-]*")
 _MAX_STATES = 50_000
 _MAX_COMPARED = 100_000
 
-#: Rules of a search: to prepare one of more takes seconds, and it finds little.
+#: The maximum rules of a search: to prepare one with more takes seconds, and it finds little.
 _MAX_RULES = 100_000
 
 #: Rule sets in which a search may find too little, until no others are looked at.

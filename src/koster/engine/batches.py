@@ -276,8 +276,8 @@ def gather(
 ) -> bytearray:
     """Concatenate parts of two buffers, and fill in their bounds, one more than parts.
 
-    Parts that start after the end of ``data`` are in ``more``, as if that followed. A part with a
-    negative start is empty.
+    Parts that start where ``data`` ends, or later, are in ``more``, as if that followed. A part
+    with a negative start is empty.
     """
     total = 0
     bounds[0] = 0
