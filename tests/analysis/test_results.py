@@ -17,6 +17,8 @@ from koster.analysis import (
     Rankings,
     WholeFile,
     _alphabet,
+    _differences,
+    _files,
     _names,
     _pairs,
     _ranked,
@@ -205,6 +207,28 @@ def test_number_of_decisions_is_limited(monkeypatch: pytest.MonkeyPatch) -> None
     assert not found.is_proved
     assert found.found == everything.found[: len(found.found)]
     assert len(found.found) == 20 < len(everything.found)
+
+
+def test_of_very_many_plain_rules_the_shortest_urls_are_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before, after = rules_of(HEAD), rules_of(f"{HEAD}Disallow: /bb\nDisallow: /a\nDisallow: /ccc\n")
+    assert difference(before, after).is_proved
+    monkeypatch.setattr(_differences, "_MAX_PLAIN", 2)
+    found = difference(before, after)
+    assert not found.is_proved
+    assert [each.url for each in found.found] == ["/a", "/bb"]
+
+
+def test_very_many_rules_are_not_compared_with_those_of_a_dialect(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    body = f"{HEAD}Disallow: /a$\nAllow: /b\n".encode()
+    robots, other = koster.parse(body), koster.parse(body, koster.MK1994)
+    rules, theirs = robots.rules_for("x"), other.rules_for("x")
+    assert WholeFile(robots).difference(rules, theirs).found
+    monkeypatch.setattr(_files, "_MAX_COMPARED_RULES", 0)
+    assert WholeFile(robots).difference(rules, theirs) == Differences((), is_proved=False)
 
 
 def test_url_that_the_engine_decides_alike_is_no_difference(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: Comparisons of rules for the disagreements of a file: one of 1,470 real files needs more.
 _MAX_COMPARED = 450_000
 
+#: The maximum differences of rules without special characters: a million would take seconds.
+_MAX_PLAIN = 100_000
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -114,7 +117,8 @@ def _difference_of(
             urls = urls_decided_differently(before, after, ours | theirs, budget)
         except BudgetSpentError:
             urls, is_proved = [], False
-        some = sorted(urls, key=_by_size)
+        some = sorted(urls, key=_by_size)[:_MAX_PLAIN]
+        is_proved = is_proved and len(some) == len(urls)
         decided = [Difference(url, before.decide(url), after.decide(url)) for url in some]
     # Dialects may make several patterns of a rule.
     found: dict[object, Difference] = {}

@@ -45,6 +45,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
 #: many as the file has lines, if these are more.
 _MAX_RULES = 100_000
 
+#: The maximum rules of a set that is compared with another dialect's: more take many seconds.
+_MAX_COMPARED_RULES = 300_000
+
 #: Rules that all sets may have together, see `Limit`: each takes 30 bytes in each set.
 MAX_RULES_OF_SETS = 10_000_000
 
@@ -239,9 +242,10 @@ class WholeFile:
         """Return what another dialect decides differently, by its rules for the same agent.
 
         A URL for each rule, and not for each pair of rules.
-        Not proved if all that were asked for have too many rules.
+        Not proved if these are too many rules, or all that were asked for together.
         """
-        if not self._compared.allows(count_rules(theirs)):
+        count = count_rules(theirs)
+        if count > _MAX_COMPARED_RULES or not self._compared.allows(count):
             return Differences((), is_proved=False)
         return difference_of(rules, theirs, self._budget, self._rankings, once=True)
 

@@ -243,8 +243,9 @@ class Ranked:
     def examples(self) -> dict[int, str | None]:
         """A likely URL that an entry decides, or None, by its order; of entries that were tried.
 
-        These are at first plain entries that decide their own text, unless a decision may take
-        long, as on long text. Nearly all entries of large files are such.
+        These are at first plain entries that decide their own text, or that with two letters more,
+        unless a decision may take long, as on long text. Nearly all entries of large files are
+        such.
         """
         if self._by_key.has_weight():
             return {}
@@ -260,6 +261,10 @@ class Ranked:
                 )
                 url = with_host_if_ambiguous(url)
                 number = number_for(url)
+                if (number < 0 or entry_of(number) is not entry) and not entry.is_anchored:
+                    # Perhaps an exact rule decides the text.
+                    url += "xy"
+                    number = number_for(url)
                 if number >= 0 and entry_of(number) is entry and not self.is_exempt(url):
                     found[entry.order] = url
         return found
