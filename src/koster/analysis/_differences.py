@@ -109,7 +109,6 @@ def _difference_of(
         pairs = Pairs(before, after, budget, rankings)
         urls, is_proved = urls_of_pairs(pairs, once=once)
         some = pairs.decidable(sorted(urls, key=_by_size))
-        is_proved = is_proved and len(some) == len(urls)
         decided = [Difference(url, *pairs.decide(url)) for url in some]
     else:
         is_proved = True
@@ -118,8 +117,8 @@ def _difference_of(
         except BudgetSpentError:
             urls, is_proved = [], False
         some = sorted(urls, key=_by_size)[:_MAX_PLAIN]
-        is_proved = is_proved and len(some) == len(urls)
         decided = [Difference(url, before.decide(url), after.decide(url)) for url in some]
+    is_proved = is_proved and len(some) == len(urls)
     # Dialects may make several patterns of a rule.
     found: dict[object, Difference] = {}
     for each in decided:
