@@ -62,7 +62,7 @@ def run(*, is_quick: bool = False) -> dict[str, float]:
         decide(bodies, each, rounds)
     engines(bodies, rounds)
     with tempfile.TemporaryDirectory() as folder:
-        measured = commands(Path(folder), bodies, 1 if is_quick else 2)
+        measured = commands(Path(folder), bodies, rounds)
         memory(Path(folder), bodies)
     return measured
 
@@ -214,6 +214,9 @@ _DISTINCT_ARCHIVES = 4
 #: These runs are compared with one another, so they are repeated.
 _COMPARED = ("classify, 1 core", "classify, 2 cores")
 
+#: What the machine allows two cores to do.
+_SEPARATE = "two runs at once, half of the archives each"
+
 _GOOGLE = "classify --dialect google, 1 core"
 
 _AGENT_OPTIONS = [each for name in AGENTS for each in ("-a", name)]
@@ -228,11 +231,20 @@ print(re.search("VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 """
 
 
-def _command(arguments: list[object]) -> tuple[float, float]:
-    """Return the seconds that a command takes, and those of its processes on all cores."""
+def _command(*together: list[object]) -> tuple[float, float]:
+    """Return the seconds that commands take, at the same time, and those of their processes.
+
+    The latter on all cores. Each command is given by its arguments.
+    """
     before, busy = time.perf_counter(), _busy_children()
-    command = [sys.executable, "-m", "koster", "bulk", *map(str, arguments)]
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    command = [sys.executable, "-m", "koster", "bulk"]
+    started = [
+        subprocess.Popen([*command, *map(str, arguments)], stdout=subprocess.DEVNULL)
+        for arguments in together
+    ]
+    exit_codes = [process.wait() for process in started]
+    if any(exit_codes):
+        raise RuntimeError(f"koster bulk failed: {together}")
     return time.perf_counter() - before, _busy_children() - busy
 
 
@@ -355,7 +367,7 @@ def commands(folder: Path, bodies: list[bytes], rounds: int) -> dict[str, float]
 
     Returns the files a second on one core, also by Google's dialect, and the speed of two of it.
     """
-    copies, parts = 6, 54
+    copies, parts = 6, 40
     inputs = folder / "archives"
     inputs.mkdir()
     for number in range(parts):
@@ -376,7 +388,10 @@ def commands(folder: Path, bodies: list[bytes], rounds: int) -> dict[str, float]
         ],
     )
     one, two = (found[name] for name in _COMPARED)
-    print(f"Two cores are {one[0] / two[0]:.2f} × one; by CPU time, {2 * one[1] / two[1]:.2f} ×.\n")
+    print(
+        f"Two cores are {one[0] / two[0]:.2f} × one; by CPU time, {2 * one[1] / two[1]:.2f} ×;\n"
+        f"{_SEPARATE}, {one[0] / found[_SEPARATE][0]:.2f} ×.\n"
+    )
     decompression((inputs / "0.warc.gz").read_bytes(), rounds)
     _spark(folder, bodies * copies * parts)
     return {
@@ -388,15 +403,23 @@ def commands(folder: Path, bodies: list[bytes], rounds: int) -> dict[str, float]
 
 def _times(folder: Path, inputs: Path, rounds: int) -> dict[str, tuple[float, float]]:
     """Return what `_command` and `_reading_time` do, by what they measure."""
-    commands = {**{name: ("-j", cores) for cores, name in enumerate(_COMPARED, 1)},
-                _GOOGLE: ("-j", 1, "--dialect", "google")}  # fmt: skip
+    commands: dict[str, list[list[object]]] = {
+        **{name: [[inputs, "-j", cores]] for cores, name in enumerate(_COMPARED, 1)},
+        _SEPARATE: [[half, "-j", 1] for half in _halves(inputs)],
+        _GOOGLE: [[inputs, "-j", 1, "--dialect", "google"]],
+    }
     times: dict[str, list[tuple[float, float]]] = {}
     for number in range(rounds):
-        for place, (name, options) in enumerate(commands.items()):
-            if number and name not in _COMPARED:
+        for place, (name, some) in enumerate(commands.items()):
+            if number and name == _GOOGLE:
                 continue
             out = folder / f"out-{place}-{number}"
-            taken = _command(["classify", inputs, *_AGENT_OPTIONS, *options, "-o", out])
+            taken = _command(
+                *(
+                    ["classify", *_AGENT_OPTIONS, *options, "-o", f"{out}-{which}"]
+                    for which, options in enumerate(some)
+                )
+            )
             times.setdefault(name, []).append(taken)
     for name, read in (("reading alone", _read), ("the same, by fastwarc", _read_by_fastwarc)):
         times[f"{name}, 1 core"] = [_reading_time(read, inputs) for _ in range(rounds)]
@@ -404,6 +427,16 @@ def _times(folder: Path, inputs: Path, rounds: int) -> dict[str, tuple[float, fl
         name: (median(taken for taken, _ in some), median(busy for _, busy in some))
         for name, some in times.items()
     }
+
+
+def _halves(inputs: Path) -> list[Path]:
+    """Return two folders with half of the archives each."""
+    halves = [inputs.with_name(f"half-{number}") for number in range(2)]
+    for half in halves:
+        half.mkdir()
+    for number, path in enumerate(inputs.iterdir()):
+        os.link(path, halves[number % 2] / path.name)
+    return halves
 
 
 def _spark(folder: Path, bodies: list[bytes]) -> None:
