@@ -62,7 +62,7 @@ def run(*, is_quick: bool = False) -> dict[str, float]:
         decide(bodies, each, rounds)
     engines(bodies, rounds)
     with tempfile.TemporaryDirectory() as folder:
-        measured = commands(Path(folder), bodies, rounds)
+        measured = commands(Path(folder), bodies, 1 if is_quick else 2)
         memory(Path(folder), bodies)
     return measured
 
