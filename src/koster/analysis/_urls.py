@@ -81,19 +81,23 @@ class Likeness(NamedTuple):
 ANY_URL = Likeness(b"", frozenset(), frozenset(_DIGITS))
 
 
-# Both sets of a comparison ask about the same text.
-@functools.lru_cache(16)
 def checks_on(text: bytes) -> int:
     """Return how many usual checks of a pattern one on some text counts as.
 
     More on long text, and if a byte is often in it.
     """
-    if len(text) > _MAX_COUNTED:
-        return 1 + len(text) // PLACES_PER_CHECK
     if len(text) < PLACES_PER_CHECK:
         return 1
-    most = max(map(text.count, set(text)))
-    return 1 + most // PLACES_PER_CHECK + len(text) // _BYTES_PER_CHECK
+    if len(text) > _MAX_COUNTED:
+        return 1 + len(text) // PLACES_PER_CHECK
+    return 1 + _most_frequent(text) // PLACES_PER_CHECK + len(text) // _BYTES_PER_CHECK
+
+
+# The rule sets of a file, and several questions about each, ask about the same text.
+@functools.lru_cache(1_000)
+def _most_frequent(text: bytes) -> int:
+    """Return how often the byte is in a text that is most often in it."""
+    return max(map(text.count, set(text)))
 
 
 def decodes_escapes(reading: Reading) -> bool:

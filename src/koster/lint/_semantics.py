@@ -361,10 +361,13 @@ def resources(subject: Subject) -> Iterator[Remark]:
     """Find style sheets and scripts that are blocked for search crawlers."""
     reported: set[int] = set()
     resource_count = 0
+    seen: set[tuple[int, ...]] = set()
     for name in subject.crawlers:
         rules = rules_for_data(subject.robots, agent_for(name))
-        if subject.extent(rules).extent is Extent.ALL:
+        # Crawlers with the same groups have the same rules.
+        if rules.group_lines in seen or subject.extent(rules).extent is Extent.ALL:
             continue
+        seen.add(rules.group_lines)
         for rule in subject.rules_of(rules):
             if resource_count == _MAX_RESOURCE_RULES:
                 break
