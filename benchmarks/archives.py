@@ -434,7 +434,7 @@ def _halves(inputs: Path) -> list[Path]:
     halves = [inputs.with_name(f"half-{number}") for number in range(2)]
     for half in halves:
         half.mkdir()
-    for number, path in enumerate(inputs.iterdir()):
+    for number, path in enumerate(sorted(inputs.iterdir())):
         os.link(path, halves[number % 2] / path.name)
     return halves
 
