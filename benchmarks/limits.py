@@ -117,7 +117,7 @@ LIMITS = (
     ),
     Limit(
         *("koster bulk classify, on one core", "archives", 35_000, True, " files/s"),
-        "half is zlib-ng; fastwarc takes two thirds of the time, only to read the records",
+        "two fifths are libdeflate; fastwarc takes two thirds of it, only to read the records",
     ),
     Limit(
         *("the same, --dialect google", "archives google", 35_000, True, " files/s"),

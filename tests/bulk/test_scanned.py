@@ -181,9 +181,11 @@ def test_records(check: Any, odd: bytes) -> None:
     check(members(usual, odd))
 
 
+@pytest.mark.parametrize("library", [None, _members._LIBDEFLATE], ids=["zlib", "libdeflate"])
 @pytest.mark.parametrize("size", [9, 200, 1 << 20])
-def test_chunks(check: Any, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+def test_chunks(check: Any, monkeypatch: pytest.MonkeyPatch, size: int, library: Any) -> None:
     monkeypatch.setattr(_members, "_CHUNK", size)
+    monkeypatch.setattr(_members, "_LIBDEFLATE", library)
     monkeypatch.setattr(_members, "_MAX_DECOMPRESSED", 2_000)
     data, _ = archives.archive(archives.sites(40))
     assert check(data) == 40

@@ -1,19 +1,18 @@
 """Reads gzip files with a member for each record, as web archives are, in chunks of whole members.
 
-The last four bytes of a member are its size, so that the bounds of all members of a chunk are known
-without decompressing them one by one. Their sum is compared with the size of the decompressed
-data: bytes within a member that look like the start of another one are noticed.
+The last four bytes of a member are its size, so that the place of each member of a chunk in the
+decompressed data is known before. Bytes within a member that look like the start of another one
+are noticed: the sizes are wrong then.
 """
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from zlib_ng import zlib_ng
-from zlib_ng.gzip_ng import GzipNGFile
-
 from ..engine.records import MEMBER_HEADER, find_members
+from . import _libdeflate
 from ._arrow import np
 
 if TYPE_CHECKING:
@@ -29,6 +28,11 @@ _MAX_DECOMPRESSED = 1 << 25
 #: The bytes of a member's header and trailer.
 _MIN_MEMBER = MEMBER_HEADER + 8
 
+#: Added to the bits of the window, it stands for the format: `zlib.decompressobj`.
+_GZIP = 16
+
+_LIBDEFLATE = _libdeflate.find()
+
 
 @dataclass(frozen=True, slots=True)
 class Members:
@@ -41,7 +45,7 @@ class Members:
         end: Where the last one ends in the file.
     """
 
-    data: bytes
+    data: bytes | bytearray
     bounds: Numbers
     offsets: Numbers
     end: int
@@ -88,13 +92,26 @@ def _decompress(compressed: bytes, bounds: Numbers, offset: int) -> Members | No
     count = int(np.searchsorted(places, _MAX_DECOMPRESSED, "right")) - 1
     if count == 0:
         return None
-    total = int(places[count])
     end = int(ends[count - 1])
-    try:
-        # Bytes in place of a file are not copied before.
-        data = GzipNGFile(fileobj=memoryview(compressed)[:end], mode="rb").read(total + 1)
-    except (OSError, EOFError, zlib_ng.error):
+    places = places[: count + 1]
+    part, bounds = memoryview(compressed)[:end], bounds[: count + 1]
+    decompress = _LIBDEFLATE.decompress if _LIBDEFLATE else _decompress_by_zlib
+    data = decompress(part, bounds, places)
+    if data is None:
         return None
-    if len(data) != total:
-        return None
-    return Members(data, places[: count + 1], bounds[:count] + offset, offset + end)
+    return Members(data, places, bounds[:-1] + offset, offset + end)
+
+
+def _decompress_by_zlib(compressed: memoryview, bounds: Numbers, places: Numbers) -> bytes | None:
+    """Do the same as `_libdeflate.Libdeflate.decompress`."""
+    found = []
+    starts = bounds.tolist()
+    for start, end, size in zip(starts, starts[1:], np.diff(places).tolist(), strict=False):
+        member = zlib.decompressobj(zlib.MAX_WBITS | _GZIP)
+        try:
+            found.append(member.decompress(compressed[start:end], size + 1))
+        except zlib.error:
+            return None
+        if not member.eof or member.unused_data or len(found[-1]) != size:
+            return None
+    return b"".join(found)

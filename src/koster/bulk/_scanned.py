@@ -131,7 +131,7 @@ class _Columns:
     """Regular records as columns."""
 
     def __init__(self, part: _Part, indices: Numbers) -> None:
-        self.data = part.data
+        self.data = memoryview(part.data)
         self.rows = {name: values[indices] for name, values in part.rows.items()}
         self.offsets = part.offsets[indices]
         self.crawls = pa.array(part.crawls, pa.string()).take(pa.array(part.crawl_codes[indices]))
@@ -146,8 +146,9 @@ class _Columns:
         charsets = charsets.take(distinct.indices)
         locations = self._locations()
         is_text = np.array([*map(warc.is_text_type, kinds), True])
-        codes = self._codes(is_text[distinct.indices.fill_null(len(kinds)).to_numpy()], locations)
-        bodies, served = self._bodies(charsets)
+        is_text = is_text[distinct.indices.fill_null(len(kinds)).to_numpy()]
+        bodies, served, is_robots = self._bodies(is_text, charsets)
+        codes = self._codes(is_robots, locations)
         count = len(self.status)
         columns = [
             self._text("url"),
@@ -183,14 +184,10 @@ class _Columns:
 
     def _slice(self, name: str, index: Any) -> bytes:
         start = self.rows[name][index]
-        return self.data[start : start + self.rows[f"{name}_size"][index]]
+        return bytes(self.data[start : start + self.rows[f"{name}_size"][index]])
 
-    def _codes(self, is_text: Numbers, locations: list[str | None] | None) -> Numbers:
+    def _codes(self, is_robots: Numbers, locations: list[str | None] | None) -> Numbers:
         """Return the fetch class of each record as an index into `_CLASSES`."""
-        is_robots = is_text & self.is_served
-        for index in np.flatnonzero(is_robots & (self.rows["is_plain"] == 0)):
-            body = self._slice("body", index)
-            is_robots[index] = not is_page(body) and not is_binary(body)
         targets = locations or [None] * len(self.status)
         is_redirect = np.array([each is not None for each in targets], bool)
         conditions = [is_robots, self.is_served, is_redirect, np.isin(self.status, _UNAVAILABLE)]
@@ -201,25 +198,35 @@ class _Columns:
         codes = [_CODES[each] for each in classes]
         return np.select(conditions, codes, _CODES[FetchClass.UNREACHABLE]).astype(np.int32)
 
-    def _bodies(self, charsets: Any) -> tuple[Any, Any]:
-        """Return the bodies as crawlers read them, and as served; null if there is no file."""
+    def _bodies(self, is_text: Numbers, charsets: Any) -> tuple[Any, Any, Numbers]:
+        """Return the bodies as crawlers read them, as served, and which are robots.txt files.
+
+        Null if there is no file.
+        """
         starts = np.where(self.is_served, self.rows["body"], -1)
         sizes = self.rows["body_size"].copy()
         served = gather(self.data, starts, sizes)
-        is_whole = self.rows["is_whole"] > 0
-        may_change = (self.rows["is_plain"] == 0) | ~is_whole | (sizes > MAX_BYTES)
+        is_plain, is_whole = self.rows["is_plain"] > 0, self.rows["is_whole"] > 0
+        is_robots = is_text & self.is_served
+        odd = np.flatnonzero(self.is_served & ~(is_plain & is_whole & (sizes <= MAX_BYTES)))
+        # As lists: a number of NumPy takes as long to use as some of the checks.
+        given = (starts[odd], (starts + sizes)[odd], is_whole[odd], (is_robots & ~is_plain)[odd])
+        names = charsets.take(pa.array(odd)).to_pylist()
         changed = []
-        end = len(self.data)
-        for index in np.flatnonzero(self.is_served & may_change):
-            body = self._slice("body", index)
-            text = to_utf8(body, charsets[index].as_py(), bool(is_whole[index]))[0]
+        total = len(self.data)
+        for index, name, start, end, is_all, may_be_other in zip(
+            odd.tolist(), names, *(each.tolist() for each in given), strict=True
+        ):
+            body = bytes(self.data[start:end])
+            if may_be_other:
+                is_robots[index] = not is_page(body) and not is_binary(body)
+            text = to_utf8(body, name, is_all)[0]
             if text != body:
                 changed.append(text)
-                starts[index], sizes[index] = end, len(text)
-                end += len(text)
-        if not changed:
-            return served, served
-        return gather(self.data, starts, sizes, b"".join(changed)), served
+                starts[index], sizes[index] = total, len(text)
+                total += len(text)
+        bodies = gather(self.data, starts, sizes, b"".join(changed)) if changed else served
+        return bodies, served, is_robots
 
 
 _UNAVAILABLE = sorted(warc.UNAVAILABLE)

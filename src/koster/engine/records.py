@@ -121,6 +121,35 @@ def _is_member(data: Bytes, at: int) -> bool:
     )
 
 
+def decompress_members(
+    decompress: int, decompressor: int, data: Buffer, bounds: Longs, places: Longs
+) -> bytearray | None:
+    """Decompress adjacent gzip members with libdeflate; None if one is not as expected.
+
+    Number n is ``data[bounds[n]:bounds[n + 1]]``, and ``[places[n]:places[n + 1]]`` of the result.
+    Both must be exact. The first two arguments are addresses; see `buffers.decompress`.
+    """
+    target = _memory.unfilled(places[len(places) - 1])
+    raw = _buffers.address(data)
+    room = _memory.room(target)
+    with cython.nogil:
+        is_whole = _decompress_all(decompress, decompressor, raw, bounds, room, places)
+    return target if is_whole else None
+
+
+def _decompress_all(
+    decompress: int, decompressor: int, data: Bytes, bounds: Longs, target: bytearray, places: Longs
+) -> bool:
+    for number in range(len(places) - 1):
+        start = bounds[number]
+        at = places[number]
+        size = bounds[number + 1] - start
+        room = places[number + 1] - at
+        if not _buffers.decompress(decompress, decompressor, data, start, size, target, at, room):
+            return False
+    return True
+
+
 class Scanner:
     """Finds the parts of records; for one thread at a time."""
 

@@ -1,0 +1,57 @@
+"""libdeflate, the fastest library for gzip members of a few kilobytes (``make bench``).
+
+The package deflate contains it. Its own functions take one member, and make a decompressor and a
+bytearray for each, which takes as long as libdeflate saves. So the members are decompressed one
+after the other into one buffer, by the C functions in the package's extension. libdeflate declares
+them visible: the extension exports them, except on Windows.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING
+
+from deflate import _deflate
+
+from ..engine.records import decompress_members
+
+if TYPE_CHECKING:
+    from ..engine.buffers import Buffer
+    from ._arrow import Numbers
+
+
+class Libdeflate:
+    """The C functions of libdeflate.
+
+    Raises:
+        OSError: the extension is not a library.
+        AttributeError: it does not export the functions.
+    """
+
+    def __init__(self) -> None:
+        library = ctypes.CDLL(_deflate.__file__)
+        self._allocate = library.libdeflate_alloc_decompressor
+        self._allocate.restype = ctypes.c_void_p
+        self._free = library.libdeflate_free_decompressor
+        self._free.argtypes = [ctypes.c_void_p]
+        self._free.restype = None
+        function = library.libdeflate_gzip_decompress_ex
+        self._decompress = ctypes.cast(function, ctypes.c_void_p).value or 0
+
+    def decompress(self, compressed: Buffer, bounds: Numbers, places: Numbers) -> bytearray | None:
+        """Decompress gzip members; see `koster.engine.records.decompress_members`."""
+        decompressor = self._allocate()
+        if not decompressor:
+            return None
+        try:
+            return decompress_members(self._decompress, decompressor, compressed, bounds, places)
+        finally:
+            self._free(decompressor)
+
+
+def find() -> Libdeflate | None:
+    """Return libdeflate if its functions are there."""
+    try:
+        return Libdeflate()
+    except (OSError, AttributeError):
+        return None
