@@ -111,7 +111,7 @@ sanitize: $(VENV)/fuzz
 # Without real files and random examples: what they reach may change. The tests left out take long,
 # and reach nothing that others do not.
 COVERING := tests/engine tests/analysis tests/lint tests/crawlers tests/sitemaps tests/test_*.py \
-  tests/bulk/test_kernel.py tests/bulk/test_scanned.py src/koster
+  tests/bulk/test_kernel.py tests/bulk/test_members.py tests/bulk/test_scanned.py src/koster
 SLOW := limits or pickling or opposites or same_verdicts or is_fast or odd_strings
 coverage: $(VENV)/coverage
 	@mkdir -p build

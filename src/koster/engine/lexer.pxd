@@ -17,7 +17,8 @@ cdef class Lexer:
 
     @cython.locals(
         start=Py_ssize_t, number=int, feed=Py_ssize_t, carriage=Py_ssize_t, mark=Py_ssize_t,
-        stop=Py_ssize_t, end=Py_ssize_t,
+        stop=Py_ssize_t, end=Py_ssize_t, last=Py_ssize_t, key_size=Py_ssize_t, code=int,
+        found=Py_ssize_t, found_code=int,
     )
     cdef void scan(
         self, const unsigned char* data, Py_ssize_t size, Rows rows, bint all_lines
@@ -28,8 +29,8 @@ cdef class Lexer:
     cdef Py_ssize_t _comment(
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t size
     ) noexcept nogil
-    @cython.locals(at=Py_ssize_t, code=int)
-    cdef void _line(
+    @cython.locals(at=Py_ssize_t, separator=Py_ssize_t, code=int)
+    cdef (Py_ssize_t, int) _line(
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end, Py_ssize_t stop,
         int number, Rows rows, bint all_lines
     ) noexcept nogil
@@ -54,4 +55,7 @@ cdef class Lexer:
     ) noexcept nogil
 
 
+cdef void _add(
+    Rows rows, int code, int number, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
+) noexcept nogil
 cdef Py_ssize_t line_start(const unsigned char* data, Py_ssize_t at) noexcept nogil

@@ -95,7 +95,7 @@ class Lexer:
     def scan(self, data: Bytes, size: int, rows: Rows, all_lines: bool) -> None:
         """Add a row for each line of ``data``; ``all_lines`` includes those without a directive."""
         start = self.after_bom(data, size)
-        number = 0
+        number = last = key_size = code = 0
         feed = carriage = mark = -1
         while start < size:
             number += 1
@@ -109,7 +109,15 @@ class Lexer:
             end = min(stop, mark)
             if self._buffer:
                 end = _memory.find(data, 0, start, min(end, start + self._buffer))
-            self._line(data, start, end, stop, number, rows, all_lines)
+            # Most lines have the key of the last one.
+            if key_size and end - start >= key_size and _memory.same(
+                data, start, data, last, key_size
+            ):  # fmt: skip
+                _add(rows, code, number, data, start + key_size, end)
+            else:
+                found, found_code = self._line(data, start, end, stop, number, rows, all_lines)
+                if found:
+                    last, key_size, code = start, found, found_code
             start = stop + 2 if carriage + 1 == feed else stop + 1
 
     def after_bom(self, data: Bytes, size: int) -> int:
@@ -133,23 +141,26 @@ class Lexer:
 
     def _line(
         self, data: Bytes, start: int, end: int, stop: int, number: int, rows: Rows, all_lines: bool
-    ) -> None:
-        """Add the row of the line ``data[start:end]``, which with its comment ends at ``stop``."""
-        while start < end and WHITE[data[start]]:
-            start += 1
-        if start == end:
-            if all_lines or (self._blanks and end == stop):
-                rows.add_line(BLANK if end == stop else COMMENT, number, end, end)
-            return
-        at, code = self._key(data, start, end)
-        if not all_lines and (code == MALFORMED or (code == UNKNOWN and not self._unknowns)):
-            return
-        at += 1
+    ) -> tuple[int, int]:
+        """Add the row of the line ``data[start:end]``, which with its comment ends at ``stop``.
+
+        Returns up to where, counted from ``start``, equal bytes have the same key, and its code; 0
+        if that depends on what follows, or there is no row.
+        """
+        at = start
         while at < end and WHITE[data[at]]:
             at += 1
-        while end > at and WHITE[data[end - 1]]:
-            end -= 1
-        rows.add_line(code, number, at, end)
+        if at == end:
+            if all_lines or (self._blanks and end == stop):
+                rows.add_line(BLANK if end == stop else COMMENT, number, end, end)
+            return 0, BLANK
+        separator, code = self._key(data, at, end)
+        if not all_lines and (code == MALFORMED or (code == UNKNOWN and not self._unknowns)):
+            return 0, code
+        _add(rows, code, number, data, separator + 1, end)
+        if code == MALFORMED or data[separator] != _COLON:
+            return 0, code
+        return separator + 1 - start, code
 
     def _key(self, data: Bytes, start: int, end: int) -> tuple[int, int]:
         """Return the position of a line's separator, and the code of its key."""
@@ -206,6 +217,15 @@ class Lexer:
             if self._prefix and self._table[state * _WIDTH]:
                 return self._table[state * _WIDTH]
         return self._table[state * _WIDTH]
+
+
+def _add(rows: Rows, code: int, number: int, data: Bytes, start: int, end: int) -> None:
+    """Add the row of a line whose value is in ``data[start:end]``."""
+    while start < end and WHITE[data[start]]:
+        start += 1
+    while end > start and WHITE[data[end - 1]]:
+        end -= 1
+    rows.add_line(code, number, start, end)
 
 
 def line_start(data: Bytes, at: int) -> int:
