@@ -7,6 +7,7 @@ import resource
 import statistics
 import subprocess
 import sys
+from operator import truediv
 
 from . import data
 from .measure import format_time, table
@@ -42,30 +43,40 @@ def run(rounds: int) -> dict[str, float]:
         {name: ("-c", f"import {module}") for name, module in IMPORTS.items()}, 4 * rounds
     )
     dataclasses = taken["dataclasses (standard library)"]
+    # Of each round: the speed of the machine changes between rounds.
+    ratios = {
+        name: statistics.median(map(truediv, times, dataclasses)) for name, times in taken.items()
+    }
     rows = (
-        [name, format_time(each), f"{each / dataclasses:.2f} ×"] for name, each in taken.items()
+        [name, format_time(statistics.median(times)), f"{ratios[name]:.2f} ×"]
+        for name, times in taken.items()
     )
     table(["module", "time", "of dataclasses"], rows)
-    found["import"] = taken["koster"] / dataclasses
+    found["import"] = ratios["koster"]
     print("## The start of a command on a small file\n")
     print("Beyond an empty program, into a pipe.\n")
-    taken = _beyond({each: ("-m", *each.split()) for each in COMMANDS}, 2 * rounds)
-    table(["command", "time"], ([f"`{name}`", format_time(each)] for name, each in taken.items()))
-    found["start"] = taken[COMMANDS[0]] / 1e-3
+    started = {
+        name: statistics.median(times)
+        for name, times in _beyond(
+            {each: ("-m", *each.split()) for each in COMMANDS}, 2 * rounds
+        ).items()
+    }
+    table(["command", "time"], ([f"`{name}`", format_time(each)] for name, each in started.items()))
+    found["start"] = started[COMMANDS[0]] / 1e-3
     return found
 
 
-def _beyond(programs: dict[str, tuple[str, ...]], rounds: int) -> dict[str, float]:
-    """Return the median processor time of programs beyond that of an empty one."""
-    taken: dict[str, list[float]] = {name: [] for name in ("", *programs)}
+def _beyond(programs: dict[str, tuple[str, ...]], rounds: int) -> dict[str, list[float]]:
+    """Return the processor times of programs in each round, beyond that of an empty one."""
+    taken: dict[str, list[float]] = {name: [] for name in programs}
     # The first round writes what Python caches of modules.
-    for number in range(rounds + 2):
-        for name, program in ({"": ("-c", "pass")} | programs).items():
-            seconds = _processor_time(program)
-            if number:
+    for number in range(-1, rounds):
+        empty = _processor_time(("-c", "pass"))
+        for name, program in programs.items():
+            seconds = _processor_time(program) - empty
+            if number >= 0:
                 taken[name].append(seconds)
-    empty = statistics.median(taken.pop(""))
-    return {name: statistics.median(times) - empty for name, times in taken.items()}
+    return taken
 
 
 def _processor_time(program: tuple[str, ...]) -> float:
