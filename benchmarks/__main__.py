@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any, TextIO
 
 import koster
@@ -28,7 +29,7 @@ from . import (
     service,
     startup,
 )
-from .measure import format_time, in_turns, print_speed, run_child, table
+from .measure import all_in_turns, format_time, in_turns, print_speed, ratio, run_child, table
 from .peers import MAKERS, Peer, peer
 
 ROUNDS = 7
@@ -199,22 +200,26 @@ def prepared_decisions(peers: list[Peer], rounds: int) -> dict[str, float]:
 
     actions["koster, by RobotsTxt.allowed"] = through_the_file
     run(pairs["koster"] * 3)
-    first = in_turns(actions, rounds)
-    again = in_turns(actions, rounds, before=2)
+    ways = [all_in_turns(actions, rounds), all_in_turns(actions, rounds, before=2)]
+    first, again = (
+        {name: (median(times) / len(questions), ratio(times, way["koster"]))
+         for name, times in way.items()}
+        for way in ways
+    )  # fmt: skip
     table(
         ["parser", "asked again", "koster is", "in turns", "koster is"],
         (
             [name,
-             format_time(again[name] / len(questions)), f"{again[name] / again['koster']:.1f} ×",
-             format_time(first[name] / len(questions)), f"{first[name] / first['koster']:.1f} ×"]
+             format_time(again[name][0]), f"{again[name][1]:.1f} ×",
+             format_time(first[name][0]), f"{first[name][1]:.1f} ×"]
             for name in actions
         ),
     )  # fmt: skip
     print("In turns, each pass finds the caches of the machine full of the other parsers' data;")
     print("asked again, each makes two passes outside the clock before the one that counts.\n")
     return {
-        "again": again["koster"] / len(questions) / 1e-9,
-        "again Protego": again["Protego"] / again["koster"],
+        "again": again["koster"][0] / 1e-9,
+        "again Protego": again["Protego"][1],
     }
 
 
@@ -286,8 +291,8 @@ def decisions_by_rules() -> dict[str, float]:
                 hung = bool(times) and times[-1] is None
                 taken = None if hung else run_child("growth", name, str(count))
                 times.append(taken and taken[0])
-        ratio = f"{times[-1] / times[0]:.1f} ×" if times[0] and times[-1] else ""
-        rows.append([name, *map(format_time, times), ratio])
+        growth = f"{times[-1] / times[0]:.1f} ×" if times[0] and times[-1] else ""
+        rows.append([name, *map(format_time, times), growth])
         if name == "koster" and times[0] and times[-1]:
             found["growth"] = times[-1] / times[0]
     table(["parser", *[f"{count:,}" for count in counts], "last : first"], rows)

@@ -17,22 +17,21 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from operator import truediv
 from typing import Any
 
 import koster
 
 from . import data
 from .fetching import client_of_one_site
-from .measure import format_time, table
+from .measure import format_time, ratio, table
 
-#: How many files are kept, by what the limits call it, and in how many processes by each parser.
-_COUNTS = {"cold": (5_000, 3), "colder": (100_000, 1)}
+#: How many files are kept, by what the limits call it, in how many processes by each parser, and
+#: how many passes a process makes.
+_COUNTS = {"cold": (5_000, 3, 7), "colder": (100_000, 1, 4)}
 #: The parsers that keep more files than that: others take minutes to read them.
 _MANY = ("koster", "reppy", "Protego")
 #: Passes before those that count: koster prepares rules with the fourth lookup.
 _WARM_PASSES = {"koster": 4}
-_ROUNDS = 7
 _CACHE_BYTES = 96 << 20
 _CLIENT = "client"
 _CLIENT_DECISIONS = 20_000
@@ -109,30 +108,30 @@ def run(*, is_quick: bool = False) -> dict[str, float]:
     print("With cold caches. Memory: what the process grows by for each file, with its bytes.\n")
     rows = {name: [name] for name in SUBJECTS}
     faster = {}
-    for kind, (count, processes) in counts.items():
+    for kind, (count, *turns) in counts.items():
         names = [name for name in SUBJECTS if kind == "cold" or name in _MANY]
         more = [_CLIENT] if kind == "cold" else []
-        memory, taken = _in_turns([*names, *more], count, processes)
+        memory, taken = _in_turns([*names, *more], count, *turns)
         for name, row in rows.items():
             if name not in taken:
                 row += ["not here" if name in names else "", "", ""]
                 continue
             seconds = statistics.median(taken[name])
-            ratio = statistics.median(map(truediv, taken[name], taken["koster"]))
-            row += [format_time(seconds), f"{ratio:.1f} ×", f"{memory[name] / 1024:.1f} KiB"]
-            faster[f"{kind} {name}"] = ratio
+            faster[f"{kind} {name}"] = by = ratio(taken[name], taken["koster"])
+            row += [format_time(seconds), f"{by:.1f} ×", f"{memory[name] / 1024:.1f} KiB"]
         if more:
-            ratios = map(truediv, taken[_CLIENT], taken["koster"])
-            faster[_CLIENT] = statistics.median(ratios)
+            faster[_CLIENT] = ratio(taken[_CLIENT], taken["koster"])
     headings = [
-        text for count, _ in counts.values() for text in (f"{count:,} files", "koster is", "a file")
+        text
+        for count, *_ in counts.values()
+        for text in (f"{count:,} files", "koster is", "a file")
     ]
     table(["parser", *headings], rows.values())
     return faster
 
 
 def _in_turns(
-    names: list[str], count: int, processes: int
+    names: list[str], count: int, processes: int, passes: int
 ) -> tuple[dict[str, float], dict[str, list[float]]]:
     """Let the processes of the parsers that are here make a pass in turns.
 
@@ -148,7 +147,7 @@ def _in_turns(
                 memory[name] = float(answer)
             else:
                 del children[name]
-        for _ in range(_ROUNDS):
+        for _ in range(passes):
             for name, child in children.items():
                 print(file=child.stdin, flush=True)
                 taken[name].append(float(child.stdout.readline()))

@@ -10,6 +10,7 @@ import sys
 import time
 import timeit
 from collections.abc import Callable, Iterable
+from operator import truediv
 from typing import Any
 
 #: The time limit of a child process, in seconds: some peers take hours for some patterns.
@@ -25,7 +26,15 @@ def print_speed(when: str) -> None:
 def in_turns(
     actions: dict[str, Callable[[], object]], rounds: int, before: int = 0
 ) -> dict[str, float]:
-    """Return the median seconds of each action; each round runs all of them once.
+    """Return the median seconds of each action; see `all_in_turns`."""
+    taken = all_in_turns(actions, rounds, before)
+    return {name: statistics.median(times) for name, times in taken.items()}
+
+
+def all_in_turns(
+    actions: dict[str, Callable[[], object]], rounds: int, before: int = 0
+) -> dict[str, list[float]]:
+    """Return the seconds of each action in each round, of which each runs all of them once.
 
     ``before`` is the number of runs before each measured one.
     """
@@ -37,7 +46,15 @@ def in_turns(
             start = time.perf_counter()
             action()
             taken[name].append(time.perf_counter() - start)
-    return {name: statistics.median(times) for name, times in taken.items()}
+    return taken
+
+
+def ratio(times: list[float], others: list[float]) -> float:
+    """Return the median ratio of two actions within a round.
+
+    The speed of a machine changes, but rarely within a round.
+    """
+    return statistics.median(map(truediv, times, others))
 
 
 def run_child(

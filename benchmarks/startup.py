@@ -7,10 +7,9 @@ import resource
 import statistics
 import subprocess
 import sys
-from operator import truediv
 
 from . import data
-from .measure import format_time, table
+from .measure import format_time, ratio, table
 
 IMPORTS = {
     "koster": "koster",
@@ -43,10 +42,7 @@ def run(rounds: int) -> dict[str, float]:
         {name: ("-c", f"import {module}") for name, module in IMPORTS.items()}, 4 * rounds
     )
     dataclasses = taken["dataclasses (standard library)"]
-    # Of each round: the speed of the machine changes between rounds.
-    ratios = {
-        name: statistics.median(map(truediv, times, dataclasses)) for name, times in taken.items()
-    }
+    ratios = {name: ratio(times, dataclasses) for name, times in taken.items()}
     rows = (
         [name, format_time(statistics.median(times)), f"{ratios[name]:.2f} ×"]
         for name, times in taken.items()

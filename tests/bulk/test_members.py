@@ -46,6 +46,8 @@ def test_without_libdeflate(monkeypatch: pytest.MonkeyPatch) -> None:
     for file in ("missing", sys.executable):
         monkeypatch.setattr(_libdeflate._deflate, "__file__", file)
         assert _libdeflate.find() is None
+    monkeypatch.setitem(sys.modules, "ctypes", None)
+    assert _libdeflate.find() is None
 
 
 def test_without_memory(monkeypatch: pytest.MonkeyPatch) -> None:

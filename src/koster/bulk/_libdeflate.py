@@ -8,7 +8,6 @@ them visible: the extension exports them, except on Windows.
 
 from __future__ import annotations
 
-import ctypes
 from typing import TYPE_CHECKING
 
 from deflate import _deflate
@@ -24,11 +23,14 @@ class Libdeflate:
     """The C functions of libdeflate.
 
     Raises:
+        ImportError: this Python has no ctypes.
         OSError: the extension is not a library.
         AttributeError: it does not export the functions.
     """
 
     def __init__(self) -> None:
+        import ctypes  # noqa: PLC0415 - some Pythons have none
+
         library = ctypes.CDLL(_deflate.__file__)
         self._allocate = library.libdeflate_alloc_decompressor
         self._allocate.restype = ctypes.c_void_p
@@ -53,5 +55,5 @@ def find() -> Libdeflate | None:
     """Return libdeflate if its functions are there."""
     try:
         return Libdeflate()
-    except (OSError, AttributeError):
+    except (ImportError, OSError, AttributeError):
         return None
