@@ -39,6 +39,9 @@ _MAX_SHORT = 0.5
 #: Faster runs are not compared: what does not depend on the file counts too much.
 _MIN_SECONDS = 0.005
 
+#: The seconds of the processor that a tool takes, and the same as a multiple of loops beside it.
+Times = tuple[float, float]
+
 
 def one_group(count: int) -> str:
     """Names of one group."""
@@ -231,7 +234,8 @@ def run(*, is_quick: bool = False, families: list[str] | None = None) -> dict[st
     With ``families``, all sizes of these.
     """
     print("## The tools by the lines of a file that is made to be hard\n")
-    print("Processor time. The exponent is that of the growth from the smallest to the largest.\n")
+    print("Processor time. The exponent is that of the growth from the smallest to the largest,")
+    print("each beside a loop of Python: the speed of the machine changes between them.\n")
     exponents = []
     slowest = 0.0
     for name in families or FAMILIES:
@@ -241,10 +245,13 @@ def run(*, is_quick: bool = False, families: list[str] | None = None) -> dict[st
             found = list(pool.map(partial(_times, name, sizes), TOOLS))
         rows = []
         for tool, times in zip(TOOLS, found, strict=True):
-            cells = (f"> {MAX_SECONDS} s" if each is None else format_time(each) for each in times)
+            seconds = [each and each[0] for each in times]
+            cells = (
+                f"> {MAX_SECONDS} s" if each is None else format_time(each) for each in seconds
+            )
             exponent = _exponent(sizes, times)
             exponents.append(exponent or 0.0)
-            at_hard = dict(zip(sizes, times, strict=True)).get(_HARD, 0)
+            at_hard = dict(zip(sizes, seconds, strict=True)).get(_HARD, 0)
             slowest = max(slowest, math.inf if at_hard is None else at_hard)
             rows.append([tool, *cells, "" if exponent is None else f"{exponent:.2f}"])
         print(f"{FAMILIES[name].__doc__}\n")
@@ -252,21 +259,21 @@ def run(*, is_quick: bool = False, families: list[str] | None = None) -> dict[st
     return {"exponent": max(exponents), **({"hard": slowest} if slowest else {})}
 
 
-def _times(family: str, sizes: tuple[int, ...], tool: str) -> list[float | None]:
+def _times(family: str, sizes: tuple[int, ...], tool: str) -> list[Times | None]:
     """Return the times of a tool by size; None from the first size that takes too long."""
-    times: list[float | None] = []
+    times: list[Times | None] = []
     for size in sizes:
         ended = bool(times) and times[-1] is None
-        times.append(None if ended else _seconds(family, size, tool))
+        times.append(None if ended else _times_of_one(family, size, tool))
     return times
 
 
-def _exponent(sizes: tuple[int, ...], times: list[float | None]) -> float | None:
+def _exponent(sizes: tuple[int, ...], times: list[Times | None]) -> float | None:
     """Return the exponent of the growth between the smallest and the largest size."""
     found = [
-        (size, taken)
+        (size, taken[1])
         for size, taken in zip(sizes, times, strict=True)
-        if taken is not None and taken >= _MIN_SECONDS
+        if taken is not None and taken[0] >= _MIN_SECONDS
     ]
     if None in times:
         return math.inf
@@ -276,28 +283,41 @@ def _exponent(sizes: tuple[int, ...], times: list[float | None]) -> float | None
     return math.log(after / before) / math.log(large / small)
 
 
-def _seconds(family: str, size: int, tool: str) -> float | None:
-    """Return the seconds of the processor that a tool takes, or None if it takes too long."""
+def _times_of_one(family: str, size: int, tool: str) -> Times | None:
+    """Return the times of a tool, or None if it takes too long."""
     command = [sys.executable, "-m", "benchmarks.growth", "--one", family, str(size), tool]
     try:
         done = subprocess.run(command, capture_output=True, check=True, timeout=2 * MAX_SECONDS)
     except subprocess.TimeoutExpired:
         return None
-    taken: float = json.loads(done.stdout)
-    return taken if taken <= MAX_SECONDS else None
+    seconds, loops = json.loads(done.stdout)
+    return (seconds, loops) if seconds <= MAX_SECONDS else None
 
 
 def _measure_one(family: str, size: str, tool: str) -> None:
     body = FAMILIES[family](int(size)).encode()
     TOOLS[tool](b"User-agent: *\nDisallow: /a\n")
     taken: list[float] = []
+    loops: list[float] = []
     # Short ones again: the speed of a machine changes from one tenth of a second to the next.
     while len(taken) < _RUNS and sum(taken) < _MAX_SHORT:
+        before = _loop_seconds()
         start = time.process_time()
         # As the commands do.
         collects_rarely(TOOLS[tool])(body)
         taken.append(time.process_time() - start)
-    print(min(taken))
+        loops.append(taken[-1] / (before + _loop_seconds()))
+    print(json.dumps([min(taken), min(loops)]))
+
+
+def _loop_seconds() -> float:
+    """Return the seconds of the processor that a loop takes."""
+    found = []
+    for _ in range(3):
+        start = time.process_time()
+        sum(number * number for number in range(20_000))
+        found.append(time.process_time() - start)
+    return min(found)
 
 
 def main() -> None:
