@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any, TextIO
 
 import koster
@@ -29,7 +28,15 @@ from . import (
     service,
     startup,
 )
-from .measure import all_in_turns, format_time, in_turns, print_speed, ratio, run_child, table
+from .measure import (
+    all_in_turns,
+    compared,
+    format_time,
+    in_turns,
+    print_speed,
+    run_child,
+    table,
+)
 from .peers import MAKERS, Peer, peer
 
 ROUNDS = 7
@@ -144,28 +151,26 @@ def parse_and_decide(peers: list[Peer], rounds: int) -> dict[str, float]:
     susbot = actions.pop("susbot")
     taken = all_in_turns(actions, rounds)
     taken["susbot"] = [each * _PART for each in all_in_turns({"susbot": susbot}, 1)["susbot"]]
-    ratios = {name: ratio(times, taken["koster"]) for name, times in taken.items()}
+    found = compared(taken, "koster")
     with native.parser(bodies) as google:
         # Their passes are so short that it matters whose data are in the caches: only theirs.
         alone = all_in_turns({"koster": actions["koster"], **google}, 3 * rounds, before=1)
-    for name in google:
-        taken[name], ratios[name] = alone[name], ratio(alone[name], alone["koster"])
-    seconds = {name: median(times) for name, times in taken.items()}
+    found = compared(alone, "koster") | found
     print(f"## Parse and one decision: {len(bodies):,} files, {total_bytes / 1e6:.1f} MB\n")
     table(
         ["parser", "a file", "MB/s", "koster is"],
         (
-            [name, format_time(each / len(bodies)), f"{total_bytes / each / 1e6:.1f}",
-             f"{ratios[name]:.1f} ×"]
-            for name, each in seconds.items()
+            [name, format_time(seconds / len(bodies)), f"{total_bytes / seconds / 1e6:.1f}",
+             f"{times:.1f} ×"]
+            for name, (seconds, times) in found.items()
         ),
     )  # fmt: skip
-    if native.NAME in taken:
+    if native.NAME in found:
         print(
             "Google is google/robotstxt in C++, called without Python, in turns with koster alone."
         )
     print(f"susbot reads one in {_PART} of the files.\n")
-    return {f"parse {name}": each for name, each in ratios.items()}
+    return {f"parse {name}": times for name, (_, times) in found.items()}
 
 
 def plain_python() -> dict[str, float]:
@@ -208,25 +213,21 @@ def prepared_decisions(peers: list[Peer], rounds: int) -> dict[str, float]:
 
     actions["koster, by RobotsTxt.allowed"] = through_the_file
     run(pairs["koster"] * 3)
-    ways = [all_in_turns(actions, rounds), all_in_turns(actions, rounds, before=2)]
-    first, again = (
-        {name: (median(times) / len(questions), ratio(times, way["koster"]))
-         for name, times in way.items()}
-        for way in ways
-    )  # fmt: skip
+    first = compared(all_in_turns(actions, rounds), "koster")
+    again = compared(all_in_turns(actions, rounds, before=2), "koster")
     table(
         ["parser", "asked again", "koster is", "in turns", "koster is"],
         (
             [name,
-             format_time(again[name][0]), f"{again[name][1]:.1f} ×",
-             format_time(first[name][0]), f"{first[name][1]:.1f} ×"]
+             format_time(again[name][0] / len(questions)), f"{again[name][1]:.1f} ×",
+             format_time(first[name][0] / len(questions)), f"{first[name][1]:.1f} ×"]
             for name in actions
         ),
     )  # fmt: skip
     print("In turns, each pass finds the caches of the machine full of the other parsers' data;")
     print("asked again, each makes two passes outside the clock before the one that counts.\n")
     return {
-        "again": again["koster"][0] / 1e-9,
+        "again": again["koster"][0] / len(questions) / 1e-9,
         "again Protego": again["Protego"][1],
     }
 

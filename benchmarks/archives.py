@@ -9,23 +9,16 @@ import subprocess
 import sys
 import tempfile
 import time
-import zlib
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from itertools import starmap
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import deflate
 import duckdb
-import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from fastwarc.stream_io import GzipReader
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 from protego import Protego
 from warcio.statusandheaders import StatusAndHeaders
@@ -33,12 +26,11 @@ from warcio.warcwriter import WARCWriter
 
 import koster
 import koster.bulk.polars
-from koster.bulk import _libdeflate, _reading, kernel, runs
+from koster.bulk import _reading, kernel, runs
 from koster.bulk._batches import BadRecords
 from koster.bulk.duckdb import register
-from koster.engine.records import find_members
 
-from . import data
+from . import data, decompression
 from .measure import format_time, in_turns, table
 
 AGENTS = (
@@ -278,82 +270,6 @@ def _reading_time(read: Callable[[Path], None], inputs: Path) -> tuple[float, fl
     return often * (time.perf_counter() - before), often * (time.process_time() - busy)
 
 
-def decompression(raw: bytes, rounds: int) -> None:
-    """Measure libraries that decompress an archive of a gzip member for each record."""
-    first = np.empty(len(raw), np.int64)
-    starts = first[: find_members(raw, first)].tolist()
-    bounds = [*zip(starts, [*starts[1:], len(raw)], strict=True)]
-    members = [raw[at:end] for at, end in bounds]
-    sizes = [int.from_bytes(each[-4:], "little") for each in members]
-    # About three megabytes, as koster reads them.
-    groups = [
-        range(first, min(first + 6_000, len(members))) for first in range(0, len(members), 6_000)
-    ]
-    streams = [
-        (b"".join(members[at] for at in group), sum(sizes[at] for at in group)) for group in groups
-    ]
-    single = [(each, 31) for each in members]
-    pairs = [(memoryview(each), size) for each, size in zip(members, sizes, strict=True)]
-    into_one_buffer = _into_one_buffer(memoryview(raw), bounds, sizes, groups)
-    ways: dict[str, Callable[[], object]] = {
-        **({"libdeflate, into one buffer (koster)": into_one_buffer} if into_one_buffer else {}),
-        "libdeflate": _each(deflate.gzip_decompress, pairs),
-        "fastwarc, 6,000 members at once": _each(
-            lambda stream, size: GzipReader(io.BytesIO(stream)).read(size), streams
-        ),
-        "zlib (koster on Windows, and joins them)": _each(zlib.decompress, single),
-    }
-    with suppress(ImportError):
-        from isal import igzip, isal_zlib
-
-        ways["isal, 6,000 members at once"] = _each(_read_all(igzip.IGzipFile), streams)
-        ways["isal"] = _each(isal_zlib.decompress, single)
-    with suppress(ImportError):
-        from zlib_ng import gzip_ng, zlib_ng
-
-        ways["zlib-ng, 6,000 members at once"] = _each(_read_all(gzip_ng.GzipNGFile), streams)
-        ways["zlib-ng"] = _each(zlib_ng.decompress, single)
-    taken = in_turns(ways, 2 * rounds)
-    print(f"## Decompression: {len(members):,} gzip members, {sum(sizes) / 1e6:,.0f} MB\n")
-    table(
-        ["", "time", "MB a second"],
-        [
-            [name, format_time(time_), f"{sum(sizes) / time_ / 1e6:,.0f}"]
-            for name, time_ in taken.items()
-        ],
-    )
-
-
-def _read_all(file: Callable[..., Any]) -> Callable[[bytes, int], object]:
-    return lambda stream, size: file(fileobj=io.BytesIO(stream), mode="rb").read(size)
-
-
-def _into_one_buffer(
-    raw: memoryview, bounds: list[tuple[int, int]], sizes: list[int], groups: list[range]
-) -> Callable[[], object] | None:
-    """Return what decompresses all as koster does; None on Windows."""
-    library = _libdeflate.find()
-    if library is None:
-        return None
-    jobs = []
-    for group in groups:
-        start, end = bounds[group[0]][0], bounds[group[-1]][1]
-        inside = np.array([*(bounds[at][0] - start for at in group), end - start])
-        places = np.concatenate([[0], np.cumsum([sizes[at] for at in group])])
-        jobs.append((raw[start:end], inside, places))
-    return _each(library.decompress, jobs)
-
-
-def _each(
-    function: Callable[..., object], arguments: list[tuple[Any, int]]
-) -> Callable[[], object]:
-    """Return a function that calls one with all arguments, and keeps nothing that it returns.
-
-    New memory for all results would take as long as a tenth of the work.
-    """
-    return lambda: deque(starmap(function, arguments), maxlen=0)
-
-
 def _peak_memory(source: Path, out: Path) -> float:
     """Return the peak memory of a run, in bytes."""
     command = [sys.executable, "-c", _PEAK_MEMORY_SCRIPT, str(source), str(out), *AGENTS]
@@ -391,7 +307,7 @@ def commands(folder: Path, bodies: list[bytes], rounds: int) -> dict[str, float]
         f"Two cores are {one[0] / two[0]:.2f} × one; by CPU time, {2 * one[1] / two[1]:.2f} ×;\n"
         f"{_SEPARATE}, {one[0] / found[_SEPARATE][0]:.2f} ×.\n"
     )
-    decompression((inputs / "0.warc.gz").read_bytes(), rounds)
+    decompression.run((inputs / "0.warc.gz").read_bytes(), rounds)
     _spark(folder, bodies * copies * parts)
     return {
         "archives": count / one[0],

@@ -117,7 +117,7 @@ LIMITS = (
     ),
     Limit(
         *("koster bulk classify, on one core", "archives", 35_000, True, " files/s"),
-        "two fifths are libdeflate; fastwarc takes two thirds of it, only to read the records",
+        "two fifths are libdeflate; fastwarc takes three quarters of it, only to read the records",
     ),
     Limit(
         *("the same, --dialect google", "archives google", 35_000, True, " files/s"),

@@ -49,6 +49,12 @@ def all_in_turns(
     return taken
 
 
+def compared(taken: dict[str, list[float]], with_: str) -> dict[str, tuple[float, float]]:
+    """Return the median seconds of each action, and its `ratio` to one of them."""
+    others = taken[with_]
+    return {name: (statistics.median(times), ratio(times, others)) for name, times in taken.items()}
+
+
 def ratio(times: list[float], others: list[float]) -> float:
     """Return the median ratio of two actions within a round.
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import resource
-import statistics
 import subprocess
 import sys
 
 from . import data
-from .measure import format_time, ratio, table
+from .measure import compared, format_time, table
 
 IMPORTS = {
     "koster": "koster",
@@ -38,27 +37,21 @@ def run(rounds: int) -> dict[str, float]:
     found = {}
     print("## Import\n")
     print("Beyond an empty program.\n")
-    taken = _beyond(
-        {name: ("-c", f"import {module}") for name, module in IMPORTS.items()}, 4 * rounds
-    )
-    dataclasses = taken["dataclasses (standard library)"]
-    ratios = {name: ratio(times, dataclasses) for name, times in taken.items()}
+    imports = {name: ("-c", f"import {module}") for name, module in IMPORTS.items()}
+    taken = compared(_beyond(imports, 4 * rounds), "dataclasses (standard library)")
     rows = (
-        [name, format_time(statistics.median(times)), f"{ratios[name]:.2f} ×"]
-        for name, times in taken.items()
+        [name, format_time(seconds), f"{times:.2f} ×"] for name, (seconds, times) in taken.items()
     )
     table(["module", "time", "of dataclasses"], rows)
-    found["import"] = ratios["koster"]
+    found["import"] = taken["koster"][1]
     print("## The start of a command on a small file\n")
     print("Beyond an empty program, into a pipe.\n")
-    started = {
-        name: statistics.median(times)
-        for name, times in _beyond(
-            {each: ("-m", *each.split()) for each in COMMANDS}, 2 * rounds
-        ).items()
-    }
-    table(["command", "time"], ([f"`{name}`", format_time(each)] for name, each in started.items()))
-    found["start"] = started[COMMANDS[0]] / 1e-3
+    taken = compared(
+        _beyond({each: ("-m", *each.split()) for each in COMMANDS}, 2 * rounds), COMMANDS[0]
+    )
+    rows = ([f"`{name}`", format_time(seconds)] for name, (seconds, _) in taken.items())
+    table(["command", "time"], rows)
+    found["start"] = taken[COMMANDS[0]][0] / 1e-3
     return found
 
 
