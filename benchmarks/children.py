@@ -55,6 +55,16 @@ def _ask_all(decide: Callable[[str], object], urls: list[str]) -> float:
     return (time.perf_counter() - start) / len(urls)
 
 
+def parsing(name: str, part: str) -> float:
+    """Return the seconds of parsing a file and deciding once, over one in ``part`` of all files."""
+    one = peer(name)
+    bodies = [data.prepare_body(body, one.text) for body in data.corpus().values()][:: int(part)]
+    start = time.perf_counter()
+    for body in bodies:
+        one.once(body, data.AGENT, data.URL)
+    return (time.perf_counter() - start) / len(bodies)
+
+
 def hostile(name: str, pattern: str, path: str) -> float:
     """Return the seconds of one decision on one pattern."""
     one = peer(name)
@@ -116,7 +126,10 @@ def _resident() -> int:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS"))
 
 
-TASKS = {task.__name__: task for task in (growth, hostile, hostile_shell, memory, plain_python)}
+TASKS = {
+    task.__name__: task
+    for task in (growth, hostile, hostile_shell, memory, parsing, plain_python)
+}
 
 if __name__ == "__main__":
     print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))
