@@ -215,8 +215,8 @@ def prepared_decisions(peers: list[Peer], rounds: int) -> dict[str, float]:
         found.append((taken["koster"][0] / decisions, taken["Protego"][1]))
     print(f"## Decisions on prepared rules: {count:,} questions\n")
     table(headings, rows.values())
-    print(f"In a row: one in {_ASKED} of the questions. One after the other: all of them, after two")
-    print("passes outside the clock, but the rules are too many for the nearest caches.\n")
+    print(f"In a row: one in {_ASKED} of the questions. One after the other: all of them, after")
+    print("two passes outside the clock, but the rules are too many for the nearest caches.\n")
     return {"again": found[0][0] / 1e-9, "again Protego": found[0][1]}
 
 

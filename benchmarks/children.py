@@ -127,8 +127,7 @@ def _resident() -> int:
 
 
 TASKS = {
-    task.__name__: task
-    for task in (growth, hostile, hostile_shell, memory, parsing, plain_python)
+    task.__name__: task for task in (growth, hostile, hostile_shell, memory, parsing, plain_python)
 }
 
 if __name__ == "__main__":

@@ -303,6 +303,14 @@ def test_report_command(tmp_path: Path) -> None:
     assert rows["AdsBot-Google"]["by_name"] == "yes"
 
 
+def test_command_prints_no_warnings_of_duckdb_when_it_ends(tmp_path: Path) -> None:
+    archives.write(tmp_path / "in" / "a.warc.gz", SITES)
+    out = classify_inputs(tmp_path)
+    command = [sys.executable, "-m", "koster", "bulk", "report", out, "-o", tmp_path / "r.html"]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("kind", "message"),
     [

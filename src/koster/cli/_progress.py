@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from ..reports import screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +43,9 @@ def byte_progress(total: int | None, text: str = "", *, is_quiet: bool = False) 
         text: What is shown after the speed, until it is updated.
         is_quiet: Whether nothing is shown.
     """
+    if is_quiet or screen.is_file(sys.stderr):
+        yield None
+        return
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -51,7 +57,7 @@ def byte_progress(total: int | None, text: str = "", *, is_quiet: bool = False) 
     )
 
     console = Console(stderr=True)
-    if is_quiet or not console.is_terminal:
+    if not console.is_terminal:
         yield None
         return
     bar = Progress(

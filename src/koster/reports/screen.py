@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from ..model import text_of
 from ._text import Text, table_lines
@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["Text", "complain", "print_file", "print_lines", "print_note", "print_table", "width"]
+__all__ = [
+    "Text",
+    "complain",
+    "is_file",
+    "print_file",
+    "print_lines",
+    "print_note",
+    "print_table",
+    "width",
+]
 
 #: The width of tables that go into a file or a pipe.
 _UNLIMITED = 100_000
@@ -36,10 +45,13 @@ def print_file(body: bytes) -> None:
     sys.stdout.flush()
 
 
-def _is_file() -> bool:
-    """Tell whether standard output is a file or a pipe, and no variable asks for colours."""
+def is_file(stream: TextIO) -> bool:
+    """Tell whether a stream is a file or a pipe, and no variable asks for colours.
+
+    Then `rich` is not needed, which takes long to import.
+    """
     wishes = (os.environ.get("FORCE_COLOR"), os.environ.get("TTY_COMPATIBLE"))
-    return not any(wishes) and not sys.stdout.isatty()
+    return not any(wishes) and not stream.isatty()
 
 
 def _console() -> Console:
@@ -54,7 +66,7 @@ def _console() -> Console:
 
 def width() -> int:
     """Return the width of standard output, which only a terminal limits."""
-    return _UNLIMITED if _is_file() else _console().width
+    return _UNLIMITED if is_file(sys.stdout) else _console().width
 
 
 def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
@@ -64,7 +76,7 @@ def print_table(headings: list[str], rows: Iterable[list[Text]]) -> None:
     line.
     """
     shown = [row[: len(headings)] for row in rows]
-    if not _is_file():
+    if not is_file(sys.stdout):
         _print_table(headings, shown)
         return
     for line in table_lines(headings, [[cell.plain for cell in row] for row in shown]):
@@ -115,7 +127,7 @@ def _first_width(texts: list[str], width: int) -> int:
 
 def print_lines(*texts: Text) -> None:
     """Print lines; on a terminal, in colour and folded at words."""
-    console = None if _is_file() else _console()
+    console = None if is_file(sys.stdout) else _console()
     for text in texts:
         if console is not None and console.is_terminal:
             console.print(text.for_terminal())
@@ -125,5 +137,5 @@ def print_lines(*texts: Text) -> None:
 
 def print_note(text: str) -> None:
     """Print a note, only on a terminal."""
-    if not _is_file() and (console := _console()).is_terminal:
+    if not is_file(sys.stdout) and (console := _console()).is_terminal:
         console.print(Text(text, "dim").for_terminal())
