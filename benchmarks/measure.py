@@ -14,7 +14,7 @@ from operator import truediv
 from typing import Any
 
 #: The time limit of a child process, in seconds: some peers take hours for some patterns.
-MAX_SECONDS = 4
+MAX_SECONDS = 3
 
 
 def print_speed(when: str) -> None:

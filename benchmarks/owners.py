@@ -25,6 +25,9 @@ from .measure import format_time, table
 #: So many of the slowest files are measured again, so many times: other processes interrupt.
 _SLOWEST = 5
 _AGAIN = 5
+#: susbot reads one in this many of the files.
+_PART = 40
+_SUSBOT = f"susbot: its findings, one in {_PART} files"
 
 
 def run() -> dict[str, float]:
@@ -49,16 +52,15 @@ def over_all_files() -> dict[str, float]:
     try:
         from susbot import Analysis
 
-        # It computes its findings on access.
-        # It takes minutes for all files.
-        actions["susbot: its findings, one in 20 files"] = lambda body: Analysis(_text(body)).issues
+        # It computes its findings on access, and takes minutes for all files.
+        actions[_SUSBOT] = lambda body: Analysis(_text(body)).issues
     except (ImportError, AttributeError):
         print("susbot is not measured")
     print(f"### The tools over {len(bodies):,} files\n")
     rows = []
     found = {}
     for label, action in actions.items():
-        some = bodies[:: 20 if label.startswith("susbot") else 1]
+        some = bodies[:: _PART if label == _SUSBOT else 1]
         times, refused = zip(*(_timed(action, body) for body in some), strict=True)
         by_time = sorted(zip(times, some, strict=True), reverse=True)
         slow = max(

@@ -39,7 +39,7 @@ def run(*, is_quick: bool = False) -> None:
     print("## The service\n")
     rounds, seconds = (1, 1.0) if is_quick else (ROUNDS, SECONDS)
     requests(rounds, seconds)
-    keystrokes(20 if is_quick else 200)
+    keystrokes(20 if is_quick else 100)
 
 
 def requests(rounds: int, seconds: float) -> None:
