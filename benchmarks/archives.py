@@ -283,14 +283,7 @@ def commands(folder: Path, bodies: list[bytes], rounds: int) -> dict[str, float]
     Returns the files a second on one core, also by Google's dialect, and the speed of two of it.
     """
     copies, parts = 6, 40
-    inputs = folder / "archives"
-    inputs.mkdir()
-    for number in range(parts):
-        path = inputs / f"{number}.warc.gz"
-        if number < _DISTINCT_ARCHIVES:
-            write_archive(path, bodies, copies, number * copies * len(bodies))
-        else:
-            os.link(inputs / f"{number % _DISTINCT_ARCHIVES}.warc.gz", path)
+    inputs = _write_archives(folder / "archives", bodies, copies, parts)
     count = len(bodies) * copies * parts
     size = sum(path.stat().st_size for path in inputs.iterdir())
     times = _times(folder, inputs, rounds)
@@ -321,6 +314,18 @@ def commands(folder: Path, bodies: list[bytes], rounds: int) -> dict[str, float]
         "archives google": count / found[_GOOGLE][0],
         "two cores": two,
     }
+
+
+def _write_archives(folder: Path, bodies: list[bytes], copies: int, parts: int) -> Path:
+    """Write archives with some copies of all files each; return their folder."""
+    folder.mkdir()
+    for number in range(parts):
+        path = folder / f"{number}.warc.gz"
+        if number < _DISTINCT_ARCHIVES:
+            write_archive(path, bodies, copies, number * copies * len(bodies))
+        else:
+            os.link(folder / f"{number % _DISTINCT_ARCHIVES}.warc.gz", path)
+    return folder
 
 
 def _times(folder: Path, inputs: Path, rounds: int) -> dict[str, list[tuple[float, float]]]:

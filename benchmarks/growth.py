@@ -35,9 +35,9 @@ MAX_SECONDS = 100
 _HARD = 100_000
 #: A tool runs so many times, if the first ones take less than so many seconds.
 _RUNS = 5
-_MAX_SHORT = 0.25
+_MAX_SHORT = 0.5
 #: Faster runs are not compared: what does not depend on the file counts too much.
-_MIN_SECONDS = 0.005
+_MIN_SECONDS = 0.002
 
 #: The seconds of the processor that a tool takes, and the same as a multiple of loops beside it.
 Times = tuple[float, float]

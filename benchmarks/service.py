@@ -200,45 +200,44 @@ def keystrokes(count: int) -> None:
     with _running(command) as port, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=flags)
         for groups in (5, 100, 1000):
-            page = browser.new_page()
-            page.goto(f"http://127.0.0.1:{port}/")
-            page.wait_for_selector("body[data-ready]")
             robots = "".join(
                 f"User-agent: Bot{number}\nDisallow: /private/{number}\nAllow: /x\n\n"
                 for number in range(groups)
             )
             text = f"# -\nUser-agent: *\nDisallow: /private/x\n\n{robots}"
-            page.evaluate(
-                "value => { const text = document.querySelector('#editor textarea');"
-                " text.value = value; text.dispatchEvent(new Event('input')); }",
-                text,
-            )
-            page.wait_for_timeout(1_000)
-            page.evaluate(_LISTEN)
-            page.focus("#editor textarea")
-            page.keyboard.press("Control+Home")
-            for number in range(count):
-                # Some 12 letters a second: as fast as people type.
-                page.keyboard.press("ab"[number % 2] if number else "#")
-                page.wait_for_timeout(60)
-            page.wait_for_timeout(500)
-            strokes = page.evaluate("strokes")
-            drawn, painted = ([each[part] for each in strokes] for part in (0, 1))
-            drawn.sort()
-            painted.sort()
-            rows.append(
-                [
-                    f"{len(text):,} ({len(strokes)} keys)",
-                    f"{drawn[len(drawn) // 2]:.0f} ms",
-                    f"{drawn[len(drawn) * 99 // 100]:.0f} ms",
-                    f"{painted[len(painted) // 2]:.0f} ms",
-                    f"{painted[len(painted) * 99 // 100]:.0f} ms",
-                ]
-            )
-            page.close()
+            strokes = _strokes(browser.new_page(), f"http://127.0.0.1:{port}/", text, count)
+            cells = [
+                f"{times[len(times) * percent // 100]:.0f} ms"
+                for times in map(sorted, zip(*strokes, strict=True))
+                for percent in (50, 99)
+            ]
+            rows.append([f"{len(text):,} ({len(strokes)} keys)", *cells])
         browser.close()
     print("### A keystroke in the page: until its 8 verdicts are in the table, and painted\n")
     table(["bytes of the file", "in the table", "p99", "painted", "p99"], rows)
+
+
+def _strokes(page: Any, url: str, text: str, count: int) -> list[tuple[float, float]]:
+    """Return for each key the milliseconds until its verdicts are in the table, and painted."""
+    page.goto(url)
+    page.wait_for_selector("body[data-ready]")
+    page.evaluate(
+        "value => { const text = document.querySelector('#editor textarea');"
+        " text.value = value; text.dispatchEvent(new Event('input')); }",
+        text,
+    )
+    page.wait_for_timeout(1_000)
+    page.evaluate(_LISTEN)
+    page.focus("#editor textarea")
+    page.keyboard.press("Control+Home")
+    for number in range(count):
+        # Some 12 letters a second: as fast as people type.
+        page.keyboard.press("ab"[number % 2] if number else "#")
+        page.wait_for_timeout(60)
+    page.wait_for_timeout(500)
+    strokes: list[tuple[float, float]] = page.evaluate("strokes")
+    page.close()
+    return strokes
 
 
 if __name__ == "__main__":
