@@ -50,8 +50,8 @@ LIMITS = (
         f"{_PARSING}; CONTRIBUTING.md says how to measure it",
     ),
     Limit(
-        *("decisions asked again, of Protego's time", "again Protego", 30, True, " ×"),
-        "with no rules it is half of that: the call, and reading the URL",
+        *("decisions asked again and again, of Protego's", "again Protego", 30, True, " ×"),
+        "a third of it is a call that does nothing",
     ),
     Limit("the same, in ns", "again", 200, False, " ns", "the same"),
     Limit("decisions on 5,000 kept files, of Protego's", "cold Protego", 30, True, " ×", _COLD),
@@ -117,7 +117,7 @@ LIMITS = (
     ),
     Limit(
         *("koster bulk classify, on one core", "archives", 35_000, True, " files/s"),
-        "two fifths are libdeflate; fastwarc takes three quarters of it, only to read the records",
+        "two fifths are libdeflate; fastwarc takes three fifths of it, only to read the records",
     ),
     Limit(
         *("the same, --dialect google", "archives google", 35_000, True, " files/s"),
