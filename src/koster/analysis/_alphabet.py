@@ -69,7 +69,7 @@ _NOT_SIGNS = frozenset(
 _NOT_IN_QUERIES = ("%2F", "%3F")
 
 #: Escapes as written, and with the marked digits of the canonical form (`koster.engine.canonical`).
-_ESCAPE = re.compile(rb"%(?:[0-9A-F]{2}|[\xb0-\xb9\xc1-\xc6]{2})")
+_ESCAPE = re.compile(rb"(%(?:[0-9A-F]{2}|[\xb0-\xb9\xc1-\xc6]{2}))")
 _NON_ASCII = re.compile(rb"[\x80-\xff]+")
 
 #: What separates patterns that are looked at together: nearly all have it anyway.
@@ -104,7 +104,16 @@ def _outputs(reading: Reading) -> dict[str, tuple[bytes, bytes]]:
 class Outputs:
     """The bytes of all tokens, by number: for one reading, in a path or in a query."""
 
-    __slots__ = ("_only", "_sizes", "_with_bytes", "empty", "having", "raw", "starting_with")
+    __slots__ = (
+        "_only",
+        "_sizes",
+        "_sole",
+        "_with_bytes",
+        "empty",
+        "having",
+        "raw",
+        "starting_with",
+    )
 
     def __init__(self, raw: Iterable[bytes]) -> None:
         self.raw = tuple(raw)
@@ -120,6 +129,10 @@ class Outputs:
             for byte in set(each):
                 self.having.setdefault(byte, []).append(token)
         self._sizes = sorted(set(map(len, self._with_bytes)))
+        #: The token that begins with a byte, if no other one does.
+        self._sole = {
+            byte: tokens[0] for byte, tokens in self.starting_with.items() if len(tokens) == 1
+        }
         self._only: dict[bytes, list[int]] = {}
 
     def only_tokens(self, raw: bytes) -> list[int]:
@@ -134,10 +147,20 @@ class Outputs:
     def _find_only_tokens(self, raw: bytes) -> list[int]:
         found: list[int] = []
         at = 0
+        size = len(raw)
+        sole = self._sole
         # At the end there may be a part of a token.
-        end = len(raw) - self._sizes[-1]
-        while at < len(raw):
-            some = (self._with_bytes.get(raw[at : at + size], ()) for size in self._sizes)
+        end = size - self._sizes[-1]
+        while at < size:
+            token = sole.get(raw[at])
+            if token is not None:
+                own = self.raw[token]
+                if not raw.startswith(own, at):
+                    break
+                found.append(token)
+                at += len(own)
+                continue
+            some = (self._with_bytes.get(raw[at : at + each], ()) for each in self._sizes)
             tokens = [*itertools.chain.from_iterable(some)]
             if len(tokens) != 1 or (at > end and len(self.beginning_with(raw[at:])) > 1):
                 break
@@ -213,14 +236,14 @@ class Written:
 def written_in(texts: Iterable[bytes], tables: Iterable[bytes] = ()) -> Written:
     """Return what matters of patterns: their text with stars before runs, and their tables."""
     text = _BETWEEN.join(texts)
-    found = set(_ESCAPE.findall(text)) if b"%" in text else ()
-    escapes = {each.translate(UNMARK_DIGITS).decode("ascii") for each in found}
+    parts = _ESCAPE.split(text) if b"%" in text else [text]
+    escapes = {each.translate(UNMARK_DIGITS).decode("ascii") for each in set(parts[1::2])}
     others = () if text.isascii() else _NON_ASCII.findall(text)
     other = b"".join(others).decode("utf-8", "ignore")
     all_bytes = _bytes_in(text)
     return Written(
         all_bytes,
-        _bytes_in(_ESCAPE.sub(b"", text)) if escapes else all_bytes,
+        _bytes_in(b"".join(parts[::2])) if escapes else all_bytes,
         frozenset(escapes),
         tuple(dict.fromkeys(other)),
         digits_of_runs(text),

@@ -31,7 +31,10 @@ cdef class Entry:
 @cython.locals(entry=Entry, others=list)
 cpdef dict by_row(list entries)
 cdef object _paths(bytes text, int kind, bint is_anchored)
-cdef tuple _with_likeness(tuple rule, object reading, object likeness)
+@cython.locals(
+    places=list, parts=list, lines=list, found=list, place=Py_ssize_t, number=Py_ssize_t, rule=tuple
+)
+cdef list _with_likeness(list compiled, object reading, object likeness)
 cdef Entry _entry_of(tuple rule, object is_alike, object likeness=*)
 cdef object _paths_of(tuple rule)
 @cython.locals(

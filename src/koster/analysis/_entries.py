@@ -312,13 +312,24 @@ def _are_read_alike(compiled: list[CompiledRule]) -> bool | None:
     return are_plain([rule[0] for rule in compiled]) or None
 
 
-def _with_likeness(rule: CompiledRule, reading: Reading, likeness: Likeness) -> CompiledRule:
-    text, size, kind, is_anchored, allow, rank, row = rule
-    if b"%" not in text:
-        return rule
-    literal = with_likeness(text[:size], reading, likeness)
-    text = literal + with_likeness(text[size:], reading, likeness) if size < len(text) else literal
-    return text, len(literal), kind, is_anchored, allow, rank, row
+def _with_likeness(
+    compiled: list[CompiledRule], reading: Reading, likeness: Likeness
+) -> list[CompiledRule]:
+    """Return rules with the texts of `with_likeness`."""
+    places = [place for place, rule in enumerate(compiled) if b"%" in rule[0]]
+    parts: list[bytes] = []
+    for place in places:
+        rule = compiled[place]
+        parts += (rule[0][: rule[1]], rule[0][rule[1] :])
+    # All at once is faster, if none has the byte between them.
+    lines = with_likeness(b"\n".join(parts), reading, likeness).split(b"\n")
+    if len(lines) > len(parts):
+        lines = [with_likeness(part, reading, likeness) for part in parts]
+    found = compiled.copy()
+    for number, place in enumerate(places):
+        literal, rest = lines[2 * number], lines[2 * number + 1]
+        found[place] = (literal + rest, len(literal), *compiled[place][2:])
+    return found
 
 
 def _entry_of(rule: CompiledRule, is_alike: bool | None, likeness: Likeness = ANY_URL) -> Entry:
@@ -348,8 +359,7 @@ def first_entries_of(
     """
     compiled = selection.compiled_rules()
     if likeness.signs or likeness.escapes:
-        reading = selection.reading()
-        compiled = [_with_likeness(rule, reading, likeness) for rule in compiled]
+        compiled = _with_likeness(compiled, selection.reading(), likeness)
     is_alike = _are_read_alike(compiled)
     numbers: dict[object, int] = {}
     #: The numbers of the next ones, of other rules.

@@ -24,7 +24,7 @@ MARK_DIGITS = bytes.maketrans(_DIGITS, _MARKED_DIGITS)
 UNMARK_DIGITS = bytes.maketrans(_MARKED_DIGITS, _DIGITS)
 _DIGIT_OF_RUN = re.compile(rb"\*([0-9A-F])")
 #: An escape in the canonical form.
-_MARKED = re.compile(rb"%[\xb0-\xb9\xc1-\xc6]{2}")
+_MARKED = re.compile(rb"(%[\xb0-\xb9\xc1-\xc6]{2})")
 
 #: Readings that do not decode escapes of URLs.
 UNDECODED_ESCAPES = frozenset({Escapes.PATTERN_ONLY, Escapes.AS_WRITTEN})
@@ -46,9 +46,6 @@ _ESCAPES_OR_NOT_PLAIN = re.compile(
 
 #: Text with the same spelling in every reading.
 UNAMBIGUOUS = re.compile(rb"/[A-Za-z0-9._~/-]*")
-
-#: From so many bytes on, all escapes of one kind are replaced at once.
-_LONG = 10_000
 
 #: In longer text, nothing is counted.
 _MAX_COUNTED = 2_000
@@ -125,13 +122,10 @@ def with_likeness(path: bytes, reading: Reading, likeness: Likeness) -> bytes:
     """Return compared bytes with signs and escapes as they are compared in other readings."""
     if b"%" not in path or reading.escapes != Escapes.CANONICAL:
         return path
-    forms = _forms(likeness)
-    if len(path) < _LONG:
-        return _MARKED.sub(lambda found: forms.get(found[0], found[0]), path)
-    # No escape is a part of another one, or of the form of one.
-    for escape, form in forms.items():
-        path = path.replace(escape, form)
-    return path
+    form_of = _forms(likeness).get
+    parts = _MARKED.split(path)
+    parts[1::2] = [form_of(escape, escape) for escape in parts[1::2]]
+    return b"".join(parts)
 
 
 @functools.lru_cache(64)
