@@ -70,7 +70,7 @@ _NOT_IN_QUERIES = ("%2F", "%3F")
 
 #: Escapes as written, and with the marked digits of the canonical form (`koster.engine.canonical`).
 _ESCAPE = re.compile(rb"(%(?:[0-9A-F]{2}|[\xb0-\xb9\xc1-\xc6]{2}))")
-_NON_ASCII = re.compile(rb"[\x80-\xff]+")
+_ASCII = bytes(range(128))
 
 #: What separates patterns that are looked at together: nearly all have it anyway.
 _BETWEEN = b"/"
@@ -238,8 +238,7 @@ def written_in(texts: Iterable[bytes], tables: Iterable[bytes] = ()) -> Written:
     text = _BETWEEN.join(texts)
     parts = _ESCAPE.split(text) if b"%" in text else [text]
     escapes = {each.translate(UNMARK_DIGITS).decode("ascii") for each in set(parts[1::2])}
-    others = () if text.isascii() else _NON_ASCII.findall(text)
-    other = b"".join(others).decode("utf-8", "ignore")
+    other = text.translate(None, _ASCII).decode("utf-8", "ignore")
     all_bytes = _bytes_in(text)
     return Written(
         all_bytes,
