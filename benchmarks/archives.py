@@ -170,7 +170,7 @@ def engines(bodies: list[bytes], rounds: int) -> None:
 
 
 def write_archive(path: Path, bodies: list[bytes], copies: int = 1, start: int = 0) -> None:
-    """Write an archive like Common Crawl's: request, response and metadata of each fetch."""
+    """Write an archive with request, response and metadata of each fetch."""
     with path.open("wb") as file:
         writer = WARCWriter(file, gzip=True)
         info = {"isPartOf": "CC-MAIN-2026-43", "software": "benchmarks"}
