@@ -119,8 +119,8 @@ decoded outside the clock. jwm.robotstxt has no state between decisions, so it h
 decisions; susbot analyses the whole file when it parses, for reports that koster does not make, and
 is left out where that takes too long. The files are those of Protego's own tests. Only koster and
 susbot return the line that decided, which is not measured. Times differ by up to a quarter from run
-to run on a busy machine: ratios are taken within one run, of medians over rounds in which the
-parsers alternate."""
+to run on a busy machine: ratios are taken within one run, most of them within a round of it, in
+which the parsers alternate."""
 
 
 def machine(peers: list[Peer]) -> None:

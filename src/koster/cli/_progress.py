@@ -46,29 +46,21 @@ def byte_progress(total: int | None, text: str = "", *, is_quiet: bool = False) 
     if is_quiet or screen.is_file(sys.stderr):
         yield None
         return
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         DownloadColumn,
-        Progress,
         TextColumn,
         TimeRemainingColumn,
         TransferSpeedColumn,
     )
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    bar = Progress(
+    columns = (
         BarColumn(),
         DownloadColumn(),
         TransferSpeedColumn(),
         TextColumn("{task.fields[text]}"),
         TimeRemainingColumn(),
-        console=console,
-        transient=True,
     )
-    with bar:
+    with progress(*columns) as bar:
         task = bar.add_task("", total=total, text=text)
-        yield lambda **changes: bar.update(task, **changes)
+        yield None if bar.disable else lambda **changes: bar.update(task, **changes)

@@ -17,6 +17,7 @@ from ..reports.conformance import ShownCase, print_case
 from ..reports.plain import printable
 from ..reports.registry import render
 from ._help import INPUT, command, group
+from ._progress import progress
 from ._stopping import stoppable
 from ._types import FolderType, format_option
 
@@ -167,14 +168,10 @@ def _chosen(
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[Result], None]]:
     """Show on a terminal how many cases are done, and how many failed."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-    console = Console(stderr=True)
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    with progress(*columns) as bar:
         task = bar.add_task("", total=total)
         yield lambda result: bar.update(task, advance=1, description=printable(result.case.id))
 
