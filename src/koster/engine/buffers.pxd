@@ -11,10 +11,12 @@ ctypedef int (*decompress_t)(
 
 cdef inline bint decompress(
     Py_ssize_t function, Py_ssize_t decompressor,
-    const unsigned char* data, Py_ssize_t start, Py_ssize_t size,
-    unsigned char* target, Py_ssize_t at, Py_ssize_t room
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t size,
+    unsigned char* target, Py_ssize_t at, Py_ssize_t after, Py_ssize_t room
 ) noexcept nogil:
     cdef size_t used = 0
+    cdef size_t made = 0
     return (<decompress_t> <void*> function)(
-        <void*> decompressor, data + start, <size_t> size, target + at, <size_t> room, &used, NULL
-    ) == 0 and used == <size_t> size
+        <void*> decompressor, data + start, <size_t> (size - start),
+        target + at, <size_t> (room - at), &used, &made
+    ) == 0 and used == <size_t> (stop - start) and made == <size_t> (after - at)

@@ -38,7 +38,7 @@ cpdef object decompress_members(
     const long long[::1] bounds, const long long[::1] places
 )
 @cython.locals(
-    number=Py_ssize_t, start=Py_ssize_t, size=Py_ssize_t, at=Py_ssize_t, room=Py_ssize_t
+    number=Py_ssize_t, last=Py_ssize_t, size=Py_ssize_t, room=Py_ssize_t
 )
 cdef bint _decompress_all(
     Py_ssize_t decompress, Py_ssize_t decompressor, const unsigned char* data,

@@ -140,12 +140,14 @@ def decompress_members(
 def _decompress_all(
     decompress: int, decompressor: int, data: Bytes, bounds: Longs, target: bytearray, places: Longs
 ) -> bool:
-    for number in range(len(places) - 1):
-        start = bounds[number]
-        at = places[number]
-        size = bounds[number + 1] - start
-        room = places[number + 1] - at
-        if not _buffers.decompress(decompress, decompressor, data, start, size, target, at, room):
+    last = len(places) - 1
+    size = bounds[last]
+    room = places[last]
+    for number in range(last):
+        if not _buffers.decompress(
+            decompress, decompressor, data, bounds[number], bounds[number + 1], size,
+            target, places[number], places[number + 1], room,
+        ):  # fmt: skip
             return False
     return True
 
