@@ -198,8 +198,8 @@ def found_extents(dialect: koster.Dialect, *bodies: bytes) -> list[Any]:
     reader = extents.Reader(dialect, names, ((0,), (1,), (2,), ()))
     cells = 4 * len(bodies)
     found = bytearray(cells), bytearray(cells), array("i", bytes(4 * cells))
-    starts = array("q", itertools.accumulate(map(len, bodies), initial=0))
-    reader.classify(b"".join(bodies), starts, *found)
+    bounds = array("q", itertools.accumulate(map(len, bodies), initial=0))
+    reader.classify(b"".join(bodies), bounds[:-1], bounds[1:], *found)
     return [list(each) for each in found]
 
 

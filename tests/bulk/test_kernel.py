@@ -148,10 +148,8 @@ def test_few_cells_need_the_analysis(dialect: koster.Dialect) -> None:
     cell_count = len(files) * 3
     extents = bytearray(cell_count)
     reader = _extents.Reader(dialect, names, indices)
-    data, starts = kernel.buffers(files)
-    reader.classify(
-        data, starts, bytearray(cell_count), extents, kernel.array("i", bytes(4 * cell_count))
-    )
+    lines = array("i", bytes(4 * cell_count))
+    reader.classify(files.data, files.starts, files.ends, bytearray(cell_count), extents, lines)
     assert extents.count(_extents.UNSETTLED) * 100 < cell_count
 
 
@@ -561,7 +559,7 @@ def test_dialects_that_the_loop_over_bodies_supports(
 def test_reader_without_agents_finds_nothing() -> None:
     reader = _extents.Reader(koster.RFC9309, _extents.Names([b"a"], koster.RFC9309.names), [])
     written, found, lines = bytearray(1), bytearray(1), array("i", [7])
-    reader.classify(ONE.encode(), array("q", [0, len(ONE)]), written, found, lines)
+    reader.classify(ONE.encode(), array("q", [0]), array("q", [len(ONE)]), written, found, lines)
     assert (written, found, lines[0]) == (b"\0", b"\0", 7)
 
 

@@ -11,7 +11,7 @@ import archives
 import pytest
 from archives import ROBOTS, Fetch, by_hand
 
-from koster.bulk import _archives, _members, _scanned
+from koster.bulk import _archives, _libdeflate, _members, _scanned
 from koster.bulk._batches import BadRecords, Batch
 from koster.errors import UnreadableError
 
@@ -193,6 +193,19 @@ def test_chunks(check: Any, monkeypatch: pytest.MonkeyPatch, size: int, library:
     check(data + b"\0" * 20)
     check(b"junk" + data)
     check(data + gzip.compress(b"") + data)
+
+
+@pytest.mark.parametrize("library", [None, _members._LIBDEFLATE], ids=["zlib", "libdeflate"])
+@pytest.mark.parametrize("spare", [0, 3 * len(ROBOTS), 1 << 20])
+def test_room_for_decoded_texts(
+    check: Any, monkeypatch: pytest.MonkeyPatch, spare: int, library: Any
+) -> None:
+    monkeypatch.setattr(_libdeflate, "SPARE", spare)
+    monkeypatch.setattr(_members, "_LIBDEFLATE", library)
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-16\r\n"
+    odd = fetch(head, ROBOTS.decode().encode("utf-16"))
+    for number in (1, 2, 9):
+        assert check(members(fetch(OK), *[odd] * number, fetch(OK), odd)) == number + 3
 
 
 @pytest.mark.parametrize("limit", ["_MAX_COMPRESSED", "_MAX_DECOMPRESSED"])

@@ -13,9 +13,9 @@ from koster.engine import batches, memory
 
 def numbered(values: list[bytes]) -> tuple[int, list[int]]:
     """Return how many numbers values have, and them; check that equal numbers mean equal values."""
-    starts = array("q", itertools.accumulate(map(len, values), initial=0))
+    bounds = array("q", itertools.accumulate(map(len, values), initial=0))
     numbers, firsts = array("i", [-1] * len(values)), array("q", [-1] * len(values))
-    count = batches.distinct(b"".join(values), starts, numbers, firsts)
+    count = batches.distinct(b"".join(values), bounds[:-1], bounds[1:], numbers, firsts)
     assert [values[firsts[number]] for number in numbers] == values
     return count, numbers.tolist()
 

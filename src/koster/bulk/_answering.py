@@ -161,7 +161,7 @@ def _facts(batch: Batch, dialect: Any) -> Any:
     found = kernel.facts(batch.bodies, dialect)
     if batch.sizes is not None:
         return _with_fields(found, {"bytes": batch.sizes})
-    if batch.served is batch.bodies or batch.served.equals(batch.bodies):
+    if batch.served is batch.bodies:
         return found
     served = kernel.facts(batch.served, dialect)
     return _with_fields(found, {name: served.field(name) for name in ("bytes", "findings")})

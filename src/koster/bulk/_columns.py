@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine import batches as _batches
 from ._arrow import np, pa, pc
+from ._parts import Parts
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
 class EncodedColumn:
     """A column as distinct values and their codes.
 
-    ``codes`` (int32, null where the column is) are indices into ``values`` (large_binary, no
-    nulls); ``chunks`` are the lengths of the column's chunks, None if it has none.
+    ``codes`` (int32, null where the column is) are indices into ``values``, which have no nulls;
+    ``chunks`` are the lengths of the column's chunks, None if it has none.
     """
 
     codes: pa.Array
-    values: pa.Array
+    values: Parts
     chunks: tuple[int, ...] | None
 
     def decode(self, results: pa.Array) -> pa.Array | pa.ChunkedArray:
@@ -76,25 +77,28 @@ def in_chunks(whole: pa.Array, chunks: tuple[int, ...] | None) -> pa.Array | pa.
     return pa.chunked_array(pieces, type=whole.type)
 
 
-def encode_column(column: Column, what: str) -> EncodedColumn:
+def encode_column(column: Column | Parts, what: str) -> EncodedColumn:
     """Return a column as distinct values and their codes; ``what`` names it in errors.
 
     Raises:
         TypeError: it is not a column of text or bytes.
     """
+    if isinstance(column, Parts):
+        return EncodedColumn(*_encode_plain([column]), None)
     found = to_arrow(column, what)
     chunks = tuple(map(len, found.chunks)) if isinstance(found, pa.ChunkedArray) else None
     pieces = found.chunks if isinstance(found, pa.ChunkedArray) else [found]
     if pa.types.is_dictionary(found.type):
         codes, values = _encode_dictionaries(pieces)
     else:
-        codes, values = _encode_plain([to_large_binary(piece) for piece in pieces])
+        codes, values = _encode_plain([Parts.of(to_large_binary(piece)) for piece in pieces])
     return EncodedColumn(codes, values, chunks)
 
 
-def _encode_dictionaries(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
+def _encode_dictionaries(pieces: list[Any]) -> tuple[pa.Array, Parts]:
     """Merge the codes and values of arrays that each have their own dictionary."""
-    recoded, values = _encode_plain([to_large_binary(piece.dictionary) for piece in pieces])
+    dictionaries = [Parts.of(to_large_binary(piece.dictionary)) for piece in pieces]
+    recoded, values = _encode_plain(dictionaries)
     start = 0
     codes = []
     for piece in pieces:
@@ -104,67 +108,40 @@ def _encode_dictionaries(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
     return pa.chunked_array(codes, type=pa.int32()).combine_chunks(), values
 
 
-def _encode_plain(pieces: list[Any]) -> tuple[pa.Array, pa.Array]:
-    """Return codes and distinct values of arrays of large_binary."""
+def _encode_plain(pieces: list[Parts]) -> tuple[pa.Array, Parts]:
+    """Return codes and distinct values of columns."""
     numbered = []
     firsts = []
     count = 0
     for nullable in pieces:
-        # Nulls are values like others until the end.
-        piece = _without_nulls(nullable)
-        data, starts = buffers(piece)
+        # Nulls are empty values until the end.
+        piece = nullable
+        if piece.has_nulls():
+            piece = Parts(piece.data, np.maximum(piece.starts, 0), np.maximum(piece.ends, 0))
         numbers = array("i", bytes(4 * len(piece)))
         places = array("q", bytes(8 * len(piece)))
-        found = _batches.distinct(data, starts, numbers, places)
-        numbers_of = integer_array("i", numbers)
-        if found == len(piece):
-            firsts.append(piece)
-        else:
-            rows, bounds = np.asarray(places)[:found], np.asarray(starts)
-            firsts.append(gather(data, bounds[rows], bounds[rows + 1] - bounds[rows]))
-        numbered.append((numbers_of, count))
+        found = _batches.distinct(piece.data, piece.starts, piece.ends, numbers, places)
+        numbered.append((integer_array("i", numbers), count))
+        firsts.append(piece if found == len(piece) else piece.take(np.asarray(places)[:found]))
         count += found
     if len(pieces) == 1:
         values = firsts[0]
         codes = [numbers for numbers, _ in numbered]
     else:
-        together = pa.chunked_array(firsts, type=pa.large_binary()).combine_chunks()
-        encoded, values = _encode_plain([together])
+        copies = [each.to_arrow() for each in firsts]
+        together = pa.chunked_array(copies, type=pa.large_binary()).combine_chunks()
+        encoded, values = _encode_plain([Parts.of(together)])
         codes = [
             encoded.slice(start).take(numbers) if len(numbers) else numbers
             for numbers, start in numbered
         ]
-    if any(piece.null_count for piece in pieces):
+    if any(piece.has_nulls() for piece in pieces):
         nothing = pa.scalar(None, pa.int32())
         codes = [
-            pc.if_else(piece.is_valid(), each, nothing)
+            pc.if_else(pa.array(piece.starts >= 0), each, nothing)
             for piece, each in zip(pieces, codes, strict=True)
         ]
     return pa.chunked_array(codes, type=pa.int32()).combine_chunks(), values
-
-
-def gather(data: Any, starts: Numbers, sizes: Numbers, more: bytes = b"") -> pa.Array:
-    """Return parts of bytes, which ``more`` follows, as large_binary.
-
-    Null for those with a negative start.
-    """
-    bounds = array("q", bytes(8 * (len(starts) + 1)))
-    raw = _batches.gather(data, more, starts, sizes, bounds)
-    is_whole = starts >= 0
-    valid = None if is_whole.all() else pa.array(is_whole).buffers()[1]
-    return pa.Array.from_buffers(
-        pa.large_binary(), len(starts), [valid, pa.py_buffer(bounds), pa.py_buffer(raw)]
-    )
-
-
-def _without_nulls(column: pa.Array) -> pa.Array:
-    """Return a large_binary array with its nulls as arbitrary values."""
-    if not column.null_count:
-        return column
-    _, bounds, data = column.buffers()
-    return pa.Array.from_buffers(
-        column.type, len(column), [None, bounds, data], null_count=0, offset=column.offset
-    )
 
 
 def to_arrow(column: Column, what: str) -> pa.Array | pa.ChunkedArray:

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from ._arrow import Numbers
 
 
+#: Room after the decompressed data, for texts that are decoded from it. Memory that is not used is
+#: not taken.
+SPARE = 1 << 20
+
+
 class Libdeflate:
     """The C functions of libdeflate.
 
@@ -41,12 +46,17 @@ class Libdeflate:
         self._decompress = ctypes.cast(function, ctypes.c_void_p).value or 0
 
     def decompress(self, compressed: Buffer, bounds: Numbers, places: Numbers) -> bytearray | None:
-        """Decompress gzip members; see `koster.engine.records.decompress_members`."""
+        """Decompress gzip members; see `koster.engine.records.decompress_members`.
+
+        `SPARE` bytes follow.
+        """
         decompressor = self._allocate()
         if not decompressor:
             return None
         try:
-            return decompress_members(self._decompress, decompressor, compressed, bounds, places)
+            return decompress_members(
+                self._decompress, decompressor, compressed, bounds, places, SPARE
+            )
         finally:
             self._free(decompressor)
 

@@ -39,7 +39,7 @@ class Members:
     """Some adjacent members of a gzip file.
 
     Attributes:
-        data: Their decompressed bytes.
+        data: Their decompressed bytes; there may be room after them.
         bounds: Where each starts in ``data``, and where the last one ends.
         offsets: Where each starts in the file.
         end: Where the last one ends in the file.
@@ -103,7 +103,7 @@ def _decompress(compressed: bytes, bounds: Numbers, offset: int) -> Members | No
 
 
 def _decompress_by_zlib(compressed: memoryview, bounds: Numbers, places: Numbers) -> bytes | None:
-    """Do the same as `_libdeflate.Libdeflate.decompress`."""
+    """Do the same as `_libdeflate.Libdeflate.decompress`, without room after the data."""
     found = []
     starts = bounds.tolist()
     for start, end, size in zip(starts, starts[1:], np.diff(places).tolist(), strict=False):

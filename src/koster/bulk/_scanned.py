@@ -16,14 +16,15 @@ from ..engine import records as _records
 from . import warc
 from ._archived import ARCHIVED
 from ._arrow import np, pa
-from ._columns import gather
 from ._members import read_members
+from ._parts import Parts
 from ._warc_reader import BadRecord, BrokenError, read_raw
 from .warc import FetchClass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from ..engine.buffers import Buffer
     from ._arrow import Numbers
     from ._members import Members
 
@@ -40,8 +41,8 @@ class Piece(NamedTuple):
     """Some fetches: the columns of `ARCHIVED`, the bodies as crawlers read them, and as served."""
 
     passthrough: Any
-    bodies: Any
-    served: Any
+    bodies: Parts
+    served: Parts
 
 
 class Scanned(NamedTuple):
@@ -104,7 +105,7 @@ class _Part:
         if not fetches:
             return regular
         order = np.argsort(np.concatenate([np.flatnonzero(is_regular), places]))
-        return _take(joined([regular, piece_of(fetches, name)]), pa.array(order))
+        return _take(joined([regular, piece_of(fetches, name)]), order)
 
     def _irregular_fetches(self, indices: Numbers) -> tuple[list[int], list[warc.Record]]:
         """Return the rows of irregular records that are fetches, and the fetches."""
@@ -131,7 +132,8 @@ class _Columns:
     """Regular records as columns."""
 
     def __init__(self, part: _Part, indices: Numbers) -> None:
-        self.data = memoryview(part.data)
+        self.data: Buffer = memoryview(part.data)
+        self.end = int(part.members.bounds[-1])
         self.rows = {name: values[indices] for name, values in part.rows.items()}
         self.offsets = part.offsets[indices]
         self.crawls = pa.array(part.crawls, pa.string()).take(pa.array(part.crawl_codes[indices]))
@@ -167,8 +169,9 @@ class _Columns:
         return Piece(pa.RecordBatch.from_arrays(columns, schema=ARCHIVED), bodies, served)
 
     def _text(self, name: str, size: str | None = None) -> Any:
-        sizes = self.rows[size or f"{name}_size"]
-        return gather(self.data, self.rows[name], sizes).cast(pa.string())
+        starts = self.rows[name]
+        ends = starts + self.rows[size or f"{name}_size"]
+        return Parts(self.data, starts, ends).to_arrow().cast(pa.string())
 
     def _locations(self) -> list[str | None] | None:
         """Return the targets of redirects, or None without any."""
@@ -198,22 +201,35 @@ class _Columns:
         codes = [_CODES[each] for each in classes]
         return np.select(conditions, codes, _CODES[FetchClass.UNREACHABLE]).astype(np.int32)
 
-    def _bodies(self, is_text: Numbers, charsets: Any) -> tuple[Any, Any, Numbers]:
+    def _bodies(self, is_text: Numbers, charsets: Any) -> tuple[Parts, Parts, Numbers]:
         """Return the bodies as crawlers read them, as served, and which are robots.txt files.
 
         Null if there is no file.
         """
         starts = np.where(self.is_served, self.rows["body"], -1)
-        sizes = self.rows["body_size"].copy()
-        served = gather(self.data, starts, sizes)
-        is_plain, is_whole = self.rows["is_plain"] > 0, self.rows["is_whole"] > 0
+        ends = np.where(self.is_served, starts + self.rows["body_size"], -1)
         is_robots = is_text & self.is_served
-        odd = np.flatnonzero(self.is_served & ~(is_plain & is_whole & (sizes <= MAX_BYTES)))
+        changed = self._decode(starts, ends, charsets, is_robots)
+        if not changed:
+            bodies = served = Parts(self.data, starts, ends)
+            return bodies, served, is_robots
+        places = self._add(list(changed.values()))
+        served = Parts(self.data, starts, ends)
+        bodies = Parts(self.data, starts.copy(), ends.copy())
+        bodies.starts[[*changed]], bodies.ends[[*changed]] = places[:-1], places[1:]
+        return bodies, served, is_robots
+
+    def _decode(
+        self, starts: Numbers, ends: Numbers, charsets: Any, is_robots: Numbers
+    ) -> dict[int, bytes]:
+        """Return the bodies that crawlers do not read as served; unset ``is_robots`` of pages."""
+        is_plain, is_whole = self.rows["is_plain"] > 0, self.rows["is_whole"] > 0
+        is_usual = is_plain & is_whole & (self.rows["body_size"] <= MAX_BYTES)
+        odd = np.flatnonzero(self.is_served & ~is_usual)
         # As lists: a number of NumPy takes as long to use as some of the checks.
-        given = (starts[odd], (starts + sizes)[odd], is_whole[odd], (is_robots & ~is_plain)[odd])
+        given = (starts[odd], ends[odd], is_whole[odd], (is_robots & ~is_plain)[odd])
         names = charsets.take(pa.array(odd)).to_pylist()
-        changed = []
-        total = len(self.data)
+        changed = {}
         for index, name, start, end, is_all, may_be_other in zip(
             odd.tolist(), names, *(each.tolist() for each in given), strict=True
         ):
@@ -222,11 +238,18 @@ class _Columns:
                 is_robots[index] = not is_page(body) and not is_binary(body)
             text = to_utf8(body, name, is_all)[0]
             if text != body:
-                changed.append(text)
-                starts[index], sizes[index] = total, len(text)
-                total += len(text)
-        bodies = gather(self.data, starts, sizes, b"".join(changed)) if changed else served
-        return bodies, served, is_robots
+                changed[index] = text
+        return changed
+
+    def _add(self, texts: Sequence[bytes]) -> Numbers:
+        """Add texts after the records; return where each starts, and the last one ends."""
+        together = b"".join(texts)
+        after = self.end + len(together)
+        if after <= len(self.data):
+            self.data[self.end : after] = together
+        else:
+            self.data = b"".join([self.data[: self.end], together])
+        return self.end + np.cumsum([0, *map(len, texts)])
 
 
 _UNAVAILABLE = sorted(warc.UNAVAILABLE)
@@ -253,11 +276,10 @@ def piece_of(fetches: list[warc.Record], name: str) -> Piece:
         None if body is None else to_utf8(body, each.charset, each.is_whole)[0]
         for body, each in zip(served, fetches, strict=True)
     ]
-    as_served = pa.array(served, pa.large_binary())
+    as_served = Parts.of(pa.array(served, pa.large_binary()))
     is_same = bodies == served
-    return Piece(
-        passthrough, as_served if is_same else pa.array(bodies, pa.large_binary()), as_served
-    )
+    as_read = as_served if is_same else Parts.of(pa.array(bodies, pa.large_binary()))
+    return Piece(passthrough, as_read, as_served)
 
 
 #: The fetch classes with a body to parse.
@@ -271,9 +293,9 @@ def _without_surrogates(value: Any) -> Any:
     return value
 
 
-def _take(piece: Piece, order: Any) -> Piece:
+def _take(piece: Piece, order: Numbers) -> Piece:
     """Return the rows of a piece in another order."""
-    passthrough, served = piece.passthrough.take(order), piece.served.take(order)
+    passthrough, served = piece.passthrough.take(pa.array(order)), piece.served.take(order)
     is_same = piece.bodies is piece.served
     return Piece(passthrough, served if is_same else piece.bodies.take(order), served)
 
@@ -282,11 +304,14 @@ def joined(pieces: list[Piece]) -> Piece:
     """Concatenate pieces."""
     if len(pieces) == 1:
         return pieces[0]
-    served = [each.served for each in pieces]
     are_same = all(each.bodies is each.served for each in pieces)
-    whole = pa.concat_arrays(served)
+    served = _concatenated([each.served for each in pieces])
     return Piece(
         pa.concat_batches([each.passthrough for each in pieces]),
-        whole if are_same else pa.concat_arrays([each.bodies for each in pieces]),
-        whole,
+        served if are_same else _concatenated([each.bodies for each in pieces]),
+        served,
     )
+
+
+def _concatenated(columns: list[Parts]) -> Parts:
+    return Parts.of(pa.concat_arrays([each.to_arrow() for each in columns]))

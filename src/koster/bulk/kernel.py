@@ -33,7 +33,6 @@ from ._columns import (
     EncodedColumn,
     buffers,
     encode_column,
-    gather,
     in_chunks,
     integer_array,
     integers,
@@ -42,6 +41,7 @@ from ._columns import (
     to_text,
 )
 from ._facts import FACTS, facts_of
+from ._parts import Parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,7 +79,7 @@ def _budget() -> Budget:
     return Budget(states=5_000, total=20_000, compared=100_000)
 
 
-def classify(bodies: Column, agents: Iterable[str], dialect: Dialect = RFC9309) -> Any:
+def classify(bodies: Column | Parts, agents: Iterable[str], dialect: Dialect = RFC9309) -> Any:
     """Return how much of each site is disallowed for each agent: lists of `CLASSIFIED`.
 
     Args:
@@ -163,11 +163,11 @@ def _classify(bodies: EncodedColumn, agents: tuple[str, ...], dialect: Dialect) 
     extents = bytearray([_extents.UNSETTLED]) * cells
     lines = array("i", bytes(4 * cells))
     if cells:
-        data, starts = buffers(bodies.values)
+        files = bodies.values
         if _extents.supports(dialect):
             reader = _extents.Reader(dialect, *_names(agents, dialect.names))
-            reader.classify(data, starts, written, extents, lines)
-        _analyze_unsettled(data, starts, agents, dialect, written, extents, lines)
+            reader.classify(files.data, files.starts, files.ends, written, extents, lines)
+        _analyze_unsettled(files, agents, dialect, written, extents, lines)
     written_of, extents_of, lines_of = bodies.repeat(len(agents), written, extents, lines)
     rows = len(bodies.codes)
     names = pa.array(map(storable_text, agents), pa.string())
@@ -198,8 +198,7 @@ def _zeros_to_null(lines: Any) -> pa.Array:
 
 
 def _analyze_unsettled(
-    data: memoryview,
-    starts: memoryview,
+    files: Parts,
     agents: tuple[str, ...],
     dialect: Dialect,
     written: bytearray,
@@ -212,7 +211,7 @@ def _analyze_unsettled(
     while at >= 0:
         body, agent = divmod(at, len(agents))
         if body != last:
-            robots = parse(bytes(data[starts[body] : starts[body + 1]]), dialect)
+            robots = parse(bytes(files.data[files.starts[body] : files.ends[body]]), dialect)
             budget = _budget()
             known: dict[tuple[int, ...], tuple[int, int]] = {}
             last = body
@@ -228,7 +227,7 @@ def _analyze_unsettled(
 
 
 def decide(
-    bodies: Column | str | bytes,
+    bodies: Column | Parts | str | bytes,
     urls: Column | str,
     agents: Column | str,
     dialect: Dialect = RFC9309,
@@ -261,7 +260,7 @@ def allowed(
     return in_chunks(decisions.verdicts(), decisions.chunks)
 
 
-def facts(bodies: Column, dialect: Dialect = RFC9309) -> Any:
+def facts(bodies: Column | Parts, dialect: Dialect = RFC9309) -> Any:
     """Return facts about each file, for all agents: structs of `FACTS`.
 
     Raises:
@@ -286,7 +285,7 @@ class _Decisions:
             check_order(urls, agents)
         arguments = {"bodies": bodies, "urls": urls, "agents": agents}
         columns = {
-            what: to_arrow(each, what)
+            what: each if isinstance(each, Parts) else to_arrow(each, what)
             for what, each in arguments.items()
             if not isinstance(each, (str, bytes))
         }
@@ -313,7 +312,7 @@ class _Decisions:
             return encode_column(column, what)
         values = pa.array([_encode(one)])
         codes = integer_array("i", array("i", bytes(4 * self.size)))
-        return EncodedColumn(codes, values.cast(pa.large_binary()), None)
+        return EncodedColumn(codes, Parts.of(values.cast(pa.large_binary())), None)
 
     def _decide(self, paths: pa.Array, agents: EncodedColumn, dialect: Dialect) -> None:
         size = self.size
@@ -324,7 +323,7 @@ class _Decisions:
         self.sizes = array("q", bytes(8 * size))
         self.nulls = _any_null(self.bodies.codes, agents.codes, paths)
         order = _order(self.bodies.codes, agents.codes, self.nulls)
-        self.data, starts = buffers(self.bodies.values)
+        files = self.bodies.values
         urls, bounds = buffers(paths)
         answers = _batches.Answers(
             self.allowed, self.reasons, self.lines, self.starts,
@@ -332,8 +331,8 @@ class _Decisions:
         )  # fmt: skip
         names = [_chain(_decode_agent(each)) for each in agents.values.to_pylist()]
         _batches.decide(
-            dialect, self.data, starts, integers(self.bodies.codes), urls, bounds, names,
-            integers(agents.codes), order, answers,
+            dialect, files.data, files.starts, files.ends, integers(self.bodies.codes),
+            urls, bounds, names, integers(agents.codes), order, answers,
         )  # fmt: skip
 
     def verdicts(self) -> pa.Array:
@@ -360,7 +359,7 @@ class _Decisions:
     def _patterns(self) -> pa.Array:
         """Return the pattern of the rule that decided each row, as text."""
         starts, sizes = np.asarray(self.starts), np.asarray(self.sizes)
-        return to_text(gather(self.data, starts, sizes))
+        return to_text(Parts(self.bodies.values.data, starts, starts + sizes).to_arrow())
 
 
 def _any_null(*columns: pa.Array) -> pa.Array | None:

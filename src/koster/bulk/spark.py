@@ -277,7 +277,7 @@ def _read_archive(opened: Callable[[str, str], BinaryIO], path: str) -> Iterator
     try:
         with opened(path, "rb") as file:
             for batch in batches_of(file, path, name, bad):
-                columns = [*batch.passthrough.columns, batch.bodies.cast(pa.binary())]
+                columns = [*batch.passthrough.columns, batch.bodies.to_arrow().cast(pa.binary())]
                 yield pa.RecordBatch.from_arrays(
                     [*columns, pa.nulls(len(batch.passthrough), pa.string())],
                     schema=_SCHEMA,

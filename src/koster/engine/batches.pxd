@@ -32,8 +32,8 @@ cdef class Answers:
 )
 cpdef object decide(
     object dialect, const unsigned char[::1] data, const long long[::1] starts,
-    const int[::1] bodies, const unsigned char[::1] urls, const long long[::1] bounds,
-    object agents, const int[::1] agent_codes, const long long[::1] order, Answers answers
+    const long long[::1] ends, const int[::1] bodies, const unsigned char[::1] urls,
+    const long long[::1] bounds, object agents, const int[::1] agent_codes, const long long[::1] order, Answers answers
 )
 @cython.locals(
     file=File, rows=Rows, counts=list, unknown=list, data="const unsigned char*", row=int,
@@ -42,35 +42,32 @@ cpdef object decide(
 cpdef tuple survey(bytes body, object dialect)
 @cython.locals(raw="const unsigned char*", count=Py_ssize_t, size=Py_ssize_t, slots="int*")
 cpdef Py_ssize_t distinct(
-    const unsigned char[::1] data, const long long[::1] starts, int[::1] numbers,
-    long long[::1] firsts
+    const unsigned char[::1] data, const long long[::1] starts, const long long[::1] ends,
+    int[::1] numbers, long long[::1] firsts
 ) except -1
 @cython.locals(
     count=int, index=Py_ssize_t, start=Py_ssize_t, size=Py_ssize_t, known=int, slot=Py_ssize_t,
     _=int,
 )
 cdef Py_ssize_t _number_values(
-    const unsigned char* data, const long long[::1] starts, int[::1] numbers,
-    long long[::1] firsts, int* slots, Py_ssize_t mask
+    const unsigned char* data, const long long[::1] starts, const long long[::1] ends,
+    int[::1] numbers, long long[::1] firsts, int* slots, Py_ssize_t mask
 ) noexcept nogil
 cdef bint _is_value(
-    const unsigned char* data, const long long[::1] starts, Py_ssize_t index, Py_ssize_t start,
-    Py_ssize_t size
+    const unsigned char* data, const long long[::1] starts, const long long[::1] ends,
+    Py_ssize_t index, Py_ssize_t start, Py_ssize_t size
 ) noexcept nogil
 @cython.locals(index=Py_ssize_t)
 cpdef bint is_sorted(const int[::1] numbers) noexcept
 @cython.locals(index=Py_ssize_t)
 cpdef bint count_up(const int[::1] numbers) noexcept
-@cython.locals(
-    total=Py_ssize_t, row=Py_ssize_t, found=bytearray, first="const unsigned char*",
-    second="const unsigned char*",
-)
+@cython.locals(total=Py_ssize_t, row=Py_ssize_t, found=bytearray)
 cpdef bytearray gather(
-    const unsigned char[::1] data, const unsigned char[::1] more, const long long[::1] starts,
-    const long long[::1] sizes, long long[::1] bounds
+    const unsigned char[::1] data, const long long[::1] starts, const long long[::1] ends,
+    long long[::1] bounds
 )
-@cython.locals(row=Py_ssize_t, start=Py_ssize_t, size=Py_ssize_t)
+@cython.locals(row=Py_ssize_t, size=Py_ssize_t)
 cdef int _copy(
-    const unsigned char* data, Py_ssize_t after, const unsigned char* more,
-    const long long[::1] starts, long long[::1] bounds, unsigned char* target
+    const unsigned char* data, const long long[::1] starts, long long[::1] bounds,
+    unsigned char* target
 ) except -1

@@ -109,6 +109,7 @@ def decide(
     dialect: Dialect,
     data: Buffer,
     starts: Longs,
+    ends: Longs,
     bodies: Longs,
     urls: Buffer,
     bounds: Longs,
@@ -119,10 +120,10 @@ def decide(
 ) -> None:
     """Decide for each row in ``order`` whether an agent may fetch a URL.
 
-    Row n has the body ``data[starts[bodies[n]]:starts[bodies[n] + 1]]``, the URL
+    Row n has the body ``data[starts[bodies[n]]:ends[bodies[n]]]``, the URL
     ``urls[bounds[n]:bounds[n + 1]]`` and the agent ``agents[agent_codes[n]]``, its names in
-    order of preference. Adjacent rows
-    with the same body share one parse, and with the same agent, too, one selection of groups.
+    order of preference. Adjacent rows with the same body share one parse, and with the same agent,
+    too, one selection of groups.
 
     Raises:
         MemoryError: no memory for a file or a path.
@@ -137,7 +138,7 @@ def decide(
         first = after
         body = bodies[order[first]]
         start = starts[body]
-        file = _document.read(bytes(data[start : starts[body + 1]]), plan)
+        file = _document.read(bytes(data[start : ends[body]]), plan)
         selections: list[Selection] = []
         while after < len(order) and bodies[order[after]] == body:
             first = after
@@ -189,26 +190,28 @@ def survey(
     return counts, entries, unknown, file.groups.count, orphans, counts[_lexer.MALFORMED]
 
 
-def distinct(data: Buffer, starts: Longs, numbers: array[int], firsts: array[int]) -> int:
+def distinct(
+    data: Buffer, starts: Longs, ends: Longs, numbers: array[int], firsts: array[int]
+) -> int:
     """Number the values in a buffer, equal ones alike; return how many numbers.
 
-    ``firsts`` has for each number the index of its first value. Equal values may have different
-    numbers if the file is made to slow this down.
+    Value n is ``data[starts[n]:ends[n]]``. ``firsts`` has for each number the index of its first
+    value. Equal values may have different numbers if the file is made to slow this down.
 
     Raises:
         MemoryError: no memory to find values that are equal.
     """
-    if len(starts) < 2:
+    if not len(starts):
         return 0
     raw = _buffers.address(data)
     size = 2
-    while size < 2 * len(starts):
+    while size < 2 * len(starts) + 2:
         size *= 2
     slots = _memory.integers(size)
     if not slots:
         raise MemoryError("no memory for a column")
     with cython.nogil:
-        count = _number_values(raw, starts, numbers, firsts, slots, size - 1)
+        count = _number_values(raw, starts, ends, numbers, firsts, slots, size - 1)
     _memory.release(slots)
     return count
 
@@ -216,6 +219,7 @@ def distinct(data: Buffer, starts: Longs, numbers: array[int], firsts: array[int
 def _number_values(
     data: Bytes,
     starts: Longs,
+    ends: Longs,
     numbers: array[int],
     firsts: array[int],
     slots: Integers,
@@ -223,11 +227,11 @@ def _number_values(
 ) -> int:
     """Number values; ``slots`` are a hash table, with numbers from 1 and 0 for none."""
     count = 0
-    for index in range(len(starts) - 1):
+    for index in range(len(starts)):
         start = starts[index]
-        size = starts[index + 1] - start
+        size = ends[index] - start
         known = 0
-        if index > 0 and _is_value(data, starts, index - 1, start, size):
+        if index > 0 and _is_value(data, starts, ends, index - 1, start, size):
             known = numbers[index - 1] + 1
         else:
             slot = _memory.hashed(data, start, size) & mask
@@ -236,7 +240,7 @@ def _number_values(
                 if known == 0:
                     slots[slot] = count + 1
                     break
-                if _is_value(data, starts, firsts[known - 1], start, size):
+                if _is_value(data, starts, ends, firsts[known - 1], start, size):
                     break
                 known = 0
                 slot = (slot + 1) & mask
@@ -248,9 +252,9 @@ def _number_values(
     return count
 
 
-def _is_value(data: Bytes, starts: Longs, index: int, start: int, size: int) -> bool:
+def _is_value(data: Bytes, starts: Longs, ends: Longs, index: int, start: int, size: int) -> bool:
     """Tell whether a value equals some bytes."""
-    return size == starts[index + 1] - starts[index] and _memory.same(
+    return size == ends[index] - starts[index] and _memory.same(
         data, starts[index], data, start, size
     )
 
@@ -271,35 +275,26 @@ def count_up(numbers: Longs) -> bool:
     return True
 
 
-def gather(
-    data: Buffer, more: Buffer, starts: Longs, sizes: Longs, bounds: array[int]
-) -> bytearray:
-    """Concatenate parts of two buffers, and fill in their bounds, one more than parts.
+def gather(data: Buffer, starts: Longs, ends: Longs, bounds: array[int]) -> bytearray:
+    """Concatenate ``data[starts[n]:ends[n]]``, and fill in their bounds, one more than parts.
 
-    Parts that start where ``data`` ends, or later, are in ``more``, as if that followed. A part
-    with a negative start is empty.
+    A part with a negative start is empty.
     """
     total = 0
     bounds[0] = 0
     for row in range(len(starts)):
         if starts[row] >= 0:
-            total += sizes[row]
+            total += ends[row] - starts[row]
         bounds[row + 1] = total
     found = _memory.unfilled(total)
     if total:
-        first, second = _buffers.address(data), _buffers.address(more)
-        _copy(first, len(data), second, starts, bounds, _memory.room(found))
+        _copy(_buffers.address(data), starts, bounds, _memory.room(found))
     return found
 
 
-def _copy(
-    data: Bytes, after: int, more: Bytes, starts: Longs, bounds: array[int], target: bytearray
-) -> None:
+def _copy(data: Bytes, starts: Longs, bounds: array[int], target: bytearray) -> None:
     with cython.nogil:
         for row in range(len(starts)):
-            start = starts[row]
             size = bounds[row + 1] - bounds[row]
-            if size > 0 and start < after:
-                _memory.copy(target, bounds[row], data, start, size)
-            elif size > 0:
-                _memory.copy(target, bounds[row], more, start - after, size)
+            if size > 0:
+                _memory.copy(target, bounds[row], data, starts[row], size)

@@ -52,7 +52,7 @@ cdef class Reader:
     @cython.locals(raw="const unsigned char*", done=bint)
     cpdef object classify(
         self, const unsigned char[::1] data, const long long[::1] starts,
-        unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
+        const long long[::1] ends, unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
     )
     @cython.locals(
         body=Py_ssize_t, size=Py_ssize_t, at=Py_ssize_t, first=int, raw="const unsigned char*",
@@ -60,7 +60,7 @@ cdef class Reader:
     )
     cdef bint _classify_all(
         self, const unsigned char* data, const long long[::1] starts,
-        unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
+        const long long[::1] ends, unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
     ) noexcept nogil
     @cython.locals(first=int, place=int)
     cdef int _named_token(self, int agent) noexcept nogil

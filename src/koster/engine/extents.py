@@ -176,11 +176,12 @@ class Reader:
         self,
         data: Buffer,
         starts: Longs,
+        ends: Longs,
         written: bytearray,
         extents: bytearray,
         lines: array[int],
     ) -> None:
-        """Classify bodies for each agent: ``data[starts[n]:starts[n + 1]]`` is the nth body.
+        """Classify bodies for each agent: ``data[starts[n]:ends[n]]`` is the nth body.
 
         ``written``, ``extents`` and ``lines`` have an item for each agent of each body: whether a
         group has its first name, its number in `EXTENTS` or `UNSETTLED`, and the line that
@@ -191,7 +192,7 @@ class Reader:
         """
         raw = _buffers.address(data)
         with cython.nogil:
-            done = self._classify_all(raw, starts, written, extents, lines)
+            done = self._classify_all(raw, starts, ends, written, extents, lines)
         if not done:
             raise MemoryError("no memory to read a robots.txt")
 
@@ -199,13 +200,14 @@ class Reader:
         self,
         data: Bytes,
         starts: Longs,
+        ends: Longs,
         written: bytearray,
         extents: bytearray,
         lines: array[int],
     ) -> bool:
         """Classify all bodies; tell whether there was memory."""
-        for body in range(len(starts) - 1):
-            size = starts[body + 1] - starts[body]
+        for body in range(len(starts)):
+            size = ends[body] - starts[body]
             at = body * self.agent_count
             if size > MAX_PARSED_BYTES:
                 for agent in range(self.agent_count):

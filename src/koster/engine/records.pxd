@@ -32,17 +32,19 @@ cdef Py_ssize_t _find_all(
     const unsigned char* data, Py_ssize_t size, long long[::1] starts
 ) noexcept nogil
 cdef bint _is_member(const unsigned char* data, Py_ssize_t at) noexcept nogil
-@cython.locals(raw="const unsigned char*", room="unsigned char*", is_whole=bint)
+@cython.locals(
+    size=Py_ssize_t, found=bytearray, raw="const unsigned char*", target="unsigned char*",
+    is_whole=bint,
+)
 cpdef object decompress_members(
     Py_ssize_t decompress, Py_ssize_t decompressor, const unsigned char[::1] data,
-    const long long[::1] bounds, const long long[::1] places
+    const long long[::1] bounds, const long long[::1] places, Py_ssize_t spare
 )
-@cython.locals(
-    number=Py_ssize_t, last=Py_ssize_t, size=Py_ssize_t, room=Py_ssize_t
-)
+@cython.locals(number=Py_ssize_t, last=Py_ssize_t, size=Py_ssize_t)
 cdef bint _decompress_all(
     Py_ssize_t decompress, Py_ssize_t decompressor, const unsigned char* data,
-    const long long[::1] bounds, unsigned char* target, const long long[::1] places
+    const long long[::1] bounds, unsigned char* target, const long long[::1] places,
+    Py_ssize_t room
 ) noexcept nogil
 
 
