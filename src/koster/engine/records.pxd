@@ -77,7 +77,7 @@ cdef class Scanner:
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t colon, Py_ssize_t end,
         int first, int after
     ) noexcept nogil
-    @cython.locals(at=Py_ssize_t)
+    @cython.locals(at=Py_ssize_t, odd="unsigned char")
     cdef void _keep_value(
         self, const unsigned char* data, int field, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
@@ -94,7 +94,7 @@ cdef class Scanner:
 
 
 cdef bint _is_white(int byte) noexcept nogil
-@cython.locals(index=int, byte=int)
+@cython.locals(index=int, byte=int, expected=int)
 cdef bint _is_name(
     const unsigned char* data, Py_ssize_t start, int at, int size
 ) noexcept nogil
@@ -107,5 +107,7 @@ cdef bint _is_http(const unsigned char* data, Py_ssize_t start, int size) noexce
 cdef bint _is_moment(const unsigned char* data, Py_ssize_t start, int size) noexcept nogil
 @cython.locals(after=int, at=int, label=int, dots=int, index=int, byte=int)
 cdef int _origin_size(const unsigned char* data, Py_ssize_t start, int size) noexcept nogil
-@cython.locals(odd="unsigned char", at=Py_ssize_t, byte="unsigned char")
+@cython.locals(
+    odd="unsigned char", at=Py_ssize_t, text="unsigned char", control="unsigned char"
+)
 cdef bint _is_plain(const unsigned char* data, Py_ssize_t start, Py_ssize_t end) noexcept nogil

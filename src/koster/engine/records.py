@@ -36,10 +36,10 @@ COLUMNS = (
 _NUMBER, _STATUS, _URL, _, _ORIGIN_SIZE, _DATE = range(6)
 _TYPE, _, _LOCATION, _, _BODY, _BODY_SIZE, _WHOLE, _PLAIN, _WIDTH = range(7, 16)
 
-#: The header fields that are read: of records, then of HTTP responses.
+#: The header fields that are read: of records, then of HTTP responses. As most programs write them.
 _NAMES = (
-    *(b"warc-type", b"content-length", b"content-type", b"warc-target-uri", b"warc-date"),
-    *(b"warc-truncated", b"content-type", b"location", b"content-encoding", b"transfer-encoding"),
+    *(b"WARC-Type", b"Content-Length", b"Content-Type", b"WARC-Target-URI", b"WARC-Date"),
+    *(b"WARC-Truncated", b"Content-Type", b"Location", b"Content-Encoding", b"Transfer-Encoding"),
 )
 _KIND, _LENGTH, _MEDIA, _TARGET, _MOMENT, _CUT = range(6)
 _HTTP_TYPE, _HTTP_LOCATION, _CONTENT_CODING, _TRANSFER_CODING, _FIELDS = range(6, 11)
@@ -255,10 +255,10 @@ class Scanner:
             start += 1
         while start < end and _is_white(data[end - 1]):
             end -= 1
+        odd = start == end or self.spans[2 * field] >= 0
         for at in range(start, end):
-            if data[at] < _SPACE or data[at] > 126:
-                self.is_regular = False
-        if self.spans[2 * field] >= 0 or start == end:
+            odd |= (data[at] < _SPACE) | (data[at] > 126)
+        if odd:
             self.is_regular = False
         self.spans[2 * field] = start
         self.spans[2 * field + 1] = end - start
@@ -316,11 +316,12 @@ def _is_white(byte: int) -> bool:
 
 def _is_name(data: Bytes, start: int, at: int, size: int) -> bool:
     """Tell whether a name equals the one at a place of `_NAME_BYTES`, ignoring case."""
+    if _memory.same(data, start, _NAME_BYTES, at, size):
+        return True
     for index in range(size):
-        byte = data[start + index]
-        if 65 <= byte <= 90:
-            byte += 32
-        if byte != _NAME_BYTES[at + index]:
+        byte, expected = data[start + index], _NAME_BYTES[at + index]
+        # Letters differ from the other case in one bit; only they and hyphens are in names.
+        if byte != expected and (byte ^ 32 != expected or expected == _HYPHEN):
             return False
     return True
 
@@ -405,8 +406,9 @@ def _is_plain(data: Bytes, start: int, end: int) -> bool:
     """
     odd = False
     for at in range(start, end):
-        byte = data[at]
-        odd |= (byte < 9) | (byte > 126) | ((byte > 13) & (byte < 32))
+        # One comparison for each range, as bytes that wrap around.
+        text, control = (data[at] - _SPACE) & 255, (data[at] - _TAB) & 255
+        odd |= (text > 94) & (control > 4)
     if odd:
         return False
     while start < end and data[start] <= _SPACE:
