@@ -20,6 +20,7 @@ import koster
 from koster import analysis
 from koster.analysis import Budget, WholeFile
 from koster.engine import extents
+from koster.engine.names import AgentNames
 
 PATH = Path(__file__).parent / "analysis" / "answers.json"
 
@@ -194,7 +195,7 @@ def found_extents(dialect: koster.Dialect, *bodies: bytes) -> list[Any]:
     """Return what the engine finds for columns of files, and leaves to the analysis."""
     if not extents.supports(dialect):
         dialect = koster.RFC9309
-    names = extents.Names([b"foobot", b"bar", b"*"], dialect.names)
+    names = AgentNames([b"foobot", b"bar", b"*"], dialect.names)
     reader = extents.Reader(dialect, names, ((0,), (1,), (2,), ()))
     cells = 4 * len(bodies)
     found = bytearray(cells), bytearray(cells), array("i", bytes(4 * cells))

@@ -28,6 +28,7 @@ from koster.crawlers import agent_for
 from koster.dialects import BlankLines, Merging, Orphans
 from koster.engine import batches as _batches
 from koster.engine import extents as _extents
+from koster.engine.names import AgentNames
 from koster.lint import CHECKS
 from koster.model import Directive, LineKind
 
@@ -138,6 +139,28 @@ def test_decide_agrees_with_the_library_on_the_corpus() -> None:
     result = kernel.decide(*columns).to_pylist()
     assert result == [decision(*each) for each in queries]
     assert kernel.allowed(*columns).to_pylist() == [each["allowed"] for each in result]
+
+
+@pytest.mark.parametrize("dialect", [koster.RFC9309, koster.GOOGLE], ids=str)
+@pytest.mark.parametrize(
+    "rules",
+    [
+        *(["/dir/", "+/dir/index.html"], ["/a/$", "+/*/index.htm"], ["/b/$", "+/b/index.html"]),
+        *(["/ab", "+/%61b"], ["/ab", "+/%61c"], ["/ab", "+/*%62"], ["/a?b", "+/a%3Fb"]),
+        *(["/a*b", "+/ab"], ["/a*b", "+/axb"], ["/a*", "+/a"], ["/a$", "/a$b"], ["/a$", "+/a"]),
+        *(["/a", "+*"], ["/a", "+*a"], ["/a", "+*b"], ["/ab", "+/a$"], ["/ab", "+/a*$"]),
+        *(["/rob*ots.txt"], ["/robots.txt$", "/b"], ["/robots.txt2", "/robots"], ["/robots.tx"]),
+        *(["a", "/b"], ["/", "/b"], ["/*", "+/b"], ["", "/b"], ["+", "/a"], ["+/a", "/a"]),
+        *(["/a", "/a"], ["/a", "/ab"], ["/ab", "/a"], ["/ab", "/*b"], ["/ab", "/*c"], ["//", "+/"]),
+        *(["/*", "/$"], ["/\u00e9", "+/%C3%A9"], ["/a b", "+/a"], ["/" + "a" * 3_000, "+/b"]),
+    ],
+    ids=" ".join,
+)
+def test_rules_that_plain_bytes_settle_or_not(rules: list[str], dialect: koster.Dialect) -> None:
+    lines = [f"Allow: {rule[1:]}" if rule[:1] == "+" else f"Disallow: {rule}" for rule in rules]
+    both = ["\n".join(["User-agent: *", *each]) for each in (lines, lines[::-1])]
+    found = kernel.classify(both, ["x"], dialect).to_pylist()
+    assert found == [[cell(body, "x", dialect)] for body in both]
 
 
 @pytest.mark.usefixtures("conformance_data")
@@ -557,7 +580,7 @@ def test_dialects_that_the_loop_over_bodies_supports(
 
 
 def test_reader_without_agents_finds_nothing() -> None:
-    reader = _extents.Reader(koster.RFC9309, _extents.Names([b"a"], koster.RFC9309.names), [])
+    reader = _extents.Reader(koster.RFC9309, AgentNames([b"a"], koster.RFC9309.names), [])
     written, found, lines = bytearray(1), bytearray(1), array("i", [7])
     reader.classify(ONE.encode(), array("q", [0]), array("q", [len(ONE)]), written, found, lines)
     assert (written, found, lines[0]) == (b"\0", b"\0", 7)

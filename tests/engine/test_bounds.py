@@ -29,6 +29,7 @@ from koster.engine import (
     selection,
     wildcards,
 )
+from koster.engine.names import AgentNames
 
 pytestmark = pytest.mark.skipif(koster.COMPILED, reason="compiled modules have the memory of C")
 
@@ -232,7 +233,7 @@ def test_sizes_of_patterns() -> None:
 
 def test_room_for_results_of_agents() -> None:
     body = b"User-agent: a\nDisallow: /\nUser-agent: b\nAllow: /"
-    names = extents.Names([b"a", b"b"], koster.RFC9309.names)
+    names = AgentNames([b"a", b"b"], koster.RFC9309.names)
     reader = extents.Reader(koster.RFC9309, names, [[0], [1], []] * 8)
     written, found = bytearray(24), bytearray(24)
     starts, ends = array("q", [0]), array("q", [len(body)])

@@ -19,6 +19,7 @@ import koster
 from koster._asking import rules_for_data, selection_of
 from koster.bulk import kernel
 from koster.engine import batches, document, extents, memory, packing, records, wildcards
+from koster.engine.names import AgentNames
 
 #: After a star, it is searched with links.
 LONG = "a" * 33
@@ -112,7 +113,7 @@ def extents_of_files() -> list[Any]:
     starts = array("q", [0])
     for body in bodies:
         starts.append(starts[-1] + len(body))
-    names = extents.Names([b"a1", b"foobot"], koster.RFC9309.names)
+    names = AgentNames([b"a1", b"foobot"], koster.RFC9309.names)
     reader = extents.Reader(koster.RFC9309, names, [[0], [1]])
     written, found = bytearray(8), bytearray(8)
     numbers = array("i", bytes(4 * 8))

@@ -53,7 +53,8 @@ def test_loops_run_without_cython(monkeypatch: pytest.MonkeyPatch, name: str) ->
     assert module.cython.__name__ == "koster.engine.no_cython"
     if name == "batches":
         numbers, firsts = array("i", bytes(16)), array("i", bytes(16))
-        assert module.distinct(b"aab", array("q", [0, 1, 2, 3]), numbers, firsts) == 2
+        starts, ends = array("q", [0, 1, 2]), array("q", [1, 2, 3])
+        assert module.distinct(b"aab", starts, ends, numbers, firsts) == 2
         assert (list(numbers[:3]), list(firsts[:2])) == ([0, 0, 1], [0, 2])
 
 

@@ -27,6 +27,7 @@ from ..crawlers import agent_for
 from ..dialects import RFC9309
 from ..engine import batches as _batches
 from ..engine import extents as _extents
+from ..engine.names import AgentNames
 from ..robots import parse
 from ._arrow import np, pa, pc
 from ._columns import (
@@ -140,9 +141,7 @@ def _names_of(agent: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _names(
-    agents: tuple[str, ...], method: int
-) -> tuple[_extents.Names, tuple[tuple[int, ...], ...]]:
+def _names(agents: tuple[str, ...], method: int) -> tuple[AgentNames, tuple[tuple[int, ...], ...]]:
     """Return the distinct names, and for each agent the indices of its own, if they are known."""
     tokens: dict[bytes, int] = {}
     indices = []
@@ -152,7 +151,7 @@ def _names(
         known = [each for each in found if each is not None]
         all_known = known if len(known) == len(found) else []
         indices.append(tuple(tokens.setdefault(each, len(tokens)) for each in all_known))
-    return _extents.Names(list(tokens), method), tuple(indices)
+    return AgentNames(list(tokens), method), tuple(indices)
 
 
 def _classify(bodies: EncodedColumn, agents: tuple[str, ...], dialect: Dialect) -> pa.Array:

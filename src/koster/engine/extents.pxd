@@ -1,44 +1,29 @@
 cimport cython
-from koster.engine cimport compiler as _compiler, user_agents as _user_agents, document as _document, groups as _groups, lexer as _lexer, matcher as _matcher, memory as _memory, names as _names
+from koster.engine cimport compiler as _compiler, user_agents as _user_agents, document as _document, groups as _groups, matcher as _matcher, memory as _memory
 from koster.engine cimport buffers as _buffers
 from koster.engine.document cimport Plan
+from koster.engine.names cimport AgentNames
 from koster.engine.ruleset cimport Ruleset
 from koster.engine.rows cimport Rows
 
-cdef int _USER_AGENT, _LETTERS, _SLASH, _STAR
+cdef int _ALLOW, _DISALLOW, _USER_AGENT, _LETTERS, _SLASH, _STAR, _DOLLAR, _PERCENT
 cdef int _MAX_COMPARISONS, _MAX_PATTERN_BYTES, _MAX_REUSED_ROWS
-cdef bytes _EXEMPT_TABLE, _START_TABLE, _FILLER_TABLE, _REST_TABLE
+cdef bytes _EXEMPT_TABLE, _PAGE_TABLE, _PLAIN_TABLE, _START_TABLE, _FILLER_TABLE, _REST_TABLE
 cdef const unsigned char* _EXEMPT
+cdef const unsigned char* _PAGE
+cdef const unsigned char* _PLAIN
 cdef const unsigned char* _START
 cdef const unsigned char* _FILLER
 cdef const unsigned char* _REST
-cdef int _EXEMPT_SIZE, _START_SIZE, _FILLER_SIZE, _REST_SIZE
+cdef int _EXEMPT_SIZE, _PAGE_SIZE, _START_SIZE, _FILLER_SIZE, _REST_SIZE
 cdef Py_ssize_t MAX_PARSED_BYTES
 cdef int _ALL, _SOME, _NONE, _UNSETTLED
 
 
 @cython.final
-cdef class Names:
-    cdef readonly int count
-    cdef int width
-    cdef bint is_letters
-    cdef bytes column_bytes
-    cdef const unsigned char* columns
-    cdef int* states
-
-    @cython.locals(state=int, column=int)
-    cdef int number(
-        self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
-    ) noexcept nogil
-    cdef bint is_everybody(
-        self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
-    ) noexcept nogil
-
-
-@cython.final
 cdef class Reader:
     cdef Plan plan
-    cdef Names names
+    cdef AgentNames names
     cdef int tokens, agent_count, used, sets, closing
     cdef Rows rows, groups, links, chosen
     cdef Ruleset ruleset
@@ -48,6 +33,7 @@ cdef class Reader:
     cdef int* tails
     cdef int* results
     cdef unsigned char* path
+    cdef unsigned char* has_byte
 
     @cython.locals(raw="const unsigned char*", done=bint)
     cpdef object classify(
@@ -73,9 +59,25 @@ cdef class Reader:
     @cython.locals(tail=int, number=int)
     cdef void _link(self, int token, int group) noexcept nogil
     @cython.locals(
-        head=int, first=int, number=int, at=int, extent=int,
+        head=int, first=int, number=int, at=int, extent=int, row=int,
     )
     cdef int _result(self, const unsigned char* data, int token) noexcept nogil
+    @cython.locals(index=int, group=int, row=int)
+    cdef int _first_disallow(self, int first) noexcept nogil
+    @cython.locals(
+        size=int, index=int, group=int, other=int, code=int, start=int, end=int
+    )
+    cdef bint _is_only_match(
+        self, const unsigned char* data, int row, int first
+    ) noexcept nogil
+    @cython.locals(size=int, at=int, byte=int)
+    cdef int _write_plain_sample(
+        self, const unsigned char* data, int start, int end
+    ) noexcept nogil
+    @cython.locals(at=int)
+    cdef bint _diverges(
+        self, const unsigned char* data, int start, int end, int size
+    ) noexcept nogil
     @cython.locals(start=int, size=int, index=int)
     cdef bint _has_groups(self, int number, int first) noexcept nogil
     @cython.locals(allows=int, rule=int, longest=int, is_open=bint)
@@ -87,3 +89,6 @@ cdef class Reader:
     cdef bint _is_rest_open(self, Ruleset rules) noexcept nogil
     @cython.locals(start=int, end=int, size=int, at=int, byte=int)
     cdef int _write_sample(self, Ruleset rules, int rule, int way) noexcept nogil
+
+
+cdef bint _is_exempt(const unsigned char* path, Py_ssize_t size) noexcept nogil

@@ -17,10 +17,8 @@ from . import buffers as _buffers
 from . import compiler as _compiler
 from . import document as _document
 from . import groups as _groups
-from . import lexer as _lexer
 from . import matcher as _matcher
 from . import memory as _memory
-from . import names as _names
 from . import user_agents as _user_agents
 from .document import MAX_PARSED_BYTES
 from .rows import Rows
@@ -35,16 +33,21 @@ if TYPE_CHECKING:
     from .buffers import Buffer, Longs
     from .document import Plan
     from .memory import Bytes
+    from .names import AgentNames
 
 try:
     import cython
 except ImportError:
     from . import no_cython as cython
 
+_ALLOW = Directive.ALLOW.code
+_DISALLOW = Directive.DISALLOW.code
 _USER_AGENT = Directive.USER_AGENT.code
 _LETTERS = int(_Method.LETTERS)
 _SLASH = 47
 _STAR = 42
+_DOLLAR = 36
+_PERCENT = 37
 
 #: How much of a site is disallowed, as numbers.
 EXTENTS = ("all", "some", "none")
@@ -62,6 +65,14 @@ _MAX_REUSED_ROWS = 16_384
 _EXEMPT_TABLE = b"/robots.txt"
 _EXEMPT = _EXEMPT_TABLE
 _EXEMPT_SIZE = len(_EXEMPT_TABLE)
+_PAGE_TABLE = b"/index.htm"
+_PAGE = _PAGE_TABLE
+_PAGE_SIZE = len(_PAGE_TABLE)
+#: 1 for a byte that stands for itself in paths and patterns, in all dialects that are supported.
+_PLAIN_TABLE = bytes(
+    (chr(byte).isalnum() and byte < 128) or byte in b"-._~/?&=" for byte in range(256)
+)
+_PLAIN = _PLAIN_TABLE
 _START_TABLE = b"/"
 _START = _START_TABLE
 _START_SIZE = len(_START_TABLE)
@@ -74,60 +85,6 @@ _REST = _REST_TABLE
 _REST_SIZE = len(_REST_TABLE)
 
 
-class Names:
-    """The names of agents: finds the one that a User-agent line names."""
-
-    def __init__(self, tokens: Sequence[bytes], method: int) -> None:
-        """Take distinct names in lower case, and the `koster.dialects.Names` of the dialect."""
-        self.count = len(tokens)
-        self.is_letters = method == _LETTERS
-        letters = sorted({byte for token in tokens for byte in token})
-        self.width = len(letters) + 1
-        columns = bytearray(256)
-        for byte, lower in enumerate(bytes(range(256)).lower()):
-            columns[byte] = letters.index(lower) + 1 if lower in letters else 0
-        states = [[0] * self.width, [0] * self.width]
-        for number, token in enumerate(tokens):
-            state = 1
-            for byte in token:
-                if not states[state][columns[byte]]:
-                    states[state][columns[byte]] = len(states)
-                    states.append([0] * self.width)
-                state = states[state][columns[byte]]
-            if token:
-                states[state][0] = number + 1
-        # Keeps the memory of the pointer alive.
-        self.column_bytes = bytes(columns)
-        self.columns = self.column_bytes
-        self.states = _memory.integers(len(states) * self.width)
-        if not self.states:
-            raise MemoryError("no memory for the names of agents")
-        for index, value in enumerate([value for state in states for value in state]):
-            self.states[index] = value
-
-    def __dealloc__(self) -> None:
-        _memory.release(self.states)
-
-    def number(self, data: Bytes, start: int, end: int) -> int:
-        """Return the number of the token that equals a name or its first word, or -1."""
-        if self.is_letters:
-            end = _names.letters_end(data, start, end)
-        else:
-            end = _names.name_end(data, start, end)
-        state = 1
-        while start < end and state and not _lexer.WHITE[data[start]]:
-            column = self.columns[data[start]]
-            state = self.states[state * self.width + column] if column else 0
-            start += 1
-        return self.states[state * self.width] - 1
-
-    def is_everybody(self, data: Bytes, start: int, end: int) -> bool:
-        """Tell whether a name is ``*``."""
-        if self.is_letters:
-            return _names.is_everybody_in_letters(data, start, end)
-        return _names.is_everybody(data, start, end)
-
-
 class Reader:
     """Reads bodies and finds how much of each site is disallowed for each agent.
 
@@ -135,7 +92,9 @@ class Reader:
     and groups; see `supports`.
     """
 
-    def __init__(self, dialect: Dialect, names: Names, agents: Sequence[Sequence[int]]) -> None:
+    def __init__(
+        self, dialect: Dialect, names: AgentNames, agents: Sequence[Sequence[int]]
+    ) -> None:
         """Take the numbers of the names of each agent, in order of preference.
 
         Agents without any stay undecided.
@@ -155,9 +114,10 @@ class Reader:
         self.tails = _memory.integers(self.tokens + 1)
         self.results = _memory.integers(4 * (self.tokens + 1))
         self.path = _memory.buffer(_MAX_PATTERN_BYTES * 2 + 8)
+        self.has_byte = _memory.buffer(256)
         if not self.agent_starts or not self.agent_tokens or not self.heads or not self.tails:
             raise MemoryError("no memory for the names of agents")
-        if not self.results or not self.path:
+        if not self.results or not self.path or not self.has_byte:
             raise MemoryError("no memory to read a robots.txt")
         for number, start in enumerate(accumulate(map(len, agents), initial=0)):
             self.agent_starts[number] = start
@@ -171,6 +131,7 @@ class Reader:
         _memory.release(self.tails)
         _memory.release(self.results)
         _memory.release(self.path)
+        _memory.release(self.has_byte)
 
     def classify(
         self,
@@ -313,7 +274,11 @@ class Reader:
         self.results[at + 1] = self.used
         self.results[at + 2] = _NONE
         self.results[at + 3] = 0
-        if self.used > first:
+        row = self._first_disallow(first)
+        if row >= 0 and self._is_only_match(data, row, first):
+            self.results[at + 2] = _SOME
+            self.results[at + 3] = self.rows.number(row)
+        elif row >= 0:
             if not _compiler.replace_groups(
                 self.ruleset, data, self.rows, self.groups, self.chosen.values, first, self.used
             ):
@@ -324,6 +289,79 @@ class Reader:
                 self.results[at + 3] = self.rows.number(_matcher.row_of(self.ruleset, self.closing))
         self.sets += 1
         return self.sets - 1
+
+    def _first_disallow(self, first: int) -> int:
+        """Return the row of the first rule that disallows in the groups from ``first`` on, or -1.
+
+        In the dialects that are supported, a rule without a value does nothing.
+        """
+        for index in range(first, self.used):
+            group = self.chosen.values[index]
+            for row in range(self.groups.values[2 * group], self.groups.values[2 * group + 1]):
+                if self.rows.code(row) == _DISALLOW and self.rows.start(row) < self.rows.end(row):
+                    return row
+        return -1
+
+    def _is_only_match(self, data: Bytes, row: int, first: int) -> bool:
+        """Tell whether only this rule matches its first sample URL, and no rule matches /.
+
+        As far as plain bytes tell: they need no canonical form. ``first`` is where the chosen
+        groups start.
+        """
+        size = self._write_plain_sample(data, self.rows.start(row), self.rows.end(row))
+        if size < 2:
+            return False
+        for index in range(first, self.used):
+            group = self.chosen.values[index]
+            for other in range(self.groups.values[2 * group], self.groups.values[2 * group + 1]):
+                code = self.rows.code(other)
+                if other != row and code in (_ALLOW, _DISALLOW):
+                    start = self.rows.start(other)
+                    end = self.rows.end(other)
+                    if start < end and not self._diverges(data, start, end, size):
+                        return False
+        return True
+
+    def _write_plain_sample(self, data: Bytes, start: int, end: int) -> int:
+        """Write the sample path of a pattern, with nothing for its stars; return its size.
+
+        Returns 0 if it has a byte that is not plain, or it is that of /robots.txt.
+        """
+        if end - start > _MAX_PATTERN_BYTES or data[start] != _SLASH:
+            return 0
+        _memory.fill(self.has_byte, 0, 0, 256)
+        size = 0
+        for at in range(start, end):
+            byte = data[at]
+            if _PLAIN[byte]:
+                self.path[size] = byte
+                self.has_byte[byte] = 1
+                size += 1
+            elif byte != _STAR and (byte != _DOLLAR or at < end - 1):
+                return 0
+        return 0 if _is_exempt(self.path, size) else size
+
+    def _diverges(self, data: Bytes, start: int, end: int, size: int) -> bool:
+        """Tell whether a pattern has a plain byte that the sample path does not have there.
+
+        Then the pattern matches neither that path nor /.
+        """
+        at = start
+        while at < end and at - start < size and data[at] == self.path[at - start]:
+            at += 1
+        if at < end and at - start < size and _PLAIN[data[at]]:
+            return True
+        if self.ruleset.form.index_pages and (
+            _memory.search(data, start, end, _PAGE, 0, _PAGE_SIZE) >= 0
+        ):
+            # The rule may be about the directory, too.
+            return False
+        # Not after a percent sign: the digits of an escape are not in a path.
+        while at < end and data[at] != _PERCENT:
+            if _PLAIN[data[at]] and not self.has_byte[data[at]]:
+                return True
+            at += 1
+        return False
 
     def _has_groups(self, number: int, first: int) -> bool:
         """Tell whether the groups chosen from ``first`` on are those of a result."""
@@ -414,11 +452,12 @@ class Reader:
         if way == 1:
             _memory.copy(self.path, size, _FILLER, 0, _FILLER_SIZE)
             size += _FILLER_SIZE
-        if self.path[0] != _SLASH or (
-            size >= _EXEMPT_SIZE and _memory.same(self.path, 0, _EXEMPT, 0, _EXEMPT_SIZE)
-        ):
-            return 0
-        return size
+        return 0 if self.path[0] != _SLASH or _is_exempt(self.path, size) else size
+
+
+def _is_exempt(path: Bytes, size: int) -> bool:
+    """Tell whether a path is that of /robots.txt, or starts so."""
+    return size >= _EXEMPT_SIZE and _memory.same(path, 0, _EXEMPT, 0, _EXEMPT_SIZE)
 
 
 def name_of(agent: bytes, method: int) -> bytes | None:

@@ -1,5 +1,5 @@
 cimport cython
-from koster.engine cimport lexer as _lexer
+from koster.engine cimport lexer as _lexer, memory as _memory
 from koster.engine.rows cimport Rows
 
 cdef int PRODUCT_TOKEN, LETTERS, WHOLE_NAME, OTHERS, EVERYBODY, NAMED
@@ -7,6 +7,25 @@ cdef int _USER_AGENT, _SUBSTRING, _STAR, _SLASH, _SPACE
 cdef bytes _LOWER_TABLE, _LETTER_TABLE
 cdef const unsigned char* LOWER
 cdef const unsigned char* LETTER
+
+
+@cython.final
+cdef class AgentNames:
+    cdef readonly int count
+    cdef int width
+    cdef bint is_letters
+    cdef bytes column_bytes
+    cdef const unsigned char* columns
+    cdef int* states
+
+    @cython.locals(state=int, column=int)
+    cdef int number(
+        self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
+    ) noexcept nogil
+    cdef bint is_everybody(
+        self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
+    ) noexcept nogil
+
 
 @cython.locals(
     data="const unsigned char*", agent="const unsigned char*", size=Py_ssize_t, best=int, row=int,

@@ -9,9 +9,12 @@ from __future__ import annotations
 from ..dialects import Names
 from ..model import Directive
 from . import lexer as _lexer
+from . import memory as _memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .memory import Bytes
     from .rows import Rows
 
@@ -36,6 +39,57 @@ _LETTER_TABLE = bytes(
     byte in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-" for byte in range(256)
 )
 LETTER = _LETTER_TABLE
+
+
+class AgentNames:
+    """The names of agents: finds the one that a User-agent line names."""
+
+    def __init__(self, tokens: Sequence[bytes], method: int) -> None:
+        """Take distinct names in lower case, and the `Names` of the dialect."""
+        self.count = len(tokens)
+        self.is_letters = method == LETTERS
+        letters = sorted({byte for token in tokens for byte in token})
+        self.width = len(letters) + 1
+        columns = bytearray(256)
+        for byte, lower in enumerate(bytes(range(256)).lower()):
+            columns[byte] = letters.index(lower) + 1 if lower in letters else 0
+        states = [[0] * self.width, [0] * self.width]
+        for number, token in enumerate(tokens):
+            state = 1
+            for byte in token:
+                if not states[state][columns[byte]]:
+                    states[state][columns[byte]] = len(states)
+                    states.append([0] * self.width)
+                state = states[state][columns[byte]]
+            if token:
+                states[state][0] = number + 1
+        # Keeps the memory of the pointer alive.
+        self.column_bytes = bytes(columns)
+        self.columns = self.column_bytes
+        self.states = _memory.integers(len(states) * self.width)
+        if not self.states:
+            raise MemoryError("no memory for the names of agents")
+        for index, value in enumerate([value for state in states for value in state]):
+            self.states[index] = value
+
+    def __dealloc__(self) -> None:
+        _memory.release(self.states)
+
+    def number(self, data: Bytes, start: int, end: int) -> int:
+        """Return the number of the token that equals a name or its first word, or -1."""
+        end = letters_end(data, start, end) if self.is_letters else name_end(data, start, end)
+        state = 1
+        while start < end and state and not _lexer.WHITE[data[start]]:
+            column = self.columns[data[start]]
+            state = self.states[state * self.width + column] if column else 0
+            start += 1
+        return self.states[state * self.width] - 1
+
+    def is_everybody(self, data: Bytes, start: int, end: int) -> bool:
+        """Tell whether a name is ``*``."""
+        if self.is_letters:
+            return is_everybody_in_letters(data, start, end)
+        return is_everybody(data, start, end)
 
 
 def match_group(raw: bytes, rows: Rows, first: int, after: int, how: int, key: bytes) -> int:
