@@ -154,6 +154,9 @@ class Lexer:
             if all_lines or (self._blanks and end == stop):
                 rows.add_line(BLANK if end == stop else COMMENT, number, end, end)
             return 0, BLANK
+        if not (all_lines or self._unknowns or self._table[_WIDTH + _COLUMN[data[at]]]):
+            # No key starts so, as on most lines of HTML pages.
+            return 0, UNKNOWN
         separator, code = self._key(data, at, end)
         if not all_lines and (code == MALFORMED or (code == UNKNOWN and not self._unknowns)):
             return 0, code
@@ -214,6 +217,8 @@ class Lexer:
         state = 1
         for at in range(start, end):
             state = self._table[state * _WIDTH + _COLUMN[data[at]]] if _COLUMN[data[at]] else 0
+            if not state:
+                break
             if self._prefix and self._table[state * _WIDTH]:
                 return self._table[state * _WIDTH]
         return self._table[state * _WIDTH]
