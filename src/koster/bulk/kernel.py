@@ -71,6 +71,9 @@ DECIDED = pa.struct([
     pa.field("pattern", pa.string()),
 ])  # fmt: skip
 
+#: The agents of the answers are kept for so many rows: those of a batch.
+_MAX_KEPT_ROWS = 2_048
+
 #: The code of an extent that the analysis could not prove, either.
 _UNKNOWN = _extents.UNSETTLED + 1
 
@@ -169,15 +172,12 @@ def _classify(bodies: EncodedColumn, agents: tuple[str, ...], dialect: Dialect) 
         _analyze_unsettled(files, agents, dialect, written, extents, lines)
     written_of, extents_of, lines_of = bodies.repeat(len(agents), written, extents, lines)
     rows = len(bodies.codes)
-    names = pa.array(map(storable_text, agents), pa.string())
-    # Of no arrays, Arrow does not know the type.
-    names = pa.concat_arrays([names] * rows) if rows else names[:0]
     effective = pa.array([*_extents.EXTENTS, None, None], pa.string()).take(
         integer_array("B", extents_of)
     )
     found = pa.StructArray.from_arrays(
         [
-            names,
+            _repeat(agents, rows),
             integer_array("B", written_of).cast(pa.bool_()),
             effective,
             _zeros_to_null(lines_of),
@@ -188,6 +188,23 @@ def _classify(bodies: EncodedColumn, agents: tuple[str, ...], dialect: Dialect) 
     bounds = array("i", range(0, rows * size + 1, size) if size else bytes(4 * (rows + 1)))
     mask = bodies.codes.is_null() if bodies.codes.null_count else None
     return pa.ListArray.from_arrays(integer_array("i", bounds), found, mask=mask)
+
+
+def _repeat(agents: tuple[str, ...], rows: int) -> pa.Array:
+    """Return the agents as often as there are rows."""
+    if rows > _MAX_KEPT_ROWS:
+        return _repeated(agents, rows)
+    return _kept(agents)[: rows * len(agents)]
+
+
+@lru_cache(maxsize=16)
+def _kept(agents: tuple[str, ...]) -> pa.Array:
+    """Return the agents for the rows of a batch: to make them takes longer than other columns."""
+    return _repeated(agents, _MAX_KEPT_ROWS)
+
+
+def _repeated(agents: tuple[str, ...], rows: int) -> pa.Array:
+    return pa.concat_arrays([pa.array(map(storable_text, agents), pa.string())] * rows)
 
 
 def _zeros_to_null(lines: Any) -> pa.Array:
