@@ -15,6 +15,7 @@ from typing import Any
 import archives
 import duckdb
 import polars as pl
+import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
@@ -409,6 +410,24 @@ def test_shards_of_archives_have_what_their_readers_use(tmp_path: Path, kind: st
     assert without.isdisjoint({"archive", "content_type", "robots.list.element.agent"})
     for each in columns:
         assert each.is_stats_set == (".list." not in each.path_in_schema)
+
+
+def test_shards_have_the_types_of_the_input_and_of_the_kernel(tmp_path: Path) -> None:
+    bodies = ["User-agent: *\nDisallow: /", None, "User-agent: GPTBot\nDisallow: /a"]
+    table = pa.table({
+        "body": pa.array(bodies),
+        "site": pa.array(["a", "b", None]).dictionary_encode(),
+        "tags": pa.array([["x"], None, []], pa.large_list(pa.large_string())),
+        "seen": pa.array([1_000, None, 0], pa.timestamp("ns", tz="Europe/Amsterdam")),
+    })  # fmt: skip
+    pq.write_table(table, tmp_path / "table.parquet")
+    run_answers(Question("classify", ("GPTBot", "CCBot")), tmp_path / "table.parquet")
+    [shard] = tmp_path.glob("out-*/*.parquet")
+    found = pq.read_table(shard)
+    answers = kernel.classify(table["body"], ("GPTBot", "CCBot"))
+    assert found.drop_columns(["robots"]) == table.drop_columns(["body"])
+    assert found.schema.field("robots").type == pa.list_(kernel.CLASSIFIED)
+    assert found["robots"].combine_chunks() == answers.combine_chunks()
 
 
 def test_no_space_left(

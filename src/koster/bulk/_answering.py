@@ -81,7 +81,8 @@ def _write(
     """Write the answers about an input; return the number of rows."""
     batches = _reading.batches(task.input, task.question.columns, bad)
     with open(part, "wb") as file:
-        writer = Writer(file, DISTINCT if task.input.kind == "warc" else ())
+        distinct = DISTINCT if task.input.kind == "warc" else ()
+        writer = Writer(file, pa.field(*_ANSWERS[task.question.kind]), distinct)
         try:
             for tables, position in _answer_batches(task.question, batches, threads):
                 for table in tables:
@@ -147,7 +148,7 @@ def _answer_tables(question: Question, batch: Batch) -> Iterator[Any]:
     """Yield tables of the copied columns of a batch and the answers."""
     dialect = dialect_named(question.dialect)
     if question.kind == "classify":
-        found = kernel.classify(batch.bodies, question.agents, dialect)
+        found = kernel.classify_coded(batch.bodies, question.agents, dialect)
     elif question.kind == "facts":
         found = _facts(batch, dialect)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -18,15 +19,22 @@ _GROUP_ROWS = 16_384
 _GROUP_BYTES = 16 * 1024 * 1024
 
 
+#: Where Arrow looks for the schema that its columns had.
+_SCHEMA_KEY = b"ARROW:schema"
+
+
 class Writer:
     """Writes tables to a Parquet file in large row groups; same rows, same bytes.
 
-    The values of the columns ``distinct`` rarely repeat.
+    Readers see the column ``answers`` as that field; its text may have dictionaries, which are
+    faster to write. The values of the columns ``distinct`` rarely repeat.
     """
 
-    def __init__(self, file: Any, distinct: Collection[str] = ()) -> None:
+    def __init__(self, file: Any, answers: pa.Field, distinct: Collection[str] = ()) -> None:
         self.rows = 0
         self._file = file
+        self._answers = answers
+        self._schema: Any = None
         self._distinct = distinct
         self._pending: list[Any] = []
         self._pending_rows = 0
@@ -45,6 +53,8 @@ class Writer:
         self._pending_bytes += table.nbytes
         if self._writer is None:
             self._writer = _open(self._file, table.schema, self._distinct)
+            place = table.schema.get_field_index(self._answers.name)
+            self._schema = table.schema.set(place, self._answers)
         if self._pending_rows >= _GROUP_ROWS or self._pending_bytes >= _GROUP_BYTES:
             self._flush()
 
@@ -55,7 +65,8 @@ class Writer:
 
     def close(self, metadata: dict[bytes, str]) -> None:
         self._flush()
-        self._writer.add_key_value_metadata(metadata)
+        schema = base64.b64encode(self._schema.serialize())
+        self._writer.add_key_value_metadata({**metadata, _SCHEMA_KEY: schema})
         self._writer.close()
 
     def abandon(self) -> None:
@@ -75,8 +86,9 @@ def _open(file: Any, schema: Any, distinct: Collection[str]) -> Any:
     repeating = [each.path for each in columns if each.path not in distinct]
     single = [each.path for each in columns if not each.max_repetition_level]
     return pq.ParquetWriter(
-        file, schema, compression="zstd", use_dictionary=repeating, write_statistics=single
-    )
+        file, schema, compression="zstd", use_dictionary=repeating, write_statistics=single,
+        store_schema=False,
+    )  # fmt: skip
 
 
 def _columns_of(schema: Any) -> list[Any]:
