@@ -31,6 +31,15 @@ def test_values_that_differ_in_one_byte(size: int) -> None:
     assert numbered(values * 2) == (count, [*range(count)] * 2)
 
 
+def test_long_values_that_differ_anywhere() -> None:
+    values = [bytes(600)]
+    for at in (0, 127, 128, 300, 471, 472, 599):
+        changed = bytearray(600)
+        changed[at] = 1
+        values.append(bytes(changed))
+    assert numbered(values * 2) == (8, [*range(8)] * 2)
+
+
 def test_values_of_all_sizes() -> None:
     values = [bytes(size) for size in range(300)]
     assert numbered(values * 3) == (300, [*range(300)] * 3)

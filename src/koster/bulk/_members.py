@@ -53,17 +53,18 @@ class Members:
 
 def read_members(file: BinaryIO) -> Iterator[Members]:
     """Yield the members from the start of a file on, up to its end or to anything unusual."""
-    file.seek(0)
     offset = 0
-    pending = b""
+    wanted = _CHUNK
     is_last = False
-    while not is_last and len(pending) < _MAX_COMPRESSED:
-        more = file.read(_CHUNK)
-        pending += more
-        is_last = len(more) < _CHUNK
+    while not is_last and wanted <= _MAX_COMPRESSED:
+        # To read the rest of a chunk again is faster than to copy the next chunk to it.
+        file.seek(offset)
+        pending = file.read(wanted)
+        is_last = len(pending) < wanted
         bounds = _bounds(pending)
         if is_last:
             bounds = np.append(bounds, len(pending))
+        wanted = _CHUNK if len(bounds) > 1 else wanted + _CHUNK
         while len(bounds) > 1:
             found = _decompress(pending, bounds, offset)
             if found is None:

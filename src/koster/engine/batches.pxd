@@ -7,6 +7,7 @@ from koster.engine.rows cimport Rows
 from koster.engine.selection cimport Selection
 
 cdef int _ALLOW, _DISALLOW, _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT, _MAX_PROBES
+cdef int _HASHED
 
 
 @cython.final
@@ -52,6 +53,10 @@ cpdef Py_ssize_t distinct(
 cdef Py_ssize_t _number_values(
     const unsigned char* data, const long long[::1] starts, const long long[::1] ends,
     int[::1] numbers, long long[::1] firsts, int* slots, Py_ssize_t mask
+) noexcept nogil
+@cython.locals(begin=Py_ssize_t, end=Py_ssize_t)
+cdef Py_ssize_t _hashed(
+    const unsigned char* data, Py_ssize_t start, Py_ssize_t size
 ) noexcept nogil
 cdef bint _is_value(
     const unsigned char* data, const long long[::1] starts, const long long[::1] ends,

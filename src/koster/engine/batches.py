@@ -41,6 +41,8 @@ _MAX_SHARED = 64
 
 _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT = range(4)
 
+#: The bytes at the begin and at the end of a value that its hash is made of.
+_HASHED = 128
 #: Values with the same hash are compared with at most so many others.
 _MAX_PROBES = 64
 
@@ -234,7 +236,7 @@ def _number_values(
         if index > 0 and _is_value(data, starts, ends, index - 1, start, size):
             known = numbers[index - 1] + 1
         else:
-            slot = _memory.hashed(data, start, size) & mask
+            slot = _hashed(data, start, size) & mask
             for _ in range(_MAX_PROBES):
                 known = slots[slot]
                 if known == 0:
@@ -250,6 +252,15 @@ def _number_values(
             known = count
         numbers[index] = known - 1
     return count
+
+
+def _hashed(data: Bytes, start: int, size: int) -> int:
+    """Return a hash of a value: of its begin and its end, where most differ that are different."""
+    if size <= 2 * _HASHED:
+        return _memory.hashed(data, start, size)
+    begin = _memory.hashed(data, start, _HASHED)
+    end = _memory.hashed(data, start + size - _HASHED, _HASHED)
+    return begin ^ (end >> 1) ^ size
 
 
 def _is_value(data: Bytes, starts: Longs, ends: Longs, index: int, start: int, size: int) -> bool:
