@@ -375,7 +375,7 @@ class Reader:
         return True
 
     def _extent(self, rules: Ruleset) -> int:
-        """Return how much the rules disallow; ``closing`` becomes a rule that disallows.
+        """Return how much rules disallow, of which one does; ``closing`` becomes one that does.
 
         Equals the result of `koster.analysis.classify`, which tries the same URLs in the same
         order, if one of them decides; else it is `UNSETTLED`.
@@ -385,8 +385,6 @@ class Reader:
         for rule in range(rules.count):
             longest = max(longest, _matcher.size_of(rules, rule))
             allows += _matcher.allows(rules, rule)
-        if allows == rules.count:
-            return _NONE
         if longest > _MAX_PATTERN_BYTES:
             return _UNSETTLED
         self.closing = rules.best_of_all(_START, _START_SIZE)
