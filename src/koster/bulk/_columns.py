@@ -53,7 +53,7 @@ class EncodedColumn:
         for each in cells:
             kind = np.uint8 if isinstance(each, bytearray) else np.int32
             found.append(
-                np.frombuffer(each, kind).reshape(-1, width)[codes].reshape(-1)
+                np.frombuffer(each, kind).reshape(-1, width).take(codes, axis=0).reshape(-1)
                 if each
                 else np.zeros(width * len(codes), kind)
             )

@@ -101,7 +101,9 @@ class _Part:
         """
         is_regular = self.rows["status"] > 0
         places, fetches = self._irregular_fetches(np.flatnonzero(~is_regular))
-        regular = _Columns(self, np.flatnonzero(is_regular)).piece(name)
+        # No copies if all are.
+        some = slice(None) if is_regular.all() else np.flatnonzero(is_regular)
+        regular = _Columns(self, some).piece(name)
         if not fetches:
             return regular
         order = np.argsort(np.concatenate([np.flatnonzero(is_regular), places]))
@@ -131,7 +133,7 @@ class _Part:
 class _Columns:
     """Regular records as columns."""
 
-    def __init__(self, part: _Part, indices: Numbers) -> None:
+    def __init__(self, part: _Part, indices: Numbers | slice) -> None:
         self.data: Buffer = memoryview(part.data)
         self.end = int(part.members.bounds[-1])
         self.rows = {name: values[indices] for name, values in part.rows.items()}
@@ -191,9 +193,10 @@ class _Columns:
 
     def _codes(self, is_robots: Numbers, locations: list[str | None] | None) -> Numbers:
         """Return the fetch class of each record as an index into `_CLASSES`."""
-        targets = locations or [None] * len(self.status)
-        is_redirect = np.array([each is not None for each in targets], bool)
-        conditions = [is_robots, self.is_served, is_redirect, np.isin(self.status, _UNAVAILABLE)]
+        is_redirect = np.zeros(len(self.status), bool)
+        if locations:
+            is_redirect = np.array([each is not None for each in locations], bool)
+        conditions = [is_robots, self.is_served, is_redirect, _IS_UNAVAILABLE[self.status]]
         classes = (
             *(FetchClass.OK, FetchClass.WRONG_TYPE),
             *(FetchClass.REDIRECT, FetchClass.UNAVAILABLE),
@@ -252,7 +255,8 @@ class _Columns:
         return self.end + np.cumsum([0, *map(len, texts)])
 
 
-_UNAVAILABLE = sorted(warc.UNAVAILABLE)
+_IS_UNAVAILABLE = np.zeros(1_000, bool)
+_IS_UNAVAILABLE[sorted(warc.UNAVAILABLE)] = True
 
 
 def piece_of(fetches: list[warc.Record], name: str) -> Piece:

@@ -190,7 +190,9 @@ def _classify(
         names=CLASSIFIED.names,
     )
     size = len(agents)
-    bounds = array("i", range(0, rows * size + 1, size) if size else bytes(4 * (rows + 1)))
+    bounds = np.zeros(rows + 1, np.int32)
+    if size:
+        bounds = np.arange(0, rows * size + 1, size, dtype=np.int32)
     mask = bodies.codes.is_null() if bodies.codes.null_count else None
     return pa.ListArray.from_arrays(integer_array("i", bounds), found, mask=mask)
 
@@ -214,8 +216,10 @@ def _extents_column(numbers: Any) -> pa.DictionaryArray:
 
 def _zeros_to_null(lines: Any) -> pa.Array:
     """Return line numbers, with null for 0."""
-    found = integer_array("i", lines)
-    return pc.if_else(pc.equal(found, 0), pa.scalar(None, pa.int32()), found)
+    numbers = np.asarray(lines)
+    valid = np.packbits(numbers != 0, bitorder="little")
+    both = [pa.py_buffer(valid), pa.py_buffer(numbers)]
+    return pa.Array.from_buffers(pa.int32(), len(numbers), both)
 
 
 def _analyze_unsettled(
