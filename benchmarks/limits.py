@@ -39,7 +39,7 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 1_000 else f"{value:.3g}"
 
 
-_PARSING = "reading the lines is half of it, preparing the rules two fifths"
+_PARSING = "preparing the rules is half of it, reading the lines two fifths"
 _COLD = "the URL and the rules come from memory, one after the other"
 
 LIMITS = (
@@ -117,7 +117,7 @@ LIMITS = (
     ),
     Limit(
         *("koster bulk classify, on one core", "archives", 35_000, True, " files/s"),
-        "two fifths are libdeflate; fastwarc takes three fifths of it, only to read the records",
+        "half is libdeflate; fastwarc takes as long, only to read the records",
     ),
     Limit(
         *("the same, --dialect google", "archives google", 35_000, True, " files/s"),
