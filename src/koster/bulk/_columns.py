@@ -207,16 +207,6 @@ def to_text(column: Any) -> pa.Array:
         return pa.array(texts, pa.string())
 
 
-def buffers(column: pa.Array) -> tuple[memoryview, memoryview]:
-    """Return the bytes of a large_binary array, and the offsets of its values."""
-    _, bounds, data = column.buffers()
-    if not len(column):
-        return memoryview(b""), memoryview(array("q", [0]))
-    starts = memoryview(bounds).cast("B").cast("q")
-    starts = starts[column.offset : column.offset + len(column) + 1]
-    return memoryview(data).cast("B") if data else memoryview(b""), starts
-
-
 def integers(column: pa.Array) -> memoryview:
     """Return the values of an int32 array; those of nulls are arbitrary."""
     if not len(column):

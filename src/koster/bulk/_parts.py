@@ -29,16 +29,13 @@ class Parts:
     @classmethod
     def of(cls, column: pa.Array) -> Parts:
         """Return a large_binary array as parts of its buffer."""
-        _, bounds, data = column.buffers()
-        raw = memoryview(data).cast("B") if data else memoryview(b"")
-        if not len(column):
-            return cls(raw, np.empty(0, np.int64), np.empty(0, np.int64))
-        places = np.frombuffer(bounds, np.int64)[column.offset : column.offset + len(column) + 1]
+        data, bounds = buffers(column)
+        places = np.asarray(bounds)
         starts, ends = places[:-1], places[1:]
         if column.null_count:
             is_null = column.is_null().to_numpy(zero_copy_only=False)
             starts, ends = np.where(is_null, -1, starts), np.where(is_null, -1, ends)
-        return cls(raw, starts, ends)
+        return cls(data, starts, ends)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -71,3 +68,13 @@ class Parts:
             None if start < 0 else bytes(self.data[start:end])
             for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)
         ]
+
+
+def buffers(column: pa.Array) -> tuple[memoryview, memoryview]:
+    """Return the bytes of a large_binary array, and the offsets of its values."""
+    _, bounds, data = column.buffers()
+    if not len(column):
+        return memoryview(b""), memoryview(array("q", [0]))
+    starts = memoryview(bounds).cast("B").cast("q")
+    starts = starts[column.offset : column.offset + len(column) + 1]
+    return memoryview(data).cast("B") if data else memoryview(b""), starts

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from ..engine.document import MAX_PARSED_BYTES
 from ._arrow import pa, pc
 from ._batches import Batch, WrongColumnsError
-from ._columns import buffers, to_large_binary
+from ._columns import to_large_binary
 from ._parquet import TEXT
+from ._parts import buffers
 
 if TYPE_CHECKING:
     from ._batches import Columns, Input

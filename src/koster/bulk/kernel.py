@@ -32,7 +32,6 @@ from ..robots import parse
 from ._arrow import np, pa, pc
 from ._columns import (
     EncodedColumn,
-    buffers,
     encode_column,
     in_chunks,
     integer_array,
@@ -42,7 +41,7 @@ from ._columns import (
     to_text,
 )
 from ._facts import FACTS, facts_of
-from ._parts import Parts
+from ._parts import Parts, buffers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -34,7 +34,8 @@ cdef class Answers:
 cpdef object decide(
     object dialect, const unsigned char[::1] data, const long long[::1] starts,
     const long long[::1] ends, const int[::1] bodies, const unsigned char[::1] urls,
-    const long long[::1] bounds, object agents, const int[::1] agent_codes, const long long[::1] order, Answers answers
+    const long long[::1] bounds, object agents, const int[::1] agent_codes,
+    const long long[::1] order, Answers answers
 )
 @cython.locals(
     file=File, rows=Rows, counts=list, unknown=list, data="const unsigned char*", row=int,

@@ -7,7 +7,7 @@ cdef int _SLASH, _COLON, _QUERY, _HASH, _PERCENT, _STAR, _DOLLAR, _BACKSLASH, _N
 cdef int _ESCAPE, _KEEP, _INSPECT
 cdef bytes _HEX_TABLE, _MARKED_TABLE, _NIBBLE_TABLE, _SCHEME_TABLE
 cdef bytes _CANONICAL_TABLE, _DECODED_TABLE, _PLAIN_TABLE, _SHELL_TABLE, _SHELL_ACTIONS_TABLE
-cdef bytes _AUTHORITY_END_TABLE, _HTTPS_TABLE
+cdef bytes _LITERAL_TABLE, _AUTHORITY_END_TABLE, _HTTPS_TABLE
 cdef const unsigned char* _AUTHORITY_END
 cdef const unsigned char* _HTTPS
 cdef const unsigned char* _HEX
@@ -15,6 +15,7 @@ cdef const unsigned char* _MARKED
 cdef const unsigned char* _NIBBLE
 cdef const unsigned char* _SCHEME
 cdef const unsigned char* _CANONICAL_ACTIONS
+cdef const unsigned char* LITERAL
 cdef const unsigned char* _DECODED_ACTIONS
 cdef const unsigned char* _PLAIN_ACTIONS
 cdef const unsigned char* _SHELL_ACTIONS

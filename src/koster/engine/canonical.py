@@ -81,6 +81,9 @@ _EVERY_BYTE = bytes(range(256))
 #: RFC 3986 §2.3 and the separators in patterns.
 _CANONICAL_TABLE = _actions(_UNRESERVED + b"/?&=", b"%*$")
 _CANONICAL_ACTIONS = _CANONICAL_TABLE
+#: 1 for a byte that stands for itself, whatever the dialect does with escapes and patterns.
+_LITERAL_TABLE = bytes(action == _KEEP for action in _CANONICAL_TABLE)
+LITERAL = _LITERAL_TABLE
 #: MK1996 §3.2.2: bytes as they are; those that may be special in a pattern are inspected.
 _DECODED_TABLE = _actions(_EVERY_BYTE, b"%*$")
 _DECODED_ACTIONS = _DECODED_TABLE

@@ -6,8 +6,8 @@ from koster.engine.ruleset cimport Ruleset
 cdef int _ALLOW, _DISALLOW, _WILDCARDS, _SHELL, _FIRST, _LONGEST
 cdef int _STAR, _DOLLAR, _SLASH, _BAND
 cdef bytes _INDEX_TABLE
-cdef const unsigned char* _INDEX_PAGE
-cdef Py_ssize_t _INDEX_SIZE
+cdef const unsigned char* INDEX_PAGE
+cdef Py_ssize_t INDEX_SIZE
 
 @cython.locals(
     count=Py_ssize_t, size=Py_ssize_t, group=int, row=int, others=dict,

@@ -30,8 +30,8 @@ _SLASH = 47
 _BAND = 1 << 28
 
 _INDEX_TABLE = b"/index.htm"
-_INDEX_PAGE = _INDEX_TABLE
-_INDEX_SIZE = len(_INDEX_TABLE)
+INDEX_PAGE = _INDEX_TABLE
+INDEX_SIZE = len(_INDEX_TABLE)
 
 
 def add_groups(ruleset: Ruleset, data: bytes, rows: Rows, groups: Rows, chosen: list[int]) -> None:
@@ -184,9 +184,7 @@ def _add_directory(ruleset: Ruleset, at: int, stop: int, row: int) -> None:
     for place in range(at, stop):
         if ruleset.text[place] == _SLASH:
             slash = place
-    if stop - slash >= _INDEX_SIZE and _memory.same(
-        ruleset.text, slash, _INDEX_PAGE, 0, _INDEX_SIZE
-    ):
+    if stop - slash >= INDEX_SIZE and _memory.same(ruleset.text, slash, INDEX_PAGE, 0, INDEX_SIZE):
         size = slash + 1 - at
         _memory.copy(ruleset.text, stop, ruleset.text, at, size)
         ruleset.text[stop + size] = _DOLLAR

@@ -1,5 +1,5 @@
 cimport cython
-from koster.engine cimport compiler as _compiler, user_agents as _user_agents, document as _document, groups as _groups, matcher as _matcher, memory as _memory
+from koster.engine cimport canonical as _canonical, compiler as _compiler, user_agents as _user_agents, document as _document, groups as _groups, matcher as _matcher, memory as _memory
 from koster.engine cimport buffers as _buffers
 from koster.engine.document cimport Plan
 from koster.engine.names cimport AgentNames
@@ -8,14 +8,12 @@ from koster.engine.rows cimport Rows
 
 cdef int _ALLOW, _DISALLOW, _USER_AGENT, _LETTERS, _SLASH, _STAR, _DOLLAR, _PERCENT
 cdef int _MAX_COMPARISONS, _MAX_PATTERN_BYTES, _MAX_REUSED_ROWS
-cdef bytes _EXEMPT_TABLE, _PAGE_TABLE, _PLAIN_TABLE, _START_TABLE, _FILLER_TABLE, _REST_TABLE
+cdef bytes _EXEMPT_TABLE, _START_TABLE, _FILLER_TABLE, _REST_TABLE
 cdef const unsigned char* _EXEMPT
-cdef const unsigned char* _PAGE
-cdef const unsigned char* _PLAIN
 cdef const unsigned char* _START
 cdef const unsigned char* _FILLER
 cdef const unsigned char* _REST
-cdef int _EXEMPT_SIZE, _PAGE_SIZE, _START_SIZE, _FILLER_SIZE, _REST_SIZE
+cdef int _EXEMPT_SIZE, _START_SIZE, _FILLER_SIZE, _REST_SIZE
 cdef Py_ssize_t MAX_PARSED_BYTES
 cdef int _ALL, _SOME, _NONE, _UNSETTLED
 
@@ -38,7 +36,8 @@ cdef class Reader:
     @cython.locals(raw="const unsigned char*", done=bint)
     cpdef object classify(
         self, const unsigned char[::1] data, const long long[::1] starts,
-        const long long[::1] ends, unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
+        const long long[::1] ends, unsigned char[::1] written, unsigned char[::1] extents,
+        int[::1] lines
     )
     @cython.locals(
         body=Py_ssize_t, size=Py_ssize_t, at=Py_ssize_t, first=int, raw="const unsigned char*",
@@ -46,7 +45,8 @@ cdef class Reader:
     )
     cdef bint _classify_all(
         self, const unsigned char* data, const long long[::1] starts,
-        const long long[::1] ends, unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
+        const long long[::1] ends, unsigned char[::1] written, unsigned char[::1] extents,
+        int[::1] lines
     ) noexcept nogil
     @cython.locals(first=int, place=int)
     cdef int _named_token(self, int agent) noexcept nogil

@@ -14,6 +14,7 @@ from ..dialects import GOOGLE, RFC9309
 from ..dialects import Names as _Method
 from ..model import Directive
 from . import buffers as _buffers
+from . import canonical as _canonical
 from . import compiler as _compiler
 from . import document as _document
 from . import groups as _groups
@@ -65,14 +66,6 @@ _MAX_REUSED_ROWS = 16_384
 _EXEMPT_TABLE = b"/robots.txt"
 _EXEMPT = _EXEMPT_TABLE
 _EXEMPT_SIZE = len(_EXEMPT_TABLE)
-_PAGE_TABLE = b"/index.htm"
-_PAGE = _PAGE_TABLE
-_PAGE_SIZE = len(_PAGE_TABLE)
-#: 1 for a byte that stands for itself in paths and patterns, in all dialects that are supported.
-_PLAIN_TABLE = bytes(
-    (chr(byte).isalnum() and byte < 128) or byte in b"-._~/?&=" for byte in range(256)
-)
-_PLAIN = _PLAIN_TABLE
 _START_TABLE = b"/"
 _START = _START_TABLE
 _START_SIZE = len(_START_TABLE)
@@ -333,7 +326,7 @@ class Reader:
         size = 0
         for at in range(start, end):
             byte = data[at]
-            if _PLAIN[byte]:
+            if _canonical.LITERAL[byte]:
                 self.path[size] = byte
                 self.has_byte[byte] = 1
                 size += 1
@@ -349,16 +342,16 @@ class Reader:
         at = start
         while at < end and at - start < size and data[at] == self.path[at - start]:
             at += 1
-        if at < end and at - start < size and _PLAIN[data[at]]:
+        if at < end and at - start < size and _canonical.LITERAL[data[at]]:
             return True
         if self.ruleset.form.index_pages and (
-            _memory.search(data, start, end, _PAGE, 0, _PAGE_SIZE) >= 0
+            _memory.search(data, start, end, _compiler.INDEX_PAGE, 0, _compiler.INDEX_SIZE) >= 0
         ):
             # The rule may be about the directory, too.
             return False
         # Not after a percent sign: the digits of an escape are not in a path.
         while at < end and data[at] != _PERCENT:
-            if _PLAIN[data[at]] and not self.has_byte[data[at]]:
+            if _canonical.LITERAL[data[at]] and not self.has_byte[data[at]]:
                 return True
             at += 1
         return False
