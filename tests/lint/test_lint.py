@@ -446,6 +446,14 @@ def test_google_reads_each_of_many_unknown_names() -> None:
     assert found == {1 + number for number in range(250) if number % 3}
 
 
+def test_many_long_patterns_with_stars_do_not_end_the_search_for_others() -> None:
+    lines = ["User-agent: *", "Disallow: /shop", "Disallow: /two words/"]
+    lines += [f"Disallow: /shop/{number}/" for number in range(900)]
+    lines += [f"Disallow: /*/documents/with-a-long-name-{number}.pdf" for number in range(900)]
+    found = Counter(each.code for each in lint("\n".join(lines).encode()))
+    assert (found["S009"], found["D001"]) == (900, 1)
+
+
 @given(st.text(string.ascii_lowercase + "-1é", max_size=45) | _typos)
 def test_typos_are_those_that_difflib_finds(name: str) -> None:
     """Names that cannot be similar are left out before, because difflib takes long."""

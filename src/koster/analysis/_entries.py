@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
     CompiledRule = tuple[bytes, int, int, bool, bool, int, int]
 
-#: Entries with at most this many bytes after the literal prefix have weight 1; longer ones have
-#: their bytes divided by the second number.
+#: Entries with at most this many bytes after the literal prefix have weight 1. Longer ones have
+#: their bytes divided by this number, and those that are no longer usual by another.
 USUAL_REST = 32
-_REST_PER_WEIGHT = 4
+_LONG_REST = 128
+_LONG_REST_PER_WEIGHT = 4
 
 #: Pseudo-rows: no rule matches; the path of /robots.txt.
 NO_RULE = -1
@@ -126,7 +127,9 @@ class Entry:
     def weight(self) -> int:
         """The cost of a comparison, relative to a usual entry."""
         size = len(self.rest)
-        return 1 if size <= USUAL_REST else size // _REST_PER_WEIGHT
+        if size <= _LONG_REST:
+            return max(1, size // USUAL_REST)
+        return size // _LONG_REST_PER_WEIGHT
 
     @property
     def automaton(self) -> Automaton:

@@ -324,9 +324,10 @@ class WholeFile:
         for rule in rules:
             for dialect in self._differing_dialects(rule):
                 by_dialect.setdefault(dialect, set()).add(rule.line)
+        dead_lines = {dead.rule.line for dead, _ in self.surely_dead} if by_dialect else set()
         for dialect, lines in by_dialect.items():
             ranked = self._rankings.with_next(rules_for_data(self.read_by(dialect), name))
-            idle = idle_rules_of(ranked, self._idle_budget, lines)
+            idle = idle_rules_of(ranked, self._idle_budget, lines, dead_lines)
             yield from lines.difference(each.rule.line for each in idle)
 
     def _differing_dialects(self, rule: Rule) -> Iterator[Dialect]:

@@ -82,7 +82,9 @@ class Parts:
         """Return the entries that may match a text with this key, in their order."""
         found = self._kept.get((key, text))
         if found is None:
-            found = sorted(self._candidates(key, text), key=BY_ORDER)
+            found = self._candidates(key, text)
+            if len(found) > 1:
+                found.sort(key=BY_ORDER)
             if len(found) <= _MAX_KEPT_CANDIDATES and len(self._kept) < _MAX_KEPT:
                 self._kept[key, text] = found
         return found

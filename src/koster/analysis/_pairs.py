@@ -53,6 +53,8 @@ _MAX_DECIDED_RULES = 100_000_000
 #: Pairs checked, and URLs decided, whatever the number of rules. But not if they are very long.
 _MIN_SAMPLES = 20
 _MAX_SAMPLED_CHECKS = 100
+#: Pairs checked of a rule that is given up.
+_MAX_SAMPLES_OF_RULE = 4
 
 #: Rules of both sets up to which characters are compared alike if URLs allow it: of more, few
 #: pairs are searched, and their entries take long to make again.
@@ -83,9 +85,8 @@ def urls_of_pairs(pairs: Pairs, *, once: bool) -> tuple[list[str], bool]:
                 url = pairs.witness(old, new) or ""
             except BudgetSpentError:
                 is_proved = False
-                if once:
-                    pairs.give_up(old, new)
-                url = pairs.sample(old, new) or ""
+                may_sample = not once or pairs.give_up(old, new)
+                url = (may_sample and pairs.sample(old, new)) or ""
             rows = old.row, new.row
             if url:
                 rules.add(rule)
@@ -116,8 +117,8 @@ class Pairs:
         weight = sum([entry.weight for entry in self.old.entries])
         self._samples_left = max(min(_MAX_SAMPLES, _MAX_SAMPLED_RULES // weight), _MIN_SAMPLES)
         self._budget = budget
-        #: The rows of the rules of `give_up`, which has no others.
-        self._given_up: set[int] = set()
+        #: How often each rule was passed to `give_up`, by row.
+        self._given_up: dict[int, int] = {}
 
     @cached_property
     def letters(self) -> Alphabet:
@@ -382,14 +383,17 @@ class Pairs:
         weight = self.old.weight_of_candidates(new) + self.new.weight_of_candidates(old)
         self._budget.compare(1 + weight // 4)
 
-    def give_up(self, old: Entry, new: Entry) -> None:
+    def give_up(self, old: Entry, new: Entry) -> bool:
         """Search no more for what the rule decides whose pattern is the harder one.
 
         A search for two entries was over the budget: one with another entry would be, too.
+        Returns whether a likely URL is worth a try: some others may already have been in vain.
         """
         harder = max(old, new, key=_rest_size)
-        if harder.rest:
-            self._given_up.add(harder.row)
+        if not harder.rest:
+            return True
+        times = self._given_up[harder.row] = self._given_up.get(harder.row, 0) + 1
+        return times <= _MAX_SAMPLES_OF_RULE
 
     def _check_search(self, old: Entry, new: Entry) -> None:
         """Check that the length of a matching URL is within the budget, and no rule was given up.

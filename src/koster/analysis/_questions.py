@@ -118,6 +118,7 @@ def likely_urls(rules: Rules, budget: Budget | None = None) -> dict[int, str]:
     found: dict[int, str] = {}
     ranked = Ranked(rules)
     reasoner = Reasoner(ranked, budget or Budget())
+    ranked.find_plain_examples()
     with suppress(BudgetSpentError):
         for entry in ranked.entries:
             url = reasoner.decided_example(entry) if entry.is_rule else None
@@ -191,6 +192,7 @@ def dead_rules_of(ranked: Ranked, budget: Budget) -> DeadRules:
     reasoner = Reasoner(ranked, budget)
     of_row = ranked.by_row
     firsts = ranked.first_of_left_out()
+    ranked.find_plain_examples()
     examples = ranked.examples
     found = []
     is_proved = True
@@ -240,26 +242,36 @@ def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ..
 
 
 def idle_rules_of(
-    ranked: Ranked, budget: Budget, lines: Container[int] | None = None
+    ranked: Ranked,
+    budget: Budget,
+    lines: Container[int] | None = None,
+    dead_lines: Container[int] = (),
 ) -> tuple[IdleRule, ...]:
-    """Return them as `idle_rules` does; with ``lines``, only those of these lines."""
+    """Return them as `idle_rules` does; with ``lines``, only those of these lines.
+
+    ``dead_lines`` are those of dead rules, of which others may rely on none; without ``lines``
+    they are found.
+    """
     reasoner = Reasoner(ranked, budget)
     of_row = ranked.by_row
-    rows = [row for row in of_row if lines is None or ranked.line_of(row) in lines]
+    rows = [*of_row]
+    gone: list[int] = []
+    if lines is None:
+        ranked.find_plain_examples()
+    else:
+        rows = [row for row in of_row if ranked.line_of(row) in lines]
+        gone = [row for row in of_row if ranked.line_of(row) in dead_lines]
     try:
         urls = {row: first_example(reasoner, of_row[row]) for row in rows}
         some = [row for row, url in urls.items() if url]
         # All are compared before one is proved to be redundant.
         budget.require(len(some))
         idle = [row for row in some if _is_idle(reasoner, of_row[row])]
-        if idle:
-            urls = {row: first_example(reasoner, of_row[row]) for row in of_row}
     except BudgetSpentError:
         return ()
     # Rules that decide no likely URL may be removed later, so do not rely on them.
-    ranked.overlaps.remove(
-        {entry.order for row, url in urls.items() if url is None for entry in of_row[row]}
-    )
+    gone += [row for row, url in urls.items() if url is None]
+    ranked.overlaps.remove({entry.order for row in gone for entry in of_row[row]})
     found = []
     for row in sorted(idle):
         url = urls[row]
@@ -318,6 +330,7 @@ def redundant_lines(each_ranked: Iterable[Ranked], budget: Budget) -> set[int]:
     of_line: dict[int, list[tuple[Reasoner, list[Entry]]]] = {}
     for ranked in each_ranked:
         reasoner = Reasoner(ranked, budget)
+        ranked.find_plain_examples()
         for line, entries in ranked.by_line.items():
             of_line.setdefault(line, []).append((reasoner, entries))
     # Remove rules with the lowest precedence first: of two equivalent ones the more specific stays.

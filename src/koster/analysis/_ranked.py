@@ -59,6 +59,9 @@ _FEW = 64
 #: Rules that the engine checks in the time of one comparison here.
 _ENGINE_CHECKS_PER_COMPARISON = 64
 
+#: Rules that it may check to find examples of plain entries: a few milliseconds in real files.
+_MAX_CHECKS = 10_000_000
+
 #: The engine checks shell patterns in so many times the time of others.
 _SHELL = 8
 
@@ -127,6 +130,9 @@ class Ranked:
         self._exempts_longer = exempts_longer
         self._numbers: dict[str, int] = {}
         self._rules_of_rows: dict[int, Rule] = {}
+        #: A likely URL that an entry decides, or None, by its order; of entries that were tried.
+        self.examples: dict[int, str | None] = {}
+        self._has_plain_examples = False
         #: What `decides_all` returns, once it has looked at too many keys for single entries.
         self._deciding_all: bytearray | None = None
         self._keys_looked_at = 0
@@ -239,19 +245,20 @@ class Ranked:
         """
         return self.overlaps.parts().weight(entry.key or ROOT)
 
-    @cached_property
-    def examples(self) -> dict[int, str | None]:
-        """A likely URL that an entry decides, or None, by its order; of entries that were tried.
+    def find_plain_examples(self) -> None:
+        """Find `examples` of plain entries: of nearly all in large files.
 
-        These are at first plain entries that decide their own text, or that with two letters more,
-        unless a decision may take long, as on long text. Nearly all entries of large files are
-        such.
+        They decide their own text, or that with two letters more. Without those that begin with
+        no slash, and long ones. None if that may take long.
         """
-        if self._by_key.has_weight():
-            return {}
-        number_for, entry_of = self._selection.number_for, self._entry_of
-        found: dict[int, str | None] = {}
-        for entry in self._numbered:
+        if self._has_plain_examples:
+            return
+        self._has_plain_examples = True
+        numbered = self._numbered
+        checks = len(numbered) * self.most_checked if self._by_key.has_weight() else 0
+        if checks > _MAX_CHECKS:
+            return
+        for entry in numbered:
             literal = entry.literal
             if len(literal) <= USUAL_BYTES and not entry.rest and literal.startswith(ROOT):
                 url = (
@@ -260,14 +267,16 @@ class Ranked:
                     else url_of(literal, self.reading)
                 )
                 url = with_host_if_ambiguous(url)
-                number = number_for(url)
-                if (number < 0 or entry_of(number) is not entry) and not entry.is_anchored:
+                decides = self._decides(entry, url)
+                if not (decides or entry.is_anchored):
                     # Perhaps an exact rule decides the text.
                     url += "xy"
-                    number = number_for(url)
-                if number >= 0 and entry_of(number) is entry and not self.is_exempt(url):
-                    found[entry.order] = url
-        return found
+                    decides = self._decides(entry, url)
+                self.examples[entry.order] = url if decides else None
+
+    def _decides(self, entry: Entry, url: str) -> bool:
+        number = self._selection.number_for(url)
+        return number >= 0 and self._entry_of(number) is entry and not self.is_exempt(url)
 
     @property
     def in_file_order(self) -> list[Entry]:

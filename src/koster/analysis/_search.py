@@ -52,7 +52,7 @@ class Budget:
     """
 
     def __init__(
-        self, states: int = 10_000, total: int = 100_000, compared: int = 1_500_000
+        self, states: int = 10_000, total: int = 100_000, compared: int = 1_000_000
     ) -> None:
         self._max_states = states
         self._total = total
