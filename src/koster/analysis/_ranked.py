@@ -248,8 +248,8 @@ class Ranked:
     def find_plain_examples(self) -> None:
         """Find `examples` of plain entries: of nearly all in large files.
 
-        They decide their own text, or that with two letters more. Without those that begin with
-        no slash, and long ones. None if that may take long.
+        They decide their own text, or that with two letters more. Leaves out those that begin with
+        no slash and long ones, and all if that may take long.
         """
         if self._has_plain_examples:
             return
