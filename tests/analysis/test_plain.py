@@ -11,7 +11,7 @@ import pytest
 import koster
 from koster.analysis import Budget, Differences, difference, disagreements
 from koster.analysis._plain import plain_texts
-from koster.analysis._ranked import Rankings
+from koster.analysis._rankings import Rankings
 
 HEAD = "User-agent: *\n"
 DIALECTS = [*koster.DIALECTS.values()]

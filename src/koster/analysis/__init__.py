@@ -42,7 +42,8 @@ from ._questions import (
     redundant_lines,
     redundant_rules,
 )
-from ._ranked import Ranked, Rankings
+from ._ranked import Ranked
+from ._rankings import Rankings
 from ._search import Budget, BudgetSpentError
 
 __all__ = [

@@ -10,7 +10,7 @@ from ..robots import parse
 from ._alike import decide_alike, proves
 from ._pairs import Pairs, urls_of_pairs
 from ._plain import plain_texts, urls_decided_differently
-from ._ranked import Rankings
+from ._rankings import Rankings
 from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     CompiledRule = tuple[bytes, int, int, bool, bool, int, int]
 
-#: Entries with at most this many bytes after the literal prefix have weight 1. Longer ones have
-#: their bytes divided by this number, and those that are no longer usual by another.
+#: Entries with at most this many bytes after the literal prefix have weight 1, longer ones their
+#: bytes divided by it. With more bytes than the second number, they are divided by the third.
 USUAL_REST = 32
 _LONG_REST = 128
 _LONG_REST_PER_WEIGHT = 4

@@ -22,7 +22,7 @@ from ._questions import (
     first_example,
     idle_rules_of,
 )
-from ._ranked import Rankings
+from ._rankings import Rankings
 from ._reasoner import Reasoner
 from ._search import Budget, BudgetSpentError
 from ._urls import checks_on

@@ -11,7 +11,7 @@ from ..dialects import RobotsTxtPath
 from ._alike import count_rules
 from ._alphabet import alphabet, likeness_of
 from ._entries import ROBOTS_TXT_ROW, ROOT, SHELL, Entry, distinct, without_alike
-from ._ranked import USUAL_BYTES, Ranked, Rankings
+from ._ranked import USUAL_BYTES, Ranked
 from ._search import Budget, BudgetSpentError, Search, visit_cost
 from ._urls import (
     ANY_URL,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..model import Decision
     from ..robots import Rules
     from ._alphabet import Alphabet
+    from ._rankings import Rankings
     from ._urls import Likeness
 
 #: The form and the precedence of an entry. Ranks of entries that are no rules are negative.
@@ -85,8 +86,9 @@ def urls_of_pairs(pairs: Pairs, *, once: bool) -> tuple[list[str], bool]:
                 url = pairs.witness(old, new) or ""
             except BudgetSpentError:
                 is_proved = False
-                may_sample = not once or pairs.give_up(old, new)
-                url = (may_sample and pairs.sample(old, new)) or ""
+                if once:
+                    pairs.give_up(old, new)
+                url = pairs.sample(old, new) or ""
             rows = old.row, new.row
             if url:
                 rules.add(rule)
@@ -383,17 +385,15 @@ class Pairs:
         weight = self.old.weight_of_candidates(new) + self.new.weight_of_candidates(old)
         self._budget.compare(1 + weight // 4)
 
-    def give_up(self, old: Entry, new: Entry) -> bool:
+    def give_up(self, old: Entry, new: Entry) -> None:
         """Search no more for what the rule decides whose pattern is the harder one.
 
-        A search for two entries was over the budget: one with another entry would be, too.
-        Returns whether a likely URL is worth a try: some others may already have been in vain.
+        A search for two entries was over the budget: one with another entry would be, too. After
+        some pairs, `sample` does not look for its URLs either.
         """
         harder = max(old, new, key=_rest_size)
-        if not harder.rest:
-            return True
-        times = self._given_up[harder.row] = self._given_up.get(harder.row, 0) + 1
-        return times <= _MAX_SAMPLES_OF_RULE
+        if harder.rest:
+            self._given_up[harder.row] = self._given_up.get(harder.row, 0) + 1
 
     def _check_search(self, old: Entry, new: Entry) -> None:
         """Check that the length of a matching URL is within the budget, and no rule was given up.
@@ -411,6 +411,9 @@ class Pairs:
         Raises:
             BudgetSpentError: the maximum number of samples is reached.
         """
+        harder = max(old, new, key=_rest_size)
+        if self._given_up.get(harder.row, 0) > _MAX_SAMPLES_OF_RULE:
+            return None
         self._samples_left -= 1 + max(len(old.text), len(new.text)) // USUAL_BYTES
         if self._samples_left < 0:
             raise BudgetSpentError

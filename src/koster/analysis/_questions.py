@@ -15,7 +15,7 @@ from ._reasoner import Reasoner, candidates
 from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable
+    from collections.abc import Callable, Collection, Container, Iterable
 
     from ..model import Rule
     from ..robots import Rules
@@ -245,7 +245,7 @@ def idle_rules_of(
     ranked: Ranked,
     budget: Budget,
     lines: Container[int] | None = None,
-    dead_lines: Container[int] = (),
+    dead_lines: Collection[int] = (),
 ) -> tuple[IdleRule, ...]:
     """Return them as `idle_rules` does; with ``lines``, only those of these lines.
 
@@ -254,13 +254,9 @@ def idle_rules_of(
     """
     reasoner = Reasoner(ranked, budget)
     of_row = ranked.by_row
-    rows = [*of_row]
-    gone: list[int] = []
     if lines is None:
         ranked.find_plain_examples()
-    else:
-        rows = [row for row in of_row if ranked.line_of(row) in lines]
-        gone = [row for row in of_row if ranked.line_of(row) in dead_lines]
+    rows = [row for row in of_row if lines is None or ranked.line_of(row) in lines]
     try:
         urls = {row: first_example(reasoner, of_row[row]) for row in rows}
         some = [row for row, url in urls.items() if url]
@@ -270,7 +266,9 @@ def idle_rules_of(
     except BudgetSpentError:
         return ()
     # Rules that decide no likely URL may be removed later, so do not rely on them.
-    gone += [row for row, url in urls.items() if url is None]
+    gone = [row for row, url in urls.items() if url is None]
+    if dead_lines:
+        gone += [row for row in of_row if ranked.line_of(row) in dead_lines]
     ranked.overlaps.remove({entry.order for row in gone for entry in of_row[row]})
     found = []
     for row in sorted(idle):

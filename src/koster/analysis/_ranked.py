@@ -28,7 +28,6 @@ from ._entries import (
 )
 from ._index import HEAVY, Indexes, Keys
 from ._overlaps import Overlaps
-from ._plain import plain_texts
 from ._urls import (
     ANY_URL,
     PLACES_PER_CHECK,
@@ -119,7 +118,7 @@ class Ranked:
         numbered = [*some.values()]
         self._entry_of = some.__getitem__
         no_rule_entry = pseudo_entry(NO_RULE, b"", allow=selection.unmatched_allowed())
-        exempt = exempts or exempts_longer or _exempts_robots_txt(selection)
+        exempt = exempts or exempts_longer or exempts_robots_txt(selection)
         exempted = robots_txt_entries(and_longer=exempts_longer) if exempt else []
         self.entries = [*exempted, *sorted(numbered, key=_RANK, reverse=True), no_rule_entry]
         _number(self.entries, None if likeness is None else self.reading)
@@ -267,16 +266,16 @@ class Ranked:
                     else url_of(literal, self.reading)
                 )
                 url = with_host_if_ambiguous(url)
-                decides = self._decides(entry, url)
+                decides = self.decides(entry, url)
                 if not (decides or entry.is_anchored):
                     # Perhaps an exact rule decides the text.
                     url += "xy"
-                    decides = self._decides(entry, url)
+                    decides = self.decides(entry, url)
                 self.examples[entry.order] = url if decides else None
 
-    def _decides(self, entry: Entry, url: str) -> bool:
-        number = self._selection.number_for(url)
-        return number >= 0 and self._entry_of(number) is entry and not self.is_exempt(url)
+    def decides(self, entry: Entry, url: str) -> bool:
+        """Return whether an entry decides a URL that does not count as exempt."""
+        return self.deciding(url) is entry and not self.is_exempt(url)
 
     @property
     def in_file_order(self) -> list[Entry]:
@@ -416,60 +415,8 @@ class Ranked:
         return self._first_by_key.both_ways_before(key, entry.order)
 
 
-class Rankings:
-    """Makes the entries of the rules of one file, once for each: they know what was found out.
-
-    ``equal`` are pairs of rule sets with one reading, before and after a change, that were proved
-    to decide all URLs alike; by the lines of their groups.
-    """
-
-    def __init__(self) -> None:
-        self._made: dict[object, Ranked] = {}
-        self._texts: dict[object, set[bytes] | None] = {}
-        self._written: dict[object, Written] = {}
-        self.equal: dict[object, list[tuple[Rules, Rules]]] = {}
-
-    def with_next(self, rules: Rules) -> Ranked:
-        """Return the entries of some rules, also those that decide without another rule."""
-        exempts = _exempts_robots_txt(selection_of(rules))
-        key = rules.dialect, rules.group_lines, None, exempts
-        made = self._made.get(key)
-        if made is None or (made.left_out and not made.keeps_next):
-            made = self._made[key] = Ranked(rules, keeps_next=True)
-        return made
-
-    def of(
-        self, rules: Rules, *, likeness: Likeness | None = None, exempts: bool = False
-    ) -> Ranked:
-        """Return at least the entries that may decide; see `Ranked` for the arguments."""
-        exempts = exempts or _exempts_robots_txt(selection_of(rules))
-        key = rules.dialect, rules.group_lines, likeness, exempts
-        if key not in self._made:
-            plain = self._made.get((*key[:2], None, exempts))
-            self._made[key] = (
-                plain
-                if likeness == ANY_URL and plain is not None and plain.has_unescaped_keys
-                else Ranked(rules, likeness=likeness, exempts=exempts)
-            )
-        return self._made[key]
-
-    def written(self, rules: Rules) -> Written:
-        """Return what matters of the text of the patterns, but for shell patterns."""
-        key = rules.dialect, rules.group_lines
-        if key not in self._written:
-            compiled = selection_of(rules).compiled_rules()
-            self._written[key] = written_in([rule[0] for rule in compiled])
-        return self._written[key]
-
-    def plain_texts(self, rules: Rules) -> set[bytes] | None:
-        """Return what the function `plain_texts` does."""
-        key = rules.dialect, rules.group_lines
-        if key not in self._texts:
-            self._texts[key] = plain_texts(rules)
-        return self._texts[key]
-
-
-def _exempts_robots_txt(selection: Selection) -> bool:
+def exempts_robots_txt(selection: Selection) -> bool:
+    """Return whether the reading of some rules exempts /robots.txt."""
     return selection.reading().robots_txt == RobotsTxtPath.ALWAYS_ALLOWED
 
 

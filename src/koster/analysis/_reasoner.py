@@ -104,12 +104,9 @@ class Reasoner:
     def _example(self, entry: Entry) -> str | None:
         if self.ranked.is_first_alike(entry):
             for url in candidates(entry, self.ranked.reading):
-                if self._decides(entry, url):
+                if self.ranked.decides(entry, url):
                     return url
         return None
-
-    def _decides(self, entry: Entry, url: str) -> bool:
-        return self.ranked.deciding(url) is entry and not self.ranked.is_exempt(url)
 
     def witness(self, entry: Entry) -> str | None:
         """Return a URL that an entry decides, or None if it decides no URL.

@@ -189,9 +189,7 @@ def _classify(
         names=CLASSIFIED.names,
     )
     size = len(agents)
-    bounds = np.zeros(rows + 1, np.int32)
-    if size:
-        bounds = np.arange(0, rows * size + 1, size, dtype=np.int32)
+    bounds = size * np.arange(rows + 1, dtype=np.int32)
     mask = bodies.codes.is_null() if bodies.codes.null_count else None
     return pa.ListArray.from_arrays(integer_array("i", bounds), found, mask=mask)
 
