@@ -182,6 +182,20 @@ def test_one_url_for_each_rule_needs_no_second_search_for_a_hard_rule(
     assert len(searches) == count
 
 
+def test_a_few_likely_urls_are_tried_for_a_rule_that_is_given_up() -> None:
+    own, google = (
+        koster.parse(f"{HEAD}Disallow: /*a b\n", each).rules_for("x")
+        for each in (koster.RFC9309, koster.GOOGLE)
+    )
+    pairs = _pairs.Pairs(own, google, Budget(), Rankings())
+    pair = next(pairs.differing())
+    tried = []
+    for _ in range(_pairs._MAX_SAMPLES_OF_RULE + 2):
+        pairs.give_up(*pair)
+        tried.append(pairs.sample(*pair))
+    assert tried == ["/a%20b"] * _pairs._MAX_SAMPLES_OF_RULE + [None, None]
+
+
 def test_each_escape_is_compared_as_its_form() -> None:
     reading = koster.RFC9309.reading
     escapes = [f"%{byte:02X}" for byte in range(1, 256)]
