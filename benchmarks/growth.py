@@ -11,6 +11,7 @@ import json
 import math
 import os
 import random
+import statistics
 import subprocess
 import sys
 import time
@@ -36,8 +37,9 @@ _HARD = 100_000
 #: A tool runs so many times, if the first ones take less than so many seconds.
 _RUNS = 5
 _MAX_SHORT = 0.5
-#: Faster runs are not compared: what does not depend on the file counts too much.
-_MIN_SECONDS = 0.002
+#: Runs of fewer loops are not compared: what does not depend on the file counts too much. Not in
+#: seconds, or a faster machine would compare fewer sizes.
+_MIN_LOOPS = 1.0
 
 #: The seconds of the processor that a tool takes, and the same as a multiple of loops beside it.
 Times = tuple[float, float]
@@ -273,7 +275,7 @@ def _exponent(sizes: tuple[int, ...], times: list[Times | None]) -> float | None
     found = [
         (size, taken[1])
         for size, taken in zip(sizes, times, strict=True)
-        if taken is not None and taken[0] >= _MIN_SECONDS
+        if taken is not None and taken[1] >= _MIN_LOOPS
     ]
     if None in times:
         return math.inf
@@ -307,7 +309,8 @@ def _measure_one(family: str, size: str, tool: str) -> None:
         collects_rarely(TOOLS[tool])(body)
         taken.append(time.process_time() - start)
         loops.append(taken[-1] / (before + _loop_seconds()))
-    print(json.dumps([min(taken), min(loops)]))
+    # Not the fewest loops: these are of the run beside which a loop was slowest.
+    print(json.dumps([min(taken), statistics.median(loops)]))
 
 
 def _loop_seconds() -> float:
